@@ -1,0 +1,66 @@
+// Dependencies point one way. Each room of src/ may import only from the rooms listed for it, and from itself.
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+
+/** Files directly in src/ that hold no behaviour of their own: anyone may import them. */
+const LEAVES = ["errors.ts", "results.ts", "configDirectory.ts"];
+
+const ALLOWED = {
+  process: [],
+  // Contracts and what implements them know nothing of the engine.
+  agents: ["process"],
+  sandboxes: ["process"],
+  display: ["process", "agents"],
+  prompt: ["process"],
+  env: ["process"],
+  git: ["process", "sandboxes/contract.ts"],
+  engine: ["git", "prompt", "env", "display", "process", "agents/contract.ts", "sandboxes/contract.ts", "runOptions.ts"],
+  // The doors and the public surface.
+  ".": ["engine", "agents", "sandboxes", "git/branchStrategy.ts", "."],
+  cli: [".", "agents", "sandboxes"],
+};
+
+/** Packages that only some rooms may use. */
+const RESTRICTED_PACKAGES = {
+  effect: ["engine", "git", "process", "."],
+  commander: ["cli"],
+  "node:child_process": ["process"],
+};
+
+const roomOf = (file) => {
+  const [first, second] = file.split("/");
+  return second === undefined ? "." : first;
+};
+
+const mayImport = (from, to) => {
+  if (LEAVES.includes(to) || roomOf(from) === roomOf(to)) return true;
+  return (ALLOWED[roomOf(from)] ?? []).some((allowed) => allowed === to || allowed === roomOf(to));
+};
+
+const problems = [];
+for (const name of readdirSync(source, { recursive: true })) {
+  const file = name.replaceAll("\\", "/");
+  if (!file.endsWith(".ts")) continue;
+  if (!(roomOf(file) in ALLOWED)) problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
+  const text = readFileSync(join(source, file), "utf8");
+  for (const [, specifier] of text.matchAll(/^(?:import|export)[^;]*?from\s+"([^"]+)";/gms)) {
+    if (specifier.startsWith(".")) {
+      const target = relative(source, resolve(source, dirname(file), specifier));
+      const isAllowed = LEAVES.includes(file) ? LEAVES.includes(target) : mayImport(file, target);
+      if (!isAllowed) problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
+      continue;
+    }
+    const packageName = specifier.startsWith("node:") ? specifier : specifier.split("/")[0];
+    const rooms = RESTRICTED_PACKAGES[packageName];
+    if (rooms !== undefined && !rooms.includes(roomOf(file))) problems.push(`${file} imports ${specifier}: only ${rooms.join(", ")} may`);
+  }
+}
+
+if (problems.length > 0) {
+  console.error(problems.join("\n"));
+  process.exit(1);
+}
+console.log("boundaries: every import points the right way");

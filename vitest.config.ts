@@ -1,0 +1,16 @@
+import { defineConfig } from "vitest/config";
+
+/** Suites that start sandboxes, kill processes or build the package: real, and slower. Everything else is `unit`. */
+const REAL = ["test/{sandboxes,integration,security,faults,cli,package}/**/*.test.ts"];
+
+export default defineConfig({
+  test: {
+    reporters: ["default", "./test/helpers/closingReporter.ts"],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: REAL } },
+      { extends: true, test: { name: "real", include: REAL } },
+    ],
+  },
+});
