@@ -1,0 +1,21 @@
+import * as Effect from "effect/Effect";
+
+/**
+ * Lifts a promise that can be aborted into Effect. Interruption aborts it AND waits until it has settled, so that
+ * whatever it was doing (a process group being killed, say) is over when the fiber is.
+ */
+export const interruptible = <A, E>(
+  start: (signal: AbortSignal) => Promise<A>,
+  toError: (reason: unknown) => E,
+): Effect.Effect<A, E> =>
+  Effect.callback<A, E>((resume) => {
+    const controller = new AbortController();
+    const settled = start(controller.signal).then(
+      (value) => resume(Effect.succeed(value)),
+      (reason: unknown) => resume(Effect.suspend(() => Effect.fail(toError(reason)))),
+    );
+    return Effect.promise(() => {
+      controller.abort();
+      return settled;
+    });
+  });

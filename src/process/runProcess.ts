@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { constants } from "node:os";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../errors.ts";
+import { BoundedCapture } from "./boundedCapture.ts";
+import { killGroup } from "./killGroup.ts";
+import { LineSplitter } from "./lineSplitter.ts";
+
+export type ProcessInput = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface ProcessSpec {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd?: string;
+  /** The complete environment; the parent's is used when it is left out. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Standard input; closed at once when it is left out. */
+  readonly stdin?: ProcessInput;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  readonly onStdoutChunk?: (chunk: Buffer) => void;
+  readonly onStderrChunk?: (chunk: Buffer) => void;
+  readonly onStdoutLine?: (line: string) => void;
+  readonly onStderrLine?: (line: string) => void;
+  /** How much of each stream's end is kept for the result. */
+  readonly captureBytes?: number;
+  /** How long the process group has between SIGTERM and SIGKILL. */
+  readonly killGraceMs?: number;
+}
+
+export interface ProcessResult {
+  /** 128 + n when the process was ended by signal n: death by signal is never success. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
+  readonly durationMs: number;
+  /** Set when the process did not read all of its input. Whether that matters, its exit code tells. */
+  readonly inputError?: ProcessInputError;
+}
+
+const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
+const DEFAULT_KILL_GRACE_MS = 300;
+/** A grandchild may hold the pipes open after the process itself has ended: then only this long is waited for more. */
+const DRAIN_MS = 250;
+
+const feed = async (child: ChildProcess, input: ProcessInput | undefined, program: string) => {
+  const stdin = child.stdin;
+  if (stdin === null) return undefined;
+  try {
+    const source =
+      typeof input === "string" || input instanceof Uint8Array ? [Buffer.from(input)] : (input ?? []);
+    await pipeline(Readable.from(source, { objectMode: false }), stdin);
+    return undefined;
+  } catch (cause) {
+    return new ProcessInputError(program, { cause });
+  }
+};
+
+const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
+  code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
+
+/**
+ * The one way to start a process on the host.
+ *
+ * - argv only, never a shell string; the child leads a process group of its own.
+ * - Resolves for every exit code. Rejects with `ProcessStartError`, `ProcessTimeoutError`, or with the identical
+ *   `signal.reason`; in the last two cases the whole group was killed before the promise settles.
+ * - Memory stays bounded whatever the process prints.
+ */
+export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
+  if (spec.signal?.aborted) return Promise.reject(spec.signal.reason);
+  const startedAt = performance.now();
+  const stdout = new BoundedCapture(spec.captureBytes ?? DEFAULT_CAPTURE_BYTES);
+  const stderr = new BoundedCapture(spec.captureBytes ?? DEFAULT_CAPTURE_BYTES);
+  const stdoutLines = spec.onStdoutLine && new LineSplitter(spec.onStdoutLine);
+  const stderrLines = spec.onStderrLine && new LineSplitter(spec.onStderrLine);
+
+  return new Promise((resolve, reject) => {
+    let child: ChildProcess;
+    try {
+      child = spawn(spec.program, spec.args, {
+        cwd: spec.cwd,
+        env: spec.env as NodeJS.ProcessEnv | undefined,
+        detached: true,
+        stdio: "pipe",
+      });
+    } catch (cause) {
+      reject(
+        new ProcessStartError(spec.program, (cause as NodeJS.ErrnoException).code ?? "unknown", { cause }),
+      );
+      return;
+    }
+
+    let failure: { readonly reason: unknown } | undefined;
+    let exit: { readonly exitCode: number } | undefined;
+    let drainTimer: NodeJS.Timeout | undefined;
+    let timeoutTimer: NodeJS.Timeout | undefined;
+    let settled = false;
+
+    const input = feed(child, spec.stdin, spec.program);
+
+    const settle = async () => {
+      if (settled) return;
+      settled = true;
+      clearTimeout(drainTimer);
+      clearTimeout(timeoutTimer);
+      spec.signal?.removeEventListener("abort", onAbort);
+      child.stdin?.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      if (failure !== undefined) {
+        reject(failure.reason);
+        return;
+      }
+      const inputError = await input;
+      try {
+        stdoutLines?.end();
+        stderrLines?.end();
+      } catch (error) {
+        reject(error);
+        return;
+      }
+      resolve({
+        exitCode: (exit as { exitCode: number }).exitCode,
+        stdout: stdout.text(),
+        stderr: stderr.text(),
+        stdoutTruncated: stdout.truncated,
+        stderrTruncated: stderr.truncated,
+        durationMs: performance.now() - startedAt,
+        ...(inputError && { inputError }),
+      });
+    };
+
+    const fail = (reason: unknown) => {
+      if (failure !== undefined || settled) return;
+      failure = { reason };
+      if (child.pid === undefined) void settle();
+      else void killGroup(child.pid, spec.killGraceMs ?? DEFAULT_KILL_GRACE_MS).then(settle);
+    };
+
+    const restartDrain = () => {
+      if (exit === undefined || failure !== undefined) return;
+      clearTimeout(drainTimer);
+      drainTimer = setTimeout(settle, DRAIN_MS);
+    };
+
+    const receive = (
+      capture: BoundedCapture,
+      lines: LineSplitter | undefined,
+      onChunk: ((chunk: Buffer) => void) | undefined,
+    ) => {
+      return (chunk: Buffer) => {
+        if (failure !== undefined) return;
+        restartDrain();
+        try {
+          capture.push(chunk);
+          onChunk?.(chunk);
+          lines?.push(chunk);
+        } catch (error) {
+          fail(error);
+        }
+      };
+    };
+
+    const onAbort = () => fail(spec.signal?.reason);
+    spec.signal?.addEventListener("abort", onAbort, { once: true });
+    if (spec.timeoutMs !== undefined) {
+      const timeoutMs = spec.timeoutMs;
+      timeoutTimer = setTimeout(
+        () => fail(new ProcessTimeoutError(spec.program, timeoutMs, stderr.text())),
+        timeoutMs,
+      );
+    }
+
+    child.stdout?.on("data", receive(stdout, stdoutLines, spec.onStdoutChunk));
+    child.stderr?.on("data", receive(stderr, stderrLines, spec.onStderrChunk));
+    child.on("error", (cause) => {
+      fail(
+        new ProcessStartError(spec.program, (cause as NodeJS.ErrnoException).code ?? "unknown", { cause }),
+      );
+    });
+    child.on("exit", (code, signal) => {
+      exit = { exitCode: exitCodeOf(code, signal) };
+      restartDrain();
+    });
+    child.on("close", () => {
+      if (failure === undefined) void settle();
+    });
+  });
+};
