@@ -1,0 +1,74 @@
+import { shellQuote } from "../process/shellQuote.ts";
+import type { AgentEvent, AgentIteration, AgentProvider } from "./contract.ts";
+
+/** One thing that a scripted agent does. */
+export type ScriptedStep =
+  /** Says something. */
+  | { readonly text: string }
+  /** Runs a shell command as a tool call; a failing command does not end the script. */
+  | { readonly shell: string }
+  /** Writes files, relative to the worktree, and commits everything. */
+  | { readonly commit: string; readonly files?: Readonly<Record<string, string>> }
+  | { readonly sleepMs: number }
+  /** Ends at once with this exit code. */
+  | { readonly exit: number };
+
+/** Marks the lines that are events; everything else on stdout is the output of a shell command. */
+const EVENT_MARK = "\u001esanddune-scripted ";
+
+const say = (event: AgentEvent): string => `printf '%s\\n' ${shellQuote(EVENT_MARK + JSON.stringify(event))}`;
+
+const writeFile = (path: string, content: string): string =>
+  `mkdir -p -- "$(dirname -- ${shellQuote(path)})" && printf '%s' ${shellQuote(content)} > ${shellQuote(path)}`;
+
+const stepLines = (step: ScriptedStep): string[] => {
+  if ("text" in step) return [say({ type: "text", text: `${step.text}\n` })];
+  if ("shell" in step) {
+    return [
+      say({ type: "toolCall", name: "shell", input: { command: step.shell } }),
+      `sh -c ${shellQuote(step.shell)} </dev/null`,
+    ];
+  }
+  if ("commit" in step) {
+    return [
+      say({
+        type: "toolCall",
+        name: "commit",
+        input: { message: step.commit, files: Object.keys(step.files ?? {}) },
+      }),
+      ...Object.entries(step.files ?? {}).map(([path, content]) => `${writeFile(path, content)} || exit 1`),
+      `git add --all && git commit --quiet --allow-empty --message ${shellQuote(step.commit)} || exit 1`,
+    ];
+  }
+  if ("sleepMs" in step) return [`sleep ${step.sleepMs / 1000}`];
+  return [`exit ${step.exit}`];
+};
+
+const parseEvent = (line: string): AgentEvent | undefined => {
+  try {
+    return JSON.parse(line.slice(EVENT_MARK.length)) as AgentEvent;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * An agent that plays a list of steps, always the same way, with nothing but `sh` and git: for demos and tests.
+ *
+ * @example
+ * scripted([{ text: "On it." }, { commit: "Add a greeting", files: { "hello.txt": "hello\n" } }])
+ */
+export const scripted = (
+  steps: readonly ScriptedStep[] | ((iteration: AgentIteration) => readonly ScriptedStep[]),
+): AgentProvider => ({
+  name: "scripted",
+  buildCommand: (iteration) => {
+    const played = typeof steps === "function" ? steps(iteration) : steps;
+    return { command: ["sh", "-s"], stdin: `${played.flatMap(stepLines).join("\n")}\nexit 0\n` };
+  },
+  parseLine: (line, stream) => {
+    if (stream === "stderr") return [{ type: "raw", line, stream }];
+    if (!line.startsWith(EVENT_MARK)) return [{ type: "toolResult", output: line }];
+    return [parseEvent(line) ?? { type: "raw", line, stream }];
+  },
+});

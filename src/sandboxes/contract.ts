@@ -1,0 +1,139 @@
+/** Standard input for a command in a sandbox. */
+export type ExecInput = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+export interface ExecOptions {
+  /** Absolute path in the sandbox; `worktreePath` when it is left out. */
+  readonly cwd?: string;
+  /** Added to the sandbox's environment. Values may hold anything but NUL, and must never appear on an argv. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Closed at once when it is left out. */
+  readonly stdin?: ExecInput;
+  /** Run as root in the sandbox. Providers that cannot reject with a `SandboxError`. */
+  readonly sudo?: boolean;
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Each line of stdout, without its line end, as it arrives. */
+  readonly onLine?: (line: string) => void;
+  readonly onStderrLine?: (line: string) => void;
+  /** Called whenever the command printed anything, even without a line end. */
+  readonly onActivity?: () => void;
+  /** How much of each stream's end the result keeps; 1 MiB when it is left out. */
+  readonly captureBytes?: number;
+}
+
+export interface ExecResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** 128 + n when signal n ended the command. */
+  readonly exitCode: number;
+}
+
+/**
+ * A live sandbox, as a sandbox provider hands it out.
+ *
+ * - `exec` runs `command` with `sh`. It MUST resolve for every exit code, stream lines before the command ends, and
+ *   on `signal` or `timeoutMs` kill the command with all its descendants before it rejects: with the identical
+ *   `signal.reason`, or with a `ProcessTimeoutError`.
+ * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
+ * - `close` MUST be idempotent, also when called concurrently or after the sandbox died, and MUST NOT throw.
+ */
+export interface SandboxHandle {
+  /** Names this sandbox in logs and errors, e.g. the container's name. */
+  readonly name: string;
+  /** Where the worktree is, in the sandbox. */
+  readonly worktreePath: string;
+  exec(command: string, options?: ExecOptions): Promise<ExecResult>;
+  /** Copies one regular file to the host. Refuses symbolic links, at either end. */
+  copyFileOut(sandboxPath: string, hostPath: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface BindMountSandboxHandle extends SandboxHandle {
+  /** Copies one host file into the sandbox; missing directories are made. */
+  copyFileIn(hostPath: string, sandboxPath: string): Promise<void>;
+}
+
+export interface IsolatedSandboxHandle extends SandboxHandle {
+  /** Copies a host file or directory into the sandbox; missing directories are made. */
+  copyIn(hostPath: string, sandboxPath: string): Promise<void>;
+}
+
+/** A host file or directory that appears at a path in the sandbox. */
+export interface SandboxMount {
+  readonly hostPath: string;
+  readonly sandboxPath: string;
+  readonly readOnly: boolean;
+}
+
+export interface SandboxCreateOptions {
+  /** Names the run session; providers label what they create with it. */
+  readonly runId: string;
+  /** Unique to this sandbox, derived from the run id, fit for a container name. */
+  readonly sandboxName: string;
+  /** The host repository's top-level directory. */
+  readonly repositoryPath: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface BindMountCreateOptions extends SandboxCreateOptions {
+  /** Where the worktree appears in the sandbox. */
+  readonly worktreePath: string;
+  /** A directory in the sandbox that is writable by the sandbox's user, for when the image offers no usable HOME. */
+  readonly homePath: string;
+  /** To be made in this order: later mounts lie over earlier ones. */
+  readonly mounts: readonly SandboxMount[];
+}
+
+interface SandboxProviderDefinition {
+  /** Names the sandbox provider in logs and errors. */
+  readonly name: string;
+  /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
+  preflight?(options: { readonly repositoryPath: string; readonly signal?: AbortSignal }): Promise<void>;
+}
+
+export interface BindMountSandboxProviderDefinition extends SandboxProviderDefinition {
+  create(options: BindMountCreateOptions): Promise<BindMountSandboxHandle>;
+}
+
+export interface IsolatedSandboxProviderDefinition extends SandboxProviderDefinition {
+  create(options: SandboxCreateOptions): Promise<IsolatedSandboxHandle>;
+}
+
+export interface BindMountSandboxProvider extends BindMountSandboxProviderDefinition {
+  readonly type: "bind-mount";
+}
+
+export interface IsolatedSandboxProvider extends IsolatedSandboxProviderDefinition {
+  readonly type: "isolated";
+}
+
+/** What `run()` accepts as its `sandbox`. */
+export type SandboxProvider = BindMountSandboxProvider | IsolatedSandboxProvider;
+
+/**
+ * Makes a sandbox provider whose sandboxes see host directories. sanddune takes care of worktrees and of commits;
+ * the provider mounts what it is told to.
+ *
+ * @example
+ * const mine = createBindMountSandboxProvider({
+ *   name: "mine",
+ *   create: async ({ sandboxName, mounts, worktreePath }) => startMine(sandboxName, mounts, worktreePath),
+ * });
+ */
+export const createBindMountSandboxProvider = (
+  definition: BindMountSandboxProviderDefinition,
+): BindMountSandboxProvider => ({ ...definition, type: "bind-mount" });
+
+/**
+ * Makes a sandbox provider whose sandboxes have a file system of their own. sanddune brings the repository in and the
+ * commits out; the provider copies files.
+ *
+ * @example
+ * const mine = createIsolatedSandboxProvider({
+ *   name: "mine",
+ *   create: async ({ sandboxName, signal }) => bootMine(sandboxName, signal),
+ * });
+ */
+export const createIsolatedSandboxProvider = (
+  definition: IsolatedSandboxProviderDefinition,
+): IsolatedSandboxProvider => ({ ...definition, type: "isolated" });
