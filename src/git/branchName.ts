@@ -1,0 +1,28 @@
+/** Loose refs are files, and git appends `.lock` to their name while it writes them. */
+const MAX_COMPONENT_BYTES = 240;
+
+/**
+ * Says why a name cannot be a branch, or nothing if it can: git's own rules for refs, and those for command lines.
+ */
+export const branchNameProblem = (branch: string): string | undefined => {
+  if (branch === "") return "it is empty";
+  if (branch === "HEAD") return "HEAD has a meaning of its own";
+  if (branch.startsWith("-")) return "it begins with a dash";
+  if (branch === "@") return "@ means HEAD";
+  if (/[\x00-\x20\x7f~^:?*[\\]/.test(branch)) {
+    return "it contains a space, a control character or one of ~ ^ : ? * [ \\";
+  }
+  if (branch.includes("..")) return "it contains two dots";
+  if (branch.includes("@{")) return "it contains @{";
+  if (branch.startsWith("refs/")) return "name the branch without refs/";
+  if (branch.startsWith("/") || branch.endsWith("/") || branch.includes("//"))
+    return "it has an empty component";
+  if (branch.endsWith(".")) return "it ends with a dot";
+  if (Buffer.from(branch).toString() !== branch) return "it is not well-formed Unicode";
+  for (const component of branch.split("/")) {
+    if (component.startsWith(".")) return "a component begins with a dot";
+    if (component.endsWith(".lock")) return "a component ends with .lock";
+    if (Buffer.byteLength(component) > MAX_COMPONENT_BYTES) return "a component is too long";
+  }
+  return undefined;
+};

@@ -1,0 +1,187 @@
+import { rmSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { ImportRefusedError, type SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { branchRef } from "./refs.ts";
+import { UNCOMMITTED_REF } from "./runRefs.ts";
+import { takeFile } from "./takeFile.ts";
+
+/** The repository in a sandbox, as far as taking commits out of it is concerned. */
+export interface SandboxRepository {
+  readonly handle: SandboxHandle;
+  /** Its git directory, in the sandbox. */
+  readonly gitDirectory: string;
+  /** The same directory on the host, if the sandbox shares it; otherwise all of its files are in the sandbox only. */
+  readonly hostGitDirectory: string | undefined;
+}
+
+/** What to take out of a sandbox. */
+export interface ExportRequest {
+  /** `undefined`: a detached HEAD. */
+  readonly sourceBranch: string | undefined;
+  /** What the host has already: it stays behind. */
+  readonly knownCommits: readonly string[];
+}
+
+/** What a sandbox says about its repository. All of it is the agent's word until the import has checked it. */
+export interface SandboxExport {
+  /** Tip of the source branch, or of HEAD if the host's HEAD is detached; `undefined` when there is none. */
+  readonly tip: string | undefined;
+  /** The bundle of new commits on the host, if there are any. */
+  readonly bundlePath: string | undefined;
+}
+
+const BUNDLE = "sanddune-export.bundle";
+const REPORT = "sanddune-export.report";
+/** Made by the host, for commands that pack when they are over. */
+export const KNOWN_COMMITS_FILE = "sanddune-known-commits";
+
+const HAS_BUNDLE = "bundle";
+const COMPLETE = "complete";
+const EXPORT_TIMEOUT_MS = 10 * 60_000;
+
+const SNAPSHOT_UNCOMMITTED = `
+export GIT_INDEX_FILE="$GIT_DIR/sanddune-index"
+cp "$GIT_DIR/index" "$GIT_INDEX_FILE" 2>/dev/null
+git add --all || exit 1
+tree=$(git write-tree) || exit 1
+if [ "$tree" != "$(git rev-parse 'HEAD^{tree}')" ]; then
+  commit=$(git commit-tree -p HEAD -m 'Uncommitted work' "$tree") || exit 1
+  git update-ref ${UNCOMMITTED_REF} "$commit"
+  extra=${UNCOMMITTED_REF}
+fi
+rm -f "$GIT_INDEX_FILE"
+unset GIT_INDEX_FILE`;
+
+/**
+ * Packs, in the sandbox, every commit of every branch that the host does not know, and prints a report: the tip of the
+ * source branch, whether there is a bundle, and that the report is complete. Input is the list of known commits.
+ */
+const packScript = (sandbox: SandboxRepository, sourceBranch: string | undefined): string => {
+  const source = sourceBranch === undefined ? "HEAD" : branchRef(sourceBranch);
+  return `export LC_ALL=C GIT_DIR=${shellQuote(sandbox.gitDirectory)} GIT_WORK_TREE=${shellQuote(sandbox.handle.worktreePath)}
+cd -- "$GIT_WORK_TREE" || exit 1
+[ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
+known="$GIT_DIR/sanddune-known"
+bundle="$GIT_DIR/${BUNDLE}"
+rm -rf "$known" "$bundle"
+cat > "$known" || exit 1
+git rev-parse --quiet --verify ${shellQuote(`${source}^{commit}`)}
+extra=
+${sandbox.hostGitDirectory === undefined ? SNAPSHOT_UNCOMMITTED : ""}
+new=$(git rev-list --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
+if [ -n "$new" ]; then
+  git bundle create --quiet "$bundle" --branches HEAD $extra --stdin < "$known" || exit 1
+  echo ${HAS_BUNDLE}
+fi
+rm -f "$known"
+echo ${COMPLETE}`;
+};
+
+/** The commits that stay behind, as git reads them. */
+export const exclusions = (knownCommits: readonly string[]): string =>
+  knownCommits.map((sha) => `^${sha}\n`).join("");
+
+const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+interface Report {
+  readonly tip: string | undefined;
+  readonly hasBundle: boolean;
+}
+
+/** `undefined` for a report that breaks off. */
+const parseReport = (text: string): Report | undefined => {
+  const lines = text.split("\n");
+  if (!lines.includes(COMPLETE)) return undefined;
+  return { tip: lines.find((line) => OBJECT_NAME.test(line)), hasBundle: lines.includes(HAS_BUNDLE) };
+};
+
+const refused = (problem: string, output = "") => new ImportRefusedError(problem, undefined, output);
+
+const fetchFile = (sandbox: SandboxRepository, name: string, hostPath: string): Promise<void> =>
+  sandbox.hostGitDirectory === undefined
+    ? sandbox.handle.copyFileOut(`${sandbox.gitDirectory}/${name}`, hostPath)
+    : takeFile(join(sandbox.hostGitDirectory, name), hostPath);
+
+const fetchBundle = Effect.fnUntraced(function* (
+  sandbox: SandboxRepository,
+  { tip, hasBundle }: Report,
+  hostPath: string,
+): Effect.fn.Return<SandboxExport, SandduneError> {
+  if (!hasBundle) return { tip, bundlePath: undefined };
+  yield* interruptible(
+    () => fetchFile(sandbox, BUNDLE, hostPath),
+    (reason) => reason as SandduneError,
+  );
+  return { tip, bundlePath: hostPath };
+});
+
+/** Has the sandbox pack what is new, and brings it to `hostPath`. */
+export const exportFromSandbox = Effect.fnUntraced(function* (
+  sandbox: SandboxRepository,
+  request: ExportRequest,
+  hostPath: string,
+): Effect.fn.Return<SandboxExport, SandduneError> {
+  const { stdout, stderr, exitCode } = yield* interruptible(
+    (signal) =>
+      sandbox.handle.exec(packScript(sandbox, request.sourceBranch), {
+        stdin: exclusions(request.knownCommits),
+        timeoutMs: EXPORT_TIMEOUT_MS,
+        signal,
+      }),
+    (reason) => reason as SandduneError,
+  );
+  const report = exitCode === 0 ? parseReport(stdout) : undefined;
+  if (report === undefined)
+    return yield* Effect.fail(refused("git in the sandbox could not pack them", stderr));
+  return yield* fetchBundle(sandbox, report, hostPath);
+});
+
+/**
+ * Adds to a command that it packs what is new when it is over: starting another command in a sandbox can take longer
+ * than all of git's work. For a sandbox that shares its git directory with the host, where the report is found.
+ */
+export const withExport = (
+  sandbox: SandboxRepository,
+  sourceBranch: string | undefined,
+  command: string,
+): string => {
+  if (sandbox.hostGitDirectory === undefined) return command;
+  rmSync(join(sandbox.hostGitDirectory, REPORT), { recursive: true, force: true });
+  return `(
+${command}
+)
+_sanddune_code=$?
+(
+${packScript(sandbox, sourceBranch)}
+) <${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE} >${sandbox.gitDirectory}/${REPORT} 2>/dev/null
+exit $_sanddune_code`;
+};
+
+const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<Report | undefined> => {
+  const draft = `${hostPath}.report`;
+  try {
+    await takeFile(join(hostGitDirectory, REPORT), draft);
+    return parseReport(await readFile(draft, "utf8"));
+  } catch {
+    return undefined;
+  } finally {
+    await rm(draft, { force: true });
+    await rm(join(hostGitDirectory, REPORT), { recursive: true, force: true });
+  }
+};
+
+/** What a command made `withExport` has packed; `undefined` if it did not come that far. */
+export const takeFinishedExport = Effect.fnUntraced(function* (
+  sandbox: SandboxRepository,
+  hostPath: string,
+): Effect.fn.Return<SandboxExport | undefined, SandduneError> {
+  const { hostGitDirectory } = sandbox;
+  if (hostGitDirectory === undefined) return undefined;
+  const report = yield* Effect.promise(() => takeReport(hostGitDirectory, hostPath));
+  return report === undefined ? undefined : yield* fetchBundle(sandbox, report, hostPath);
+});

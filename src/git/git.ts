@@ -1,0 +1,102 @@
+import * as Effect from "effect/Effect";
+import { GitError, PrerequisiteError, ProcessStartError, type SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { type ProcessInput, type ProcessResult, runProcess } from "../process/runProcess.ts";
+
+export interface GitOptions {
+  readonly cwd: string;
+  readonly stdin?: ProcessInput;
+  /** Added to the environment, e.g. an identity. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Exit codes that are an answer rather than a failure; 0 always is. */
+  readonly expectedExitCodes?: readonly number[];
+}
+
+/**
+ * Settings that hold for every git command on the host, whatever the user's or the repository's configuration says.
+ * The agent never writes to that configuration; but it does write files in worktrees, and these settings keep git
+ * from running anything that a file could name, from looking into directories that pretend to be submodules, and
+ * from starting maintenance of its own.
+ */
+const HARDENED_CONFIG = [
+  "core.hooksPath=/dev/null",
+  "core.fsmonitor=false",
+  "core.splitIndex=false",
+  "core.quotePath=false",
+  "diff.external=",
+  "diff.ignoreSubmodules=all",
+  "status.submoduleSummary=false",
+  "submodule.recurse=false",
+  "fetch.recurseSubmodules=false",
+  "protocol.ext.allow=never",
+  "protocol.file.allow=always",
+  "gc.auto=0",
+  "maintenance.auto=false",
+  "merge.verifySignatures=false",
+  "advice.detachedHead=false",
+] as const;
+
+/** What git may see of the host's environment: enough for the user's configuration and for signing, nothing that redirects it. */
+const PASSED_ENVIRONMENT = [
+  "PATH",
+  "HOME",
+  "USER",
+  "LOGNAME",
+  "TMPDIR",
+  "XDG_CONFIG_HOME",
+  "XDG_RUNTIME_DIR",
+  "GNUPGHOME",
+  "GPG_TTY",
+  "SSH_AUTH_SOCK",
+] as const;
+
+/** Output is parsed whole or not at all, so the limit is far above what a repository produces. */
+const CAPTURE_BYTES = 256 * 1024 * 1024;
+
+const environment = (extra: GitOptions["env"]): Record<string, string> => {
+  const env: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+  for (const key of PASSED_ENVIRONMENT) {
+    const value = process.env[key];
+    if (value !== undefined) env[key] = value;
+  }
+  return { ...env, ...extra };
+};
+
+const toGitError = (reason: unknown): SandduneError => {
+  if (reason instanceof ProcessStartError && reason.errorCode === "ENOENT") {
+    return new PrerequisiteError("git", "is not installed or not on the PATH", "Install git 2.38 or newer.");
+  }
+  if (reason instanceof Error && "program" in reason) return reason as SandduneError;
+  throw reason;
+};
+
+/** Runs git on the host. The only place that does. */
+export const git = (
+  args: readonly string[],
+  options: GitOptions,
+): Effect.Effect<ProcessResult, SandduneError> =>
+  interruptible(
+    (signal) =>
+      runProcess({
+        program: "git",
+        args: [...HARDENED_CONFIG.flatMap((setting) => ["-c", setting]), ...args],
+        cwd: options.cwd,
+        env: environment(options.env),
+        signal,
+        captureBytes: CAPTURE_BYTES,
+        ...(options.stdin !== undefined && { stdin: options.stdin }),
+      }),
+    toGitError,
+  ).pipe(
+    Effect.flatMap((result) => {
+      if (result.stdoutTruncated) return Effect.fail(new GitError(args, result.exitCode, "too much output"));
+      if (result.exitCode !== 0 && !options.expectedExitCodes?.includes(result.exitCode)) {
+        return Effect.fail(new GitError(args, result.exitCode, result.stderr));
+      }
+      return Effect.succeed(result);
+    }),
+  );
+
+/** Runs git and gives its output without the final newline. */
+export const gitText = (args: readonly string[], options: GitOptions): Effect.Effect<string, SandduneError> =>
+  git(args, options).pipe(Effect.map((result) => result.stdout.replace(/\n$/, "")));

@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { isRunning, ownIdentity, type ProcessIdentity } from "../process/processIdentity.ts";
+
+export interface LockOwner extends ProcessIdentity {
+  /** What the lock is held for, to be shown to whoever finds it taken. */
+  readonly purpose: string;
+  readonly since: string;
+}
+
+export type LockAttempt =
+  | { readonly acquired: true; release(): void }
+  | { readonly acquired: false; readonly owner: LockOwner | undefined };
+
+/** Removing a dead owner's lock takes well under a millisecond; a guard this old was left by a crash. */
+const STALE_GUARD_MS = 10_000;
+
+const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
+
+const readOwner = (path: string): LockOwner | undefined => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) as LockOwner;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Makes `path` with its whole content at once, or finds it taken: nobody ever reads half a lock. */
+const createExclusively = (path: string, content: string): boolean => {
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  writeFileSync(draft, content, { flag: "wx" });
+  try {
+    linkSync(draft, path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, "EEXIST")) return false;
+    throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+};
+
+const guardIsStale = (guard: string): boolean => {
+  try {
+    return Date.now() - statSync(guard).mtimeMs > STALE_GUARD_MS;
+  } catch {
+    return false;
+  }
+};
+
+/**
+ * Removes the lock of an owner that is not running any more. The guard makes sure that of several contenders only one
+ * removes it, and that it removes the lock it has judged and not a fresh one.
+ */
+const removeIfDead = (path: string): boolean => {
+  const guard = `${path}.takeover`;
+  if (!createExclusively(guard, "")) {
+    if (guardIsStale(guard)) rmSync(guard, { force: true });
+    return false;
+  }
+  try {
+    const owner = readOwner(path);
+    if (owner === undefined || isRunning(owner)) return false;
+    unlinkSync(path);
+    return true;
+  } finally {
+    rmSync(guard, { force: true });
+  }
+};
+
+/** Takes the lock if it is free or its owner is dead. Never waits. */
+export const tryLock = (path: string, purpose: string): LockAttempt => {
+  mkdirSync(dirname(path), { recursive: true });
+  const owner: LockOwner = { ...ownIdentity(), purpose, since: new Date().toISOString() };
+  const content = JSON.stringify(owner);
+  const take = (): boolean => createExclusively(path, content);
+  if (take() || (removeIfDead(path) && take())) {
+    return { acquired: true, release: () => rmSync(path, { force: true }) };
+  }
+  return { acquired: false, owner: readOwner(path) };
+};
+
+export const describeOwner = (owner: LockOwner | undefined): string =>
+  owner === undefined
+    ? "another process"
+    : `${owner.purpose} (process ${owner.pid} on ${owner.host}, since ${owner.since})`;

@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { BranchInUseError, LockTimeoutError } from "../errors.ts";
+import { describeOwner, type LockOwner, tryLock } from "./lockFile.ts";
+import type { Repository } from "./repository.ts";
+
+const RETRY_MS = 20;
+const MERGE_LOCK_TIMEOUT_MS = 5 * 60_000;
+
+const lockPath = (repository: Repository, name: string): string =>
+  join(repository.commonDirectory, "sanddune", "locks", `${name}.lock`);
+
+/** Branch names are hashed: they may be longer than a file name, or differ only in case. */
+const branchLockName = (branch: string): string =>
+  `branch-${createHash("sha256").update(branch).digest("hex").slice(0, 20)}`;
+
+/** Holds the branch for this run session; fails at once when another one has it. */
+export const lockBranch = (
+  repository: Repository,
+  branch: string,
+  runId: string,
+): Effect.Effect<void, BranchInUseError, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.suspend(() => {
+      const path = lockPath(repository, branchLockName(branch));
+      const attempt = tryLock(path, `run ${runId} on branch ${branch}`);
+      return attempt.acquired
+        ? Effect.succeed(attempt)
+        : Effect.fail(
+            new BranchInUseError(
+              branch,
+              describeOwner(attempt.owner),
+              `Wait for it, or use another branch. If it is not running any more, remove ${path}`,
+            ),
+          );
+    }),
+    (lock) => Effect.sync(lock.release),
+  );
+
+/** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */
+export const lockMerges = Effect.fnUntraced(function* (
+  repository: Repository,
+  runId: string,
+): Effect.fn.Return<void, LockTimeoutError, Scope.Scope> {
+  const path = lockPath(repository, "merge");
+  let release = () => {};
+  let lastOwner: LockOwner | undefined;
+  // Registered before the first attempt, so that no interruption can come between taking the lock and owning it.
+  yield* Effect.addFinalizer(() => Effect.sync(() => release()));
+  const untilTaken = Effect.gen(function* () {
+    for (;;) {
+      const attempt = tryLock(path, `run ${runId}, merging`);
+      if (attempt.acquired) {
+        release = attempt.release;
+        return;
+      }
+      lastOwner = attempt.owner;
+      yield* Effect.sleep(RETRY_MS);
+    }
+  });
+  yield* Effect.timeoutOrElse(untilTaken, {
+    duration: MERGE_LOCK_TIMEOUT_MS,
+    orElse: () => Effect.fail(new LockTimeoutError(path, describeOwner(lastOwner), MERGE_LOCK_TIMEOUT_MS)),
+  });
+});

@@ -1,0 +1,131 @@
+import * as Effect from "effect/Effect";
+import {
+  BranchMovedError,
+  CheckoutInTheWayError,
+  MergeConflictError,
+  type SandduneError,
+} from "../errors.ts";
+import type { ConfigEntry } from "./configFile.ts";
+import { git, gitText } from "./git.ts";
+import { lockMerges } from "./locks.ts";
+import { branchRef, isAncestor, isGitError, resolveCommit, updateRefs } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+import { fallbackIdentity } from "./sandboxConfig.ts";
+import { listWorktrees } from "./worktrees.ts";
+
+export interface MergePlan {
+  readonly repository: Repository;
+  readonly runId: string;
+  readonly sourceBranch: string;
+  readonly sourceTip: string;
+  /** `undefined`: the detached HEAD of the repository's checkout. */
+  readonly targetBranch: string | undefined;
+  readonly hostConfig: readonly ConfigEntry[];
+}
+
+/** The user may commit while we merge; then the merge is computed anew. */
+const MAX_ATTEMPTS = 5;
+
+const isTrue = (config: readonly ConfigEntry[], name: string): boolean =>
+  ["true", "yes", "on", "1"].includes(config.findLast(([key]) => key === name)?.[1].toLowerCase() ?? "");
+
+/** Computes the merged commit without touching any checkout. */
+const computeMerge = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+): Effect.fn.Return<string, SandduneError> {
+  const cwd = plan.repository.topLevel;
+  const { sourceTip, sourceBranch } = plan;
+  const targetName = plan.targetBranch ?? "HEAD";
+  if (yield* isAncestor(cwd, targetTip, sourceTip)) return sourceTip;
+  const merged = yield* git(
+    ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", targetTip, sourceTip],
+    {
+      cwd,
+      expectedExitCodes: [1],
+    },
+  );
+  const [tree = "", ...conflicts] = merged.stdout.split("\0");
+  if (merged.exitCode === 1) {
+    const files = [...new Set(conflicts.filter((file) => file !== ""))];
+    return yield* Effect.fail(new MergeConflictError(files, sourceBranch, targetName));
+  }
+  // commit-tree does not look at commit.gpgSign by itself.
+  const signing = isTrue(plan.hostConfig, "commit.gpgsign") ? ["-S"] : [];
+  return yield* gitText(
+    [
+      "commit-tree",
+      ...signing,
+      "-p",
+      targetTip,
+      "-p",
+      sourceTip,
+      "-m",
+      `Merge branch '${sourceBranch}'`,
+      tree,
+    ],
+    { cwd, env: fallbackIdentity(plan.hostConfig) },
+  );
+});
+
+/** Moves the target to the finished result: with its checkout if it has one, or not at all. */
+const advance = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+  result: string,
+): Effect.fn.Return<"done" | "target moved", SandduneError> {
+  const { repository, targetBranch, sourceBranch } = plan;
+  const checkout =
+    targetBranch === undefined
+      ? repository.topLevel
+      : (yield* listWorktrees(repository.topLevel)).find(({ branch }) => branch === targetBranch)?.path;
+  if (checkout === undefined) {
+    return yield* updateRefs(
+      repository.topLevel,
+      [{ ref: branchRef(targetBranch as string), to: result, from: targetTip }],
+      `sanddune: merge ${sourceBranch}`,
+    ).pipe(
+      Effect.as("done" as const),
+      Effect.catchIf(isGitError, () => Effect.succeed("target moved" as const)),
+    );
+  }
+  const forwarded = yield* git(["merge", "--ff-only", "--quiet", "--no-autostash", result], {
+    cwd: checkout,
+    expectedExitCodes: [1, 2, 128],
+  });
+  if (forwarded.exitCode === 0) return "done";
+  const tipNow = yield* resolveCommit(checkout, "HEAD");
+  if (tipNow !== targetTip) return "target moved";
+  return yield* Effect.fail(
+    new CheckoutInTheWayError(
+      checkout,
+      sourceBranch,
+      targetBranch ?? "HEAD",
+      forwarded.stderr || forwarded.stdout,
+    ),
+  );
+});
+
+/** Merges the run's branch into the branch that the host was on when the run began. */
+export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      yield* lockMerges(plan.repository, plan.runId);
+      const targetName = plan.targetBranch ?? "HEAD";
+      const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        const targetTip = yield* resolveCommit(plan.repository.topLevel, targetRef);
+        if (targetTip === undefined) {
+          return yield* Effect.fail(
+            new BranchMovedError(targetName, "was deleted during the run", plan.sourceBranch),
+          );
+        }
+        if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
+        const result = yield* computeMerge(plan, targetTip);
+        if ((yield* advance(plan, targetTip, result)) === "done") return;
+      }
+      return yield* Effect.fail(
+        new BranchMovedError(targetName, "kept changing during the merge", plan.sourceBranch),
+      );
+    }),
+  );

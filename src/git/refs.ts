@@ -1,0 +1,51 @@
+import * as Effect from "effect/Effect";
+import { GitError, type SandduneError } from "../errors.ts";
+import { git, gitText } from "./git.ts";
+
+export const branchRef = (branch: string): string => `refs/heads/${branch}`;
+
+/** The commit that a name stands for, or `undefined` if it stands for none. */
+export const resolveCommit = (cwd: string, name: string): Effect.Effect<string | undefined, SandduneError> =>
+  gitText(["rev-parse", "--quiet", "--verify", "--end-of-options", `${name}^{commit}`], {
+    cwd,
+    expectedExitCodes: [1, 128],
+  }).pipe(Effect.map((sha) => (sha === "" ? undefined : sha)));
+
+export interface RefUpdate {
+  readonly ref: string;
+  /** The new object; `undefined` deletes the ref. */
+  readonly to: string | undefined;
+  /** What the ref must be now: an object, `"absent"`, or `undefined` for anything. */
+  readonly from?: string | "absent";
+}
+
+const updateLine = ({ ref, to, from }: RefUpdate): string => {
+  if (to === undefined) return from === undefined ? `delete ${ref}` : `delete ${ref} ${from}`;
+  if (from === "absent") return `create ${ref} ${to}`;
+  return from === undefined ? `update ${ref} ${to}` : `update ${ref} ${to} ${from}`;
+};
+
+/** Changes several refs in one transaction: all of them, or none. */
+export const updateRefs = (
+  cwd: string,
+  updates: readonly RefUpdate[],
+  reason = "sanddune",
+): Effect.Effect<void, SandduneError> =>
+  updates.length === 0
+    ? Effect.void
+    : git(["update-ref", "-m", reason, "--no-deref", "--stdin"], {
+        cwd,
+        stdin: `${updates.map(updateLine).join("\n")}\n`,
+      }).pipe(Effect.asVoid);
+
+/** Whether `ancestor` is contained in the history of `descendant`. */
+export const isAncestor = (
+  cwd: string,
+  ancestor: string,
+  descendant: string,
+): Effect.Effect<boolean, SandduneError> =>
+  git(["merge-base", "--is-ancestor", ancestor, descendant], { cwd, expectedExitCodes: [1] }).pipe(
+    Effect.map((result) => result.exitCode === 0),
+  );
+
+export const isGitError = (error: SandduneError): error is GitError => error instanceof GitError;

@@ -1,0 +1,132 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import * as Effect from "effect/Effect";
+import {
+  GitError,
+  InvalidOptionsError,
+  NotARepositoryError,
+  PrerequisiteError,
+  type SandduneError,
+  UnsupportedRepositoryError,
+} from "../errors.ts";
+import type { HostHead } from "./branchStrategy.ts";
+import { git, gitText } from "./git.ts";
+
+/** The host repository of a run, as found from `cwd`. Every path is absolute. */
+export interface Repository {
+  /** Top level of the checkout that `cwd` is in: the main one or a linked worktree. */
+  readonly topLevel: string;
+  /** Where `cwd` is below the top level: `""`, or a path that ends with a slash. */
+  readonly prefix: string;
+  /** Git directory of this checkout. */
+  readonly gitDirectory: string;
+  /** Git directory that all checkouts of the repository share. */
+  readonly commonDirectory: string;
+  /** The config directory, `.sanddune/`: one for all checkouts. */
+  readonly configDirectory: string;
+  readonly objectFormat: string;
+  readonly head: HostHead;
+}
+
+const MINIMUM_GIT = [2, 38] as const;
+
+const checkGitVersion = (cwd: string) =>
+  gitText(["version"], { cwd }).pipe(
+    Effect.flatMap((text) => {
+      const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
+      const isNewEnough =
+        Number(major) > MINIMUM_GIT[0] ||
+        (Number(major) === MINIMUM_GIT[0] && Number(minor) >= MINIMUM_GIT[1]);
+      return isNewEnough
+        ? Effect.void
+        : Effect.fail(
+            new PrerequisiteError(
+              "git",
+              `${text} is too old`,
+              `Install git ${MINIMUM_GIT.join(".")} or newer.`,
+            ),
+          );
+    }),
+  );
+
+const locate = (cwd: string) =>
+  git(
+    [
+      "rev-parse",
+      "--path-format=absolute",
+      "--show-toplevel",
+      "--show-prefix",
+      "--git-dir",
+      "--git-common-dir",
+      "--show-object-format",
+    ],
+    { cwd },
+  ).pipe(
+    Effect.catchIf(
+      (error): error is GitError => error instanceof GitError,
+      (error): Effect.Effect<never, SandduneError> => {
+        if (/not a git repository/.test(error.stderr)) return Effect.fail(new NotARepositoryError(cwd));
+        if (/must be run in a work tree/.test(error.stderr)) {
+          return Effect.fail(
+            new UnsupportedRepositoryError(
+              cwd,
+              "is bare",
+              "Run in a checkout of it: git worktree add ../checkout",
+            ),
+          );
+        }
+        return Effect.fail(error);
+      },
+    ),
+  );
+
+const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
+  Effect.all(
+    [
+      gitText(["symbolic-ref", "--quiet", "HEAD"], { cwd, expectedExitCodes: [1] }),
+      gitText(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], { cwd, expectedExitCodes: [1] }),
+    ],
+    { concurrency: "unbounded" },
+  ).pipe(
+    Effect.flatMap(([symbolicRef, sha]) => {
+      if (sha === "") {
+        return Effect.fail(
+          new UnsupportedRepositoryError(
+            cwd,
+            "has no commit yet",
+            'Make one to start from: git commit --allow-empty -m "Initial commit"',
+          ),
+        );
+      }
+      const branch = symbolicRef === "" ? undefined : symbolicRef.replace(/^refs\/heads\//, "");
+      return Effect.succeed({ branch, sha });
+    }),
+  );
+
+const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+/** Finds the repository of `cwd`, and checks that git is there and that a run can work in this repository. */
+export const openRepository = Effect.fnUntraced(function* (
+  cwd: string,
+): Effect.fn.Return<Repository, SandduneError> {
+  if (!isDirectory(cwd)) {
+    return yield* Effect.fail(new InvalidOptionsError("cwd", `there is no directory ${cwd}`));
+  }
+  const realCwd = realpathSync(cwd);
+  const [located] = yield* Effect.all([locate(realCwd), checkGitVersion(realCwd)], {
+    concurrency: "unbounded",
+  });
+  const [topLevel = "", prefix = "", gitDirectory = "", commonDirectory = "", objectFormat = ""] =
+    located.stdout.split("\n");
+  const head = yield* readHead(topLevel);
+  const main = basename(commonDirectory) === ".git" ? dirname(commonDirectory) : topLevel;
+  return {
+    topLevel,
+    prefix,
+    gitDirectory,
+    commonDirectory,
+    configDirectory: join(main, ".sanddune"),
+    objectFormat,
+    head,
+  };
+});

@@ -1,0 +1,151 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../errors.ts";
+import type { SandboxMount } from "../sandboxes/contract.ts";
+import { type ConfigEntry, renderConfig } from "./configFile.ts";
+import { exclusions, KNOWN_COMMITS_FILE } from "./exportFromSandbox.ts";
+import type { HostRef } from "./hostRefs.ts";
+import { hasAlternates, objectStores } from "./objectStores.ts";
+import { branchRef } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+import { sandboxConfig } from "./sandboxConfig.ts";
+
+/** Where things are in a bind-mount sandbox. */
+export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";
+export const SANDBOX_GIT_DIRECTORY = "/sanddune/git";
+export const SANDBOX_HOME = "/sanddune/home";
+const SANDBOX_OBJECTS = "/sanddune/objects";
+
+/** A directory of the host that the agent is to work in: a worktree, or with `head` the user's own checkout. */
+export interface Checkout {
+  readonly path: string;
+  readonly gitDirectory: string;
+  /** `undefined` when HEAD is detached. */
+  readonly branch: string | undefined;
+  readonly sha: string;
+}
+
+/** Host directories that belong to one run's sandbox. */
+export interface SandboxDirectories {
+  /** The sandbox's own git directory. */
+  readonly git: string;
+  readonly home: string;
+  /** An empty directory, and an empty file, to hide things behind. */
+  readonly empty: string;
+  readonly emptyFile: string;
+  /** Stands in for the `.git` file of a worktree. */
+  readonly gitFile: string;
+}
+
+export const sandboxDirectories = (runDirectory: string): SandboxDirectories => ({
+  git: join(runDirectory, "git"),
+  home: join(runDirectory, "home"),
+  empty: join(runDirectory, "empty"),
+  emptyFile: join(runDirectory, "empty-file"),
+  gitFile: join(runDirectory, "git-file"),
+});
+
+const copyIfThere = (from: string, to: string): void => {
+  if (existsSync(from)) copyFileSync(from, to);
+};
+
+/** The index is copied rather than rebuilt, so that no file needs to be read to know that it is unchanged. */
+const copyIndex = (gitDirectory: string, to: string): void => {
+  for (const name of readdirSync(gitDirectory)) {
+    if (name === "index" || name.startsWith("sharedindex."))
+      copyFileSync(join(gitDirectory, name), join(to, name));
+  }
+};
+
+const writeGitDirectory = (
+  directories: SandboxDirectories,
+  repository: Repository,
+  checkout: Checkout,
+  hostRefs: readonly HostRef[],
+  knownCommits: readonly string[],
+  hostConfig: readonly ConfigEntry[],
+): void => {
+  const directory = directories.git;
+  for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
+    mkdirSync(join(directory, name), { recursive: true });
+  }
+  const head = checkout.branch === undefined ? checkout.sha : `ref: ${branchRef(checkout.branch)}`;
+  writeFileSync(join(directory, "HEAD"), `${head}\n`);
+  writeFileSync(join(directory, "config"), renderConfig(sandboxConfig(hostConfig)));
+  const refs = new Map(hostRefs.map(({ name, sha }) => [name, sha]));
+  if (checkout.branch !== undefined) refs.set(branchRef(checkout.branch), checkout.sha);
+  writeFileSync(join(directory, "packed-refs"), [...refs].map(([name, sha]) => `${sha} ${name}\n`).join(""));
+  writeFileSync(join(directory, KNOWN_COMMITS_FILE), exclusions(knownCommits));
+  const stores = objectStores(repository.commonDirectory);
+  writeFileSync(
+    join(directory, "objects/info/alternates"),
+    stores.map((_, position) => `${SANDBOX_OBJECTS}/${position}\n`).join(""),
+  );
+  copyIndex(checkout.gitDirectory, directory);
+  copyIfThere(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
+  copyIfThere(join(repository.commonDirectory, "info/exclude"), join(directory, "info/exclude"));
+  copyIfThere(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
+};
+
+const objectMounts = (repository: Repository, directories: SandboxDirectories): SandboxMount[] =>
+  objectStores(repository.commonDirectory).flatMap((hostPath, position) => {
+    const sandboxPath = `${SANDBOX_OBJECTS}/${position}`;
+    const store: SandboxMount = { hostPath, sandboxPath, readOnly: true };
+    // The list of alternates names host paths; the sandbox has a list of its own.
+    const hidden: SandboxMount = {
+      hostPath: directories.emptyFile,
+      sandboxPath: `${sandboxPath}/info/alternates`,
+      readOnly: true,
+    };
+    return hasAlternates(hostPath) ? [store, hidden] : [store];
+  });
+
+/** In the user's own checkout the config directory is read-only, and what concerns other runs or secrets is hidden. */
+const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirectories): SandboxMount[] => {
+  const hostPath = join(checkoutPath, ".sanddune");
+  if (!existsSync(hostPath)) return [];
+  const sandboxPath = `${SANDBOX_REPOSITORY_PATH}/.sanddune`;
+  const hide = (name: string, behind: string): SandboxMount[] =>
+    existsSync(join(hostPath, name))
+      ? [{ hostPath: behind, sandboxPath: `${sandboxPath}/${name}`, readOnly: true }]
+      : [];
+  return [
+    { hostPath, sandboxPath, readOnly: true },
+    ...["worktrees", "runs", "logs"].flatMap((name) => hide(name, directories.empty)),
+    ...hide(".env", directories.emptyFile),
+  ];
+};
+
+/**
+ * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
+ * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
+ */
+export const prepareSandboxGitDirectory = (
+  runDirectory: string,
+  repository: Repository,
+  checkout: Checkout,
+  hostRefs: readonly HostRef[],
+  knownCommits: readonly string[],
+  hostConfig: readonly ConfigEntry[],
+): Effect.Effect<readonly SandboxMount[], SandduneError> =>
+  Effect.sync(() => {
+    const directories = sandboxDirectories(runDirectory);
+    mkdirSync(directories.home, { recursive: true });
+    mkdirSync(directories.empty, { recursive: true });
+    writeFileSync(directories.emptyFile, "");
+    writeFileSync(directories.gitFile, `gitdir: ${SANDBOX_GIT_DIRECTORY}\n`);
+    writeGitDirectory(directories, repository, checkout, hostRefs, knownCommits, hostConfig);
+    const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
+    const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
+    return [
+      { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
+      ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
+      { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
+      isMainCheckout
+        ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
+        : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
+      ...objectMounts(repository, directories),
+      { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
+    ];
+  });

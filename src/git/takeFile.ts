@@ -1,0 +1,25 @@
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
+import { pipeline } from "node:stream/promises";
+import { ImportRefusedError } from "../errors.ts";
+
+/**
+ * Copies a file out of a directory that a sandbox can write to. The copy is what is used from then on: the original
+ * may be changed at any time, or be a symbolic link to a file of the host's, or a FIFO that never ends.
+ */
+export const takeFile = async (untrustedPath: string, hostPath: string): Promise<void> => {
+  const source = await open(
+    untrustedPath,
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
+  ).catch((cause) => {
+    throw new ImportRefusedError(`${untrustedPath} cannot be read as a file (${cause.code})`, undefined);
+  });
+  try {
+    const stat = await source.stat();
+    if (!stat.isFile()) throw new ImportRefusedError(`${untrustedPath} is not a regular file`, undefined);
+    const destination = await open(hostPath, "wx", 0o600);
+    await pipeline(source.createReadStream({ autoClose: false }), destination.createWriteStream());
+  } finally {
+    await source.close();
+  }
+};

@@ -1,0 +1,180 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { configDirectoryPart, ensureConfigDirectoryPart } from "../configDirectory.ts";
+import {
+  BranchInUseError,
+  InvalidBranchNameError,
+  NoSuchBranchError,
+  type SandduneError,
+} from "../errors.ts";
+import { git } from "./git.ts";
+import { branchRef, isGitError, type RefUpdate, resolveCommit, updateRefs } from "./refs.ts";
+import type { Repository } from "./repository.ts";
+import { isDirty } from "./worktreeStatus.ts";
+
+/** A checkout of the source branch below `.sanddune/worktrees/`. */
+export interface Worktree {
+  readonly path: string;
+  /** Its own git directory, below the repository's. */
+  readonly gitDirectory: string;
+  readonly branch: string;
+  /** The commit it was at when this run took it over. */
+  readonly baseSha: string;
+  /** It was there before this run. */
+  readonly isReused: boolean;
+  /** The branch was made for this run. */
+  readonly isNewBranch: boolean;
+}
+
+/**
+ * One directory per branch. The readable part is not unique (`a/b` and `a-b`, or names that differ in case), the
+ * hash is.
+ */
+export const worktreeDirectoryName = (branch: string): string => {
+  const readable = branch
+    .replace(/[^A-Za-z0-9._]+/g, "-")
+    .slice(0, 40)
+    .replace(/^[-.]+|[-.]+$/g, "");
+  const hash = createHash("sha256").update(branch).digest("hex").slice(0, 10);
+  return readable === "" ? hash : `${readable}-${hash}`;
+};
+
+export const worktreePathOf = (repository: Repository, branch: string): string =>
+  join(configDirectoryPart(repository.configDirectory, "worktrees"), worktreeDirectoryName(branch));
+
+interface RegisteredWorktree {
+  readonly path: string;
+  readonly branch: string | undefined;
+}
+
+/** Every checkout of the repository, with the branch that is checked out in it. */
+export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWorktree[], SandduneError> =>
+  git(["worktree", "list", "--porcelain", "-z"], { cwd }).pipe(
+    Effect.map(({ stdout }) =>
+      stdout
+        .split("\0\0")
+        .filter((entry) => entry !== "")
+        .map((entry) => {
+          const lines = entry.split("\0");
+          const fieldOf = (key: string) =>
+            lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
+          return {
+            path: fieldOf("worktree") ?? "",
+            branch: fieldOf("branch")?.replace(/^refs\/heads\//, ""),
+          };
+        }),
+    ),
+  );
+
+const readGitDirectory = (worktreePath: string): string =>
+  readFileSync(join(worktreePath, ".git"), "utf8")
+    .replace(/^gitdir: /, "")
+    .trimEnd();
+
+/** Re-attaches a worktree whose recorded paths are wrong because the repository was moved. */
+const repairIfMoved = (repository: Repository, path: string): Effect.Effect<void, SandduneError> =>
+  existsSync(join(path, ".git")) && !readGitDirectory(path).startsWith(`${repository.commonDirectory}/`)
+    ? git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.asVoid)
+    : Effect.void;
+
+const createBranch = (cwd: string, branch: string, sha: string) =>
+  updateRefs(cwd, [{ ref: branchRef(branch), to: sha, from: "absent" }], "sanddune: new branch").pipe(
+    Effect.mapError((error) =>
+      isGitError(error) && /cannot lock ref/.test(error.stderr)
+        ? new InvalidBranchNameError(
+            branch,
+            "it stands in the way of another branch, or another branch in its way",
+          )
+        : error,
+    ),
+  );
+
+/**
+ * Checks, before anything is created, that the branch can be worked on: that its starting point exists, and that no
+ * other checkout has it.
+ */
+export const inspectSourceBranch = Effect.fnUntraced(function* (
+  repository: Repository,
+  branch: string,
+  from: string,
+): Effect.fn.Return<
+  { readonly sha: string; readonly exists: boolean; readonly worktreeExists: boolean },
+  SandduneError
+> {
+  const path = worktreePathOf(repository, branch);
+  yield* repairIfMoved(repository, path);
+  const [existing, start, worktrees] = yield* Effect.all(
+    [
+      resolveCommit(repository.topLevel, branchRef(branch)),
+      resolveCommit(repository.topLevel, from),
+      listWorktrees(repository.topLevel),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const sha = existing ?? start;
+  if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));
+  const holder = worktrees.find((worktree) => worktree.branch === branch);
+  if (holder !== undefined && holder.path !== path) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the checkout at ${holder.path}`,
+        "Use another branch, or the `head` strategy to work in that checkout.",
+      ),
+    );
+  }
+  return { sha, exists: existing !== undefined, worktreeExists: holder !== undefined && existsSync(path) };
+});
+
+/**
+ * Makes the worktree of a branch, or takes over the one that an earlier run has left. `pin` is written in the same
+ * transaction as a new branch.
+ */
+export const openWorktree = Effect.fnUntraced(function* (
+  repository: Repository,
+  branch: string,
+  from: string,
+  runId: string,
+): Effect.fn.Return<Worktree, SandduneError> {
+  const { sha, exists, worktreeExists } = yield* inspectSourceBranch(repository, branch, from);
+  const path = worktreePathOf(repository, branch);
+  ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
+  if (!exists) yield* createBranch(repository.topLevel, branch, sha);
+  if (!worktreeExists) {
+    // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
+    yield* git(["worktree", "add", "--quiet", "--lock", "--reason", `sanddune run ${runId}`, path, branch], {
+      cwd: repository.topLevel,
+    }).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
+  }
+  return {
+    path,
+    gitDirectory: readGitDirectory(path),
+    branch,
+    baseSha: sha,
+    isReused: worktreeExists,
+    isNewBranch: !exists,
+  };
+});
+
+/** Removes the worktree if git says that it holds nothing uncommitted. Resolves with whether it was removed. */
+export const removeWorktreeIfClean = Effect.fnUntraced(function* (
+  repository: Repository,
+  path: string,
+): Effect.fn.Return<boolean, SandduneError> {
+  if (yield* isDirty(path)) return false;
+  // Twice forced because it is locked; `remove` without force would look into submodules.
+  yield* git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel });
+  return true;
+});
+
+/** Deletes a branch if it still is where it was left. */
+export const deleteBranch = (
+  repository: Repository,
+  branch: string,
+  expectedSha: string,
+): Effect.Effect<void> => {
+  const update: RefUpdate = { ref: branchRef(branch), to: undefined, from: expectedSha };
+  return updateRefs(repository.topLevel, [update]).pipe(Effect.ignore);
+};
