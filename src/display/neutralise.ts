@@ -1,0 +1,9 @@
+/**
+ * Makes control characters visible, so that what an agent prints cannot steer a terminal: move the cursor, set the
+ * title, write to the clipboard. Tabs and line ends stay.
+ */
+export const neutralise = (text: string): string =>
+  text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );

@@ -1,0 +1,90 @@
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import type { AgentEvent, AgentProvider } from "../agents/contract.ts";
+import { AgentFailedError, AgentNotFoundError, type SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+
+export interface AgentInvocation {
+  readonly agent: AgentProvider;
+  readonly prompt: string;
+  readonly iteration: number;
+  readonly sandbox: SandboxHandle;
+  /** Where the agent starts, in the sandbox. */
+  readonly cwd: string;
+  /** Makes the command that is really run of the agent's own. */
+  readonly wrapCommand: (command: string) => string;
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Called whenever the agent printed anything. */
+  readonly onActivity: () => void;
+}
+
+/**
+ * Hands a resolved prompt to the agent for one iteration; succeeds when the agent did. Interrupting it kills the
+ * agent. The seam at which tests put a scripted fake.
+ */
+export class AgentInvoker extends Context.Service<
+  AgentInvoker,
+  { readonly invoke: (invocation: AgentInvocation) => Effect.Effect<void, SandduneError> }
+>()("sanddune/AgentInvoker") {}
+
+/** Enough of the agent's last words to explain a failure; everything else has gone through the events. */
+const CAPTURE_BYTES = 64 * 1024;
+
+const COMMAND_NOT_FOUND = 127;
+
+const programOf = (command: readonly string[] | string): string =>
+  (typeof command === "string" ? command.trim().split(/\s+/)[0] : command[0]) ?? "";
+
+const invoke = Effect.fnUntraced(function* (
+  invocation: AgentInvocation,
+): Effect.fn.Return<void, SandduneError> {
+  const { agent, sandbox, onEvent } = invocation;
+  const { command, stdin } = agent.buildCommand(invocation);
+  const commandLine = typeof command === "string" ? command : command.map(shellQuote).join(" ");
+  let verdict: Extract<AgentEvent, { type: "result" }> | undefined;
+  let hasSpoken = false;
+  const receive = (stream: "stdout" | "stderr") => (line: string) => {
+    for (const event of agent.parseLine(line, stream)) {
+      if (event.type === "result") verdict = event;
+      if (event.type === "text") hasSpoken = true;
+      onEvent(event);
+    }
+  };
+  const { exitCode, stderr } = yield* interruptible(
+    (signal) =>
+      sandbox.exec(invocation.wrapCommand(commandLine), {
+        cwd: invocation.cwd,
+        stdin,
+        signal,
+        onLine: receive("stdout"),
+        onStderrLine: receive("stderr"),
+        onActivity: invocation.onActivity,
+        captureBytes: CAPTURE_BYTES,
+      }),
+    (reason) => reason as SandduneError,
+  );
+  if (verdict !== undefined) {
+    if (!verdict.isError) return;
+    return yield* Effect.fail(
+      new AgentFailedError(agent.name, verdict.message ?? "it reported an error", exitCode, stderr),
+    );
+  }
+  if (exitCode === COMMAND_NOT_FOUND && !hasSpoken && /not found/i.test(stderr)) {
+    return yield* Effect.fail(new AgentNotFoundError(agent.name, programOf(command), sandbox.name));
+  }
+  if (exitCode !== 0) {
+    return yield* Effect.fail(
+      new AgentFailedError(agent.name, `it ended with exit code ${exitCode}`, exitCode, stderr),
+    );
+  }
+  if (agent.reportsResult) {
+    return yield* Effect.fail(
+      new AgentFailedError(agent.name, "it ended without saying that its turn was over", exitCode, stderr),
+    );
+  }
+});
+
+/** Runs the real agent in the sandbox. */
+export const liveAgentInvoker: AgentInvoker["Service"] = { invoke };

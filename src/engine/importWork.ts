@@ -1,0 +1,124 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { ImportRefusedError, SandboxLostError, type SandduneError } from "../errors.ts";
+import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
+import { importCommits } from "../git/importCommits.ts";
+import { listOwnCommits, listProtectedPaths } from "../git/ownCommits.ts";
+import { uncommittedRef } from "../git/runRefs.ts";
+import type { Checkout } from "../git/sandboxGitDirectory.ts";
+import { syncIndex } from "../git/syncCheckout.ts";
+import { moveWorktreeFiles } from "../git/worktreeFiles.ts";
+import type { RunContext } from "./runContext.ts";
+import type { SandboxSession } from "./sandboxSession.ts";
+
+export interface WorkImport {
+  readonly context: RunContext;
+  readonly checkout: Checkout;
+  readonly session: SandboxSession;
+  /** The tips of all refs of the host when the run began. */
+  readonly knownCommits: readonly string[];
+}
+
+/** Exports from the run's sandbox or, if that was lost while its files were not, from a new one over the same files. */
+const exportNow = (work: WorkImport, bundlePath: string) => {
+  const request = { sourceBranch: work.checkout.branch, knownCommits: work.knownCommits };
+  const from = (repository: SandboxRepository) => exportFromSandbox(repository, request, bundlePath);
+  const { repository, reopen } = work.session;
+  return from(repository).pipe(
+    Effect.catchIf(
+      (error) => error instanceof SandboxLostError && reopen !== undefined,
+      (lost) => (reopen === undefined ? Effect.fail(lost) : Effect.scoped(Effect.flatMap(reopen, from))),
+    ),
+  );
+};
+
+/** The agent's command has packed its commits when it was over, unless it was killed before. */
+const exportWork = (work: WorkImport, bundlePath: string) =>
+  takeFinishedExport(work.session.repository, bundlePath).pipe(
+    Effect.flatMap((finished) =>
+      finished === undefined ? exportNow(work, bundlePath) : Effect.succeed(finished),
+    ),
+  );
+
+const listedCommits = (work: WorkImport, tip: string) => {
+  const { plan } = work.context;
+  const cwd = plan.repository.topLevel;
+  return Effect.all(
+    [listOwnCommits(cwd, tip, work.knownCommits), listProtectedPaths(cwd, work.checkout.sha, tip)],
+    { concurrency: "unbounded" },
+  );
+};
+
+const importOnce = Effect.fnUntraced(function* (
+  work: WorkImport,
+  bundlePath: string,
+  closesSandbox: boolean,
+): Effect.fn.Return<void, SandduneError> {
+  const { context, checkout } = work;
+  const { plan, progress } = context;
+  const { files } = work.session;
+  const exported = yield* exportWork(work, bundlePath);
+  // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
+  // scope waits for the same close.
+  if (closesSandbox) void work.session.repository.handle.close().catch(() => undefined);
+  const before = context.tip;
+  const imported = yield* importCommits(
+    {
+      cwd: plan.repository.topLevel,
+      runId: plan.runId,
+      branch: checkout.branch,
+      base: checkout.sha,
+      expectedTip: before,
+      // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
+      allowsRewrite: plan.branches.strategy !== "head",
+    },
+    exported,
+  );
+  context.tip = imported.tip;
+  for (const [ref, sha] of imported.landed) context.landedRefs.set(ref, sha);
+  for (const warning of imported.warnings)
+    if (!progress.warnings.includes(warning)) progress.warnings.push(warning);
+  if (imported.tip !== before) {
+    const [commits, protectedPaths] = yield* listedCommits(work, imported.tip);
+    progress.commits = commits;
+    for (const path of protectedPaths) progress.protectedPaths.add(path);
+  }
+  const problems = [
+    yield* syncIndex(checkout.path, before, imported.tip),
+    files && (yield* moveWorktreeFiles(files, imported.uncommitted ?? imported.tip)),
+  ].filter((problem) => problem !== undefined);
+  if (problems.length > 0) {
+    progress.warnings.push(...problems);
+  } else if (imported.uncommitted !== undefined) {
+    context.landedRefs.set(uncommittedRef(plan.runId), imported.tip);
+  }
+  if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
+});
+
+/**
+ * Brings what the agent committed to the host: the one step that every way out of a run goes through. When it fails,
+ * everything it could not bring home stays where it is, and the error says where that is.
+ */
+export const importWork = (
+  work: WorkImport,
+  label: string,
+  closesSandbox: boolean,
+): Effect.Effect<void, SandduneError> => {
+  const { context } = work;
+  const { runDirectory } = context.journal;
+  return importOnce(work, join(runDirectory, `${label}.bundle`), closesSandbox).pipe(
+    Effect.tapError((error) =>
+      Effect.sync(() => {
+        context.keepsRunFiles = true;
+        context.keepWorktreeReason ??= "the agent's commits could not be taken over";
+        context.journal.tell({
+          type: "kept",
+          what: "git directory",
+          name: runDirectory,
+          reason: error instanceof ImportRefusedError ? error.problem : error.message,
+        });
+      }),
+    ),
+  );
+};

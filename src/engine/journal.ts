@@ -1,0 +1,70 @@
+import { appendFileSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { ProcessIdentity } from "../process/processIdentity.ts";
+
+/** What a run writes down about itself. Things that outlive a crash are written before they are created. */
+export type JournalEntry =
+  | {
+      readonly type: "begun";
+      readonly runId: string;
+      readonly owner: ProcessIdentity;
+      readonly agent: string;
+      readonly sandbox: string;
+      readonly strategy: string;
+      readonly sourceBranch: string | undefined;
+      readonly targetBranch: string | undefined;
+      readonly logFilePath: string;
+    }
+  | {
+      readonly type: "creating";
+      readonly what: "worktree" | "branch" | "sandbox" | "ref";
+      readonly name: string;
+    }
+  | {
+      readonly type: "removed";
+      readonly what: "worktree" | "branch" | "sandbox" | "ref";
+      readonly name: string;
+    }
+  | {
+      readonly type: "kept";
+      readonly what: "worktree" | "branch" | "bundle" | "git directory";
+      readonly name: string;
+      readonly reason: string;
+    }
+  | { readonly type: "phase"; readonly phase: string; readonly durationMs: number }
+  | {
+      readonly type: "iteration";
+      readonly iteration: number;
+      readonly tokens: number;
+      readonly commits: readonly string[];
+    }
+  | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string };
+
+/**
+ * The record of one run in `.sanddune/runs/<id>/journal.jsonl`, one entry a line, each written at once. After a crash
+ * it tells what the run had made; a torn last line is to be expected.
+ */
+export class Journal {
+  readonly path: string;
+  #isBroken = false;
+
+  constructor(readonly runDirectory: string) {
+    mkdirSync(runDirectory, { mode: 0o700 });
+    this.path = join(runDirectory, "journal.jsonl");
+  }
+
+  /** Must succeed: what is not in the journal must not be created. */
+  write(entry: JournalEntry): void {
+    appendFileSync(this.path, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`);
+  }
+
+  /** For entries that only tell: a full disk must not keep a run from tidying up. */
+  tell(entry: JournalEntry): void {
+    if (this.#isBroken) return;
+    try {
+      this.write(entry);
+    } catch {
+      this.#isBroken = true;
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { resolve } from "node:path";
+import * as Effect from "effect/Effect";
+import { InvalidOptionsError, SandboxUnavailableError, SandduneError } from "../errors.ts";
+import { resolveBranchStrategy } from "../git/branchStrategy.ts";
+import { checkCopyItems } from "../git/copyToWorktree.ts";
+import { readHostConfig } from "../git/hostConfig.ts";
+import { listHostRefs } from "../git/hostRefs.ts";
+import { openRepository } from "../git/repository.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { resolvePrompt } from "../prompt/resolvePrompt.ts";
+import type { RunOptions } from "../runOptions.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";
+import { createRunId } from "./runId.ts";
+import type { RunPlan } from "./runPlan.ts";
+import { validateRunOptions } from "./validateRunOptions.ts";
+
+const DEFAULTS = {
+  maxIterations: 1,
+  idleTimeoutSeconds: 600,
+  completionTimeoutSeconds: 30,
+  copyToWorktreeMs: 60_000,
+} as const;
+
+/** Runs a check that throws. */
+const checked = <A>(check: () => A): Effect.Effect<A, SandduneError> =>
+  Effect.try({ try: check, catch: (error) => error as SandduneError });
+
+const preflight = (sandbox: SandboxProvider, repositoryPath: string): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    async (signal) => sandbox.preflight?.({ repositoryPath, signal }),
+    (reason) =>
+      reason instanceof SandduneError
+        ? reason
+        : new SandboxUnavailableError(
+            sandbox.name,
+            String(reason),
+            "See the sandbox provider's documentation.",
+          ),
+  );
+
+/** Decides everything about a run, and checks that it can be done, before anything is created. */
+export const planRun = Effect.fnUntraced(function* (
+  options: RunOptions,
+): Effect.fn.Return<RunPlan, SandduneError> {
+  yield* checked(() => validateRunOptions(options));
+  const { agent, sandbox } = options;
+  const cwd = resolve(options.cwd ?? ".");
+  const runId = createRunId();
+  const prompt = yield* interruptible(
+    () => resolvePrompt(options),
+    (reason) => reason as SandduneError,
+  );
+  const repository = yield* openRepository(cwd);
+  const [hostRefs, hostConfig] = yield* Effect.all(
+    [
+      listHostRefs(repository.topLevel),
+      readHostConfig(repository.topLevel),
+      preflight(sandbox, repository.topLevel),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const branches = yield* checked(() =>
+    resolveBranchStrategy(options.branchStrategy, sandbox.type, repository.head, runId),
+  );
+  const copyItems = options.copyToWorktree ?? [];
+  yield* checked(() => {
+    if (branches.strategy === "head" && copyItems.length > 0) {
+      throw new InvalidOptionsError(
+        "copyToWorktree",
+        "with the `head` strategy there is no worktree to copy into: the agent works in your checkout, where the files are. Use `merge-to-head` or `branch`.",
+      );
+    }
+    checkCopyItems(repository, copyItems);
+  });
+  return {
+    runId,
+    repository,
+    hostRefs,
+    hostConfig,
+    branches,
+    agent,
+    sandbox,
+    prompt,
+    maxIterations: options.maxIterations ?? DEFAULTS.maxIterations,
+    completionSignals: [options.completionSignal ?? DEFAULT_COMPLETION_SIGNAL].flat(),
+    idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
+    completionTimeoutMs: (options.completionTimeoutSeconds ?? DEFAULTS.completionTimeoutSeconds) * 1000,
+    copyToWorktree: copyItems,
+    copyToWorktreeMs: options.timeouts?.copyToWorktreeMs ?? DEFAULTS.copyToWorktreeMs,
+  };
+});

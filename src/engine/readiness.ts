@@ -1,0 +1,91 @@
+import { lstatSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { SandboxError, SandboxUserMismatchError } from "../errors.ts";
+import { SANDBOX_GIT_DIRECTORY } from "../git/sandboxGitDirectory.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { BindMountSandboxHandle, ExecOptions } from "../sandboxes/contract.ts";
+
+const VERDICT = "sanddune-ready";
+const READY = "ready";
+
+/**
+ * Runs ahead of the first command in a sandbox, in the same shell, and lets it begin only if everything is as it must
+ * be. The verdict goes to a file that the host can see, so that no exit code of the command's can be mistaken for it.
+ */
+const readinessScript = (cwd: string, command: string): string => {
+  const verdict = `${SANDBOX_GIT_DIRECTORY}/${VERDICT}`;
+  return `_sanddune_verdict() { printf '%s\\n' "$1" > ${verdict}; exit 1; }
+: > ${verdict} || exit 1
+command -v git >/dev/null || _sanddune_verdict no-git
+[ -O ${SANDBOX_GIT_DIRECTORY} ] || _sanddune_verdict wrong-user
+git rev-parse --verify --quiet HEAD >/dev/null || _sanddune_verdict broken-git
+cd -- ${shellQuote(cwd)} 2>/dev/null || _sanddune_verdict no-directory
+printf '%s\\n' ${READY} > ${verdict}
+unset -f _sanddune_verdict
+${command}`;
+};
+
+const readVerdict = (hostGitDirectory: string): string | undefined => {
+  const path = join(hostGitDirectory, VERDICT);
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8").trim() : undefined;
+};
+
+const failureOf = (
+  provider: string,
+  hostGitDirectory: string,
+  cwd: string,
+  stderr: string,
+): SandboxError | SandboxUserMismatchError | undefined => {
+  const verdict = readVerdict(hostGitDirectory);
+  switch (verdict) {
+    case READY:
+      return undefined;
+    case "no-git":
+      return new SandboxError(provider, "there is no git in it. Install git in the sandbox's image");
+    case "wrong-user":
+      return new SandboxUserMismatchError(
+        provider,
+        process.getuid?.() ?? -1,
+        lstatSync(join(hostGitDirectory, VERDICT)).uid,
+        "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
+      );
+    case "no-directory":
+      return new SandboxError(provider, `the branch has no directory for ${cwd}`);
+    case "broken-git":
+      return new SandboxError(provider, "git does not work in it", stderr);
+    default:
+      return new SandboxError(
+        provider,
+        "its user cannot write to the run's files. Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid",
+        stderr,
+      );
+  }
+};
+
+/**
+ * Lets nothing run in the sandbox before it is known that git works there and that the files made there will belong to
+ * the host's user. The check is part of the first command, because starting a command is what takes time.
+ */
+export const withReadinessCheck = (
+  handle: BindMountSandboxHandle,
+  provider: string,
+  hostGitDirectory: string,
+): BindMountSandboxHandle => {
+  let isReady = false;
+  const firstExec = async (command: string, options: ExecOptions) => {
+    const cwd = options.cwd ?? handle.worktreePath;
+    const result = await handle.exec(readinessScript(cwd, command), { ...options, cwd: handle.worktreePath });
+    const failure = failureOf(provider, hostGitDirectory, cwd, result.stderr);
+    if (failure !== undefined) throw failure;
+    isReady = true;
+    return result;
+  };
+  return {
+    name: handle.name,
+    worktreePath: handle.worktreePath,
+    exec: (command, options = {}) => (isReady ? handle.exec(command, options) : firstExec(command, options)),
+    copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
+    copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+    close: () => handle.close(),
+  };
+};

@@ -1,0 +1,198 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import type * as Exit from "effect/Exit";
+import type * as Scope from "effect/Scope";
+import { ensureConfigDirectoryPart } from "../configDirectory.ts";
+import { RunLog } from "../display/runLog.ts";
+import type { SandduneError } from "../errors.ts";
+import { copyToWorktree } from "../git/copyToWorktree.ts";
+import { withExport } from "../git/exportFromSandbox.ts";
+import { mergeToHead } from "../git/mergeToHead.ts";
+import { updateRefs } from "../git/refs.ts";
+import { sandboxDirectories } from "../git/sandboxGitDirectory.ts";
+import { ownIdentity } from "../process/processIdentity.ts";
+import type { RunResult } from "../results.ts";
+import type { AgentInvoker } from "./agentInvoker.ts";
+import { type CheckoutSession, openCheckoutSession } from "./checkoutSession.ts";
+import { importWork, type WorkImport } from "./importWork.ts";
+import { runIterations } from "./iterationLoop.ts";
+import { Journal } from "./journal.ts";
+import { timed } from "./phases.ts";
+import type { RunContext } from "./runContext.ts";
+import type { RunPlan } from "./runPlan.ts";
+import { RunProgress } from "./runProgress.ts";
+import { openSandboxSession } from "./sandboxSession.ts";
+
+/** Begins the run's journal and log. From here on the run can be found, whatever happens to this process. */
+const openContext = (plan: RunPlan): RunContext => {
+  const { configDirectory } = plan.repository;
+  const logFilePath = join(ensureConfigDirectoryPart(configDirectory, "logs"), `${plan.runId}.log`);
+  const journal = new Journal(join(ensureConfigDirectoryPart(configDirectory, "runs"), plan.runId));
+  journal.write({
+    type: "begun",
+    runId: plan.runId,
+    owner: ownIdentity(),
+    agent: plan.agent.name,
+    sandbox: plan.sandbox.name,
+    strategy: plan.branches.strategy,
+    sourceBranch: plan.branches.sourceBranch,
+    targetBranch: plan.branches.targetBranch,
+    logFilePath,
+  });
+  const resultBranch =
+    plan.branches.strategy === "merge-to-head" ? plan.branches.targetBranch : plan.branches.sourceBranch;
+  return {
+    plan,
+    journal,
+    log: new RunLog(logFilePath),
+    progress: new RunProgress(plan.runId, resultBranch ?? "HEAD", logFilePath),
+    tip: plan.repository.head.sha,
+    agentHasStarted: false,
+    isMerged: false,
+    keepWorktreeReason: undefined,
+    landedRefs: new Map(),
+    keepsRunFiles: false,
+  };
+};
+
+const stateOf = (exit: Exit.Exit<unknown, unknown>): "succeeded" | "failed" | "aborted" => {
+  if (exit._tag === "Success") return "succeeded";
+  return Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
+};
+
+/** The last step of every run: what held nothing but copies goes, what is the only copy stays. */
+const closeContext = Effect.fnUntraced(function* (
+  context: RunContext,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.fn.Return<void> {
+  const { plan, journal, log } = context;
+  const redundantRefs = [...context.landedRefs].filter(([, sha]) => sha === context.tip);
+  yield* Effect.ignore(
+    updateRefs(
+      plan.repository.topLevel,
+      redundantRefs.map(([ref]) => ({ ref, to: undefined })),
+    ),
+  );
+  if (!context.keepsRunFiles) {
+    const directories = Object.values(sandboxDirectories(journal.runDirectory));
+    for (const path of [
+      ...directories,
+      ...["in.bundle", "in.config", "files-index"].map((name) => join(journal.runDirectory, name)),
+    ]) {
+      rmSync(path, { recursive: true, force: true });
+    }
+  }
+  const state = stateOf(exit);
+  const problem =
+    exit._tag === "Failure" && state === "failed" ? String(Cause.squash(exit.cause)) : undefined;
+  journal.tell({ type: "ended", state, ...(problem !== undefined && { problem }) });
+  log.note(problem === undefined ? `The run ${state}.` : `The run failed. ${problem}`);
+  log.close();
+});
+
+const tokensOf = (context: RunContext): number =>
+  context.progress.iterations.reduce(
+    (sum, { usage }) => sum + (usage === undefined ? 0 : usage.inputTokens + usage.outputTokens),
+    0,
+  );
+
+const iterate = Effect.fnUntraced(function* (
+  context: RunContext,
+  work: WorkImport,
+): Effect.fn.Return<void, SandduneError, AgentInvoker> {
+  const { plan, progress, journal, log } = context;
+  const { handle } = work.session.repository;
+  context.agentHasStarted = true;
+  progress.completionSignal = yield* runIterations({
+    agent: plan.agent,
+    sandbox: handle,
+    cwd: `${handle.worktreePath}/${plan.repository.prefix}`.replace(/\/$/, ""),
+    prompt: plan.prompt,
+    maxIterations: plan.maxIterations,
+    completionSignals: plan.completionSignals,
+    idleTimeoutMs: plan.idleTimeoutMs,
+    completionTimeoutMs: plan.completionTimeoutMs,
+    onEvent: (event) => {
+      if (event.type === "text") progress.addText(event.text);
+      log.event(event);
+    },
+    wrapCommand: (command) => withExport(work.session.repository, work.checkout.branch, command),
+    afterIteration: ({ iteration, result, failed, isLast }) =>
+      timed(context, "import commits", importWork(work, `iteration-${iteration}`, isLast)).pipe(
+        Effect.tap(() =>
+          Effect.sync(() => {
+            if (!failed) progress.iterations.push(result);
+            journal.tell({
+              type: "iteration",
+              iteration,
+              tokens: tokensOf(context),
+              commits: progress.commits,
+            });
+          }),
+        ),
+        Effect.tapError((error) =>
+          Effect.sync(() => {
+            if (failed) progress.warnings.push(error.message);
+            log.note(error.message);
+          }),
+        ),
+      ),
+  });
+});
+
+const merge = (context: RunContext, { checkout, worktree }: CheckoutSession) => {
+  const { plan } = context;
+  if (plan.branches.strategy !== "merge-to-head" || worktree === undefined || context.tip === checkout.sha) {
+    return Effect.void;
+  }
+  return mergeToHead({
+    repository: plan.repository,
+    runId: plan.runId,
+    sourceBranch: worktree.branch,
+    sourceTip: context.tip,
+    targetBranch: plan.branches.targetBranch,
+    hostConfig: plan.hostConfig,
+  }).pipe(
+    Effect.tap(() => Effect.sync(() => Object.assign(context, { isMerged: true }))),
+    Effect.tapError(() =>
+      Effect.sync(() => {
+        context.keepWorktreeReason = "its commits could not be merged";
+      }),
+    ),
+  );
+};
+
+/** The steps of a run session, in their order. Every resource is given back, in reverse order, with the scope. */
+const steps = Effect.fnUntraced(function* (
+  context: RunContext,
+): Effect.fn.Return<void, SandduneError, AgentInvoker | Scope.Scope> {
+  const { plan } = context;
+  const session = yield* timed(context, "worktree", openCheckoutSession(context));
+  yield* timed(
+    context,
+    "copy to worktree",
+    copyToWorktree(plan.repository, session.checkout.path, plan.copyToWorktree, plan.copyToWorktreeMs),
+  );
+  const knownCommits = [...new Set([session.checkout.sha, ...plan.hostRefs.map(({ sha }) => sha)])];
+  const sandboxSession = yield* timed(
+    context,
+    "sandbox",
+    openSandboxSession({ ...session, plan, journal: context.journal, knownCommits }),
+  );
+  const work = { context, checkout: session.checkout, session: sandboxSession, knownCommits };
+  yield* timed(context, "agent", iterate(context, work));
+  yield* timed(context, "merge", merge(context, session));
+});
+
+/** One run session, from the lock to the result. The one engine behind every door. */
+export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
+  Effect.suspend(() => {
+    const context = openContext(plan);
+    return Effect.scoped(steps(context)).pipe(
+      Effect.onExit((exit) => closeContext(context, exit)),
+      Effect.map(() => context.progress.toResult()),
+      Effect.mapError((error) => context.progress.attachTo(error)),
+    );
+  });

@@ -1,0 +1,152 @@
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { SandboxError, SandduneError } from "../errors.ts";
+import type { SandboxRepository } from "../git/exportFromSandbox.ts";
+import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
+import {
+  type Checkout,
+  prepareSandboxGitDirectory,
+  SANDBOX_GIT_DIRECTORY,
+  SANDBOX_HOME,
+  SANDBOX_REPOSITORY_PATH,
+  sandboxDirectories,
+} from "../git/sandboxGitDirectory.ts";
+import { openWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
+import type { Worktree } from "../git/worktrees.ts";
+import { interruptible } from "../process/interruptible.ts";
+import type {
+  BindMountSandboxProvider,
+  IsolatedSandboxProvider,
+  SandboxHandle,
+  SandboxMount,
+} from "../sandboxes/contract.ts";
+import type { Journal } from "./journal.ts";
+import { withReadinessCheck } from "./readiness.ts";
+import type { RunPlan } from "./runPlan.ts";
+
+export interface SandboxSetup {
+  readonly plan: RunPlan;
+  readonly journal: Journal;
+  readonly checkout: Checkout;
+  /** The worktree behind the checkout; there is none with the `head` strategy. */
+  readonly worktree: Worktree | undefined;
+  /** The tips of all refs of the host, and the commit that the run begins with. */
+  readonly knownCommits: readonly string[];
+}
+
+/** A sandbox with the repository in it. */
+export interface SandboxSession {
+  readonly repository: SandboxRepository;
+  /** The worktree's files on the host, when the sandbox has files of its own. */
+  readonly files?: WorktreeFiles;
+  /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
+  readonly reopen?: Effect.Effect<SandboxRepository, SandduneError, Scope.Scope>;
+}
+
+/** Providers are other people's code: whatever they throw becomes an error that says where it came from. */
+const providerError =
+  (name: string, problem: string) =>
+  (reason: unknown): SandduneError =>
+    reason instanceof SandduneError
+      ? reason
+      : new SandboxError(name, problem, String(reason), { cause: reason });
+
+/** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
+const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
+  setup: SandboxSetup,
+  sandboxName: string,
+  create: (signal: AbortSignal) => Promise<Handle>,
+): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
+  const { journal, plan } = setup;
+  let handle: Handle | undefined;
+  journal.write({ type: "creating", what: "sandbox", name: sandboxName });
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      await handle?.close().catch(() => undefined);
+      journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+    }),
+  );
+  return yield* interruptible(
+    async (signal) => {
+      handle = await create(signal);
+      return handle;
+    },
+    providerError(plan.sandbox.name, "it could not be created"),
+  );
+});
+
+const openBindMount = Effect.fnUntraced(function* (
+  setup: SandboxSetup,
+  provider: BindMountSandboxProvider,
+): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
+  const { plan, journal } = setup;
+  const mounts: readonly SandboxMount[] = yield* prepareSandboxGitDirectory(
+    journal.runDirectory,
+    plan.repository,
+    setup.checkout,
+    plan.hostRefs,
+    setup.knownCommits,
+    plan.hostConfig,
+  );
+  const { git: hostGitDirectory } = sandboxDirectories(journal.runDirectory);
+  const open = (sandboxName: string) =>
+    openSandbox(setup, sandboxName, (signal) =>
+      provider.create({
+        runId: plan.runId,
+        sandboxName,
+        repositoryPath: plan.repository.topLevel,
+        worktreePath: SANDBOX_REPOSITORY_PATH,
+        homePath: SANDBOX_HOME,
+        mounts,
+        signal,
+      }),
+    ).pipe(
+      Effect.map(
+        (handle): SandboxRepository => ({
+          handle: withReadinessCheck(handle, provider.name, hostGitDirectory),
+          gitDirectory: SANDBOX_GIT_DIRECTORY,
+          hostGitDirectory,
+        }),
+      ),
+    );
+  const repository = yield* open(`sanddune-${plan.runId}`);
+  return { repository, reopen: open(`sanddune-${plan.runId}-recovery`) };
+});
+
+const openIsolated = Effect.fnUntraced(function* (
+  setup: SandboxSetup,
+  provider: IsolatedSandboxProvider,
+): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
+  const { plan, journal, worktree } = setup;
+  if (worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
+  const sandboxName = `sanddune-${plan.runId}`;
+  const handle = yield* openSandbox(setup, sandboxName, (signal) =>
+    provider.create({ runId: plan.runId, sandboxName, repositoryPath: plan.repository.topLevel, signal }),
+  );
+  yield* bringIntoSandbox({
+    repository: plan.repository,
+    worktree,
+    targetBranch: plan.branches.targetBranch,
+    runId: plan.runId,
+    runDirectory: journal.runDirectory,
+    hostConfig: plan.hostConfig,
+    handle,
+  });
+  return {
+    files: yield* openWorktreeFiles(worktree, join(journal.runDirectory, "files-index")),
+    repository: {
+      handle,
+      gitDirectory: `${handle.worktreePath}/.git`,
+      hostGitDirectory: undefined,
+    },
+  };
+});
+
+/** Opens the run's sandbox with the repository in it; it is closed with the scope. */
+export const openSandboxSession = (
+  setup: SandboxSetup,
+): Effect.Effect<SandboxSession, SandduneError, Scope.Scope> => {
+  const provider = setup.plan.sandbox;
+  return provider.type === "bind-mount" ? openBindMount(setup, provider) : openIsolated(setup, provider);
+};
