@@ -1,0 +1,32 @@
+# Sourced after paths.sh: an ordinary user, for rootless Podman and for tests
+# that must not run as root.
+# shellcheck shell=bash disable=SC2154
+
+make_test_user() {
+  getent passwd "$test_user" >/dev/null || useradd --create-home --shell /bin/bash "$test_user"
+  # useradd gives ranges to new users where the machine is set up so.
+  grep -q "^$test_user:" /etc/subuid 2>/dev/null ||
+    usermod --add-subuids "$(free_range /etc/subuid)" "$test_user"
+  grep -q "^$test_user:" /etc/subgid 2>/dev/null ||
+    usermod --add-subgids "$(free_range /etc/subgid)" "$test_user"
+}
+
+# The 65536 ids behind the last ones given away.
+free_range() {
+  touch "$1"
+  awk -F: 'BEGIN { next_id = 100000 }
+    $2 + $3 > next_id { next_id = $2 + $3 }
+    END { print next_id "-" next_id + 65535 }' "$1"
+}
+
+# All that rootless Podman writes, in that user's home: the checkout may lie
+# where the user cannot go. One per checkout, so that checkouts do not share.
+make_rootless_dir() {
+  local dir home
+  home=$(test_user_home)
+  if ! dir=$(recorded "$rootless_record"); then
+    dir=$(runuser -u "$test_user" -- mktemp -d "$home/runtimes.XXXXXX")
+    printf '%s\n' "$dir" >"$rootless_record"
+  fi
+  install -d -m 700 -o "$test_user" -g "$test_user" "$dir" "$dir/home" "$dir/run" "$dir/storage"
+}
