@@ -180,6 +180,26 @@ export class ProcessInputError extends SandduneError {
   }
 }
 
+/** The host's file system refused: it is full, read-only, or not the user's to write to. */
+export class HostFileError extends SandduneError {
+  constructor(
+    /** The operating system's word for it: ENOSPC, EROFS, EACCES, ... */
+    readonly errorCode: string,
+    readonly path: string | undefined,
+    options: { cause: unknown },
+  ) {
+    super(
+      sentences(
+        `The host's file system refused an operation${path === undefined ? "" : ` on ${path}`} (${errorCode}).`,
+        errorCode === "ENOSPC" || errorCode === "EDQUOT"
+          ? "Free some disk space and run again."
+          : "Check its permissions and run again.",
+      ),
+      options,
+    );
+  }
+}
+
 /** A git command on the host failed in a way that nothing better is known about. */
 export class GitError extends SandduneError {
   constructor(

@@ -2,7 +2,9 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import type { AgentStreamEvent } from "../agents/contract.ts";
 import { neutralise } from "./neutralise.ts";
 
-const BUFFER_CHARACTERS = 64 * 1024;
+const BUFFER_BYTES = 256 * 1024;
+/** In UTF-8, of what a string counts as one. */
+const MAX_BYTES_PER_CHARACTER = 3;
 
 const describe = (event: AgentStreamEvent): string | undefined => {
   switch (event.type) {
@@ -29,7 +31,9 @@ const describe = (event: AgentStreamEvent): string | undefined => {
  * disk is full) falls silent; it never ends a run.
  */
 export class RunLog {
-  #buffer = "";
+  /** Written to in place: a string that grows by every line would keep the young heap growing with it. */
+  readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
+  #used = 0;
   #descriptor: number | undefined;
   #flushScheduled = false;
   #failure: string | undefined;
@@ -60,20 +64,25 @@ export class RunLog {
   }
 
   #write(text: string): void {
-    this.#buffer += neutralise(text);
-    if (this.#buffer.length >= BUFFER_CHARACTERS) this.#flush();
-    else if (!this.#flushScheduled) {
-      this.#flushScheduled = true;
-      setImmediate(() => {
-        this.#flushScheduled = false;
-        this.#flush();
-      });
-    }
+    const shown = neutralise(text);
+    const maxBytes = shown.length * MAX_BYTES_PER_CHARACTER;
+    if (this.#used + maxBytes > this.#buffer.length) this.#flush();
+    if (maxBytes > this.#buffer.length) this.#put(Buffer.from(shown));
+    else this.#used += this.#buffer.write(shown, this.#used);
+    if (this.#flushScheduled) return;
+    this.#flushScheduled = true;
+    setImmediate(() => {
+      this.#flushScheduled = false;
+      this.#flush();
+    });
   }
 
   #flush(): void {
-    const bytes = Buffer.from(this.#buffer);
-    this.#buffer = "";
+    this.#put(this.#buffer.subarray(0, this.#used));
+    this.#used = 0;
+  }
+
+  #put(bytes: Buffer): void {
     if (this.#descriptor === undefined || this.#failure !== undefined) return;
     try {
       for (let written = 0; written < bytes.length; ) {

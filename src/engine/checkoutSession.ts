@@ -4,6 +4,7 @@ import type * as Exit from "effect/Exit";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import { lockBranch } from "../git/locks.ts";
+import { disarmNestedRepositories, findNestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
 import { baseRef } from "../git/runRefs.ts";
 import type { Checkout } from "../git/sandboxGitDirectory.ts";
@@ -42,6 +43,21 @@ const pinBase = (
   );
 };
 
+/** What the agent leaves on the host must not run there by itself. */
+const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> =>
+  disarmNestedRepositories(checkoutPath, context.nestedRepositories, context.plan.runId).pipe(
+    Effect.tap((warnings) => Effect.sync(() => context.progress.warnings.push(...warnings))),
+    Effect.asVoid,
+    Effect.catch((error: SandduneError) =>
+      Effect.sync(
+        () =>
+          void context.progress.warnings.push(
+            `Could not look for repositories of the agent's in ${checkoutPath}: ${error.message}`,
+          ),
+      ),
+    ),
+  );
+
 /** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
 const reasonToKeep = (context: RunContext, exit: Exit.Exit<unknown, unknown>): string | undefined => {
   if (context.keepWorktreeReason !== undefined) return context.keepWorktreeReason;
@@ -56,20 +72,21 @@ const releaseWorktree = Effect.fnUntraced(function* (
   exit: Exit.Exit<unknown, unknown>,
 ): Effect.fn.Return<void> {
   const { plan, journal, progress } = context;
-  const keep = (reason: string) => {
+  const keep = Effect.fnUntraced(function* (why: string) {
     progress.preservedWorktreePath = worktree.path;
-    journal.tell({ type: "kept", what: "worktree", name: worktree.path, reason });
-    context.log.note(`Worktree kept at ${worktree.path}: ${reason}.`);
-  };
+    journal.tell({ type: "kept", what: "worktree", name: worktree.path, reason: why });
+    context.log.note(`Worktree kept at ${worktree.path}: ${why}.`);
+    yield* disarm(context, worktree.path);
+  });
   const reason = reasonToKeep(context, exit);
-  if (reason !== undefined) return keep(reason);
-  const removed = yield* removeWorktreeIfClean(plan.repository, worktree.path).pipe(
+  if (reason !== undefined) return yield* keep(reason);
+  const removed = yield* Effect.scoped(removeWorktreeIfClean(plan.repository, worktree.path)).pipe(
     Effect.catch((error: SandduneError) => {
       context.log.note(`Could not tell whether the worktree is clean: ${error.message}`);
       return Effect.succeed(false);
     }),
   );
-  if (!removed) return keep("it holds uncommitted changes");
+  if (!removed) return yield* keep("it holds uncommitted changes");
   journal.tell({ type: "removed", what: "worktree", name: worktree.path });
 
   const holdsNothingNew = context.tip === worktree.baseSha;
@@ -90,7 +107,7 @@ const openRunWorktree = Effect.fnUntraced(function* (
   const { plan, journal, progress } = context;
   journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, branch) });
   const worktree = yield* Effect.acquireRelease(
-    openWorktree(plan.repository, branch, plan.branches.from, plan.runId),
+    Effect.scoped(openWorktree(plan.repository, branch, plan.branches.from, plan.runId)),
     (opened, exit) => releaseWorktree(context, opened, exit),
   );
   context.tip = worktree.baseSha;
@@ -109,10 +126,14 @@ export const openCheckoutSession = Effect.fnUntraced(function* (
   const { plan } = context;
   const { repository, branches } = plan;
   yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, plan.runId);
-  if (branches.strategy === "head" || branches.sourceBranch === undefined) {
+  if (branches.strategy === "head") {
     const { sha, branch } = repository.head;
     context.tip = sha;
     yield* pinBase(context, sha);
+    context.nestedRepositories = yield* findNestedRepositories(repository.topLevel);
+    yield* Effect.addFinalizer(() =>
+      context.agentHasStarted ? disarm(context, repository.topLevel) : Effect.void,
+    );
     return {
       checkout: { path: repository.topLevel, gitDirectory: repository.gitDirectory, branch, sha },
       worktree: undefined,

@@ -5,9 +5,10 @@ import { ImportRefusedError, SandboxLostError, type SandduneError } from "../err
 import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
 import { importCommits } from "../git/importCommits.ts";
 import { listOwnCommits, listProtectedPaths } from "../git/ownCommits.ts";
+import { rescueFiles } from "../git/rescueFiles.ts";
 import { uncommittedRef } from "../git/runRefs.ts";
 import type { Checkout } from "../git/sandboxGitDirectory.ts";
-import { syncIndex } from "../git/syncCheckout.ts";
+import { syncIndex } from "../git/syncIndex.ts";
 import { moveWorktreeFiles } from "../git/worktreeFiles.ts";
 import type { RunContext } from "./runContext.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
@@ -22,7 +23,7 @@ export interface WorkImport {
 
 /** Exports from the run's sandbox or, if that was lost while its files were not, from a new one over the same files. */
 const exportNow = (work: WorkImport, bundlePath: string) => {
-  const request = { sourceBranch: work.checkout.branch, knownCommits: work.knownCommits };
+  const request = { sourceBranch: work.checkout.branch, knownCommits: work.session.sharedCommits };
   const from = (repository: SandboxRepository) => exportFromSandbox(repository, request, bundlePath);
   const { repository, reopen } = work.session;
   return from(repository).pipe(
@@ -41,6 +42,24 @@ const exportWork = (work: WorkImport, bundlePath: string) =>
     ),
   );
 
+/** Keeps all files of a sandbox that has no others, as an archive, before it is closed. */
+const rescue = ({ context, session }: WorkImport): Effect.Effect<void> => {
+  if (session.files === undefined) return Effect.void;
+  const archivePath = join(context.journal.runDirectory, "rescue.tar");
+  return rescueFiles(session.repository, archivePath).pipe(
+    Effect.map((rescued) => {
+      if (!rescued) return;
+      context.journal.tell({
+        type: "kept",
+        what: "archive",
+        name: archivePath,
+        reason: "it holds all of the sandbox's files",
+      });
+      context.progress.warnings.push(`All files of the sandbox are kept in ${archivePath}.`);
+    }),
+  );
+};
+
 const listedCommits = (work: WorkImport, tip: string) => {
   const { plan } = work.context;
   const cwd = plan.repository.topLevel;
@@ -58,7 +77,13 @@ const importOnce = Effect.fnUntraced(function* (
   const { context, checkout } = work;
   const { plan, progress } = context;
   const { files } = work.session;
-  const exported = yield* exportWork(work, bundlePath);
+  const exported = yield* exportWork(work, bundlePath).pipe(Effect.tapError(() => rescue(work)));
+  if (exported.leftBehind.length > 0) {
+    progress.warnings.push(
+      `Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`,
+    );
+    yield* rescue(work);
+  }
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
   // scope waits for the same close.
   if (closesSandbox) void work.session.repository.handle.close().catch(() => undefined);
@@ -85,7 +110,12 @@ const importOnce = Effect.fnUntraced(function* (
     for (const path of protectedPaths) progress.protectedPaths.add(path);
   }
   const problems = [
-    yield* syncIndex(checkout.path, before, imported.tip),
+    yield* syncIndex({
+      checkoutPath: checkout.path,
+      branch: checkout.branch,
+      from: before,
+      to: imported.tip,
+    }),
     files && (yield* moveWorktreeFiles(files, imported.uncommitted ?? imported.tip)),
   ].filter((problem) => problem !== undefined);
   if (problems.length > 0) {

@@ -78,7 +78,7 @@ const runIteration = Effect.fnUntraced(function* (
     if (event.type === "sessionId") result.sessionId = event.sessionId;
     if (event.type === "usage") result.usage = addUsage(result.usage, event.usage);
     if (event.type === "result" && !event.isError) Deferred.doneUnsafe(turnEnded, Effect.succeed(event));
-    loop.onEvent({ ...event, iteration, timestamp: new Date() });
+    loop.onEvent({ iteration, timestamp: new Date(), ...event });
   };
   const invocation = invoker.invoke({
     agent: loop.agent,

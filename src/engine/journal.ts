@@ -27,7 +27,7 @@ export type JournalEntry =
     }
   | {
       readonly type: "kept";
-      readonly what: "worktree" | "branch" | "bundle" | "git directory";
+      readonly what: "worktree" | "archive" | "git directory";
       readonly name: string;
       readonly reason: string;
     }

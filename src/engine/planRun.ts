@@ -6,6 +6,7 @@ import { checkCopyItems } from "../git/copyToWorktree.ts";
 import { readHostConfig } from "../git/hostConfig.ts";
 import { listHostRefs } from "../git/hostRefs.ts";
 import { openRepository } from "../git/repository.ts";
+import { inspectSourceBranch } from "../git/worktrees.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { resolvePrompt } from "../prompt/resolvePrompt.ts";
 import type { RunOptions } from "../runOptions.ts";
@@ -52,16 +53,19 @@ export const planRun = Effect.fnUntraced(function* (
     (reason) => reason as SandduneError,
   );
   const repository = yield* openRepository(cwd);
+  const branches = yield* checked(() =>
+    resolveBranchStrategy(options.branchStrategy, sandbox.type, repository.head, runId),
+  );
   const [hostRefs, hostConfig] = yield* Effect.all(
     [
       listHostRefs(repository.topLevel),
       readHostConfig(repository.topLevel),
       preflight(sandbox, repository.topLevel),
+      branches.strategy === "branch"
+        ? inspectSourceBranch(repository, branches.sourceBranch, branches.from)
+        : Effect.void,
     ],
     { concurrency: "unbounded" },
-  );
-  const branches = yield* checked(() =>
-    resolveBranchStrategy(options.branchStrategy, sandbox.type, repository.head, runId),
   );
   const copyItems = options.copyToWorktree ?? [];
   yield* checked(() => {

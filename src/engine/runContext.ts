@@ -1,4 +1,5 @@
 import type { RunLog } from "../display/runLog.ts";
+import type { NestedRepositories } from "../git/nestedRepositories.ts";
 import type { Journal } from "./journal.ts";
 import type { RunPlan } from "./runPlan.ts";
 import type { RunProgress } from "./runProgress.ts";
@@ -11,6 +12,8 @@ export interface RunContext {
   readonly progress: RunProgress;
   /** Where the source branch is on the host; moves with every import. */
   tip: string;
+  /** Repositories inside the checkout that were there before the agent. */
+  nestedRepositories: NestedRepositories;
   agentHasStarted: boolean;
   /** The source branch has been merged into the target branch. */
   isMerged: boolean;

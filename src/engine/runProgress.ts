@@ -16,12 +16,13 @@ export class RunProgress {
 
   constructor(
     readonly runId: string,
-    readonly branch: string,
+    /** The branch that holds the commits now. */
+    public branch: string,
     readonly logFilePath: string,
   ) {}
 
   addText(text: string): void {
-    this.#stdout.push(Buffer.from(text));
+    this.#stdout.pushText(text);
   }
 
   /** What an error tells too. */

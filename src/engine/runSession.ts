@@ -10,12 +10,14 @@ import type { SandduneError } from "../errors.ts";
 import { copyToWorktree } from "../git/copyToWorktree.ts";
 import { withExport } from "../git/exportFromSandbox.ts";
 import { mergeToHead } from "../git/mergeToHead.ts";
+import { findNestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
 import { sandboxDirectories } from "../git/sandboxGitDirectory.ts";
 import { ownIdentity } from "../process/processIdentity.ts";
 import type { RunResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
 import { type CheckoutSession, openCheckoutSession } from "./checkoutSession.ts";
+import { withHostFileErrors } from "./hostFileErrors.ts";
 import { importWork, type WorkImport } from "./importWork.ts";
 import { runIterations } from "./iterationLoop.ts";
 import { Journal } from "./journal.ts";
@@ -28,6 +30,8 @@ import { openSandboxSession } from "./sandboxSession.ts";
 /** Begins the run's journal and log. From here on the run can be found, whatever happens to this process. */
 const openContext = (plan: RunPlan): RunContext => {
   const { configDirectory } = plan.repository;
+  // All of them, before any sandbox could see that one is missing.
+  ensureConfigDirectoryPart(configDirectory, "worktrees");
   const logFilePath = join(ensureConfigDirectoryPart(configDirectory, "logs"), `${plan.runId}.log`);
   const journal = new Journal(join(ensureConfigDirectoryPart(configDirectory, "runs"), plan.runId));
   journal.write({
@@ -41,14 +45,13 @@ const openContext = (plan: RunPlan): RunContext => {
     targetBranch: plan.branches.targetBranch,
     logFilePath,
   });
-  const resultBranch =
-    plan.branches.strategy === "merge-to-head" ? plan.branches.targetBranch : plan.branches.sourceBranch;
   return {
     plan,
     journal,
     log: new RunLog(logFilePath),
-    progress: new RunProgress(plan.runId, resultBranch ?? "HEAD", logFilePath),
+    progress: new RunProgress(plan.runId, plan.branches.sourceBranch ?? "HEAD", logFilePath),
     tip: plan.repository.head.sha,
+    nestedRepositories: new Map(),
     agentHasStarted: false,
     isMerged: false,
     keepWorktreeReason: undefined,
@@ -79,7 +82,9 @@ const closeContext = Effect.fnUntraced(function* (
     const directories = Object.values(sandboxDirectories(journal.runDirectory));
     for (const path of [
       ...directories,
-      ...["in.bundle", "in.config", "files-index"].map((name) => join(journal.runDirectory, name)),
+      ...["in.bundle", "in.config", "in.exclude", "files-index"].map((name) =>
+        join(journal.runDirectory, name),
+      ),
     ]) {
       rmSync(path, { recursive: true, force: true });
     }
@@ -143,10 +148,13 @@ const iterate = Effect.fnUntraced(function* (
 });
 
 const merge = (context: RunContext, { checkout, worktree }: CheckoutSession) => {
-  const { plan } = context;
-  if (plan.branches.strategy !== "merge-to-head" || worktree === undefined || context.tip === checkout.sha) {
-    return Effect.void;
-  }
+  const { plan, progress } = context;
+  if (plan.branches.strategy !== "merge-to-head" || worktree === undefined) return Effect.void;
+  const arrive = Effect.sync(() => {
+    context.isMerged = true;
+    progress.branch = plan.branches.targetBranch ?? "HEAD";
+  });
+  if (context.tip === checkout.sha) return arrive;
   return mergeToHead({
     repository: plan.repository,
     runId: plan.runId,
@@ -155,7 +163,7 @@ const merge = (context: RunContext, { checkout, worktree }: CheckoutSession) => 
     targetBranch: plan.branches.targetBranch,
     hostConfig: plan.hostConfig,
   }).pipe(
-    Effect.tap(() => Effect.sync(() => Object.assign(context, { isMerged: true }))),
+    Effect.andThen(arrive),
     Effect.tapError(() =>
       Effect.sync(() => {
         context.keepWorktreeReason = "its commits could not be merged";
@@ -175,12 +183,22 @@ const steps = Effect.fnUntraced(function* (
     "copy to worktree",
     copyToWorktree(plan.repository, session.checkout.path, plan.copyToWorktree, plan.copyToWorktreeMs),
   );
+  if (session.worktree?.isReused || plan.copyToWorktree.length > 0) {
+    context.nestedRepositories = yield* findNestedRepositories(session.checkout.path);
+  }
   const knownCommits = [...new Set([session.checkout.sha, ...plan.hostRefs.map(({ sha }) => sha)])];
   const sandboxSession = yield* timed(
     context,
     "sandbox",
-    openSandboxSession({ ...session, plan, journal: context.journal, knownCommits }),
+    openSandboxSession({
+      ...session,
+      plan,
+      journal: context.journal,
+      knownCommits,
+      nestedRepositories: context.nestedRepositories,
+    }),
   );
+  context.progress.warnings.push(...sandboxSession.warnings);
   const work = { context, checkout: session.checkout, session: sandboxSession, knownCommits };
   yield* timed(context, "agent", iterate(context, work));
   yield* timed(context, "merge", merge(context, session));
@@ -188,11 +206,12 @@ const steps = Effect.fnUntraced(function* (
 
 /** One run session, from the lock to the result. The one engine behind every door. */
 export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
-  Effect.suspend(() => {
-    const context = openContext(plan);
-    return Effect.scoped(steps(context)).pipe(
-      Effect.onExit((exit) => closeContext(context, exit)),
-      Effect.map(() => context.progress.toResult()),
-      Effect.mapError((error) => context.progress.attachTo(error)),
-    );
-  });
+  withHostFileErrors(Effect.sync(() => openContext(plan))).pipe(
+    Effect.flatMap((context) =>
+      withHostFileErrors(Effect.scoped(steps(context))).pipe(
+        Effect.onExit((exit) => closeContext(context, exit)),
+        Effect.map(() => context.progress.toResult()),
+        Effect.mapError((error) => context.progress.attachTo(error)),
+      ),
+    ),
+  );

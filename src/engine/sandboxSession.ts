@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope";
 import { SandboxError, SandduneError } from "../errors.ts";
 import type { SandboxRepository } from "../git/exportFromSandbox.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
+import type { NestedRepositories } from "../git/nestedRepositories.ts";
 import {
   type Checkout,
   prepareSandboxGitDirectory,
@@ -31,6 +32,8 @@ export interface SandboxSetup {
   readonly checkout: Checkout;
   /** The worktree behind the checkout; there is none with the `head` strategy. */
   readonly worktree: Worktree | undefined;
+  /** The user's own repositories inside the checkout. */
+  readonly nestedRepositories: NestedRepositories;
   /** The tips of all refs of the host, and the commit that the run begins with. */
   readonly knownCommits: readonly string[];
 }
@@ -38,6 +41,10 @@ export interface SandboxSetup {
 /** A sandbox with the repository in it. */
 export interface SandboxSession {
   readonly repository: SandboxRepository;
+  /** Commits that both the host and the sandbox had from the start. */
+  readonly sharedCommits: readonly string[];
+  /** What could not be brought into the sandbox, in sentences. */
+  readonly warnings: readonly string[];
   /** The worktree's files on the host, when the sandbox has files of its own. */
   readonly files?: WorktreeFiles;
   /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
@@ -88,6 +95,7 @@ const openBindMount = Effect.fnUntraced(function* (
     plan.hostRefs,
     setup.knownCommits,
     plan.hostConfig,
+    setup.nestedRepositories,
   );
   const { git: hostGitDirectory } = sandboxDirectories(journal.runDirectory);
   const open = (sandboxName: string) =>
@@ -111,7 +119,12 @@ const openBindMount = Effect.fnUntraced(function* (
       ),
     );
   const repository = yield* open(`sanddune-${plan.runId}`);
-  return { repository, reopen: open(`sanddune-${plan.runId}-recovery`) };
+  return {
+    repository,
+    sharedCommits: setup.knownCommits,
+    warnings: [],
+    reopen: open(`sanddune-${plan.runId}-recovery`),
+  };
 });
 
 const openIsolated = Effect.fnUntraced(function* (
@@ -121,10 +134,13 @@ const openIsolated = Effect.fnUntraced(function* (
   const { plan, journal, worktree } = setup;
   if (worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
   const sandboxName = `sanddune-${plan.runId}`;
+  const targetRef = `refs/heads/${plan.branches.targetBranch}`;
+  const targetTip = plan.hostRefs.filter(({ name }) => name === targetRef).map(({ sha }) => sha);
   const handle = yield* openSandbox(setup, sandboxName, (signal) =>
     provider.create({ runId: plan.runId, sandboxName, repositoryPath: plan.repository.topLevel, signal }),
   );
-  yield* bringIntoSandbox({
+  const files = yield* openWorktreeFiles(worktree, join(journal.runDirectory, "files-index"));
+  const warnings = yield* bringIntoSandbox({
     repository: plan.repository,
     worktree,
     targetBranch: plan.branches.targetBranch,
@@ -132,9 +148,12 @@ const openIsolated = Effect.fnUntraced(function* (
     runDirectory: journal.runDirectory,
     hostConfig: plan.hostConfig,
     handle,
+    uncommitted: files.uncommitted,
   });
   return {
-    files: yield* openWorktreeFiles(worktree, join(journal.runDirectory, "files-index")),
+    sharedCommits: [worktree.baseSha, ...targetTip],
+    files,
+    warnings,
     repository: {
       handle,
       gitDirectory: `${handle.worktreePath}/.git`,

@@ -12,6 +12,7 @@ export const branchNameProblem = (branch: string): string | undefined => {
   if (/[\x00-\x20\x7f~^:?*[\\]/.test(branch)) {
     return "it contains a space, a control character or one of ~ ^ : ? * [ \\";
   }
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(branch)) return "it could be taken for a commit";
   if (branch.includes("..")) return "it contains two dots";
   if (branch.includes("@{")) return "it contains @{";
   if (branch.startsWith("refs/")) return "name the branch without refs/";

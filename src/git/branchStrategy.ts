@@ -31,15 +31,19 @@ export interface HostHead {
 }
 
 /** How the agent's work relates to branches, decided before anything is created. */
-export interface BranchPlan {
-  readonly strategy: BranchStrategy["type"];
-  /** The branch the agent works on; `undefined` for `head` when HEAD is detached. */
-  readonly sourceBranch: string | undefined;
+export type BranchPlan = {
   /** The host's branch when the run began; `undefined` when HEAD was detached. */
   readonly targetBranch: string | undefined;
   /** What a new source branch starts from. */
   readonly from: string;
-}
+} & (
+  | {
+      readonly strategy: "head";
+      /** The branch the agent works on; `undefined` when HEAD is detached. */
+      readonly sourceBranch: string | undefined;
+    }
+  | { readonly strategy: "merge-to-head" | "branch"; readonly sourceBranch: string }
+);
 
 export type SandboxType = "bind-mount" | "isolated" | "none";
 

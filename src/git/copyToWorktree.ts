@@ -66,11 +66,14 @@ const prepareDestination = (worktreePath: string, { item, destination }: CopySte
   mkdirSync(dirname(destination), { recursive: true });
 };
 
-/** Copies share their blocks with the original where the file system can do that. */
+/**
+ * Copies share their blocks with the original where the file system can do that. What is in the way is removed first:
+ * a symbolic link of the agent's must not be written through.
+ */
 const copyArguments = (source: string, destination: string): string[] =>
   process.platform === "darwin"
     ? ["-Rpc", source, destination]
-    : ["-a", "--reflink=auto", "--no-target-directory", "--", source, destination];
+    : ["-a", "--reflink=auto", "--remove-destination", "--no-target-directory", "--", source, destination];
 
 const copy = (step: CopyStep, timeoutMs: number): Effect.Effect<void, SandduneError> =>
   interruptible(

@@ -33,6 +33,8 @@ export interface SandboxExport {
   readonly tip: string | undefined;
   /** The bundle of new commits on the host, if there are any. */
   readonly bundlePath: string | undefined;
+  /** Uncommitted work that is in the sandbox only, and did not get out. */
+  readonly leftBehind: readonly string[];
 }
 
 const BUNDLE = "sanddune-export.bundle";
@@ -41,25 +43,41 @@ const REPORT = "sanddune-export.report";
 export const KNOWN_COMMITS_FILE = "sanddune-known-commits";
 
 const HAS_BUNDLE = "bundle";
+const INCOMPLETE = "incomplete";
+const NESTED = "nested ";
 const COMPLETE = "complete";
+const MAX_REPORT_BYTES = 64 * 1024;
 const EXPORT_TIMEOUT_MS = 10 * 60_000;
 
+/**
+ * Makes a commit of everything that is not committed. Best effort: whatever is wrong with the files, the index or HEAD,
+ * the commits must get out. What could not be taken along is said in the report.
+ */
 const SNAPSHOT_UNCOMMITTED = `
+snapshot() {
+  git add --all --ignore-errors 2>/dev/null || echo ${INCOMPLETE}
+  tree=$(git write-tree 2>/dev/null)
+}
 export GIT_INDEX_FILE="$GIT_DIR/sanddune-index"
 cp "$GIT_DIR/index" "$GIT_INDEX_FILE" 2>/dev/null
-git add --all || exit 1
-tree=$(git write-tree) || exit 1
-if [ "$tree" != "$(git rev-parse 'HEAD^{tree}')" ]; then
-  commit=$(git commit-tree -p HEAD -m 'Uncommitted work' "$tree") || exit 1
-  git update-ref ${UNCOMMITTED_REF} "$commit"
-  extra=${UNCOMMITTED_REF}
+if ! snapshot; then
+  rm -f "$GIT_INDEX_FILE"
+  git read-tree "$source" && snapshot || { tree=; echo ${INCOMPLETE}; }
 fi
+if [ -n "$tree" ] && [ "$tree" != "$(git rev-parse --quiet --verify "$source^{tree}")" ]; then
+  commit=$(git commit-tree -p "$source" -m 'Uncommitted work' "$tree") &&
+    git update-ref ${UNCOMMITTED_REF} "$commit" && extra=${UNCOMMITTED_REF}
+fi
+git ls-files --stage | sed -n 's/^160000 [0-9a-f]* 0.//p' | head -n 20 | while IFS= read -r path; do
+  [ -n "$(git ls-tree "$source" -- "$path")" ] || printf '${NESTED}%s\\n' "$path"
+done
 rm -f "$GIT_INDEX_FILE"
 unset GIT_INDEX_FILE`;
 
 /**
  * Packs, in the sandbox, every commit of every branch that the host does not know, and prints a report: the tip of the
- * source branch, whether there is a bundle, and that the report is complete. Input is the list of known commits.
+ * source branch, whether there is a bundle, and that the report is complete. Input is the list of known commits;
+ * those that the host has deleted and pruned since are ignored.
  */
 const packScript = (sandbox: SandboxRepository, sourceBranch: string | undefined): string => {
   const source = sourceBranch === undefined ? "HEAD" : branchRef(sourceBranch);
@@ -70,12 +88,13 @@ known="$GIT_DIR/sanddune-known"
 bundle="$GIT_DIR/${BUNDLE}"
 rm -rf "$known" "$bundle"
 cat > "$known" || exit 1
-git rev-parse --quiet --verify ${shellQuote(`${source}^{commit}`)}
+source=$(git rev-parse --quiet --verify ${shellQuote(`${source}^{commit}`)})
+printf '%s\\n' "$source"
 extra=
 ${sandbox.hostGitDirectory === undefined ? SNAPSHOT_UNCOMMITTED : ""}
-new=$(git rev-list --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
+new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
 if [ -n "$new" ]; then
-  git bundle create --quiet "$bundle" --branches HEAD $extra --stdin < "$known" || exit 1
+  git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || exit 1
   echo ${HAS_BUNDLE}
 fi
 rm -f "$known"
@@ -91,13 +110,22 @@ const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 interface Report {
   readonly tip: string | undefined;
   readonly hasBundle: boolean;
+  readonly leftBehind: readonly string[];
 }
 
 /** `undefined` for a report that breaks off. */
 const parseReport = (text: string): Report | undefined => {
   const lines = text.split("\n");
   if (!lines.includes(COMPLETE)) return undefined;
-  return { tip: lines.find((line) => OBJECT_NAME.test(line)), hasBundle: lines.includes(HAS_BUNDLE) };
+  const nested = lines.filter((line) => line.startsWith(NESTED)).map((line) => line.slice(NESTED.length));
+  return {
+    tip: lines.find((line) => OBJECT_NAME.test(line)),
+    hasBundle: lines.includes(HAS_BUNDLE),
+    leftBehind: [
+      ...nested.map((path) => `the repository in ${JSON.stringify(path)}`),
+      ...(lines.includes(INCOMPLETE) && nested.length === 0 ? ["files that git could not read"] : []),
+    ],
+  };
 };
 
 const refused = (problem: string, output = "") => new ImportRefusedError(problem, undefined, output);
@@ -109,15 +137,15 @@ const fetchFile = (sandbox: SandboxRepository, name: string, hostPath: string): 
 
 const fetchBundle = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
-  { tip, hasBundle }: Report,
+  { hasBundle, ...rest }: Report,
   hostPath: string,
 ): Effect.fn.Return<SandboxExport, SandduneError> {
-  if (!hasBundle) return { tip, bundlePath: undefined };
+  if (!hasBundle) return { ...rest, bundlePath: undefined };
   yield* interruptible(
     () => fetchFile(sandbox, BUNDLE, hostPath),
     (reason) => reason as SandduneError,
   );
-  return { tip, bundlePath: hostPath };
+  return { ...rest, bundlePath: hostPath };
 });
 
 /** Has the sandbox pack what is new, and brings it to `hostPath`. */
@@ -165,7 +193,7 @@ exit $_sanddune_code`;
 const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<Report | undefined> => {
   const draft = `${hostPath}.report`;
   try {
-    await takeFile(join(hostGitDirectory, REPORT), draft);
+    await takeFile(join(hostGitDirectory, REPORT), draft, MAX_REPORT_BYTES);
     return parseReport(await readFile(draft, "utf8"));
   } catch {
     return undefined;

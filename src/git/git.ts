@@ -1,4 +1,6 @@
+import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
+import * as Schedule from "effect/Schedule";
 import { GitError, PrerequisiteError, ProcessStartError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { type ProcessInput, type ProcessResult, runProcess } from "../process/runProcess.ts";
@@ -8,6 +10,8 @@ export interface GitOptions {
   readonly stdin?: ProcessInput;
   /** Added to the environment, e.g. an identity. */
   readonly env?: Readonly<Record<string, string>>;
+  /** `latin1` for file names: they can hold any bytes. */
+  readonly encoding?: "latin1";
   /** Exit codes that are an answer rather than a failure; 0 always is. */
   readonly expectedExitCodes?: readonly number[];
 }
@@ -62,13 +66,28 @@ const environment = (extra: GitOptions["env"]): Record<string, string> => {
   return { ...env, ...extra };
 };
 
-const toGitError = (reason: unknown): SandduneError => {
-  if (reason instanceof ProcessStartError && reason.errorCode === "ENOENT") {
-    return new PrerequisiteError("git", "is not installed or not on the PATH", "Install git 2.38 or newer.");
-  }
-  if (reason instanceof Error && "program" in reason) return reason as SandduneError;
-  throw reason;
-};
+const toGitError =
+  (cwd: string) =>
+  (reason: unknown): SandduneError => {
+    if (reason instanceof ProcessStartError && reason.errorCode === "ENOENT" && existsSync(cwd)) {
+      return new PrerequisiteError(
+        "git",
+        "is not installed or not on the PATH",
+        "Install git 2.38 or newer.",
+      );
+    }
+    if (reason instanceof Error && "program" in reason) return reason as SandduneError;
+    throw reason;
+  };
+
+/**
+ * Git writes the files of a new worktree one after the other, and every command that looks at all worktrees fails if
+ * it comes in between. The user's own commands can make that happen at any time.
+ */
+const metHalfMadeWorktree = (error: SandduneError): boolean =>
+  error instanceof GitError && /worktrees\/.*(commondir|gitdir|HEAD)/.test(error.stderr);
+
+const RETRY_HALF_MADE_WORKTREE = { while: metHalfMadeWorktree, schedule: Schedule.spaced(20), times: 10 };
 
 /** Runs git on the host. The only place that does. */
 export const git = (
@@ -85,8 +104,9 @@ export const git = (
         signal,
         captureBytes: CAPTURE_BYTES,
         ...(options.stdin !== undefined && { stdin: options.stdin }),
+        ...(options.encoding !== undefined && { encoding: options.encoding }),
       }),
-    toGitError,
+    toGitError(options.cwd),
   ).pipe(
     Effect.flatMap((result) => {
       if (result.stdoutTruncated) return Effect.fail(new GitError(args, result.exitCode, "too much output"));
@@ -95,6 +115,7 @@ export const git = (
       }
       return Effect.succeed(result);
     }),
+    Effect.retry(RETRY_HALF_MADE_WORKTREE),
   );
 
 /** Runs git and gives its output without the final newline. */

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { branchNameProblem } from "./branchName.ts";
-import { readBundleHeads } from "./bundleHeads.ts";
+import { type Bundle, packOf, readBundle } from "./bundle.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { git } from "./git.ts";
 import { branchRef, isAncestor, isGitError, resolveCommit, updateRefs } from "./refs.ts";
@@ -33,45 +33,66 @@ export interface ImportedCommits {
 /** Refs of the sandbox, by name. */
 interface OfferedRefs {
   readonly usable: ReadonlyMap<string, string>;
-  readonly refused: readonly string[];
+  readonly leftBehind: readonly string[];
 }
 
 const isUsableName = (name: string): boolean =>
-  name === "HEAD" ||
-  name === UNCOMMITTED_REF ||
-  (name.startsWith("refs/heads/") && branchNameProblem(name.slice("refs/heads/".length)) === undefined);
+  name.startsWith("refs/heads/") && branchNameProblem(name.slice("refs/heads/".length)) === undefined;
 
-const readOfferedRefs = (bundlePath: string): Effect.Effect<OfferedRefs, SandduneError> =>
-  interruptible(
-    () => readBundleHeads(bundlePath),
-    (reason) => reason as SandduneError,
-  ).pipe(
-    Effect.map((heads) => ({
-      usable: new Map([...heads].filter(([name]) => isUsableName(name))),
-      refused: [...heads.keys()].filter((name) => !isUsableName(name)),
-    })),
-  );
+/** Branches besides the source branch that are kept; more than anyone would look at stay behind. */
+const MAX_OTHER_BRANCHES = 50;
 
-/** Takes the objects over after git has checked every one of them, under refs that nothing else uses. */
-const land = (target: ImportTarget, bundlePath: string, names: Iterable<string>) =>
-  git(
-    [
-      "-c",
-      "fetch.fsckObjects=true",
-      "fetch",
-      "--quiet",
-      "--no-tags",
-      "--no-write-fetch-head",
-      "--no-auto-maintenance",
-      bundlePath,
-      ...Array.from(names, (name) => `+${name}:${landingRef(target.runId, name)}`),
-    ],
-    { cwd: target.cwd },
-  ).pipe(
+const offeredRefs = (source: string, heads: ReadonlyMap<string, string>): OfferedRefs => {
+  const isNeeded = (name: string) => [source, "HEAD", UNCOMMITTED_REF].includes(name);
+  const others = [...heads].filter(([name]) => !isNeeded(name));
+  const kept = others.filter(([name]) => isUsableName(name)).slice(0, MAX_OTHER_BRANCHES);
+  return {
+    usable: new Map([...[...heads].filter(([name]) => isNeeded(name)), ...kept]),
+    leftBehind: others.map(([name]) => name).filter((name) => !kept.some(([other]) => other === name)),
+  };
+};
+
+/**
+ * Takes the objects over after git has checked every one of them and that nothing they refer to is missing; before
+ * that nothing is written. `git fetch` would not do: until git 2.46 it does not check what comes from a bundle.
+ */
+const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, SandduneError> =>
+  git(["index-pack", "--strict", "--fix-thin", "--stdin"], { cwd, stdin: packOf(bundle) }).pipe(
+    Effect.asVoid,
     Effect.mapError((error) =>
-      isGitError(error) ? new ImportRefusedError("git found them unsound", bundlePath, error.stderr) : error,
+      isGitError(error) ? new ImportRefusedError("git found them unsound", bundle.path, error.stderr) : error,
     ),
   );
+
+/** Stores what the bundle holds, under refs that nothing else uses. */
+const land = Effect.fnUntraced(function* (
+  target: ImportTarget,
+  source: string,
+  bundlePath: string,
+): Effect.fn.Return<OfferedRefs, SandduneError> {
+  const bundle = yield* interruptible(
+    () => readBundle(bundlePath),
+    (reason) => reason as SandduneError,
+  );
+  if (bundle.prerequisites.length === 0) {
+    return yield* Effect.fail(
+      new ImportRefusedError("they do not build on any commit of this repository", bundlePath),
+    );
+  }
+  const offered = offeredRefs(source, bundle.heads);
+  yield* storeObjects(target.cwd, bundle);
+  yield* updateRefs(
+    target.cwd,
+    [...offered.usable].map(([name, to]) => ({ ref: landingRef(target.runId, name), to })),
+  ).pipe(
+    Effect.mapError((error) =>
+      isGitError(error)
+        ? new ImportRefusedError("the bundle names commits that it does not hold", bundlePath, error.stderr)
+        : error,
+    ),
+  );
+  return offered;
+});
 
 const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<boolean, SandduneError> =>
   git(["merge-base", one, other], { cwd, expectedExitCodes: [1] }).pipe(
@@ -117,7 +138,7 @@ const moveBranch = Effect.fnUntraced(function* (
 
 /** Commits that the agent left anywhere but on the source branch are kept, and said. */
 const strayWarnings = (target: ImportTarget, source: string, tip: string, offered: OfferedRefs): string[] => {
-  const { usable, refused } = offered;
+  const { usable, leftBehind } = offered;
   const branches = [...usable].filter(([name]) => name.startsWith("refs/heads/") && name !== source);
   const head = usable.get("HEAD");
   const headIsElsewhere = head !== undefined && head !== tip && !branches.some(([, sha]) => sha === head);
@@ -131,7 +152,11 @@ const strayWarnings = (target: ImportTarget, source: string, tip: string, offere
           `The agent also committed to a detached HEAD. Those commits are kept as ${landingRef(target.runId, "HEAD")}.`,
         ]
       : []),
-    ...refused.map((name) => `A ref with the unusable name ${JSON.stringify(name)} was left behind.`),
+    ...(leftBehind.length > 0
+      ? [
+          `${leftBehind.length} more branches of the agent's were left behind, ${JSON.stringify(leftBehind[0])} among them.`,
+        ]
+      : []),
   ];
 };
 
@@ -163,11 +188,11 @@ export const importCommits = Effect.fnUntraced(function* (
   exported: SandboxExport,
 ): Effect.fn.Return<ImportedCommits, SandduneError> {
   const { bundlePath } = exported;
-  const offered: OfferedRefs =
-    bundlePath === undefined ? { usable: new Map(), refused: [] } : yield* readOfferedRefs(bundlePath);
-  if (bundlePath !== undefined && offered.usable.size > 0)
-    yield* land(target, bundlePath, offered.usable.keys());
   const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
+  const offered: OfferedRefs =
+    bundlePath === undefined
+      ? { usable: new Map(), leftBehind: [] }
+      : yield* land(target, source, bundlePath);
   const tip = yield* resolveTip(target, offered.usable.get(source), exported);
   const rewriteWarnings =
     tip === target.expectedTip ? [] : yield* moveBranch(target, tip, landingRef(target.runId, source));

@@ -1,5 +1,4 @@
-import { existsSync, lstatSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { SandboxError, type SandduneError } from "../errors.ts";
@@ -8,7 +7,8 @@ import { shellQuote } from "../process/shellQuote.ts";
 import type { IsolatedSandboxHandle } from "../sandboxes/contract.ts";
 import { type ConfigEntry, renderConfig } from "./configFile.ts";
 import { git } from "./git.ts";
-import { branchRef } from "./refs.ts";
+import { hostExcludes } from "./hostExcludes.ts";
+import { branchRef, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { baseRef } from "./runRefs.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
@@ -22,6 +22,8 @@ export interface IsolatedCheckout {
   readonly runDirectory: string;
   readonly hostConfig: readonly ConfigEntry[];
   readonly handle: IsolatedSandboxHandle;
+  /** A commit that holds what is uncommitted in the worktree, if anything is. */
+  readonly uncommitted: string | undefined;
 }
 
 const TRANSFER_TIMEOUT_MS = 30 * 60_000;
@@ -44,54 +46,51 @@ const execOrFail = (handle: IsolatedSandboxHandle, what: string, command: string
     ),
   );
 
-/** Files of the worktree that no commit holds: untracked, ignored and modified ones. Directories end with a slash. */
-const listUncommitted = (worktreePath: string): Effect.Effect<string[], SandduneError> =>
+/** Files that git ignores in the worktree, as bytes. Directories end with a slash. */
+const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneError> =>
   git(
     [
       "status",
       "--porcelain",
       "-z",
-      "--no-renames",
       "--untracked-files=normal",
       "--ignored=matching",
       "--ignore-submodules=all",
     ],
-    { cwd: worktreePath },
+    {
+      cwd: worktreePath,
+      encoding: "latin1",
+    },
   ).pipe(
     Effect.map(({ stdout }) =>
       stdout
         .split("\0")
-        .filter((entry) => entry !== "")
-        .map((entry) => entry.slice(3)),
+        .filter((entry) => entry.startsWith("!! "))
+        .map((entry) => Buffer.from(entry.slice(3), "latin1")),
     ),
   );
 
-const isCopyable = (path: string): boolean => {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat !== undefined && (stat.isFile() || stat.isDirectory() || stat.isSymbolicLink());
-};
-
-const bringUncommitted = Effect.fnUntraced(function* (
+/** Brings what git ignores: dependencies, local settings. Resolves with sentences about what could not be brought. */
+const bringIgnored = Effect.fnUntraced(function* (
   handle: IsolatedSandboxHandle,
   worktreePath: string,
-): Effect.fn.Return<void, SandduneError> {
-  const paths = yield* listUncommitted(worktreePath);
-  const removed = paths.filter(
-    (path) => !existsSync(join(worktreePath, path)) && !isCopyable(join(worktreePath, path)),
-  );
-  const copied = paths.filter((path) => isCopyable(join(worktreePath, path)));
+): Effect.fn.Return<string[], SandduneError> {
+  const names = (yield* listIgnored(worktreePath)).map((bytes) => ({ bytes, text: bytes.toString("utf8") }));
+  const isText = ({ bytes, text }: { bytes: Buffer; text: string }) => Buffer.from(text).equals(bytes);
   yield* Effect.forEach(
-    copied,
-    (path) => {
-      const place = path.replace(/\/$/, "");
+    names.filter(isText),
+    ({ text }) => {
+      const place = text.replace(/\/$/, "");
       return copyIn(handle, join(worktreePath, place), `${handle.worktreePath}/${place}`);
     },
     { concurrency: 4 },
   );
-  if (removed.length > 0) {
-    const targets = removed.map((path) => shellQuote(`${handle.worktreePath}/${path}`)).join(" ");
-    yield* execOrFail(handle, "removing deleted files", `rm -rf -- ${targets}`);
-  }
+  return names
+    .filter((name) => !isText(name))
+    .map(
+      ({ text }) =>
+        `The ignored file ${JSON.stringify(text)} was not brought into the sandbox: its name is not UTF-8.`,
+    );
 });
 
 /**
@@ -100,14 +99,19 @@ const bringUncommitted = Effect.fnUntraced(function* (
  */
 export const bringIntoSandbox = Effect.fnUntraced(function* (
   checkout: IsolatedCheckout,
-): Effect.fn.Return<void, SandduneError> {
-  const { repository, worktree, targetBranch, runDirectory, handle } = checkout;
+): Effect.fn.Return<string[], SandduneError> {
+  const { repository, worktree, targetBranch, runDirectory, handle, uncommitted } = checkout;
   const bundlePath = join(runDirectory, "in.bundle");
   const configPath = join(runDirectory, "in.config");
+  const excludesPath = join(runDirectory, "in.exclude");
   const targetRefs = targetBranch === undefined ? [] : [branchRef(targetBranch)];
   const refs = [branchRef(worktree.branch), baseRef(checkout.runId), ...targetRefs];
+  if (uncommitted !== undefined) {
+    yield* updateRefs(repository.topLevel, [{ ref: baseRef(checkout.runId), to: uncommitted }]);
+  }
   yield* git(["bundle", "create", "--quiet", bundlePath, ...new Set(refs)], { cwd: repository.topLevel });
-  yield* Effect.promise(() => writeFile(configPath, renderConfig(sandboxConfig(checkout.hostConfig))));
+  writeFileSync(configPath, renderConfig(sandboxConfig(checkout.hostConfig)));
+  writeFileSync(excludesPath, hostExcludes(repository, checkout.hostConfig));
 
   const root = shellQuote(handle.worktreePath);
   const gitDirectory = `${handle.worktreePath}/.git`;
@@ -118,6 +122,7 @@ export const bringIntoSandbox = Effect.fnUntraced(function* (
     `mkdir -p ${root} && git init --quiet --template= --object-format=${repository.objectFormat} ${root}`,
   );
   yield* copyIn(handle, configPath, `${gitDirectory}/config`);
+  yield* copyIn(handle, excludesPath, `${gitDirectory}/info/exclude`);
   yield* copyIn(handle, bundlePath, `${gitDirectory}/sanddune-in.bundle`);
   if (existsSync(shallow)) yield* copyIn(handle, shallow, `${gitDirectory}/shallow`);
   yield* execOrFail(
@@ -129,7 +134,9 @@ git bundle unbundle .git/sanddune-in.bundle > .git/sanddune-in.refs || exit 1
 grep ' refs/heads/' .git/sanddune-in.refs | while read -r sha ref; do printf 'update %s %s\\n' "$ref" "$sha"; done | git update-ref --stdin || exit 1
 git symbolic-ref HEAD ${shellQuote(branchRef(worktree.branch))} || exit 1
 rm -f .git/sanddune-in.bundle .git/sanddune-in.refs
-git reset --quiet --hard`,
+git reset --quiet --hard || exit 1
+${uncommitted === undefined ? "" : `git read-tree -m -u HEAD ${uncommitted} && git reset --quiet || exit 1`}
+[ -d ${shellQuote(`./${repository.prefix}`)} ] || { echo ${shellQuote(`The branch has no directory ${repository.prefix}`)} >&2; exit 1; }`,
   );
-  yield* bringUncommitted(handle, worktree.path);
+  return yield* bringIgnored(handle, worktree.path);
 });

@@ -20,7 +20,8 @@ const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.Errn
 
 const readOwner = (path: string): LockOwner | undefined => {
   try {
-    return JSON.parse(readFileSync(path, "utf8")) as LockOwner;
+    const owner: unknown = JSON.parse(readFileSync(path, "utf8"));
+    return typeof owner === "object" && owner !== null && "pid" in owner ? (owner as LockOwner) : undefined;
   } catch {
     return undefined;
   }

@@ -7,7 +7,7 @@ import { describeOwner, type LockOwner, tryLock } from "./lockFile.ts";
 import type { Repository } from "./repository.ts";
 
 const RETRY_MS = 20;
-const MERGE_LOCK_TIMEOUT_MS = 5 * 60_000;
+const LOCK_TIMEOUT_MS = 5 * 60_000;
 
 const lockPath = (repository: Repository, name: string): string =>
   join(repository.commonDirectory, "sanddune", "locks", `${name}.lock`);
@@ -39,19 +39,20 @@ export const lockBranch = (
     (lock) => Effect.sync(lock.release),
   );
 
-/** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */
-export const lockMerges = Effect.fnUntraced(function* (
+/** Waits for a lock of the repository, and holds it until the scope is closed. */
+const lockRepository = Effect.fnUntraced(function* (
   repository: Repository,
-  runId: string,
+  name: string,
+  purpose: string,
 ): Effect.fn.Return<void, LockTimeoutError, Scope.Scope> {
-  const path = lockPath(repository, "merge");
+  const path = lockPath(repository, name);
   let release = () => {};
   let lastOwner: LockOwner | undefined;
   // Registered before the first attempt, so that no interruption can come between taking the lock and owning it.
   yield* Effect.addFinalizer(() => Effect.sync(() => release()));
   const untilTaken = Effect.gen(function* () {
     for (;;) {
-      const attempt = tryLock(path, `run ${runId}, merging`);
+      const attempt = tryLock(path, purpose);
       if (attempt.acquired) {
         release = attempt.release;
         return;
@@ -61,7 +62,15 @@ export const lockMerges = Effect.fnUntraced(function* (
     }
   });
   yield* Effect.timeoutOrElse(untilTaken, {
-    duration: MERGE_LOCK_TIMEOUT_MS,
-    orElse: () => Effect.fail(new LockTimeoutError(path, describeOwner(lastOwner), MERGE_LOCK_TIMEOUT_MS)),
+    duration: LOCK_TIMEOUT_MS,
+    orElse: () => Effect.fail(new LockTimeoutError(path, describeOwner(lastOwner), LOCK_TIMEOUT_MS)),
   });
 });
+
+/** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */
+export const lockMerges = (repository: Repository, runId: string) =>
+  lockRepository(repository, "merge", `run ${runId}, merging`);
+
+/** Serializes what adds or removes worktrees: git does not cope with several of these at a time. */
+export const lockWorktrees = (repository: Repository) =>
+  lockRepository(repository, "worktrees", "adding or removing a worktree");

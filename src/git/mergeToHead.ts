@@ -122,7 +122,8 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
         }
         if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
         const result = yield* computeMerge(plan, targetTip);
-        if ((yield* advance(plan, targetTip, result)) === "done") return;
+        // Once git has begun to move a checkout it must be let finish: half of it would be the user's to clean up.
+        if ((yield* Effect.uninterruptible(advance(plan, targetTip, result))) === "done") return;
       }
       return yield* Effect.fail(
         new BranchMovedError(targetName, "kept changing during the merge", plan.sourceBranch),

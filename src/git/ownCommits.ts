@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { git, gitText } from "./git.ts";
-import { isProtectedPath } from "./protectedPaths.ts";
+import { isProtectedPath, leavesRepository } from "./protectedPaths.ts";
 
 /** The run's own commits, oldest first: in the history of `tip`, but not among what the host knew before. */
 export const listOwnCommits = (
@@ -9,19 +9,57 @@ export const listOwnCommits = (
   tip: string,
   knownCommits: readonly string[],
 ): Effect.Effect<string[], SandduneError> =>
-  gitText(["rev-list", "--reverse", "--topo-order", "--stdin"], {
+  gitText(["rev-list", "--ignore-missing", "--reverse", "--topo-order", "--stdin"], {
     cwd,
     stdin: `${tip}\n${knownCommits.map((sha) => `^${sha}\n`).join("")}`,
   }).pipe(Effect.map((output) => output.split("\n").filter((line) => line !== "")));
 
-/** Files that the run changed and that run by themselves on a developer's machine. */
-export const listProtectedPaths = (
+const SYMBOLIC_LINK = "120000";
+const SUBMODULE = "160000";
+
+interface ChangedPath {
+  readonly path: string;
+  readonly mode: string;
+  readonly object: string;
+}
+
+const parseRawDiff = (output: string): ChangedPath[] => {
+  const fields = output.split("\0");
+  const changed: ChangedPath[] = [];
+  for (let index = 0; index + 1 < fields.length; index += 2) {
+    const [, mode = "", , object = ""] = (fields[index] as string).split(" ");
+    changed.push({ path: fields[index + 1] as string, mode, object });
+  }
+  return changed;
+};
+
+/** What the links point to, in the order of the links. */
+const readLinks = (cwd: string, links: readonly ChangedPath[]): Effect.Effect<string[], SandduneError> =>
+  Effect.forEach(links, ({ object }) => gitText(["cat-file", "blob", object], { cwd }), { concurrency: 4 });
+
+/** More links than anyone would look at are all reported, rather than read one by one. */
+const MAX_READ_LINKS = 100;
+
+/**
+ * What the run changed and a person should look at before anyone checks it out: files that run by themselves on a
+ * developer's machine, symbolic links that lead out of the repository, submodules.
+ */
+export const listProtectedPaths = Effect.fnUntraced(function* (
   cwd: string,
   base: string,
   tip: string,
-): Effect.Effect<string[], SandduneError> =>
-  git(["diff-tree", "-r", "-z", "--name-only", "--no-renames", "--ignore-submodules=none", base, tip], {
-    cwd,
-  }).pipe(
-    Effect.map(({ stdout }) => stdout.split("\0").filter((path) => path !== "" && isProtectedPath(path))),
+): Effect.fn.Return<string[], SandduneError> {
+  const { stdout } = yield* git(
+    ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", base, tip],
+    { cwd },
   );
+  const changed = parseRawDiff(stdout);
+  const links = changed.filter(({ mode }) => mode === SYMBOLIC_LINK);
+  const targets = links.length > MAX_READ_LINKS ? [] : yield* readLinks(cwd, links);
+  const leaving = new Set(
+    links.filter(({ path }, index) => leavesRepository(path, targets[index] ?? "/")).map(({ path }) => path),
+  );
+  return changed
+    .filter(({ path, mode }) => mode === SUBMODULE || leaving.has(path) || isProtectedPath(path))
+    .map(({ path }) => path);
+});

@@ -113,6 +113,11 @@ export const openRepository = Effect.fnUntraced(function* (
     return yield* Effect.fail(new InvalidOptionsError("cwd", `there is no directory ${cwd}`));
   }
   const realCwd = realpathSync(cwd);
+  if (realCwd.includes("\n")) {
+    return yield* Effect.fail(
+      new UnsupportedRepositoryError(realCwd, "has a line break in its path", "Rename the directory."),
+    );
+  }
   const [located] = yield* Effect.all([locate(realCwd), checkGitVersion(realCwd)], {
     concurrency: "unbounded",
   });

@@ -47,14 +47,16 @@ export const sandboxConfig = (hostConfig: readonly ConfigEntry[]): ConfigEntry[]
   ];
 };
 
-/** The identity for commits that sanddune itself makes on the host, for when the user has configured none. */
+/** For commits that carry files from one place to another and are never part of a branch. */
+export const SANDDUNE_IDENTITY = {
+  GIT_AUTHOR_NAME: "sanddune",
+  GIT_AUTHOR_EMAIL: "sanddune@sanddune.invalid",
+  GIT_COMMITTER_NAME: "sanddune",
+  GIT_COMMITTER_EMAIL: "sanddune@sanddune.invalid",
+} as const;
+
+/** The identity for merge commits, for when the user has configured none. */
 export const fallbackIdentity = (hostConfig: readonly ConfigEntry[]): Record<string, string> => {
   const has = (name: string) => hostConfig.some(([key]) => key === name);
-  return {
-    ...(!has("user.name") && { GIT_AUTHOR_NAME: "sanddune", GIT_COMMITTER_NAME: "sanddune" }),
-    ...(!has("user.email") && {
-      GIT_AUTHOR_EMAIL: "sanddune@sanddune.invalid",
-      GIT_COMMITTER_EMAIL: "sanddune@sanddune.invalid",
-    }),
-  };
+  return has("user.name") && has("user.email") ? {} : SANDDUNE_IDENTITY;
 };

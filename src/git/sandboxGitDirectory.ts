@@ -1,11 +1,13 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxMount } from "../sandboxes/contract.ts";
 import { type ConfigEntry, renderConfig } from "./configFile.ts";
 import { exclusions, KNOWN_COMMITS_FILE } from "./exportFromSandbox.ts";
+import { hostExcludes } from "./hostExcludes.ts";
 import type { HostRef } from "./hostRefs.ts";
+import type { NestedRepositories } from "./nestedRepositories.ts";
 import { hasAlternates, objectStores } from "./objectStores.ts";
 import { branchRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
@@ -84,7 +86,7 @@ const writeGitDirectory = (
   );
   copyIndex(checkout.gitDirectory, directory);
   copyIfThere(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
-  copyIfThere(join(repository.commonDirectory, "info/exclude"), join(directory, "info/exclude"));
+  writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, hostConfig));
   copyIfThere(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
 };
 
@@ -117,6 +119,26 @@ const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirecto
   ];
 };
 
+/** Initialised submodules keep their git directories in that of the repository: git needs them there to work at all. */
+const submoduleMounts = (
+  repository: Repository,
+  directories: SandboxDirectories,
+  dotGit: string,
+): SandboxMount[] => {
+  const hostPath = join(repository.commonDirectory, "modules");
+  if (!existsSync(hostPath)) return [];
+  mkdirSync(join(directories.git, "modules"), { recursive: true });
+  return [{ hostPath, sandboxPath: `${dotGit}/modules`, readOnly: true }];
+};
+
+/** The user's own nested repositories and submodules can be read, not changed: git on the host trusts them. */
+const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories): SandboxMount[] =>
+  [...nested.keys()].map((hostPath) => ({
+    hostPath,
+    sandboxPath: `${SANDBOX_REPOSITORY_PATH}/${relative(checkoutPath, hostPath)}`,
+    readOnly: true,
+  }));
+
 /**
  * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
  * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
@@ -128,6 +150,7 @@ export const prepareSandboxGitDirectory = (
   hostRefs: readonly HostRef[],
   knownCommits: readonly string[],
   hostConfig: readonly ConfigEntry[],
+  nestedRepositories: NestedRepositories,
 ): Effect.Effect<readonly SandboxMount[], SandduneError> =>
   Effect.sync(() => {
     const directories = sandboxDirectories(runDirectory);
@@ -145,6 +168,8 @@ export const prepareSandboxGitDirectory = (
       isMainCheckout
         ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
         : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
+      ...(isMainCheckout ? submoduleMounts(repository, directories, dotGit) : []),
+      ...nestedRepositoryMounts(checkout.path, nestedRepositories),
       ...objectMounts(repository, directories),
       { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
     ];

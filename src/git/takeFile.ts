@@ -7,7 +7,11 @@ import { ImportRefusedError } from "../errors.ts";
  * Copies a file out of a directory that a sandbox can write to. The copy is what is used from then on: the original
  * may be changed at any time, or be a symbolic link to a file of the host's, or a FIFO that never ends.
  */
-export const takeFile = async (untrustedPath: string, hostPath: string): Promise<void> => {
+export const takeFile = async (
+  untrustedPath: string,
+  hostPath: string,
+  maxBytes = Number.POSITIVE_INFINITY,
+): Promise<void> => {
   const source = await open(
     untrustedPath,
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK,
@@ -17,8 +21,12 @@ export const takeFile = async (untrustedPath: string, hostPath: string): Promise
   try {
     const stat = await source.stat();
     if (!stat.isFile()) throw new ImportRefusedError(`${untrustedPath} is not a regular file`, undefined);
+    if (stat.size > maxBytes)
+      throw new ImportRefusedError(`${untrustedPath} has ${stat.size} bytes`, undefined);
     const destination = await open(hostPath, "wx", 0o600);
-    await pipeline(source.createReadStream({ autoClose: false }), destination.createWriteStream());
+    // Not more than there was when it was looked at: something in the sandbox may go on writing for ever.
+    const bytes = stat.size === 0 ? [] : source.createReadStream({ autoClose: false, end: stat.size - 1 });
+    await pipeline(bytes, destination.createWriteStream());
   } finally {
     await source.close();
   }

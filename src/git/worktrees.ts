@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
 import { configDirectoryPart, ensureConfigDirectoryPart } from "../configDirectory.ts";
 import {
   BranchInUseError,
@@ -10,6 +11,7 @@ import {
   type SandduneError,
 } from "../errors.ts";
 import { git } from "./git.ts";
+import { lockWorktrees } from "./locks.ts";
 import { branchRef, isGitError, type RefUpdate, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { isDirty } from "./worktreeStatus.ts";
@@ -129,15 +131,16 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
 });
 
 /**
- * Makes the worktree of a branch, or takes over the one that an earlier run has left. `pin` is written in the same
- * transaction as a new branch.
+ * Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the
+ * scope is closed.
  */
 export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   branch: string,
   from: string,
   runId: string,
-): Effect.fn.Return<Worktree, SandduneError> {
+): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
+  yield* Effect.interruptible(lockWorktrees(repository));
   const { sha, exists, worktreeExists } = yield* inspectSourceBranch(repository, branch, from);
   const path = worktreePathOf(repository, branch);
   ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
@@ -162,8 +165,9 @@ export const openWorktree = Effect.fnUntraced(function* (
 export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   repository: Repository,
   path: string,
-): Effect.fn.Return<boolean, SandduneError> {
+): Effect.fn.Return<boolean, SandduneError, Scope.Scope> {
   if (yield* isDirty(path)) return false;
+  yield* lockWorktrees(repository);
   // Twice forced because it is locked; `remove` without force would look into submodules.
   yield* git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel });
   return true;

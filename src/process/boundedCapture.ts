@@ -1,39 +1,56 @@
+const INITIAL_BYTES = 16 * 1024;
+/** In UTF-8, of what a string counts as one. */
+const MAX_BYTES_PER_CHARACTER = 3;
+
 /** Keeps the last `maxBytes` of a stream and says whether there was more. */
 export class BoundedCapture {
-  #chunks: Buffer[] = [];
+  /** A copy: holding on to the stream's own chunks would keep them from being collected while they are young. */
+  #held = Buffer.alloc(0);
   #bytes = 0;
   #truncated = false;
 
   constructor(private readonly maxBytes: number) {}
 
   push(chunk: Buffer): void {
-    if (this.maxBytes === 0) {
-      this.#truncated ||= chunk.length > 0;
-      return;
-    }
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
-    // Dropping whole chunks, and only once twice the limit is held, keeps the cost linear in the stream's length.
-    if (this.#bytes > 2 * this.maxBytes) this.#dropOldest();
+    const kept = chunk.length > this.maxBytes ? chunk.subarray(chunk.length - this.maxBytes) : chunk;
+    if (kept.length < chunk.length) this.#truncated = true;
+    if (kept.length === 0) return;
+    this.#makeRoom(kept.length);
+    this.#bytes += kept.copy(this.#held, this.#bytes);
+  }
+
+  /** For many small pieces: none of them becomes a buffer of its own. */
+  pushText(text: string): void {
+    if (text.length * MAX_BYTES_PER_CHARACTER > this.maxBytes) return this.push(Buffer.from(text));
+    this.#makeRoom(text.length * MAX_BYTES_PER_CHARACTER);
+    this.#bytes += this.#held.write(text, this.#bytes);
   }
 
   get truncated(): boolean {
     return this.#truncated || this.#bytes > this.maxBytes;
   }
 
-  text(): string {
-    const all = Buffer.concat(this.#chunks);
-    if (all.length <= this.maxBytes) return all.toString("utf8");
-    let start = all.length - this.maxBytes;
+  text(encoding: BufferEncoding = "utf8"): string {
+    if (this.#bytes <= this.maxBytes) return this.#held.toString(encoding, 0, this.#bytes);
+    let start = this.#bytes - this.maxBytes;
     // Do not begin in the middle of a multi-byte character.
-    while (start < all.length && ((all[start] as number) & 0xc0) === 0x80) start++;
-    return all.toString("utf8", start);
+    while (start < this.#bytes && ((this.#held[start] as number) & 0xc0) === 0x80) start++;
+    return this.#held.toString(encoding, start, this.#bytes);
   }
 
-  #dropOldest(): void {
-    this.#truncated = true;
-    const kept = Buffer.concat(this.#chunks).subarray(this.#bytes - this.maxBytes);
-    this.#chunks = [Buffer.from(kept)];
-    this.#bytes = kept.length;
+  /** Old bytes go only once twice the limit is held, which keeps the cost linear in the stream's length. */
+  #makeRoom(bytes: number): void {
+    if (this.#bytes + bytes <= this.#held.length) return;
+    if (this.#bytes + bytes > 2 * this.maxBytes) {
+      const start = Math.max(0, this.#bytes - this.maxBytes);
+      this.#held.copyWithin(0, start, this.#bytes);
+      this.#bytes -= start;
+      this.#truncated ||= start > 0;
+      if (this.#bytes + bytes <= this.#held.length) return;
+    }
+    const wanted = Math.max(this.#bytes + bytes, 2 * this.#held.length, INITIAL_BYTES);
+    const larger = Buffer.allocUnsafe(Math.min(wanted, 2 * this.maxBytes));
+    this.#held.copy(larger, 0, 0, this.#bytes);
+    this.#held = larger;
   }
 }

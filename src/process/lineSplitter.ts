@@ -22,8 +22,14 @@ export class LineSplitter {
     for (;;) {
       const end = chunk.indexOf(NEWLINE, start);
       if (end === -1) break;
-      this.#add(chunk.subarray(start, end));
-      this.#emit();
+      if (this.#pendingBytes === 0 && end - start <= this.maxLineBytes) {
+        // By far the most common case, without a buffer for every line.
+        const lineEnd = end > start && chunk[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
+        this.onLine(chunk.toString("utf8", start, lineEnd));
+      } else {
+        this.#add(chunk.subarray(start, end));
+        this.#emit();
+      }
       start = end + 1;
     }
     if (start < chunk.length) this.#add(chunk.subarray(start));

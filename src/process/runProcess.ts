@@ -25,6 +25,8 @@ export interface ProcessSpec {
   readonly onStderrLine?: (line: string) => void;
   /** How much of each stream's end is kept for the result. */
   readonly captureBytes?: number;
+  /** How the result's text is decoded; `latin1` keeps every byte, whatever it is. */
+  readonly encoding?: BufferEncoding;
   /** How long the process group has between SIGTERM and SIGKILL. */
   readonly killGraceMs?: number;
 }
@@ -125,7 +127,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       }
       resolve({
         exitCode: (exit as { exitCode: number }).exitCode,
-        stdout: stdout.text(),
+        stdout: stdout.text(spec.encoding),
         stderr: stderr.text(),
         stdoutTruncated: stdout.truncated,
         stderrTruncated: stderr.truncated,

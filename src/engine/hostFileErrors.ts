@@ -1,0 +1,18 @@
+import * as Effect from "effect/Effect";
+import { HostFileError } from "../errors.ts";
+
+const asHostFileError = (defect: unknown): HostFileError | undefined => {
+  const { code, path, syscall } = (defect ?? {}) as NodeJS.ErrnoException;
+  return defect instanceof Error && typeof code === "string" && typeof syscall === "string"
+    ? new HostFileError(code, path, { cause: defect })
+    : undefined;
+};
+
+/** A full or read-only disk is not a bug: what the file system throws anywhere in a step becomes a typed error. */
+export const withHostFileErrors = <A, E, R>(
+  step: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | HostFileError, R> =>
+  Effect.catchDefect(step, (defect) => {
+    const error = asHostFileError(defect);
+    return error === undefined ? Effect.die(defect) : Effect.fail(error);
+  });

@@ -1,0 +1,169 @@
+import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { runProcess } from "../process/runProcess.ts";
+import {
+  bubblewrapArguments,
+  ROOT_DIRECTORIES,
+  type RootDirectory,
+  rootArguments,
+} from "./bubblewrapArguments.ts";
+import { commandSandbox } from "./commandSandbox.ts";
+import {
+  type BindMountCreateOptions,
+  type BindMountSandboxHandle,
+  type BindMountSandboxProvider,
+  createBindMountSandboxProvider,
+} from "./contract.ts";
+import { EXEC_ID_VARIABLE } from "./execWrapper.ts";
+import { killOnHost } from "./killOnHost.ts";
+import { killExecArguments } from "./killScript.ts";
+import { type MountOption, resolveMounts } from "./mountOptions.ts";
+import { removeDirectory } from "./removeDirectory.ts";
+
+const NAME = "bubblewrap";
+const PROGRAM = "bwrap";
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+export interface BubblewrapOptions {
+  /** Share the host's network, loopback included. There is no network otherwise. */
+  readonly network?: boolean;
+  readonly mounts?: readonly MountOption[];
+  /** Accept mounts of the home directory or of a container engine's socket. */
+  readonly allowUnsafeMounts?: boolean;
+  /** More host directories with tools, to be seen at the same path, e.g. `/opt/node`. */
+  readonly readOnlyPaths?: readonly string[];
+  /** PATH in the sandbox. */
+  readonly path?: string;
+}
+
+const rootDirectories = async (): Promise<RootDirectory[]> => {
+  const found = await Promise.all(
+    ROOT_DIRECTORIES.map(async (name): Promise<RootDirectory | undefined> => {
+      const status = await lstat(`/${name}`).catch(() => undefined);
+      if (status === undefined) return undefined;
+      return status.isSymbolicLink() ? { name, linkTarget: await readlink(`/${name}`) } : { name };
+    }),
+  );
+  return found.filter((directory) => directory !== undefined);
+};
+
+const preflight = async (signal: AbortSignal | undefined): Promise<void> => {
+  const trial = await runProcess({
+    program: PROGRAM,
+    args: [
+      "--unshare-all",
+      ...rootArguments(await rootDirectories()),
+      "--proc",
+      "/proc",
+      "--dev",
+      "/dev",
+      "true",
+    ],
+    timeoutMs: 10_000,
+    ...(signal && { signal }),
+  }).catch((error: unknown) => {
+    if (error instanceof ProcessStartError) {
+      throw new SandboxUnavailableError(
+        NAME,
+        `${PROGRAM} could not be started (${error.errorCode})`,
+        "Install it: apt-get install bubblewrap (or dnf, pacman, apk)",
+      );
+    }
+    throw error;
+  });
+  if (trial.exitCode !== 0) {
+    throw new SandboxUnavailableError(
+      NAME,
+      `this machine does not let ${PROGRAM} make namespaces (${trial.stderr.trim()})`,
+      "User namespaces have to be allowed: sysctl kernel.unprivileged_userns_clone=1 (Debian), or kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu). Inside a container they usually are not: use another sandbox there.",
+    );
+  }
+};
+
+/** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
+const environmentOfBubblewrap = (execId: string | undefined): Record<string, string> => ({
+  PATH: process.env["PATH"] ?? DEFAULT_PATH,
+  ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
+});
+
+const create = async (
+  settings: BubblewrapOptions,
+  options: BindMountCreateOptions,
+): Promise<BindMountSandboxHandle> => {
+  options.signal?.throwIfAborted();
+  const { repositoryPath, sandboxName, homePath, worktreePath } = options;
+  const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
+  const userMounts = await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
+  const links = await rootDirectories();
+
+  // The name says whose it is, should sanddune be killed before it can remove it.
+  const directory = join(await realpath(tmpdir()), `sanddune-bubblewrap-${sandboxName}`);
+  const temporaryPath = join(directory, "tmp");
+  const homeHostPath = join(directory, "home");
+  const remove = () => removeDirectory(directory);
+  await mkdir(directory, { mode: 0o700 });
+  try {
+    await mkdir(temporaryPath);
+    await mkdir(homeHostPath);
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+
+  const prefix = bubblewrapArguments({
+    sandboxName,
+    rootDirectories: links,
+    temporaryPath,
+    homeHostPath,
+    homePath,
+    path: settings.path ?? DEFAULT_PATH,
+    network: settings.network ?? false,
+    readOnlyPaths: settings.readOnlyPaths ?? [],
+    mounts: [...options.mounts, ...userMounts],
+  });
+
+  return commandSandbox({
+    provider: NAME,
+    name: sandboxName,
+    worktreePath,
+    fallbackHome: homePath,
+    launch: (argv, { sudo, execId }) => {
+      if (sudo) throw new SandboxError(NAME, "it has no root user, so `sudo` is not possible");
+      return { program: PROGRAM, args: [...prefix, "--", ...argv], env: environmentOfBubblewrap(execId) };
+    },
+    // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
+    // host kills, when both have only just been started.
+    kill: (execId) =>
+      killOnHost(killExecArguments(execId, { ownsProcessNamespace: false, mayStillStart: false })),
+    diagnose: async () => ({ problem: `${PROGRAM} cannot start commands in it any more`, details: "" }),
+    close: remove,
+  });
+};
+
+/**
+ * Sandboxes made of Linux namespaces, without a daemon and without an image: commands see the host's programs
+ * read-only, the worktree, a home and a /tmp of their own, and nothing else of the host.
+ *
+ * Each command has a pid namespace of its own, so background processes end with the command that started them; files
+ * stay until the sandbox is closed. What is made in the worktree belongs to the host's user. There is no root (`sudo`).
+ *
+ * @example
+ * await run({ agent, sandbox: bubblewrap({ network: true }), prompt: "Fix issue 7" });
+ */
+export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxProvider =>
+  createBindMountSandboxProvider({
+    name: NAME,
+    preflight: async ({ repositoryPath, signal }) => {
+      if (repositoryPath.includes("\\")) {
+        const problem = `${PROGRAM} cannot mount ${repositoryPath}, because of the backslash in its path`;
+        throw new SandboxUnavailableError(NAME, problem, "Rename the directory, or use another sandbox.");
+      }
+      const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
+      await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
+      await preflight(signal);
+    },
+    create: (options) => create(settings, options),
+  });

@@ -1,0 +1,48 @@
+import { setMaxListeners } from "node:events";
+import { SandboxLostError } from "../errors.ts";
+import type { BindMountSandboxHandle, ExecOptions } from "./contract.ts";
+import { copyFileIn, copyFileOut } from "./copyFile.ts";
+import { type ExecRequest, runExec } from "./runExec.ts";
+import type { SandboxAccess } from "./sandboxAccess.ts";
+
+/** A sandbox in which an argv can be run: all that a provider has to know how to do. */
+export interface CommandSandboxDescription extends SandboxAccess {
+  readonly name: string;
+  /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; what it throws is dropped. */
+  close(): Promise<void>;
+}
+
+/** Makes a sandbox handle of a sandbox in which an argv can be run. */
+export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle => {
+  const closed = new AbortController();
+  // Every running command listens to it; there may be any number of them.
+  setMaxListeners(0, closed.signal);
+  const running = new Set<Promise<unknown>>();
+  let closing: Promise<void> | undefined;
+
+  const run = (request: ExecRequest) => {
+    const result = runExec(description, request, closed.signal);
+    const settled = result.catch(() => {}).finally(() => running.delete(settled));
+    running.add(settled);
+    return result;
+  };
+  const files = { provider: description.provider, run };
+
+  const close = async () => {
+    closed.abort(new SandboxLostError(description.provider, "it was closed"));
+    await Promise.allSettled(running);
+    await description.close().catch(() => {});
+  };
+
+  return {
+    name: description.name,
+    worktreePath: description.worktreePath,
+    exec: (command: string, options: ExecOptions = {}) => run({ ...options, command }),
+    copyFileIn: (hostPath, sandboxPath) => copyFileIn(files, hostPath, sandboxPath),
+    copyFileOut: (sandboxPath, hostPath) => copyFileOut(files, sandboxPath, hostPath),
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+};

@@ -1,0 +1,51 @@
+import { type ContainerEngine, callEngine } from "./containerEngine.ts";
+import type { Diagnosis } from "./sandboxAccess.ts";
+
+interface ContainerState {
+  readonly Status?: string;
+  readonly Running?: boolean;
+  readonly OOMKilled?: boolean;
+  readonly ExitCode?: number;
+  readonly Error?: string;
+}
+
+const problemOf = (state: ContainerState): string => {
+  if (state.OOMKilled) return "its container ran out of memory";
+  if (state.Running === false) return `its container ended with exit code ${state.ExitCode ?? "unknown"}`;
+  return "its container runs, but commands cannot be started in it any more";
+};
+
+/** Prints how many processes of the container its memory limit has killed, under either version of cgroups. */
+export const COUNT_MEMORY_KILLS =
+  "grep -hs '^oom_kill ' /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control";
+
+const DIAGNOSIS_TIMEOUT_MS = 3000;
+
+/** Finds out why a container does not answer. */
+export const diagnoseContainer = async (engine: ContainerEngine, container: string): Promise<Diagnosis> => {
+  const ask = (args: readonly string[]) =>
+    callEngine(engine, args, { timeoutMs: DIAGNOSIS_TIMEOUT_MS }).catch(() => undefined);
+  const [inspected, logs] = await Promise.all([
+    ask(["inspect", "--type", "container", "--format", "{{json .State}}", container]),
+    ask(["logs", "--tail", "20", container]),
+  ]);
+  if (inspected === undefined) return { problem: `${engine.name} does not answer`, details: "" };
+  if (inspected.exitCode !== 0) {
+    const isGone = /no such (container|object)/i.test(inspected.stderr);
+    return {
+      problem: isGone ? "its container does not exist any more" : `${engine.name} cannot be asked about it`,
+      details: inspected.stderr.trim(),
+    };
+  }
+  const lastWords = logs === undefined ? "" : `${logs.stdout}${logs.stderr}`.trim();
+  let state: ContainerState = {};
+  try {
+    state = JSON.parse(inspected.stdout) as ContainerState;
+  } catch {
+    // An engine that prints something else is quoted below.
+  }
+  return {
+    problem: problemOf(state),
+    details: [`Container ${container}: ${inspected.stdout.trim()}`, lastWords].filter(Boolean).join("\n"),
+  };
+};

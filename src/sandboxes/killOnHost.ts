@@ -1,0 +1,15 @@
+import { runProcess } from "../process/runProcess.ts";
+
+const KILL_TIMEOUT_MS = 2000;
+
+/** Runs a kill script on the host, for sandboxes whose processes the host sees. Never rejects. */
+export const killOnHost = async (argv: readonly string[]): Promise<void> => {
+  const [program = "sh", ...args] = argv;
+  await runProcess({
+    program,
+    args,
+    env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
+    timeoutMs: KILL_TIMEOUT_MS,
+    captureBytes: 1024,
+  }).catch(() => {});
+};

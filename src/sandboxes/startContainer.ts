@@ -1,0 +1,70 @@
+import { SandboxError } from "../errors.ts";
+import { type ContainerUser, containerRunArguments } from "./containerArguments.ts";
+import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
+import { type ContainerOptions, imageOf, mountsOf, networksOf } from "./containerOptions.ts";
+import type { BindMountCreateOptions } from "./contract.ts";
+
+const DEFAULT_PIDS = 4096;
+const CLIENT_TIMEOUT_MS = 10_000;
+const RUN_TIMEOUT_MS = 120_000;
+
+/** Removing is bounded and never throws: it is all that can be done. */
+export const removeContainer = async (engine: ContainerEngine, container: string): Promise<void> => {
+  await callEngine(engine, [...engine.removeArguments, container], { timeoutMs: CLIENT_TIMEOUT_MS }).catch(
+    () => {},
+  );
+};
+
+/** Starts a sandbox's container and connects its networks. Nothing is left behind when that fails or is aborted. */
+export const startContainer = async (
+  engine: ContainerEngine,
+  settings: ContainerOptions,
+  options: BindMountCreateOptions,
+  user: ContainerUser,
+): Promise<void> => {
+  const { repositoryPath, runId, sandboxName } = options;
+  const image = imageOf(settings, repositoryPath);
+  const [network, ...moreNetworks] = networksOf(settings);
+  const args = containerRunArguments({
+    sandboxName,
+    runId,
+    repositoryPath,
+    image,
+    user,
+    homePath: options.homePath,
+    mounts: [...options.mounts, ...(await mountsOf(settings, repositoryPath))],
+    selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
+    network,
+    memory: settings.memory,
+    cpus: settings.cpus,
+    pids: settings.pids ?? DEFAULT_PIDS,
+    capabilities: settings.capabilities ?? [],
+    extraArgs: settings.extraArgs ?? [],
+  });
+  options.signal?.throwIfAborted();
+  try {
+    // Not given the signal: a client that is killed half-way may leave a daemon that creates the container later.
+    const started = await callEngine(engine, args, { timeoutMs: RUN_TIMEOUT_MS });
+    if (started.exitCode !== 0) {
+      throw (
+        unavailability(engine, image, started.stderr) ??
+        new SandboxError(engine.name, `the container ${sandboxName} could not be started`, started.stderr)
+      );
+    }
+    for (const more of moreNetworks) {
+      options.signal?.throwIfAborted();
+      const connected = await callEngine(engine, ["network", "connect", more, sandboxName], {
+        timeoutMs: CLIENT_TIMEOUT_MS,
+      });
+      if (connected.exitCode !== 0) {
+        throw new SandboxError(engine.name, `the network ${more} could not be connected`, connected.stderr);
+      }
+    }
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    // Another's container of that name is not ours to remove.
+    const isTaken = error instanceof SandboxError && /already in use/i.test(error.output);
+    if (!isTaken) await removeContainer(engine, sandboxName);
+    throw error;
+  }
+};

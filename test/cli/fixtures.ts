@@ -1,0 +1,52 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+
+/** A repository with an `agent.sh` in it, which gets the prompt on its standard input. */
+export const repositoryWithAgent = (script: string): string => {
+  const path = temporaryRepository();
+  writeFileSync(join(path, "agent.sh"), script);
+  git(path, "add", ".");
+  git(path, "commit", "--quiet", "-m", "Add the agent");
+  return path;
+};
+
+/** Writes the prompt to a file and commits it. */
+export const OBEDIENT_AGENT = `
+cat > prompt.txt
+git add . && git commit --quiet -m 'Do what was asked'
+echo 'Done. <promise>COMPLETE</promise>'
+`;
+
+export const expectUntouched = (repository: string): void => {
+  expect(existsSync(join(repository, ".sanddune"))).toBe(false);
+  expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
+  expect(git(repository, "status", "--porcelain")).toBe("");
+};
+
+/** Subjects of a branch's commits, newest first. */
+export const subjectsOf = (repository: string, branch: string): string[] =>
+  git(repository, "log", "--format=%s", branch).split("\n");
+
+/** Process ids on this machine whose command line holds `mark`. */
+export const processesWith = (mark: string): string[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
+      } catch {
+        return false;
+      }
+    });
+
+/** Resolves once `condition` holds. */
+export const until = async (what: string, condition: () => boolean, timeoutMs = 30_000): Promise<void> => {
+  const deadline = Date.now() + timeoutMs;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error(`Waited ${timeoutMs} ms in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+};

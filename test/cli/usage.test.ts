@@ -1,0 +1,214 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { expectUntouched } from "./fixtures.ts";
+import { runCli } from "./startCli.ts";
+
+const AGENT = ["--agent", "command", "--agent-command", "true"];
+const SANDBOX = ["--sandbox", "bubblewrap"];
+const PROMPT = ["--prompt", "Fix it"];
+const COMPLETE = [...AGENT, ...SANDBOX, ...PROMPT];
+
+interface Mistake {
+  readonly name: string;
+  readonly args: readonly string[];
+  /** The message names the flag, and says what to do. */
+  readonly says: readonly (string | RegExp)[];
+}
+
+const MISTAKES: readonly Mistake[] = [
+  {
+    name: "unknown flag",
+    args: [...COMPLETE, "--brnach", "x"],
+    says: ["--brnach", "--branch", "sanddune run --help"],
+  },
+  {
+    name: "stray argument",
+    args: [...COMPLETE, "stray"],
+    says: [/too many arguments/, "sanddune run --help"],
+  },
+  {
+    name: "flag without its value",
+    args: [...AGENT, ...SANDBOX, "--prompt"],
+    says: [/--prompt <text>.*missing/],
+  },
+  { name: "no sandbox", args: [...AGENT, ...PROMPT], says: ["--sandbox", "docker, podman, bubblewrap"] },
+  {
+    name: "unknown sandbox",
+    args: [...AGENT, ...PROMPT, "--sandbox", "jail"],
+    says: ["--sandbox", '"jail"', "docker, podman, bubblewrap"],
+  },
+  {
+    name: "sandbox that is a property of every object",
+    args: [...AGENT, ...PROMPT, "--sandbox", "constructor"],
+    says: ["docker"],
+  },
+  { name: "no agent", args: [...SANDBOX, ...PROMPT], says: ["--agent", "command"] },
+  { name: "unknown agent", args: [...SANDBOX, ...PROMPT, "--agent", "clod"], says: ['"clod"', "command"] },
+  {
+    name: "agent without its command",
+    args: [...SANDBOX, ...PROMPT, "--agent", "command"],
+    says: ["--agent-command"],
+  },
+  {
+    name: "no prompt",
+    args: [...AGENT, ...SANDBOX],
+    says: ["--prompt TEXT", "--prompt-file FILE", "--prompt -"],
+  },
+  { name: "empty prompt", args: [...AGENT, ...SANDBOX, "--prompt", ""], says: ["--prompt", "empty"] },
+  {
+    name: "nothing on standard input",
+    args: [...AGENT, ...SANDBOX, "--prompt", "-"],
+    says: ["standard input was empty"],
+  },
+  {
+    name: "two prompts",
+    args: [...COMPLETE, "--prompt-file", "x"],
+    says: ["--prompt", "--prompt-file", "cannot be used with"],
+  },
+  {
+    name: "prompt file that is not there",
+    args: [...AGENT, ...SANDBOX, "--prompt-file", "gone.md"],
+    says: ["--prompt-file", "gone.md", "ENOENT"],
+  },
+  {
+    name: "two branch strategies",
+    args: [...COMPLETE, "--branch", "x", "--head"],
+    says: ["--branch", "--head", "cannot be used with"],
+  },
+  {
+    name: "two other branch strategies",
+    args: [...COMPLETE, "--merge-to-head", "--head"],
+    says: ["--merge-to-head", "--head"],
+  },
+  {
+    name: "--from without --branch",
+    args: [...COMPLETE, "--from", "main"],
+    says: ["--from", "--branch NAME"],
+  },
+  { name: "bad branch name", args: [...COMPLETE, "--branch", "a..b"], says: ['"a..b"', "branch name"] },
+  {
+    name: "iterations that are no number",
+    args: [...COMPLETE, "--max-iterations", "many"],
+    says: ["--max-iterations", "whole number"],
+  },
+  {
+    name: "no iterations",
+    args: [...COMPLETE, "--max-iterations", "0"],
+    says: ["--max-iterations", "1 or more"],
+  },
+  {
+    name: "idle timeout of nothing",
+    args: [...COMPLETE, "--idle-timeout", "0"],
+    says: ["--idle-timeout", "above 0"],
+  },
+  {
+    name: "idle timeout beyond any timer",
+    args: [...COMPLETE, "--idle-timeout", "1e12"],
+    says: ["--idle-timeout", "at most"],
+  },
+  {
+    name: "empty completion signal",
+    args: [...COMPLETE, "--completion-signal", ""],
+    says: ["--completion-signal", "non-empty"],
+  },
+  {
+    name: "copying into the current checkout",
+    args: [...COMPLETE, "--head", "--copy", "x"],
+    says: ["--copy", "merge-to-head"],
+  },
+  { name: "directory that is not there", args: [...COMPLETE, "--cwd", "gone"], says: ["--cwd", "gone"] },
+  {
+    name: "image for bubblewrap",
+    args: [...COMPLETE, "--image", "x"],
+    says: ["--image", "--sandbox docker"],
+  },
+  {
+    name: "named network for bubblewrap",
+    args: [...COMPLETE, "--network", "x"],
+    says: ["--network", "host"],
+  },
+];
+
+describe("a wrong command line ends with exit code 2 and changes nothing", () => {
+  for (const { name, args, says } of MISTAKES) {
+    test(name, async () => {
+      const cwd = temporaryRepository();
+      const { exitCode, stdout, stderr } = await runCli(["run", ...args], { cwd });
+      expect(stderr).toMatch(/^error: /m);
+      expect(stderr.match(/error: /g)).toHaveLength(1);
+      expect(stderr).not.toMatch(/^\s+at /m);
+      for (const words of says) expect(stderr).toMatch(words);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expectUntouched(cwd);
+    });
+  }
+
+  test("with --json, the error is an object on stdout too, even if the flags cannot be parsed", async () => {
+    const cwd = temporaryRepository();
+    for (const args of [
+      ["--json", "--nonsense"],
+      [...AGENT, ...SANDBOX, "--json"],
+    ]) {
+      const { exitCode, stdout } = await runCli(["run", ...args], { cwd });
+      expect(exitCode).toBe(2);
+      expect(JSON.parse(stdout)).toEqual({ error: { name: "UsageError", message: expect.any(String) } });
+    }
+    expectUntouched(cwd);
+  });
+});
+
+describe("what the run cannot do here ends with exit code 1", () => {
+  test("not a git repository", async () => {
+    const cwd = temporaryDirectory();
+    const { exitCode, stderr } = await runCli(["run", ...COMPLETE], { cwd });
+    expect(stderr).toContain(`${cwd} is not inside a git repository`);
+    expect(stderr).toContain("git init");
+    expect(exitCode).toBe(1);
+  });
+
+  test("a container runtime that is not installed", async () => {
+    const cwd = temporaryRepository();
+    const bin = temporaryDirectory();
+    writeFileSync(join(bin, "git"), `#!/bin/sh\nPATH=${process.env["PATH"]} exec git "$@"\n`, {
+      mode: 0o755,
+    });
+    const { exitCode, stdout } = await runCli(["run", ...AGENT, ...PROMPT, "--sandbox", "docker", "--json"], {
+      cwd,
+      env: { PATH: bin },
+    });
+    expect(JSON.parse(stdout).error).toMatchObject({
+      name: "SandboxUnavailableError",
+      sandbox: "docker",
+      hint: expect.stringContaining("Install"),
+    });
+    expect(exitCode).toBe(1);
+    expectUntouched(cwd);
+  });
+});
+
+describe("help and version", () => {
+  test("--version prints the package's version", async () => {
+    const { exitCode, stdout } = await runCli(["--version"], { cwd: temporaryDirectory() });
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/),
+    });
+  });
+
+  test("run --help fits 80 columns, lists sandboxes and agents and shows examples", async () => {
+    const { exitCode, stdout } = await runCli(["run", "--help"], { cwd: temporaryDirectory() });
+    expect(exitCode).toBe(0);
+    for (const words of ["docker", "podman", "bubblewrap", "--agent-command", "$ sanddune run"]) {
+      expect(stdout).toContain(words);
+    }
+    expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  });
+
+  test("without a command, the help goes to stderr", async () => {
+    const { exitCode, stdout, stderr } = await runCli([], { cwd: temporaryDirectory() });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain("Usage: sanddune");
+  });
+});

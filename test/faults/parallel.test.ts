@@ -1,0 +1,95 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, it } from "vitest";
+import { BranchInUseError } from "../../src/index.ts";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import {
+  failureOf,
+  locksOf,
+  meetingPoint,
+  play,
+  runRefs,
+  STRATEGIES,
+  worktreesOf,
+} from "../security/support.ts";
+import { bundle } from "./bundle.ts";
+
+describeWith(["bubblewrap"], "many runs on one repository", () => {
+  it("40 parallel merge-to-head runs all land, each with exactly its own commits, and the checkout is clean", {
+    timeout: 240_000,
+  }, async () => {
+    const cwd = temporaryRepository();
+    const numbers = Array.from({ length: 40 }, (_, number) => number);
+    const results = await Promise.all(
+      numbers.map((number) =>
+        play(cwd, [{ commit: `Work ${number}`, files: { [`file-${number}.txt`]: `${number}\n` } }], {
+          branchStrategy: STRATEGIES["merge-to-head"],
+          idleTimeoutSeconds: 240,
+        }),
+      ),
+    );
+    const subjects = results.map(({ commits }) =>
+      commits.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha)),
+    );
+    expect(subjects).toEqual(numbers.map((number) => [`Work ${number}`]));
+    expect(git(cwd, "ls-tree", "--name-only", "main").split("\n")).toHaveLength(41);
+    expect(git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n")).toHaveLength(41);
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(worktreesOf(cwd)).toEqual([cwd]);
+    expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(runRefs(cwd)).toBe("");
+    expect(locksOf(cwd)).toEqual([]);
+    expect(results.flatMap(({ warnings }) => warnings)).toEqual([]);
+  });
+
+  it("5 processes with 10 worktrees each all land on one repository", { timeout: 300_000 }, async () => {
+    const cwd = temporaryRepository();
+    const program = bundle("parallelRuns.ts");
+    const outputs = await Promise.all(
+      ["a", "b", "c", "d", "e"].map((prefix) =>
+        promisify(execFile)(process.execPath, [program, cwd, prefix, "10"]),
+      ),
+    );
+    const runs = outputs.flatMap(
+      ({ stdout }) => JSON.parse(stdout) as { branch: string; commits?: string[]; problem?: string }[],
+    );
+    expect(runs.filter(({ problem }) => problem !== undefined)).toEqual([]);
+    expect(runs).toHaveLength(50);
+    for (const { branch, commits } of runs) {
+      expect(commits).toEqual([git(cwd, "rev-parse", branch)]);
+      expect(git(cwd, "log", "--format=%s", `main..${branch}`)).toBe(branch);
+    }
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(worktreesOf(cwd)).toEqual([cwd]);
+    expect(runRefs(cwd)).toBe("");
+    expect(locksOf(cwd)).toEqual([]);
+  });
+
+  it("a second run on the same branch fails at once, names the owner, and leaves the first alone", async () => {
+    const cwd = temporaryRepository();
+    const { sandboxes, wait, meet } = meetingPoint();
+    const options = { branchStrategy: STRATEGIES.branch, sandbox: sandboxes.bubblewrap() };
+    const first = play(cwd, [wait, { commit: "First" }], options);
+    await meet(async () => {
+      const error = await failureOf(play(cwd, [{ commit: "Second" }], options));
+      expect(error).toBeInstanceOf(BranchInUseError);
+      expect(error).toMatchObject({
+        branch: "agent/work",
+        owner: expect.stringContaining(`process ${process.pid}`),
+      });
+    });
+    expect((await first).commits).toHaveLength(1);
+    expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("First");
+  });
+
+  it("two head runs in one checkout exclude each other", async () => {
+    const cwd = temporaryRepository();
+    const { sandboxes, wait, meet } = meetingPoint();
+    const first = play(cwd, [wait, { commit: "First" }], { sandbox: sandboxes.bubblewrap() });
+    await meet(async () => {
+      expect(await failureOf(play(cwd, [{ commit: "Second" }]))).toBeInstanceOf(BranchInUseError);
+    });
+    expect((await first).commits).toHaveLength(1);
+  });
+});

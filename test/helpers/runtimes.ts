@@ -1,0 +1,66 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, test } from "vitest";
+
+const ENV_FILE = join(import.meta.dirname, "../../.cache/runtimes/env");
+
+/** What `scripts/runtimes/start` wrote down, unless the caller has set it otherwise. */
+if (existsSync(ENV_FILE)) {
+  for (const line of readFileSync(ENV_FILE, "utf8").split("\n")) {
+    const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined && value !== undefined) process.env[name] ??= value.replace(/\\(.)/g, "$1");
+  }
+}
+
+export const TEST_IMAGE = process.env["SANDDUNE_TEST_IMAGE"] ?? "sanddune-test-base";
+/** Its user is `agent`, 1000. */
+export const TEST_USER_IMAGE = process.env["SANDDUNE_TEST_USER_IMAGE"] ?? "sanddune-test-user";
+export const TEST_USER = process.env["SANDDUNE_TEST_USER"] ?? "sanddune-test";
+/** Runs its arguments as the test user, with that user's rootless Podman. */
+export const AS_TEST_USER = process.env["SANDDUNE_AS_TEST_USER"];
+
+export const isRoot = process.getuid?.() === 0;
+
+const complaint = (program: string, args: readonly string[]): string | undefined => {
+  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", cwd: "/" });
+  return status === 0 ? undefined : `${program}: ${error?.message ?? stderr.trim()}`;
+};
+
+const inspectImage = ["image", "inspect", "--format", "{{.Id}}", TEST_IMAGE];
+
+const checks = {
+  docker: () => complaint("docker", inspectImage),
+  podman: () => complaint("podman", inspectImage),
+  bubblewrap: () => complaint("bwrap", ["--unshare-all", "--ro-bind", "/usr", "/usr", "--ro-bind", "/bin", "/bin", "--ro-bind", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64", "true"]),
+  "test user": () =>
+    isRoot ? complaint("runuser", ["-u", TEST_USER, "--", "true"]) : "only root can become another user",
+  "rootless podman": () =>
+    AS_TEST_USER === undefined
+      ? "SANDDUNE_AS_TEST_USER is not set"
+      : complaint(AS_TEST_USER, ["podman", ...inspectImage]),
+} satisfies Record<string, () => string | undefined>;
+
+export type Runtime = keyof typeof checks;
+
+/** Tests that need runtimes: skipped with the reason, or failed where SANDDUNE_REQUIRE_RUNTIMES=1 wants them all. */
+export const describeWith = (runtimes: readonly Runtime[], title: string, body: () => void): void => {
+  const missing = runtimes
+    .map((runtime) => ({ runtime, reason: checks[runtime]() }))
+    .find(({ reason }) => reason !== undefined);
+  if (missing === undefined) {
+    describe(title, body);
+    return;
+  }
+  const message = `${missing.runtime} is not available: ${missing.reason}`;
+  if (process.env["SANDDUNE_REQUIRE_RUNTIMES"] === "1") {
+    describe(title, () => {
+      test("has its runtime", () => {
+        throw new Error(message);
+      });
+    });
+    return;
+  }
+  console.warn(`Skipped: ${title}. ${message}`);
+  describe.skip(title, body);
+};

@@ -1,0 +1,236 @@
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test, vi } from "vitest";
+import { InvalidOptionsError, SandboxError } from "../../src/errors.ts";
+import { callClient, containersOf, ENGINES, inspectContainer } from "./containers.ts";
+import { checkNestedMounts } from "./nestedMounts.ts";
+import { HOME_PATH, newSandboxName, openBindMount, WORKTREE_PATH } from "./openSandbox.ts";
+import { describeWith, isRoot, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
+
+for (const [engine, provider] of ENGINES) {
+  const runId = `run-${randomBytes(6).toString("hex")}`;
+  const image = TEST_IMAGE;
+
+  describeWith([engine], `${engine} sandboxes`, () => {
+    afterAll(() => {
+      expect(containersOf(engine, runId)).toEqual([]);
+    });
+
+    test("commands have no capabilities, and root has none either", async () => {
+      const { sandbox } = await openBindMount(provider({ image }), { runId });
+      try {
+        for (const sudo of [false, true]) {
+          const { stdout } = await sandbox.exec(
+            "grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status",
+            { sudo },
+          );
+          expect(stdout.replace(/\s+/g, " ")).toBe(
+            "CapPrm: 0000000000000000 CapEff: 0000000000000000 CapBnd: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 ",
+          );
+        }
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("limits and labels are the container's", async () => {
+      const { sandbox, repository } = await openBindMount(
+        provider({ image, memory: "256m", cpus: 0.5, pids: 100, capabilities: ["CHOWN"] }),
+        { runId },
+      );
+      try {
+        const { HostConfig, Config } = inspectContainer(engine, sandbox.name);
+        expect(HostConfig).toMatchObject({
+          Memory: 256 * 1024 * 1024,
+          NanoCpus: 5e8,
+          PidsLimit: 100,
+          Init: true,
+        });
+        expect(Config?.["Labels"]).toMatchObject({
+          "sanddune.run": runId,
+          "sanddune.repository": repository,
+        });
+        const limit = await sandbox.exec(
+          "cat /sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes 2>/dev/null",
+        );
+        expect(limit.stdout.trim()).toBe(String(256 * 1024 * 1024));
+        expect((await sandbox.exec("grep CapEff /proc/self/status", { sudo: true })).stdout).toMatch(
+          /0001$/m,
+        );
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test.skipIf(!isRoot)("files belong to the host's user, whoever the image's user is", async () => {
+      for (const testImage of [TEST_IMAGE, TEST_USER_IMAGE]) {
+        for (const uid of [0, 1000, 501]) {
+          const settings = { image: testImage, user: `${uid}:${uid}` };
+          const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
+          try {
+            const result = await sandbox.exec(
+              'echo x >made && id -un && touch "$HOME/x" && echo "$HOME" && id -u',
+            );
+            expect(result.exitCode, result.stderr).toBe(0);
+            expect(result.stdout.split("\n")[2]).toBe(String(uid));
+            expect(await stat(join(worktree, "made"))).toMatchObject({ uid, gid: uid });
+            await sandbox.copyFileIn(join(worktree, "made"), `${WORKTREE_PATH}/copied`);
+            expect(await stat(join(worktree, "copied"))).toMatchObject({ uid, gid: uid });
+          } finally {
+            await sandbox.close();
+          }
+        }
+      }
+    });
+
+    test("a user whom the image does not know has a name and a home", async () => {
+      const { sandbox } = await openBindMount(provider({ image, user: "501:20" }), {
+        runId,
+        owner: isRoot ? 501 : 0,
+      });
+      try {
+        const { stdout } = await sandbox.exec('id -un; echo "$HOME"; getent passwd 501 | cut -d: -f6');
+        expect(stdout).toBe(`sanddune\n${HOME_PATH}\n${HOME_PATH}\n`);
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("a command of another user than root cannot end the sandbox with kill -9 -1", async () => {
+      const { sandbox } = await openBindMount(provider({ image, user: "1000:1000" }), { runId });
+      try {
+        expect((await sandbox.exec("kill -9 -1; sleep 1000")).exitCode).toBe(137);
+        expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("background processes live on after their command", async () => {
+      const { sandbox } = await openBindMount(provider({ image }), { runId });
+      try {
+        const { stdout: pid } = await sandbox.exec("sleep 1000 & echo $!");
+        expect((await sandbox.exec(`kill -0 ${pid}`)).exitCode).toBe(0);
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("mounts: absolute, from home, relative, read-only, with odd names", async () => {
+      const outside = await realpath(await mkdtemp(join(tmpdir(), "sanddune-mount-test-")));
+      vi.stubEnv("HOME", outside);
+      const odd = join(outside, "a,b\"c d:e'f");
+      try {
+        for (const path of [odd, join(outside, "cache"), join(outside, "absolute")]) {
+          await mkdir(path);
+          await writeFile(join(path, "file"), path);
+        }
+        const repository = join(outside, "repo");
+        await mkdir(join(repository, "part"), { recursive: true });
+        await writeFile(join(repository, "part", "file"), "relative");
+        expect(homedir()).toBe(outside);
+        const mounts = [
+          { hostPath: join(outside, "absolute"), sandboxPath: "/m/absolute", readonly: true },
+          { hostPath: "~/cache", sandboxPath: "/m/cache" },
+          { hostPath: "part", sandboxPath: `${WORKTREE_PATH}/part` },
+          { hostPath: odd, sandboxPath: "/m/odd" },
+        ];
+        const { sandbox } = await openBindMount(provider({ image, mounts }), {
+          runId,
+          repositoryPath: repository,
+        });
+        try {
+          const { stdout } = await sandbox.exec("cat /m/absolute/file /m/cache/file part/file /m/odd/file");
+          expect(stdout).toBe(`${join(outside, "absolute")}${join(outside, "cache")}relative${odd}`);
+          const write = await sandbox.exec("echo changed >/m/cache/file; echo changed >/m/absolute/file");
+          expect(write.exitCode).not.toBe(0);
+          expect(await readFile(join(outside, "cache", "file"), "utf8")).toBe("changed\n");
+          expect(await readFile(join(outside, "absolute", "file"), "utf8")).not.toContain("changed");
+        } finally {
+          await sandbox.close();
+        }
+        const unsafe = provider({ image, mounts: [{ hostPath: "~", sandboxPath: "/x" }] });
+        await expect(unsafe.preflight?.({ repositoryPath: repository })).rejects.toThrow(InvalidOptionsError);
+        await expect(openBindMount(unsafe, { runId })).rejects.toThrow(InvalidOptionsError);
+      } finally {
+        vi.unstubAllEnvs();
+        await rm(outside, { recursive: true, force: true });
+      }
+    });
+
+    test("mounts lie over parts of other mounts", () => checkNestedMounts(provider({ image }), runId));
+
+    test("several networks can be connected", async () => {
+      const networks = [newSandboxName(), newSandboxName()];
+      try {
+        for (const network of networks) callClient(engine, "network", "create", network);
+        const { sandbox } = await openBindMount(provider({ image, network: networks }), { runId });
+        try {
+          const settings = inspectContainer(engine, sandbox.name)["NetworkSettings"];
+          expect(Object.keys(settings?.["Networks"] as object).sort()).toEqual([...networks].sort());
+        } finally {
+          await sandbox.close();
+        }
+      } finally {
+        callClient(engine, "network", "rm", ...networks);
+      }
+    });
+
+    test("a secret is not in what the engine tells about a container", async () => {
+      const secret = randomBytes(16).toString("hex");
+      const { sandbox } = await openBindMount(provider({ image }), { runId });
+      let inspected = "";
+      let markReady = () => {};
+      const ready = new Promise<void>((resolve) => {
+        markReady = resolve;
+      });
+      try {
+        await sandbox.exec("echo running; read -r line", {
+          env: { SECRET: secret },
+          stdin: (async function* () {
+            await ready;
+            inspected = callClient(engine, "inspect", sandbox.name);
+            yield Buffer.from("go\n");
+          })(),
+          onLine: () => markReady(),
+        });
+      } finally {
+        await sandbox.close();
+      }
+      expect(inspected).toContain(sandbox.name);
+      expect(inspected).not.toContain(secret);
+    });
+
+    test("nothing is left when a sandbox cannot be made, and another's container stays", async () => {
+      await expect(
+        openBindMount(provider({ image, network: ["none", "no-such-network"] }), { runId }),
+      ).rejects.toThrow(SandboxError);
+      await expect(
+        openBindMount(provider({ image, extraArgs: ["--no-such-flag"] }), { runId }),
+      ).rejects.toThrow(SandboxError);
+      expect(containersOf(engine, runId)).toEqual([]);
+
+      const { sandbox } = await openBindMount(provider({ image }), { runId });
+      try {
+        const again = openBindMount(provider({ image }), { runId, sandboxName: sandbox.name });
+        await expect(again).rejects.toThrow(SandboxError);
+        expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("an abort while the container is being made removes it", async () => {
+      const reason = new Error("changed my mind");
+      const aborted = openBindMount(provider({ image }), { runId, signal: AbortSignal.abort(reason) });
+      await expect(aborted).rejects.toBe(reason);
+      const controller = new AbortController();
+      const attempt = openBindMount(provider({ image }), { runId, signal: controller.signal });
+      setImmediate(() => controller.abort(reason));
+      await expect(attempt).rejects.toBe(reason);
+      expect(containersOf(engine, runId)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,75 @@
+import { execFile } from "node:child_process";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
+
+/** Everything else runs as whoever runs the tests, which is root where containers are tested. */
+const TIMEOUT_MS = 300_000;
+let directory: string;
+let script: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "sanddune-ordinary-user-"));
+  await chmod(directory, 0o755);
+  script = join(directory, "ordinaryUser.mjs");
+  await build({
+    entryPoints: [join(import.meta.dirname, "fixtures/ordinaryUser.ts")],
+    outfile: script,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+  });
+});
+
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const failuresOf = async (program: string, args: readonly string[]): Promise<object[]> => {
+  const { stdout } = await promisify(execFile)(program, args, {
+    cwd: "/",
+    maxBuffer: 64 * 1024 * 1024,
+    env: { ...process.env, SANDDUNE_TEST_IMAGE: TEST_IMAGE, TMPDIR: tmpdir() },
+  });
+  const results = stdout
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as { name: string; failure: string | null });
+  expect(results.length).toBeGreaterThan(8);
+  return results.filter(({ failure }) => failure !== null);
+};
+
+const asTestUser = ["-u", TEST_USER, "--", "env", `HOME=/home/${TEST_USER}`, process.execPath];
+
+describeWith(["test user", "bubblewrap"], "an ordinary user", () => {
+  test(
+    "has bubblewrap sandboxes",
+    async () => {
+      expect(await failuresOf("runuser", [...asTestUser, script, "bubblewrap"])).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () => {
+  test(
+    "has docker sandboxes",
+    async () => {
+      expect(await failuresOf("runuser", [...asTestUser, script, "docker"])).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describeWith(["rootless podman"], "an ordinary user of rootless podman", () => {
+  test(
+    "has podman sandboxes",
+    async () => {
+      expect(await failuresOf(AS_TEST_USER as string, [process.execPath, script, "podman"])).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});

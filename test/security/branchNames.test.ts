@@ -1,0 +1,181 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { InvalidBranchNameError } from "../../src/index.ts";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { failureOf, play, SANDBOXES, shell, userRefs, worktreesOf } from "./support.ts";
+
+const WORK = { commit: "Work", files: { "work.txt": "work\n" } } as const;
+
+/** Git takes these; so they must be used exactly as they are. */
+const STRANGE = [
+  "$(touch$IFS$()canary)",
+  "`touch\u00a0canary`",
+  "a;touch-canary",
+  "a|b",
+  "a&b",
+  "a>canary",
+  "a'b",
+  'a"b',
+  "a%b",
+  "a#b",
+  "a!b",
+  "{a,b}",
+  "ünïcödé/🏜",
+  "a/-b",
+  "Case",
+  "a".repeat(240),
+  `${"deep/".repeat(20)}x`,
+  "FETCH_HEAD",
+  "ORIG_HEAD",
+  "stash",
+  "a.b",
+  "@x",
+];
+
+/** These must be refused before anything is made. */
+const IMPOSSIBLE = [
+  "",
+  "-x",
+  "--upload-pack=touch canary",
+  "-",
+  "HEAD",
+  "@",
+  "a b",
+  "a\nb",
+  "a\0b",
+  "a\u001b]0;x\u0007",
+  "a..b",
+  "a~1",
+  "a^",
+  "a:b",
+  "a?",
+  "a*",
+  "a[",
+  "a\\b",
+  "a@{0}",
+  "/a",
+  "a/",
+  "a//b",
+  ".a",
+  "a/.b",
+  "a.",
+  "a.lock",
+  "a.lock/b",
+  "refs/heads/a",
+  "a".repeat(300),
+  "\ud800",
+  "0123456789abcdef0123456789abcdef01234567",
+];
+
+describe("a branch that the caller names", () => {
+  it.each(STRANGE)("%j is used exactly", async (branch) => {
+    const cwd = temporaryRepository();
+    const result = await play(cwd, [WORK], { branchStrategy: { type: "branch", branch } });
+    expect(result.branch).toBe(branch);
+    expect(git(cwd, "for-each-ref", "--format=%(refname)", "refs/heads").split("\n").sort()).toEqual(
+      ["refs/heads/main", `refs/heads/${branch}`].sort(),
+    );
+    expect(git(cwd, "rev-parse", `refs/heads/${branch}`)).toBe(result.commits[0]?.sha);
+    expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
+    expect(worktreesOf(cwd)).toEqual([cwd]);
+  });
+
+  it.each(IMPOSSIBLE)("%j is refused before any effect", async (branch) => {
+    const cwd = temporaryRepository();
+    const before = userRefs(cwd);
+    const error = await failureOf(play(cwd, [WORK], { branchStrategy: { type: "branch", branch } }));
+    expect(error).toBeInstanceOf(InvalidBranchNameError);
+    expect(error.branch).toBe(branch);
+    expect(userRefs(cwd)).toBe(before);
+    expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
+  });
+
+  it.each(["$(touch canary)", "-x", "--upload-pack=x", "nowhere", "HEAD:README.md", "main^{tree}"])(
+    "cannot start from %j: refused, and no branch or worktree is made",
+    async (from) => {
+      const cwd = temporaryRepository();
+      const before = userRefs(cwd);
+      await failureOf(play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "x", from } }));
+      expect(userRefs(cwd)).toBe(before);
+      expect(worktreesOf(cwd)).toEqual([cwd]);
+      expect(existsSync(join(cwd, "canary"))).toBe(false);
+    },
+  );
+
+  it("twins in case, and names that differ in a slash only, have worktrees of their own", async () => {
+    const cwd = temporaryRepository();
+    const names = ["twin", "Twin", "a/b", "a-b", "a.b"];
+    const kept: string[] = [];
+    for (const branch of names) {
+      const result = await play(cwd, [shell(`echo ${branch} > open.txt`)], {
+        branchStrategy: { type: "branch", branch },
+      });
+      kept.push(result.preservedWorktreePath as string);
+    }
+    expect(new Set(kept.map((path) => path.toLowerCase())).size).toBe(names.length);
+  });
+
+  it("that is also the name of a tag is the branch", async () => {
+    const cwd = temporaryRepository();
+    git(cwd, "tag", "twice");
+    git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Newer");
+    git(cwd, "branch", "twice");
+    const result = await play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "twice" } });
+    expect(git(cwd, "log", "--format=%s", "refs/heads/twice").split("\n")).toEqual([
+      "Work",
+      "Newer",
+      "Initial commit",
+    ]);
+    expect(git(cwd, "rev-parse", "refs/tags/twice")).not.toBe(result.commits[0]?.sha);
+  });
+
+  it("that stands in the way of another branch is refused by name", async () => {
+    const cwd = temporaryRepository();
+    const error = await failureOf(
+      play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "main/x" } }),
+    );
+    expect(error).toBeInstanceOf(InvalidBranchNameError);
+    expect(worktreesOf(cwd)).toEqual([cwd]);
+  });
+});
+
+describe.each(["bubblewrap", "isolated"] as const)("a branch that the agent makes on %s", (name) => {
+  it("is inert whatever its name, and its commits are kept under the run's own refs", async () => {
+    const cwd = temporaryRepository();
+    const names = [...STRANGE, "-x", "--upload-pack=x", "HEAD", "refs/heads/main", "b".repeat(250)].filter(
+      (branch) => branch !== "Case",
+    );
+    const make = names.map(
+      (branch) =>
+        `git update-ref 'refs/heads/${branch.replaceAll("'", "'\\''")}' "$(git commit-tree -p HEAD -m x HEAD^{tree})" 2>/dev/null`,
+    );
+    const before = userRefs(cwd);
+    const result = await play(cwd, [WORK, shell(...make)], {
+      branchStrategy: { type: "branch", branch: "agent/work" },
+      sandbox: SANDBOXES[name](),
+    });
+    expect(result.commits).toHaveLength(1);
+    expect(userRefs(cwd).replace(/^refs\/heads\/agent\/work .*\n/m, "")).toBe(before);
+    expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
+    const kept = git(cwd, "for-each-ref", "--format=%(refname)", "refs/sanddune").split("\n");
+    expect(kept.filter((ref) => ref.endsWith("/heads/$(touch$IFS$()canary)"))).toHaveLength(1);
+    expect(kept.filter((ref) => ref.endsWith("/-x"))).toEqual([]);
+    expect(result.warnings.join("\n")).toContain("unusable name");
+  });
+
+  it("does not drown the result, however many there are", async () => {
+    const cwd = temporaryRepository();
+    const many = shell(
+      'c=$(git commit-tree -p HEAD -m x HEAD^{tree}); i=0; while [ $i -lt 2000 ]; do echo "create refs/heads/a-rather-long-name-for-a-branch-so-that-many-of-them-fill-an-argv/$i $c"; i=$((i+1)); done | git update-ref --stdin',
+      "git pack-refs --all",
+    );
+    const result = await play(cwd, [WORK, many], {
+      branchStrategy: { type: "branch", branch: "agent/work" },
+      sandbox: SANDBOXES[name](),
+    });
+    expect(result.commits).toHaveLength(1);
+    expect(git(cwd, "show", "agent/work:work.txt")).toBe("work");
+    expect(result.warnings.length).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,181 @@
+import { execFileSync } from "node:child_process";
+import { readdirSync, renameSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { shellQuote } from "../../src/process/shellQuote.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { fireOnHost } from "./gitPayloads.ts";
+import { meetingPoint, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+
+/** A submodule of the agent's in `directory`, whose settings run a program as soon as git looks into it. */
+const plant = (directory: string, fire: string): string =>
+  [
+    `d=$(/usr/bin/printf '${directory}')`,
+    'mkdir -p "$d"; git init --quiet "$d"',
+    '(cd "$d" && git config user.name Evil && git config user.email e@example.com && git commit --quiet --allow-empty -m x',
+    `git config core.fsmonitor ${shellQuote(`${fire}; :`)})`,
+    'git add --force "$d"; git commit --quiet -m Submodule',
+  ].join("\n");
+
+const prepare = (cwd = temporaryRepository()) => {
+  const canaries = temporaryDirectory();
+  return { cwd, fire: fireOnHost(join(canaries, "fired")), fired: () => readdirSync(canaries) };
+};
+
+const status = (cwd: string): void => {
+  try {
+    execFileSync("git", ["status"], { cwd, stdio: "ignore" });
+  } catch {
+    // Whether it succeeds is not the question.
+  }
+};
+
+const DISGUISES: [string, (fire: string) => string][] = [
+  ["a plain directory", (fire) => plant("sub", fire)],
+  ["a directory whose name is no UTF-8", (fire) => plant("sub\\377", fire)],
+  ["a directory whose name has a newline", (fire) => plant("sub\\nx", fire)],
+  ["a directory that is called like sanddune's own", (fire) => plant(".sanddune/sub", fire)],
+  ["a directory deep down", (fire) => plant(`${"deep/".repeat(50)}sub`, fire)],
+  [
+    "a directory whose new name is taken",
+    (fire) => `${plant("sub", fire)}
+mkdir -p "$d/.git.\${SANDDUNE_SANDBOX%%-recovery}/x" "$d/.git.sanddune-\${SANDDUNE_SANDBOX#sanddune-}/x"`,
+  ],
+  [
+    "several, of which the first cannot be renamed",
+    (fire) => `${plant("a", fire)}
+mkdir -p "$d/.git.\${SANDDUNE_SANDBOX}/x"
+${plant("b", fire)}`,
+  ],
+];
+
+describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
+  it.each(DISGUISES)("%s does not run for the user in a kept worktree", async (_, script) => {
+    const { cwd, fire, fired } = prepare();
+    const ending = await play(cwd, [shell(script(fire)), shell("echo open > open.txt")], {
+      branchStrategy: STRATEGIES.branch,
+    }).catch((error: unknown) => error as { preservedWorktreePath?: string });
+    status(ending.preservedWorktreePath as string);
+    expect(fired()).toEqual([]);
+  });
+
+  it.each(DISGUISES)("%s does not run for the user in the checkout of a head run", async (_, script) => {
+    const main = temporaryRepository();
+    const linked = join(temporaryDirectory(), "linked");
+    git(main, "worktree", "add", "--quiet", "-b", "linked", linked);
+    for (const checkout of [main, linked]) {
+      const { cwd, fire, fired } = prepare(checkout);
+      await play(cwd, [shell(script(fire))]).catch(() => undefined);
+      status(cwd);
+      expect(fired()).toEqual([]);
+    }
+  });
+
+  it("a checkout does not run while the agent is still at work, when the user's editor asks for the status", async () => {
+    const { cwd, fire, fired } = prepare();
+    const { sandboxes, wait, meet } = meetingPoint();
+    const running = play(cwd, ({ iteration }) => (iteration === 1 ? [shell(plant("sub", fire))] : [wait]), {
+      sandbox: sandboxes.bubblewrap(),
+      maxIterations: 2,
+    });
+    await meet(() => status(cwd));
+    await running.catch(() => undefined);
+    expect(fired()).toEqual([]);
+  });
+
+  it("a worktree that a crash left behind is not trusted by the next run", async () => {
+    const { cwd, fire, fired } = prepare();
+    const options = { branchStrategy: STRATEGIES.branch };
+    const { preservedWorktreePath } = await play(
+      cwd,
+      [shell(plant("sub", fire)), shell("echo open > open.txt")],
+      options,
+    );
+    const sub = join(preservedWorktreePath as string, "sub");
+    for (const name of readdirSync(sub).filter((entry) => entry.startsWith(".git.sanddune"))) {
+      renameSync(join(sub, name), join(sub, ".git")); // As it was before the run came to an end.
+    }
+    const next = await play(cwd, [shell("echo more >> open.txt")], options);
+    status(next.preservedWorktreePath as string);
+    expect(fired()).toEqual([]);
+  });
+});
+
+describeWith(["bubblewrap"], "a checkout path that looks like a pattern", () => {
+  it.each(["brackets[1]", "star*star", "question?", "back\\slash"])(
+    "%j hides neither the agent's repositories nor shows the host's .git",
+    async (name) => {
+      const cwd = join(temporaryDirectory(), name);
+      renameSync(temporaryRepository(), cwd);
+      const { fire, fired } = prepare(cwd);
+      git(cwd, "config", "http.extraheader", "AUTHORIZATION: s3cr3t");
+      const result = await play(cwd, [
+        shell(
+          "grep -r s3cr3t .git > leak.txt",
+          plant("star", fire),
+          plant("question", fire),
+          plant("sub", fire),
+        ),
+        { commit: "Work" },
+      ]);
+      status(cwd);
+      expect(fired()).toEqual([]);
+      expect(git(cwd, "show", `${result.branch}:leak.txt`)).toBe("");
+      const kept = await play(cwd, [shell("echo open > open.txt")], { branchStrategy: STRATEGIES.branch });
+      expect(
+        git(kept.preservedWorktreePath as string, "status", "--porcelain", "--ignore-submodules=all"),
+      ).toBe("?? open.txt");
+    },
+  );
+});
+
+describeWith(["bubblewrap"], "the user's own submodules", () => {
+  it("do not show the credentials in their settings to the agent", async () => {
+    const cwd = temporaryRepository();
+    git(
+      cwd,
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "add",
+      temporaryRepository(),
+      "library",
+    );
+    git(cwd, "commit", "--quiet", "-m", "Submodule");
+    git(
+      join(cwd, "library"),
+      "remote",
+      "set-url",
+      "origin",
+      "https://user:s3cr3t-token@example.invalid/library.git",
+    );
+    for (const strategy of ["head", "branch"] as const) {
+      await play(
+        cwd,
+        [
+          shell(
+            "grep -rs s3cr3t-token . /sanddune/git > /tmp/leak; cp /tmp/leak leak.txt; git add leak.txt; git commit --quiet -m Leak",
+          ),
+        ],
+        {
+          branchStrategy: STRATEGIES[strategy],
+        },
+      );
+      expect(git(cwd, "show", `${strategy === "head" ? "main" : "agent/work"}:leak.txt`)).toBe("");
+    }
+  });
+});
+
+it("an isolated run over a kept worktree with repositories of an agent's runs nothing of theirs", async () => {
+  const { cwd, fire, fired } = prepare();
+  const options = { branchStrategy: STRATEGIES.branch };
+  await play(cwd, [shell(plant("sub\\377", fire)), shell("echo open > open.txt")], options);
+  const next = await play(cwd, [shell("echo more >> open.txt")], {
+    ...options,
+    sandbox: SANDBOXES.isolated(),
+  });
+  status(next.preservedWorktreePath as string);
+  expect(fired()).toEqual([]);
+});

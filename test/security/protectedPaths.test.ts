@@ -1,0 +1,118 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+
+/** Files that something starts by itself: git, an editor, a shell, a package manager, an agent, a CI server. */
+const RUN_BY_THEMSELVES = [
+  ".husky/pre-commit",
+  ".githooks/post-checkout",
+  ".envrc",
+  ".claude/settings.json",
+  ".mcp.json",
+  ".vscode/tasks.json",
+  "package.json",
+  "packages/app/package.json",
+  ".github/workflows/ci.yml",
+  ".gitlab-ci.yml",
+  ".circleci/config.yml",
+  ".pre-commit-config.yaml",
+  "lefthook.yml",
+  ".devcontainer/devcontainer.json",
+  ".npmrc",
+  ".yarnrc.yml",
+  ".pnpmfile.cjs",
+  ".gitattributes",
+  ".gitmodules",
+  ".sanddune/prompt.md",
+  ".cursor/mcp.json",
+  ".lfsconfig",
+  ".gitconfig",
+  ".yarn/releases/yarn-4.cjs",
+  "bitbucket-pipelines.yml",
+  "azure-pipelines.yml",
+  ".forgejo/workflows/ci.yml",
+  ".zed/tasks.json",
+  "app.code-workspace",
+  "mise.toml",
+  ".cargo/config.toml",
+  "CLAUDE.md",
+  "AGENTS.md",
+  ".GITHUB/Workflows/upper.yml",
+  ".Envrc.d/../.ENVRC".replace(".Envrc.d/../", "sub/"),
+];
+const HARMLESS = ["src/index.ts", "docs/husky.md", "envrc", "github/workflows/x.yml", "my-package.json.txt"];
+
+const plant = (paths: readonly string[]) => ({
+  commit: "Plant",
+  files: Object.fromEntries(paths.map((path) => [path, "{}\n"])),
+});
+
+describe.each(["bubblewrap", "isolated"] as const)("on %s the result names", (name) => {
+  const options = { branchStrategy: STRATEGIES.branch, sandbox: SANDBOXES[name]() } as const;
+
+  it("every file that runs by itself, and no other", async () => {
+    const { protectedPaths } = await play(
+      temporaryRepository(),
+      [plant([...RUN_BY_THEMSELVES, ...HARMLESS])],
+      options,
+    );
+    expect([...protectedPaths].sort()).toEqual([...RUN_BY_THEMSELVES].sort());
+  });
+
+  it("symbolic links that leave the tree", async () => {
+    const cwd = temporaryRepository();
+    const links = [
+      "ln -s /etc/passwd absolute",
+      "ln -s ../../outside climbing",
+      "mkdir -p d; ln -s ../../x d/deep",
+      "ln -s README.md inside",
+      "ln -s ../README.md d/inside",
+      "ln -s .git/config into-git",
+    ];
+    const { protectedPaths } = await play(cwd, [shell(...links), { commit: "Links" }], options);
+    expect([...protectedPaths].sort()).toEqual(["absolute", "climbing", "d/deep", "into-git"]);
+  });
+
+  it("a submodule that would run a command when it is fetched, which is not fetched", async () => {
+    const cwd = temporaryRepository();
+    const modules = '[submodule "x"]\n\tpath = x\n\turl = ext::sh -c touch% canary\n';
+    const { protectedPaths } = await play(
+      cwd,
+      [{ commit: "Module", files: { ".gitmodules": modules } }],
+      options,
+    );
+    expect(protectedPaths).toEqual([".gitmodules"]);
+    expect(existsSync(join(cwd, "canary"))).toBe(false);
+  });
+
+  it("a file that is deleted, renamed away or only made executable", async () => {
+    const cwd = temporaryRepository();
+    await play(cwd, [plant([".husky/a", ".husky/b", ".husky/c"])], {
+      ...options,
+      branchStrategy: STRATEGIES["merge-to-head"],
+    });
+    const { protectedPaths } = await play(
+      cwd,
+      [shell("git rm -q .husky/a; git mv .husky/b b; chmod +x .husky/c"), { commit: "Change" }],
+      options,
+    );
+    expect([...protectedPaths].sort()).toEqual([".husky/a", ".husky/b", ".husky/c"]);
+  });
+
+  it("what any of several iterations touched, also when the merge follows", async () => {
+    const cwd = temporaryRepository();
+    const { protectedPaths } = await play(
+      cwd,
+      ({ iteration }) => [plant([iteration === 1 ? ".envrc" : "src/x.ts"])],
+      {
+        ...options,
+        branchStrategy: STRATEGIES["merge-to-head"],
+        maxIterations: 2,
+      },
+    );
+    expect(protectedPaths).toEqual([".envrc"]);
+    expect(git(cwd, "ls-files", ".envrc")).toBe(".envrc");
+  });
+});
