@@ -15,7 +15,9 @@ const entries = Object.values(exports)
 rmSync(`${root}/dist`, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: root,
-  entryPoints: Object.fromEntries([...entries, "cli"].map((name) => [name, `src/${name === "cli" ? "cli/main" : name}.ts`])),
+  entryPoints: Object.fromEntries(
+    [...entries, "cli"].map((name) => [name, `src/${name === "cli" ? "cli/main" : name}.ts`]),
+  ),
   outdir: "dist",
   bundle: true,
   splitting: true,
@@ -31,10 +33,15 @@ const { metafile } = await build({
   logLevel: "warning",
 });
 chmodSync(`${root}/dist/cli.js`, 0o755);
-execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
+execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig.build.json"], {
+  cwd: root,
+  stdio: "inherit",
+});
 pruneDeclarations(root);
 
 if (!process.argv.includes("--quiet")) {
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-  console.log(`dist/: ${Object.keys(metafile.outputs).length} files, ${Math.round(bytes / 1024)} KiB of JavaScript`);
+  console.log(
+    `dist/: ${Object.keys(metafile.outputs).length} files, ${Math.round(bytes / 1024)} KiB of JavaScript`,
+  );
 }

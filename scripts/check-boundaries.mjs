@@ -17,10 +17,19 @@ const ALLOWED = {
   prompt: ["process"],
   env: ["process"],
   git: ["process", "sandboxes/contract.ts"],
-  engine: ["git", "prompt", "env", "display", "process", "agents/contract.ts", "sandboxes/contract.ts", "runOptions.ts"],
+  engine: [
+    "git",
+    "prompt",
+    "env",
+    "display",
+    "process",
+    "agents/contract.ts",
+    "sandboxes/contract.ts",
+    "runOptions.ts",
+  ],
   // The doors and the public surface.
   ".": ["engine", "agents", "sandboxes", "git/branchStrategy.ts", "."],
-  cli: [".", "agents", "sandboxes"],
+  cli: [".", "agents", "sandboxes", "display"],
 };
 
 /** Packages that only some rooms may use. */
@@ -44,18 +53,21 @@ const problems = [];
 for (const name of readdirSync(source, { recursive: true })) {
   const file = name.replaceAll("\\", "/");
   if (!file.endsWith(".ts")) continue;
-  if (!(roomOf(file) in ALLOWED)) problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
+  if (!(roomOf(file) in ALLOWED))
+    problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
   const text = readFileSync(join(source, file), "utf8");
   for (const [, specifier] of text.matchAll(/^(?:import|export)[^;]*?from\s+"([^"]+)";/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
       const isAllowed = LEAVES.includes(file) ? LEAVES.includes(target) : mayImport(file, target);
-      if (!isAllowed) problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
+      if (!isAllowed)
+        problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
       continue;
     }
     const packageName = specifier.startsWith("node:") ? specifier : specifier.split("/")[0];
     const rooms = RESTRICTED_PACKAGES[packageName];
-    if (rooms !== undefined && !rooms.includes(roomOf(file))) problems.push(`${file} imports ${specifier}: only ${rooms.join(", ")} may`);
+    if (rooms !== undefined && !rooms.includes(roomOf(file)))
+      problems.push(`${file} imports ${specifier}: only ${rooms.join(", ")} may`);
   }
 }
 

@@ -4,10 +4,14 @@ import { reachableDeclarations } from "./declarations.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url)).replace(/\/$/, "");
 const offenders = [...reachableDeclarations(root)].flatMap(([file, packages]) =>
-  packages.filter((name) => !name.startsWith("node:")).map((name) => `${file.slice(root.length + 1)} imports ${name}`),
+  packages
+    .filter((name) => !name.startsWith("node:"))
+    .map((name) => `${file.slice(root.length + 1)} imports ${name}`),
 );
 if (offenders.length > 0) {
-  console.error(`Published types must import nothing but node's own:\n${offenders.map((line) => `  ${line}`).join("\n")}`);
+  console.error(
+    `Published types must import nothing but node's own:\n${offenders.map((line) => `  ${line}`).join("\n")}`,
+  );
   process.exit(1);
 }
 console.log("published types: free of other packages");

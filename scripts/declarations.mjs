@@ -8,7 +8,9 @@ const entryDeclarations = (root) =>
     .map(({ types }) => resolve(root, types));
 
 const importsOf = (file) =>
-  [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map(([, specifier]) => specifier);
+  [...readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*["']([^"']+)["']/g)].map(
+    ([, specifier]) => specifier,
+  );
 
 const declarationOf = (from, specifier) => resolve(dirname(from), specifier.replace(/\.(ts|js)$/, ".d.ts"));
 
@@ -18,7 +20,10 @@ export const reachableDeclarations = (root) => {
   const visit = (file) => {
     if (reached.has(file)) return;
     const specifiers = importsOf(file);
-    reached.set(file, specifiers.filter((specifier) => !specifier.startsWith(".")));
+    reached.set(
+      file,
+      specifiers.filter((specifier) => !specifier.startsWith(".")),
+    );
     for (const specifier of specifiers) if (specifier.startsWith(".")) visit(declarationOf(file, specifier));
   };
   for (const entry of entryDeclarations(root)) visit(entry);

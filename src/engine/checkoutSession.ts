@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
@@ -13,9 +14,11 @@ import {
   deleteBranch,
   openWorktree,
   removeWorktreeIfClean,
+  type SourceBranch,
   type Worktree,
   worktreePathOf,
 } from "../git/worktrees.ts";
+import { followBranch } from "./followBranch.ts";
 import type { RunContext } from "./runContext.ts";
 
 export interface CheckoutSession {
@@ -23,39 +26,29 @@ export interface CheckoutSession {
   readonly worktree: Worktree | undefined;
 }
 
-/** Keeps the base commit alive for as long as the run needs it. */
-const pinBase = (
-  { plan, journal }: RunContext,
-  sha: string,
-): Effect.Effect<void, SandduneError, Scope.Scope> => {
-  const ref = baseRef(plan.runId);
-  const cwd = plan.repository.topLevel;
-  return Effect.acquireRelease(
-    Effect.suspend(() => {
-      journal.write({ type: "creating", what: "ref", name: ref });
-      return updateRefs(cwd, [{ ref, to: sha }]);
+/** What the agent leaves on the host must not run there by itself. */
+const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> => {
+  const { warnings } = context.progress;
+  const skipsConfigDirectory = checkoutPath === dirname(context.plan.repository.configDirectory);
+  const search = { checkoutPath, skipsConfigDirectory, submodulePaths: context.newSubmodules };
+  return disarmNestedRepositories(search, context.nestedRepositories).pipe(
+    Effect.catch((error: SandduneError) =>
+      Effect.succeed([`Could not look for repositories of the agent's in ${checkoutPath}: ${error.message}`]),
+    ),
+    Effect.map((sentences) => {
+      warnings.push(...sentences);
     }),
-    () =>
-      updateRefs(cwd, [{ ref, to: undefined }]).pipe(
-        Effect.tap(() => Effect.sync(() => journal.tell({ type: "removed", what: "ref", name: ref }))),
-        Effect.ignore,
-      ),
   );
 };
 
-/** What the agent leaves on the host must not run there by itself. */
-const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> =>
-  disarmNestedRepositories(checkoutPath, context.nestedRepositories, context.plan.runId).pipe(
-    Effect.tap((warnings) => Effect.sync(() => context.progress.warnings.push(...warnings))),
-    Effect.asVoid,
-    Effect.catch((error: SandduneError) =>
-      Effect.sync(
-        () =>
-          void context.progress.warnings.push(
-            `Could not look for repositories of the agent's in ${checkoutPath}: ${error.message}`,
-          ),
-      ),
-    ),
+/** The agent is gone: its repositories are disarmed, and an index that had to wait for that follows its branch. */
+const settle = (context: RunContext, checkout: Checkout): Effect.Effect<void> =>
+  disarm(context, checkout.path).pipe(
+    Effect.andThen(followBranch(context, checkout, { agentIsGone: true })),
+    Effect.catch((error: SandduneError) => Effect.succeed(error.message)),
+    Effect.map((problem) => {
+      if (problem !== undefined) context.progress.warnings.push(problem);
+    }),
   );
 
 /** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
@@ -78,6 +71,7 @@ const releaseWorktree = Effect.fnUntraced(function* (
     context.log.note(`Worktree kept at ${worktree.path}: ${why}.`);
     yield* disarm(context, worktree.path);
   });
+  if (context.indexAt !== context.tip) yield* settle(context, checkoutOf(worktree));
   const reason = reasonToKeep(context, exit);
   if (reason !== undefined) return yield* keep(reason);
   const removed = yield* Effect.scoped(removeWorktreeIfClean(plan.repository, worktree.path)).pipe(
@@ -100,54 +94,61 @@ const releaseWorktree = Effect.fnUntraced(function* (
   }
 });
 
+const checkoutOf = ({ path, gitDirectory, branch, baseSha }: Worktree): Checkout => ({
+  path,
+  gitDirectory,
+  branch,
+  sha: baseSha,
+});
+
 const openRunWorktree = Effect.fnUntraced(function* (
   context: RunContext,
-  branch: string,
+  source: SourceBranch,
 ): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
   const { plan, journal, progress } = context;
-  journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, branch) });
+  journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
   const worktree = yield* Effect.acquireRelease(
-    Effect.scoped(openWorktree(plan.repository, branch, plan.branches.from, plan.runId)),
+    Effect.scoped(openWorktree(plan.repository, source, plan.runId)),
     (opened, exit) => releaseWorktree(context, opened, exit),
   );
   context.tip = worktree.baseSha;
-  if (worktree.isReused && (yield* isDirty(worktree.path))) {
-    progress.warnings.push(
-      `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${worktree.path}`,
-    );
+  context.indexAt = worktree.baseSha;
+  if (worktree.isReused) {
+    // The run that left it may have been killed before it could do that.
+    yield* disarm(context, worktree.path);
+    if (yield* isDirty(worktree.path)) {
+      progress.warnings.push(
+        `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${worktree.path}`,
+      );
+    }
   }
   return worktree;
+});
+
+/** With `head`, the agent works in the user's own checkout. */
+const openUserCheckout = Effect.fnUntraced(function* (
+  context: RunContext,
+): Effect.fn.Return<Checkout, SandduneError, Scope.Scope> {
+  const { repository, host, runId } = context.plan;
+  const { sha, branch } = host.head;
+  const checkout = { path: repository.topLevel, gitDirectory: repository.gitDirectory, branch, sha };
+  context.tip = sha;
+  context.indexAt = sha;
+  yield* updateRefs(repository.topLevel, [{ ref: baseRef(runId), to: sha }]);
+  const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
+  context.nestedRepositories = yield* findNestedRepositories(search);
+  yield* Effect.addFinalizer(() => (context.agentHasStarted ? settle(context, checkout) : Effect.void));
+  return checkout;
 });
 
 /** Locks the branch and makes the directory that the agent will work in; both are given back with the scope. */
 export const openCheckoutSession = Effect.fnUntraced(function* (
   context: RunContext,
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
-  const { plan } = context;
-  const { repository, branches } = plan;
-  yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, plan.runId);
-  if (branches.strategy === "head") {
-    const { sha, branch } = repository.head;
-    context.tip = sha;
-    yield* pinBase(context, sha);
-    context.nestedRepositories = yield* findNestedRepositories(repository.topLevel);
-    yield* Effect.addFinalizer(() =>
-      context.agentHasStarted ? disarm(context, repository.topLevel) : Effect.void,
-    );
-    return {
-      checkout: { path: repository.topLevel, gitDirectory: repository.gitDirectory, branch, sha },
-      worktree: undefined,
-    };
-  }
-  const worktree = yield* openRunWorktree(context, branches.sourceBranch);
-  yield* pinBase(context, worktree.baseSha);
-  return {
-    checkout: {
-      path: worktree.path,
-      gitDirectory: worktree.gitDirectory,
-      branch: worktree.branch,
-      sha: worktree.baseSha,
-    },
-    worktree,
-  };
+  const { repository, branches, runId, source } = context.plan;
+  yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, runId);
+  context.journal.write({ type: "creating", what: "ref", name: baseRef(runId) });
+  if (source === undefined) return { checkout: yield* openUserCheckout(context), worktree: undefined };
+  const worktree = yield* openRunWorktree(context, source);
+  return { checkout: checkoutOf(worktree), worktree };
 });

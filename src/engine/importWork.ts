@@ -4,12 +4,12 @@ import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../errors.ts";
 import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
 import { importCommits } from "../git/importCommits.ts";
-import { listOwnCommits, listProtectedPaths } from "../git/ownCommits.ts";
+import { inspectChanges, listOwnCommits } from "../git/ownCommits.ts";
 import { rescueFiles } from "../git/rescueFiles.ts";
 import { uncommittedRef } from "../git/runRefs.ts";
 import type { Checkout } from "../git/sandboxGitDirectory.ts";
-import { syncIndex } from "../git/syncIndex.ts";
 import { moveWorktreeFiles } from "../git/worktreeFiles.ts";
+import { followBranch } from "./followBranch.ts";
 import type { RunContext } from "./runContext.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 
@@ -64,7 +64,7 @@ const listedCommits = (work: WorkImport, tip: string) => {
   const { plan } = work.context;
   const cwd = plan.repository.topLevel;
   return Effect.all(
-    [listOwnCommits(cwd, tip, work.knownCommits), listProtectedPaths(cwd, work.checkout.sha, tip)],
+    [listOwnCommits(cwd, tip, work.knownCommits), inspectChanges(cwd, work.checkout.sha, tip)],
     { concurrency: "unbounded" },
   );
 };
@@ -101,27 +101,21 @@ const importOnce = Effect.fnUntraced(function* (
     exported,
   );
   context.tip = imported.tip;
-  for (const [ref, sha] of imported.landed) context.landedRefs.set(ref, sha);
   for (const warning of imported.warnings)
     if (!progress.warnings.includes(warning)) progress.warnings.push(warning);
   if (imported.tip !== before) {
-    const [commits, protectedPaths] = yield* listedCommits(work, imported.tip);
+    const [commits, changes] = yield* listedCommits(work, imported.tip);
     progress.commits = commits;
-    for (const path of protectedPaths) progress.protectedPaths.add(path);
+    for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
+    context.newSubmodules = changes.newSubmodules;
   }
   const problems = [
-    yield* syncIndex({
-      checkoutPath: checkout.path,
-      branch: checkout.branch,
-      from: before,
-      to: imported.tip,
-    }),
+    yield* followBranch(context, checkout),
     files && (yield* moveWorktreeFiles(files, imported.uncommitted ?? imported.tip)),
   ].filter((problem) => problem !== undefined);
-  if (problems.length > 0) {
-    progress.warnings.push(...problems);
-  } else if (imported.uncommitted !== undefined) {
-    context.landedRefs.set(uncommittedRef(plan.runId), imported.tip);
+  progress.warnings.push(...problems);
+  if (problems.length === 0 && imported.uncommitted !== undefined) {
+    context.redundantRefs.add(uncommittedRef(plan.runId));
   }
   if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
 });
@@ -136,8 +130,8 @@ export const importWork = (
   closesSandbox: boolean,
 ): Effect.Effect<void, SandduneError> => {
   const { context } = work;
-  const { runDirectory } = context.journal;
-  return importOnce(work, join(runDirectory, `${label}.bundle`), closesSandbox).pipe(
+  const { filesDirectory } = context.journal;
+  return importOnce(work, join(filesDirectory, `${label}.bundle`), closesSandbox).pipe(
     Effect.tapError((error) =>
       Effect.sync(() => {
         context.keepsRunFiles = true;
@@ -145,7 +139,7 @@ export const importWork = (
         context.journal.tell({
           type: "kept",
           what: "git directory",
-          name: runDirectory,
+          name: filesDirectory,
           reason: error instanceof ImportRefusedError ? error.problem : error.message,
         });
       }),

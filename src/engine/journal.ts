@@ -46,10 +46,14 @@ export type JournalEntry =
  */
 export class Journal {
   readonly path: string;
+  /** What the run needs on the host while it lasts, or what it could not bring home. */
+  readonly filesDirectory: string;
   #isBroken = false;
 
   constructor(readonly runDirectory: string) {
+    this.filesDirectory = join(runDirectory, "files");
     mkdirSync(runDirectory, { mode: 0o700 });
+    mkdirSync(this.filesDirectory);
     this.path = join(runDirectory, "journal.jsonl");
   }
 

@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect";
 import { InvalidOptionsError, SandboxUnavailableError, SandduneError } from "../errors.ts";
 import { resolveBranchStrategy } from "../git/branchStrategy.ts";
 import { checkCopyItems } from "../git/copyToWorktree.ts";
-import { readHostConfig } from "../git/hostConfig.ts";
-import { listHostRefs } from "../git/hostRefs.ts";
+import { checkNothingUnfinished, readHostState } from "../git/hostState.ts";
 import { openRepository } from "../git/repository.ts";
 import { inspectSourceBranch } from "../git/worktrees.ts";
 import { interruptible } from "../process/interruptible.ts";
@@ -53,20 +52,17 @@ export const planRun = Effect.fnUntraced(function* (
     (reason) => reason as SandduneError,
   );
   const repository = yield* openRepository(cwd);
+  const [host] = yield* Effect.all([readHostState(repository), preflight(sandbox, repository.topLevel)], {
+    concurrency: "unbounded",
+  });
   const branches = yield* checked(() =>
-    resolveBranchStrategy(options.branchStrategy, sandbox.type, repository.head, runId),
+    resolveBranchStrategy(options.branchStrategy, sandbox.type, host.head, runId),
   );
-  const [hostRefs, hostConfig] = yield* Effect.all(
-    [
-      listHostRefs(repository.topLevel),
-      readHostConfig(repository.topLevel),
-      preflight(sandbox, repository.topLevel),
-      branches.strategy === "branch"
-        ? inspectSourceBranch(repository, branches.sourceBranch, branches.from)
-        : Effect.void,
-    ],
-    { concurrency: "unbounded" },
-  );
+  if (branches.strategy === "head") yield* checked(() => checkNothingUnfinished(repository));
+  const source =
+    branches.strategy === "head"
+      ? undefined
+      : yield* inspectSourceBranch(repository, host, branches.sourceBranch, branches.from);
   const copyItems = options.copyToWorktree ?? [];
   yield* checked(() => {
     if (branches.strategy === "head" && copyItems.length > 0) {
@@ -80,9 +76,9 @@ export const planRun = Effect.fnUntraced(function* (
   return {
     runId,
     repository,
-    hostRefs,
-    hostConfig,
+    host,
     branches,
+    source,
     agent,
     sandbox,
     prompt,

@@ -14,13 +14,17 @@ export interface RunContext {
   tip: string;
   /** Repositories inside the checkout that were there before the agent. */
   nestedRepositories: NestedRepositories;
+  /** The commit that the checkout's index is at. */
+  indexAt: string;
+  /** Directories that the agent's commits have made submodules of. */
+  newSubmodules: readonly string[];
   agentHasStarted: boolean;
   /** The source branch has been merged into the target branch. */
   isMerged: boolean;
   /** Set when the worktree must stay even if it is clean. */
   keepWorktreeReason: string | undefined;
-  /** Refs of the run's own, with the commit that must be on the source branch before the ref can go. */
-  readonly landedRefs: Map<string, string>;
+  /** Refs of the run's own that hold nothing that is not held elsewhere too. */
+  readonly redundantRefs: Set<string>;
   /** Files of this run hold work that is nowhere else: they stay. */
   keepsRunFiles: boolean;
 }

@@ -1,4 +1,3 @@
-import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
@@ -12,8 +11,9 @@ import { withExport } from "../git/exportFromSandbox.ts";
 import { mergeToHead } from "../git/mergeToHead.ts";
 import { findNestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
-import { sandboxDirectories } from "../git/sandboxGitDirectory.ts";
+import { baseRef } from "../git/runRefs.ts";
 import { ownIdentity } from "../process/processIdentity.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
 import type { RunResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
 import { type CheckoutSession, openCheckoutSession } from "./checkoutSession.ts";
@@ -50,12 +50,14 @@ const openContext = (plan: RunPlan): RunContext => {
     journal,
     log: new RunLog(logFilePath),
     progress: new RunProgress(plan.runId, plan.branches.sourceBranch ?? "HEAD", logFilePath),
-    tip: plan.repository.head.sha,
+    tip: plan.host.head.sha,
+    indexAt: plan.host.head.sha,
+    newSubmodules: [],
     nestedRepositories: new Map(),
     agentHasStarted: false,
     isMerged: false,
     keepWorktreeReason: undefined,
-    landedRefs: new Map(),
+    redundantRefs: new Set([baseRef(plan.runId)]),
     keepsRunFiles: false,
   };
 };
@@ -65,30 +67,27 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>): "succeeded" | "failed" | "a
   return Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
 };
 
+/** Whatever the agent has put there, it must not keep a run from ending as it has ended. */
+const removeRunFiles = ({ journal, progress }: RunContext): Effect.Effect<void> =>
+  Effect.promise(() =>
+    removeDirectory(journal.filesDirectory).catch((error: unknown) => {
+      progress.warnings.push(`${journal.filesDirectory} could not be removed: ${String(error)}`);
+    }),
+  );
+
 /** The last step of every run: what held nothing but copies goes, what is the only copy stays. */
 const closeContext = Effect.fnUntraced(function* (
   context: RunContext,
   exit: Exit.Exit<unknown, unknown>,
 ): Effect.fn.Return<void> {
   const { plan, journal, log } = context;
-  const redundantRefs = [...context.landedRefs].filter(([, sha]) => sha === context.tip);
   yield* Effect.ignore(
     updateRefs(
       plan.repository.topLevel,
-      redundantRefs.map(([ref]) => ({ ref, to: undefined })),
+      [...context.redundantRefs].map((ref) => ({ ref, to: undefined })),
     ),
   );
-  if (!context.keepsRunFiles) {
-    const directories = Object.values(sandboxDirectories(journal.runDirectory));
-    for (const path of [
-      ...directories,
-      ...["in.bundle", "in.config", "in.exclude", "files-index"].map((name) =>
-        join(journal.runDirectory, name),
-      ),
-    ]) {
-      rmSync(path, { recursive: true, force: true });
-    }
-  }
+  if (!context.keepsRunFiles) yield* removeRunFiles(context);
   const state = stateOf(exit);
   const problem =
     exit._tag === "Failure" && state === "failed" ? String(Cause.squash(exit.cause)) : undefined;
@@ -161,7 +160,7 @@ const merge = (context: RunContext, { checkout, worktree }: CheckoutSession) => 
     sourceBranch: worktree.branch,
     sourceTip: context.tip,
     targetBranch: plan.branches.targetBranch,
-    hostConfig: plan.hostConfig,
+    hostConfig: plan.host.config,
   }).pipe(
     Effect.andThen(arrive),
     Effect.tapError(() =>
@@ -183,10 +182,11 @@ const steps = Effect.fnUntraced(function* (
     "copy to worktree",
     copyToWorktree(plan.repository, session.checkout.path, plan.copyToWorktree, plan.copyToWorktreeMs),
   );
-  if (session.worktree?.isReused || plan.copyToWorktree.length > 0) {
-    context.nestedRepositories = yield* findNestedRepositories(session.checkout.path);
+  if (plan.copyToWorktree.length > 0) {
+    const search = { checkoutPath: session.checkout.path, skipsConfigDirectory: false };
+    context.nestedRepositories = yield* findNestedRepositories(search);
   }
-  const knownCommits = [...new Set([session.checkout.sha, ...plan.hostRefs.map(({ sha }) => sha)])];
+  const knownCommits = [...new Set([session.checkout.sha, ...plan.host.refs.map(({ sha }) => sha)])];
   const sandboxSession = yield* timed(
     context,
     "sandbox",

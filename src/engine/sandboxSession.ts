@@ -88,16 +88,15 @@ const openBindMount = Effect.fnUntraced(function* (
   provider: BindMountSandboxProvider,
 ): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
   const { plan, journal } = setup;
-  const mounts: readonly SandboxMount[] = yield* prepareSandboxGitDirectory(
-    journal.runDirectory,
-    plan.repository,
-    setup.checkout,
-    plan.hostRefs,
-    setup.knownCommits,
-    plan.hostConfig,
-    setup.nestedRepositories,
-  );
-  const { git: hostGitDirectory } = sandboxDirectories(journal.runDirectory);
+  const mounts: readonly SandboxMount[] = yield* prepareSandboxGitDirectory({
+    filesDirectory: journal.filesDirectory,
+    repository: plan.repository,
+    checkout: setup.checkout,
+    host: plan.host,
+    knownCommits: setup.knownCommits,
+    nestedRepositories: setup.nestedRepositories,
+  });
+  const { git: hostGitDirectory } = sandboxDirectories(journal.filesDirectory);
   const open = (sandboxName: string) =>
     openSandbox(setup, sandboxName, (signal) =>
       provider.create({
@@ -135,18 +134,18 @@ const openIsolated = Effect.fnUntraced(function* (
   if (worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
   const sandboxName = `sanddune-${plan.runId}`;
   const targetRef = `refs/heads/${plan.branches.targetBranch}`;
-  const targetTip = plan.hostRefs.filter(({ name }) => name === targetRef).map(({ sha }) => sha);
+  const targetTip = plan.host.refs.filter(({ name }) => name === targetRef).map(({ sha }) => sha);
   const handle = yield* openSandbox(setup, sandboxName, (signal) =>
     provider.create({ runId: plan.runId, sandboxName, repositoryPath: plan.repository.topLevel, signal }),
   );
-  const files = yield* openWorktreeFiles(worktree, join(journal.runDirectory, "files-index"));
+  const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
   const warnings = yield* bringIntoSandbox({
     repository: plan.repository,
     worktree,
     targetBranch: plan.branches.targetBranch,
     runId: plan.runId,
-    runDirectory: journal.runDirectory,
-    hostConfig: plan.hostConfig,
+    filesDirectory: journal.filesDirectory,
+    hostConfig: plan.host.config,
     handle,
     uncommitted: files.uncommitted,
   });

@@ -1,11 +1,13 @@
 /** Loose refs are files, and git appends `.lock` to their name while it writes them. */
 const MAX_COMPONENT_BYTES = 240;
+const MAX_BYTES = 1000;
 
 /**
  * Says why a name cannot be a branch, or nothing if it can: git's own rules for refs, and those for command lines.
  */
 export const branchNameProblem = (branch: string): string | undefined => {
   if (branch === "") return "it is empty";
+  if (Buffer.byteLength(branch) > MAX_BYTES) return "it is too long";
   if (branch === "HEAD") return "HEAD has a meaning of its own";
   if (branch.startsWith("-")) return "it begins with a dash";
   if (branch === "@") return "@ means HEAD";

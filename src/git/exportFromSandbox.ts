@@ -7,7 +7,7 @@ import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { branchRef } from "./refs.ts";
-import { UNCOMMITTED_REF } from "./runRefs.ts";
+import { SANDBOX_STASH_REFS, SANDBOX_UNCOMMITTED_REF } from "./runRefs.ts";
 import { takeFile } from "./takeFile.ts";
 
 /** The repository in a sandbox, as far as taking commits out of it is concerned. */
@@ -66,7 +66,7 @@ if ! snapshot; then
 fi
 if [ -n "$tree" ] && [ "$tree" != "$(git rev-parse --quiet --verify "$source^{tree}")" ]; then
   commit=$(git commit-tree -p "$source" -m 'Uncommitted work' "$tree") &&
-    git update-ref ${UNCOMMITTED_REF} "$commit" && extra=${UNCOMMITTED_REF}
+    git update-ref ${SANDBOX_UNCOMMITTED_REF} "$commit" && extra=${SANDBOX_UNCOMMITTED_REF}
 fi
 git ls-files --stage | sed -n 's/^160000 [0-9a-f]* 0.//p' | head -n 20 | while IFS= read -r path; do
   [ -n "$(git ls-tree "$source" -- "$path")" ] || printf '${NESTED}%s\\n' "$path"
@@ -92,6 +92,11 @@ source=$(git rev-parse --quiet --verify ${shellQuote(`${source}^{commit}`)})
 printf '%s\\n' "$source"
 extra=
 ${sandbox.hostGitDirectory === undefined ? SNAPSHOT_UNCOMMITTED : ""}
+number=0
+for stashed in $(git rev-parse --quiet --verify refs/stash >/dev/null && git rev-list --walk-reflogs --max-count=10 refs/stash); do
+  number=$((number + 1))
+  git update-ref ${SANDBOX_STASH_REFS}$number "$stashed" && extra="$extra ${SANDBOX_STASH_REFS}$number"
+done
 new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
 if [ -n "$new" ]; then
   git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || exit 1

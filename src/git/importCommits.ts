@@ -1,12 +1,18 @@
 import * as Effect from "effect/Effect";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
-import { branchNameProblem } from "./branchName.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { git } from "./git.ts";
-import { branchRef, isAncestor, isGitError, resolveCommit, updateRefs } from "./refs.ts";
-import { beforeRewriteRef, landingRef, UNCOMMITTED_REF } from "./runRefs.ts";
+import { branchRef, isAncestor, isGitError, type RefUpdate, resolveCommit, updateRefs } from "./refs.ts";
+import {
+  beforeRewriteRef,
+  SANDBOX_STASH_REFS,
+  SANDBOX_UNCOMMITTED_REF,
+  strayRef,
+  tipRef,
+  uncommittedRef,
+} from "./runRefs.ts";
 
 export interface ImportTarget {
   readonly cwd: string;
@@ -23,34 +29,12 @@ export interface ImportTarget {
 
 export interface ImportedCommits {
   readonly tip: string;
-  /** A commit on top of the tip that holds the uncommitted work of an isolated sandbox. */
+  /** A commit on top of the tip that holds the uncommitted work of an isolated sandbox; held by a ref of the run's. */
   readonly uncommitted: string | undefined;
-  /** Refs of the run's own that this import has made, with what they point to. */
-  readonly landed: ReadonlyMap<string, string>;
   readonly warnings: readonly string[];
 }
 
-/** Refs of the sandbox, by name. */
-interface OfferedRefs {
-  readonly usable: ReadonlyMap<string, string>;
-  readonly leftBehind: readonly string[];
-}
-
-const isUsableName = (name: string): boolean =>
-  name.startsWith("refs/heads/") && branchNameProblem(name.slice("refs/heads/".length)) === undefined;
-
-/** Branches besides the source branch that are kept; more than anyone would look at stay behind. */
-const MAX_OTHER_BRANCHES = 50;
-
-const offeredRefs = (source: string, heads: ReadonlyMap<string, string>): OfferedRefs => {
-  const isNeeded = (name: string) => [source, "HEAD", UNCOMMITTED_REF].includes(name);
-  const others = [...heads].filter(([name]) => !isNeeded(name));
-  const kept = others.filter(([name]) => isUsableName(name)).slice(0, MAX_OTHER_BRANCHES);
-  return {
-    usable: new Map([...[...heads].filter(([name]) => isNeeded(name)), ...kept]),
-    leftBehind: others.map(([name]) => name).filter((name) => !kept.some(([other]) => other === name)),
-  };
-};
+type Heads = ReadonlyMap<string, string>;
 
 /**
  * Takes the objects over after git has checked every one of them and that nothing they refer to is missing; before
@@ -64,34 +48,35 @@ const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, Sanddune
     ),
   );
 
-/** Stores what the bundle holds, under refs that nothing else uses. */
-const land = Effect.fnUntraced(function* (
+/** Stores what the bundle holds, and gives the refs that it offers. */
+const takeOver = Effect.fnUntraced(function* (
   target: ImportTarget,
-  source: string,
   bundlePath: string,
-): Effect.fn.Return<OfferedRefs, SandduneError> {
+): Effect.fn.Return<Heads, SandduneError> {
   const bundle = yield* interruptible(
     () => readBundle(bundlePath),
     (reason) => reason as SandduneError,
   );
   if (bundle.prerequisites.length === 0) {
-    return yield* Effect.fail(
-      new ImportRefusedError("they do not build on any commit of this repository", bundlePath),
-    );
+    const problem = "they do not build on any commit of this repository";
+    return yield* Effect.fail(new ImportRefusedError(problem, bundlePath));
   }
-  const offered = offeredRefs(source, bundle.heads);
   yield* storeObjects(target.cwd, bundle);
-  yield* updateRefs(
-    target.cwd,
-    [...offered.usable].map(([name, to]) => ({ ref: landingRef(target.runId, name), to })),
-  ).pipe(
-    Effect.mapError((error) =>
-      isGitError(error)
-        ? new ImportRefusedError("the bundle names commits that it does not hold", bundlePath, error.stderr)
-        : error,
-    ),
-  );
-  return offered;
+  return bundle.heads;
+});
+
+/** Where the source branch shall be. A commit that the sandbox names must be here: handed over, or known before. */
+const resolveTip = Effect.fnUntraced(function* (
+  target: ImportTarget,
+  offeredTip: string | undefined,
+  exported: SandboxExport,
+): Effect.fn.Return<string, SandduneError> {
+  const tip = offeredTip ?? exported.tip ?? target.expectedTip;
+  if (tip !== target.expectedTip && (yield* resolveCommit(target.cwd, tip)) === undefined) {
+    const problem = `the sandbox names the commit ${tip} but did not hand it over`;
+    return yield* Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
+  }
+  return tip;
 });
 
 const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<boolean, SandduneError> =>
@@ -99,14 +84,15 @@ const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<b
     Effect.map((result) => result.exitCode === 0),
   );
 
-/** Moves the branch if it still is where the run left it; otherwise the commits stay under the run's own refs. */
+/** Moves the branch if it still is where the run left it; otherwise the commits stay under a ref of the run's own. */
 const moveBranch = Effect.fnUntraced(function* (
   target: ImportTarget,
   tip: string,
-  keptRef: string,
 ): Effect.fn.Return<string[], SandduneError> {
   const { cwd, branch, base, expectedTip, runId } = target;
+  if (tip === expectedTip) return [];
   const shownBranch = branch ?? "HEAD";
+  const keptRef = tipRef(runId);
   const refuse = (error: SandduneError) =>
     updateRefs(cwd, [{ ref: keptRef, to: tip }]).pipe(Effect.andThen(Effect.fail(error)));
   const isRewrite = !(yield* isAncestor(cwd, base, tip));
@@ -120,7 +106,7 @@ const moveBranch = Effect.fnUntraced(function* (
     );
   }
   const backup = beforeRewriteRef(runId);
-  const updates = [
+  const updates: RefUpdate[] = [
     { ref: branch === undefined ? "HEAD" : branchRef(branch), to: tip, from: expectedTip },
     ...(isRewrite ? [{ ref: backup, to: expectedTip }] : []),
   ];
@@ -136,47 +122,45 @@ const moveBranch = Effect.fnUntraced(function* (
     : [];
 });
 
-/** Commits that the agent left anywhere but on the source branch are kept, and said. */
-const strayWarnings = (target: ImportTarget, source: string, tip: string, offered: OfferedRefs): string[] => {
-  const { usable, leftBehind } = offered;
-  const branches = [...usable].filter(([name]) => name.startsWith("refs/heads/") && name !== source);
-  const head = usable.get("HEAD");
-  const headIsElsewhere = head !== undefined && head !== tip && !branches.some(([, sha]) => sha === head);
-  return [
-    ...branches.map(
-      ([name]) =>
-        `The agent also committed to ${name.replace(/^refs\/heads\//, "")}. Those commits are kept as ${landingRef(target.runId, name)}.`,
-    ),
-    ...(headIsElsewhere
-      ? [
-          `The agent also committed to a detached HEAD. Those commits are kept as ${landingRef(target.runId, "HEAD")}.`,
-        ]
-      : []),
-    ...(leftBehind.length > 0
-      ? [
-          `${leftBehind.length} more branches of the agent's were left behind, ${JSON.stringify(leftBehind[0])} among them.`,
-        ]
-      : []),
-  ];
+/** Refs besides the source branch that are kept; more than anyone would look at stay behind. */
+const MAX_STRAYS = 50;
+
+const describeStray = (name: string): string => {
+  if (name === "HEAD") return "committed to a detached HEAD";
+  if (name.startsWith(SANDBOX_STASH_REFS)) return "stashed changes";
+  return `committed to ${JSON.stringify(name.replace(/^refs\/heads\//, ""))}`;
 };
 
-/** Where the source branch shall be. A commit that the sandbox names must be here: handed over, or known before. */
-const resolveTip = Effect.fnUntraced(function* (
+/** Commits that the agent left anywhere but on the source branch are kept, and said. */
+const keepStrays = Effect.fnUntraced(function* (
   target: ImportTarget,
-  landedTip: string | undefined,
-  exported: SandboxExport,
-): Effect.fn.Return<string, SandduneError> {
-  const tip = landedTip ?? exported.tip ?? target.expectedTip;
-  if (tip === landedTip || tip === target.expectedTip) return tip;
-  if ((yield* resolveCommit(target.cwd, tip)) === undefined) {
-    return yield* Effect.fail(
-      new ImportRefusedError(
-        `the sandbox names the commit ${tip} but did not hand it over`,
-        exported.bundlePath,
-      ),
-    );
-  }
-  return tip;
+  source: string,
+  tip: string,
+  heads: Heads,
+): Effect.fn.Return<string[], SandduneError> {
+  const isBranchTip = (sha: string) =>
+    [...heads].some(([name, other]) => name.startsWith("refs/heads/") && other === sha);
+  const strays = [...heads].filter(
+    ([name, sha]) =>
+      name !== source &&
+      name !== SANDBOX_UNCOMMITTED_REF &&
+      (name !== "HEAD" || (sha !== tip && !isBranchTip(sha))),
+  );
+  // What the bundle names but does not hold cannot be kept.
+  const kept = yield* Effect.filter(strays.slice(0, MAX_STRAYS), ([, sha]) =>
+    Effect.map(resolveCommit(target.cwd, sha), (found) => found !== undefined),
+  );
+  yield* updateRefs(
+    target.cwd,
+    kept.map(([name, to]) => ({ ref: strayRef(target.runId, name), to })),
+  );
+  const dropped = strays.length - kept.length;
+  return [
+    ...kept.map(
+      ([name]) => `The agent also ${describeStray(name)}. That is kept as ${strayRef(target.runId, name)}.`,
+    ),
+    ...(dropped > 0 ? [`${dropped} more branches of the agent's were left behind.`] : []),
+  ];
 });
 
 /**
@@ -187,19 +171,28 @@ export const importCommits = Effect.fnUntraced(function* (
   target: ImportTarget,
   exported: SandboxExport,
 ): Effect.fn.Return<ImportedCommits, SandduneError> {
-  const { bundlePath } = exported;
+  const { cwd, runId } = target;
+  const heads: Heads =
+    exported.bundlePath === undefined ? new Map() : yield* takeOver(target, exported.bundlePath);
   const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
-  const offered: OfferedRefs =
-    bundlePath === undefined
-      ? { usable: new Map(), leftBehind: [] }
-      : yield* land(target, source, bundlePath);
-  const tip = yield* resolveTip(target, offered.usable.get(source), exported);
-  const rewriteWarnings =
-    tip === target.expectedTip ? [] : yield* moveBranch(target, tip, landingRef(target.runId, source));
-  return {
-    tip,
-    uncommitted: offered.usable.get(UNCOMMITTED_REF),
-    landed: new Map([...offered.usable].map(([name, sha]) => [landingRef(target.runId, name), sha])),
-    warnings: [...rewriteWarnings, ...strayWarnings(target, source, tip, offered)],
-  };
+  const strayWarnings = (tip: string) => keepStrays(target, source, tip, heads);
+  const uncommitted = heads.get(SANDBOX_UNCOMMITTED_REF);
+  if (uncommitted !== undefined) {
+    yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
+      Effect.mapError((error) =>
+        isGitError(error)
+          ? new ImportRefusedError(
+              "the bundle names a commit that it does not hold",
+              exported.bundlePath,
+              error.stderr,
+            )
+          : error,
+      ),
+    );
+  }
+  const tip = yield* resolveTip(target, heads.get(source), exported);
+  const moveWarnings = yield* moveBranch(target, tip).pipe(
+    Effect.tapError(() => Effect.ignore(strayWarnings(tip))),
+  );
+  return { tip, uncommitted, warnings: [...moveWarnings, ...(yield* strayWarnings(tip))] };
 });

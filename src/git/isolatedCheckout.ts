@@ -19,7 +19,7 @@ export interface IsolatedCheckout {
   readonly worktree: Worktree;
   readonly targetBranch: string | undefined;
   readonly runId: string;
-  readonly runDirectory: string;
+  readonly filesDirectory: string;
   readonly hostConfig: readonly ConfigEntry[];
   readonly handle: IsolatedSandboxHandle;
   /** A commit that holds what is uncommitted in the worktree, if anything is. */
@@ -100,10 +100,10 @@ const bringIgnored = Effect.fnUntraced(function* (
 export const bringIntoSandbox = Effect.fnUntraced(function* (
   checkout: IsolatedCheckout,
 ): Effect.fn.Return<string[], SandduneError> {
-  const { repository, worktree, targetBranch, runDirectory, handle, uncommitted } = checkout;
-  const bundlePath = join(runDirectory, "in.bundle");
-  const configPath = join(runDirectory, "in.config");
-  const excludesPath = join(runDirectory, "in.exclude");
+  const { repository, worktree, targetBranch, filesDirectory, handle, uncommitted } = checkout;
+  const bundlePath = join(filesDirectory, "in.bundle");
+  const configPath = join(filesDirectory, "in.config");
+  const excludesPath = join(filesDirectory, "in.exclude");
   const targetRefs = targetBranch === undefined ? [] : [branchRef(targetBranch)];
   const refs = [branchRef(worktree.branch), baseRef(checkout.runId), ...targetRefs];
   if (uncommitted !== undefined) {

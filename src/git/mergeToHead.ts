@@ -11,7 +11,7 @@ import { lockMerges } from "./locks.ts";
 import { branchRef, isAncestor, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
-import { listWorktrees } from "./worktrees.ts";
+import { listWorktrees } from "./worktreeList.ts";
 
 export interface MergePlan {
   readonly repository: Repository;

@@ -19,6 +19,7 @@ const SUBMODULE = "160000";
 
 interface ChangedPath {
   readonly path: string;
+  readonly modeBefore: string;
   readonly mode: string;
   readonly object: string;
 }
@@ -27,8 +28,8 @@ const parseRawDiff = (output: string): ChangedPath[] => {
   const fields = output.split("\0");
   const changed: ChangedPath[] = [];
   for (let index = 0; index + 1 < fields.length; index += 2) {
-    const [, mode = "", , object = ""] = (fields[index] as string).split(" ");
-    changed.push({ path: fields[index + 1] as string, mode, object });
+    const [modeBefore = "", mode = "", , object = ""] = (fields[index] as string).slice(1).split(" ");
+    changed.push({ path: fields[index + 1] as string, modeBefore, mode, object });
   }
   return changed;
 };
@@ -40,26 +41,35 @@ const readLinks = (cwd: string, links: readonly ChangedPath[]): Effect.Effect<st
 /** More links than anyone would look at are all reported, rather than read one by one. */
 const MAX_READ_LINKS = 100;
 
-/**
- * What the run changed and a person should look at before anyone checks it out: files that run by themselves on a
- * developer's machine, symbolic links that lead out of the repository, submodules.
- */
-export const listProtectedPaths = Effect.fnUntraced(function* (
+/** What of a run's changes deserves attention. */
+export interface RunChanges {
+  /**
+   * What a person should look at before anyone checks it out: files that run by themselves on a developer's machine,
+   * symbolic links that lead out of the repository, submodules.
+   */
+  readonly protectedPaths: readonly string[];
+  /** Directories that have become submodules. */
+  readonly newSubmodules: readonly string[];
+}
+
+export const inspectChanges = Effect.fnUntraced(function* (
   cwd: string,
   base: string,
   tip: string,
-): Effect.fn.Return<string[], SandduneError> {
-  const { stdout } = yield* git(
-    ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", base, tip],
-    { cwd },
-  );
-  const changed = parseRawDiff(stdout);
+): Effect.fn.Return<RunChanges, SandduneError> {
+  const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", base, tip];
+  const changed = parseRawDiff((yield* git(args, { cwd })).stdout);
   const links = changed.filter(({ mode }) => mode === SYMBOLIC_LINK);
   const targets = links.length > MAX_READ_LINKS ? [] : yield* readLinks(cwd, links);
   const leaving = new Set(
     links.filter(({ path }, index) => leavesRepository(path, targets[index] ?? "/")).map(({ path }) => path),
   );
-  return changed
-    .filter(({ path, mode }) => mode === SUBMODULE || leaving.has(path) || isProtectedPath(path))
-    .map(({ path }) => path);
+  const isProtected = ({ path, mode }: ChangedPath) =>
+    mode === SUBMODULE || leaving.has(path) || isProtectedPath(path);
+  return {
+    protectedPaths: changed.filter(isProtected).map(({ path }) => path),
+    newSubmodules: changed
+      .filter(({ mode, modeBefore }) => mode === SUBMODULE && modeBefore !== SUBMODULE)
+      .map(({ path }) => path),
+  };
 });

@@ -9,7 +9,6 @@ import {
   type SandduneError,
   UnsupportedRepositoryError,
 } from "../errors.ts";
-import type { HostHead } from "./branchStrategy.ts";
 import { git, gitText } from "./git.ts";
 
 /** The host repository of a run, as found from `cwd`. Every path is absolute. */
@@ -25,18 +24,24 @@ export interface Repository {
   /** The config directory, `.sanddune/`: one for all checkouts. */
   readonly configDirectory: string;
   readonly objectFormat: string;
-  readonly head: HostHead;
 }
 
 const MINIMUM_GIT = [2, 38] as const;
 
-const checkGitVersion = (cwd: string) =>
+/** Asked once: git is not replaced while this process runs. */
+let gitIsNewEnough = false;
+
+const checkGitVersion = (cwd: string): Effect.Effect<void, SandduneError> =>
+  gitIsNewEnough ? Effect.void : askGitVersion(cwd);
+
+const askGitVersion = (cwd: string) =>
   gitText(["version"], { cwd }).pipe(
     Effect.flatMap((text) => {
       const [, major, minor] = /(\d+)\.(\d+)/.exec(text) ?? [];
       const isNewEnough =
         Number(major) > MINIMUM_GIT[0] ||
         (Number(major) === MINIMUM_GIT[0] && Number(minor) >= MINIMUM_GIT[1]);
+      gitIsNewEnough = isNewEnough;
       return isNewEnough
         ? Effect.void
         : Effect.fail(
@@ -80,29 +85,6 @@ const locate = (cwd: string) =>
     ),
   );
 
-const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
-  Effect.all(
-    [
-      gitText(["symbolic-ref", "--quiet", "HEAD"], { cwd, expectedExitCodes: [1] }),
-      gitText(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], { cwd, expectedExitCodes: [1] }),
-    ],
-    { concurrency: "unbounded" },
-  ).pipe(
-    Effect.flatMap(([symbolicRef, sha]) => {
-      if (sha === "") {
-        return Effect.fail(
-          new UnsupportedRepositoryError(
-            cwd,
-            "has no commit yet",
-            'Make one to start from: git commit --allow-empty -m "Initial commit"',
-          ),
-        );
-      }
-      const branch = symbolicRef === "" ? undefined : symbolicRef.replace(/^refs\/heads\//, "");
-      return Effect.succeed({ branch, sha });
-    }),
-  );
-
 const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
 /** Finds the repository of `cwd`, and checks that git is there and that a run can work in this repository. */
@@ -123,7 +105,6 @@ export const openRepository = Effect.fnUntraced(function* (
   });
   const [topLevel = "", prefix = "", gitDirectory = "", commonDirectory = "", objectFormat = ""] =
     located.stdout.split("\n");
-  const head = yield* readHead(topLevel);
   const main = basename(commonDirectory) === ".git" ? dirname(commonDirectory) : topLevel;
   return {
     topLevel,
@@ -132,6 +113,5 @@ export const openRepository = Effect.fnUntraced(function* (
     commonDirectory,
     configDirectory: join(main, ".sanddune"),
     objectFormat,
-    head,
   };
 });

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto";
+
 /** Refs of sanddune's own in the host repository. No sandbox ever sees them. */
-export const RUN_REFS = "refs/sanddune/";
+const RUN_REFS = "refs/sanddune/";
 
 /** Keeps the commit that a run starts from, whatever happens to the branches meanwhile. */
 export const baseRef = (runId: string): string => `${RUN_REFS}base/${runId}`;
@@ -7,12 +9,29 @@ export const baseRef = (runId: string): string => `${RUN_REFS}base/${runId}`;
 /** The tip that a branch had before the agent rewrote its history. */
 export const beforeRewriteRef = (runId: string): string => `${RUN_REFS}before/${runId}`;
 
-/** Where uncommitted work travels, in a sandbox: as a commit on top of HEAD. */
-export const UNCOMMITTED_REF = `${RUN_REFS}uncommitted`;
+const keptRefs = (runId: string): string => `${RUN_REFS}runs/${runId}/`;
 
-/** Where a ref of the sandbox lands on the host first. */
-export const landingRef = (runId: string, name: string): string =>
-  `${RUN_REFS}runs/${runId}/${name.replace(/^refs\//, "")}`;
+/** The tip of the source branch, when the branch could not be moved to it. */
+export const tipRef = (runId: string): string => `${keptRefs(runId)}tip`;
 
-/** Where uncommitted work lands on the host until the worktree's files hold it. */
-export const uncommittedRef = (runId: string): string => landingRef(runId, UNCOMMITTED_REF);
+/** Uncommitted work of an isolated sandbox, until the worktree's files hold it. */
+export const uncommittedRef = (runId: string): string => `${keptRefs(runId)}uncommitted`;
+
+/**
+ * Commits that the agent left anywhere but on the source branch. The names are the agent's: they can be too long, or
+ * exclude each other, so that only a part of them is used, with a hash.
+ */
+export const strayRef = (runId: string, name: string): string => {
+  const readable = name
+    .replace(/^refs\/(heads\/|sanddune\/)?/, "")
+    .replace(/[^A-Za-z0-9]+/g, "-")
+    .slice(0, 40);
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 10);
+  return `${keptRefs(runId)}${readable.replace(/^-|-$/g, "")}-${hash}`;
+};
+
+/** In a sandbox: uncommitted work, as a commit on top of the source branch. */
+export const SANDBOX_UNCOMMITTED_REF = `${RUN_REFS}uncommitted`;
+
+/** In a sandbox: what the agent has stashed, numbered. */
+export const SANDBOX_STASH_REFS = `${RUN_REFS}stash/`;

@@ -22,7 +22,7 @@ const DEFAULT_IDENTITY: readonly ConfigEntry[] = [
   ["user.email", "agent@sanddune.invalid"],
 ];
 
-const withoutCredentials = (url: string): string => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, "$1");
+const withoutCredentials = (url: string): string => url.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/]*@/i, "$1");
 
 const isRemoteKey = (name: string): boolean => /^remote\..+\.(url|fetch)$/s.test(name);
 

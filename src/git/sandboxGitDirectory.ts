@@ -3,15 +3,16 @@ import { join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxMount } from "../sandboxes/contract.ts";
-import { type ConfigEntry, renderConfig } from "./configFile.ts";
+import { renderConfig } from "./configFile.ts";
 import { exclusions, KNOWN_COMMITS_FILE } from "./exportFromSandbox.ts";
 import { hostExcludes } from "./hostExcludes.ts";
-import type { HostRef } from "./hostRefs.ts";
-import type { NestedRepositories } from "./nestedRepositories.ts";
+import type { HostState } from "./hostState.ts";
+import { type NestedRepositories, nestedPaths } from "./nestedRepositories.ts";
 import { hasAlternates, objectStores } from "./objectStores.ts";
 import { branchRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
+import { submoduleMounts } from "./submoduleMounts.ts";
 
 /** Where things are in a bind-mount sandbox. */
 export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";
@@ -28,6 +29,18 @@ export interface Checkout {
   readonly sha: string;
 }
 
+export interface SandboxGitSetup {
+  /** A directory of the run's own on the host. */
+  readonly filesDirectory: string;
+  readonly repository: Repository;
+  readonly checkout: Checkout;
+  readonly host: HostState;
+  /** Commits that need not be brought back. */
+  readonly knownCommits: readonly string[];
+  /** The user's own repositories inside the checkout. */
+  readonly nestedRepositories: NestedRepositories;
+}
+
 /** Host directories that belong to one run's sandbox. */
 export interface SandboxDirectories {
   /** The sandbox's own git directory. */
@@ -40,12 +53,12 @@ export interface SandboxDirectories {
   readonly gitFile: string;
 }
 
-export const sandboxDirectories = (runDirectory: string): SandboxDirectories => ({
-  git: join(runDirectory, "git"),
-  home: join(runDirectory, "home"),
-  empty: join(runDirectory, "empty"),
-  emptyFile: join(runDirectory, "empty-file"),
-  gitFile: join(runDirectory, "git-file"),
+export const sandboxDirectories = (filesDirectory: string): SandboxDirectories => ({
+  git: join(filesDirectory, "git"),
+  home: join(filesDirectory, "home"),
+  empty: join(filesDirectory, "empty"),
+  emptyFile: join(filesDirectory, "empty-file"),
+  gitFile: join(filesDirectory, "git-file"),
 });
 
 const copyIfThere = (from: string, to: string): void => {
@@ -60,22 +73,16 @@ const copyIndex = (gitDirectory: string, to: string): void => {
   }
 };
 
-const writeGitDirectory = (
-  directories: SandboxDirectories,
-  repository: Repository,
-  checkout: Checkout,
-  hostRefs: readonly HostRef[],
-  knownCommits: readonly string[],
-  hostConfig: readonly ConfigEntry[],
-): void => {
+const writeGitDirectory = (directories: SandboxDirectories, setup: SandboxGitSetup): void => {
+  const { repository, checkout, host, knownCommits } = setup;
   const directory = directories.git;
   for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
     mkdirSync(join(directory, name), { recursive: true });
   }
   const head = checkout.branch === undefined ? checkout.sha : `ref: ${branchRef(checkout.branch)}`;
   writeFileSync(join(directory, "HEAD"), `${head}\n`);
-  writeFileSync(join(directory, "config"), renderConfig(sandboxConfig(hostConfig)));
-  const refs = new Map(hostRefs.map(({ name, sha }) => [name, sha]));
+  writeFileSync(join(directory, "config"), renderConfig(sandboxConfig(host.config)));
+  const refs = new Map(host.refs.map(({ name, sha }) => [name, sha]));
   if (checkout.branch !== undefined) refs.set(branchRef(checkout.branch), checkout.sha);
   writeFileSync(join(directory, "packed-refs"), [...refs].map(([name, sha]) => `${sha} ${name}\n`).join(""));
   writeFileSync(join(directory, KNOWN_COMMITS_FILE), exclusions(knownCommits));
@@ -86,7 +93,7 @@ const writeGitDirectory = (
   );
   copyIndex(checkout.gitDirectory, directory);
   copyIfThere(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
-  writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, hostConfig));
+  writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, host.config));
   copyIfThere(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
 };
 
@@ -119,21 +126,9 @@ const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirecto
   ];
 };
 
-/** Initialised submodules keep their git directories in that of the repository: git needs them there to work at all. */
-const submoduleMounts = (
-  repository: Repository,
-  directories: SandboxDirectories,
-  dotGit: string,
-): SandboxMount[] => {
-  const hostPath = join(repository.commonDirectory, "modules");
-  if (!existsSync(hostPath)) return [];
-  mkdirSync(join(directories.git, "modules"), { recursive: true });
-  return [{ hostPath, sandboxPath: `${dotGit}/modules`, readOnly: true }];
-};
-
 /** The user's own nested repositories and submodules can be read, not changed: git on the host trusts them. */
 const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories): SandboxMount[] =>
-  [...nested.keys()].map((hostPath) => ({
+  nestedPaths(nested).map((hostPath) => ({
     hostPath,
     sandboxPath: `${SANDBOX_REPOSITORY_PATH}/${relative(checkoutPath, hostPath)}`,
     readOnly: true,
@@ -143,34 +138,28 @@ const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories
  * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
  * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
  */
-export const prepareSandboxGitDirectory = (
-  runDirectory: string,
-  repository: Repository,
-  checkout: Checkout,
-  hostRefs: readonly HostRef[],
-  knownCommits: readonly string[],
-  hostConfig: readonly ConfigEntry[],
-  nestedRepositories: NestedRepositories,
-): Effect.Effect<readonly SandboxMount[], SandduneError> =>
-  Effect.sync(() => {
-    const directories = sandboxDirectories(runDirectory);
-    mkdirSync(directories.home, { recursive: true });
-    mkdirSync(directories.empty, { recursive: true });
-    writeFileSync(directories.emptyFile, "");
-    writeFileSync(directories.gitFile, `gitdir: ${SANDBOX_GIT_DIRECTORY}\n`);
-    writeGitDirectory(directories, repository, checkout, hostRefs, knownCommits, hostConfig);
-    const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
-    const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
-    return [
-      { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
-      ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
-      { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
-      isMainCheckout
-        ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
-        : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
-      ...(isMainCheckout ? submoduleMounts(repository, directories, dotGit) : []),
-      ...nestedRepositoryMounts(checkout.path, nestedRepositories),
-      ...objectMounts(repository, directories),
-      { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
-    ];
-  });
+export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
+  setup: SandboxGitSetup,
+): Effect.fn.Return<readonly SandboxMount[], SandduneError> {
+  const { repository, checkout } = setup;
+  const directories = sandboxDirectories(setup.filesDirectory);
+  mkdirSync(directories.home, { recursive: true });
+  mkdirSync(directories.empty, { recursive: true });
+  writeFileSync(directories.emptyFile, "");
+  writeFileSync(directories.gitFile, `gitdir: ${SANDBOX_GIT_DIRECTORY}\n`);
+  writeGitDirectory(directories, setup);
+  const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
+  const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
+  return [
+    { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
+    ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
+    { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
+    isMainCheckout
+      ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
+      : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
+    ...(isMainCheckout ? yield* submoduleMounts(repository, directories.git, dotGit) : []),
+    ...nestedRepositoryMounts(checkout.path, setup.nestedRepositories),
+    ...objectMounts(repository, directories),
+    { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
+  ];
+});

@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
-import { git, gitText } from "./git.ts";
+import { git } from "./git.ts";
 import { branchRef, isGitError } from "./refs.ts";
 
 export interface IndexSync {
   readonly checkoutPath: string;
+  readonly gitDirectory: string;
   /** The branch that the index belongs to; `undefined` for a detached HEAD. */
   readonly branch: string | undefined;
   readonly from: string;
@@ -12,10 +15,10 @@ export interface IndexSync {
 }
 
 /** The user may have switched to another branch while the agent worked: then the index is not this branch's. */
-const isStillOn = ({ checkoutPath, branch }: IndexSync): Effect.Effect<boolean, SandduneError> =>
-  gitText(["symbolic-ref", "--quiet", "HEAD"], { cwd: checkoutPath, expectedExitCodes: [1] }).pipe(
-    Effect.map((ref) => ref === (branch === undefined ? "" : branchRef(branch))),
-  );
+const isStillOn = ({ gitDirectory, branch }: IndexSync): boolean => {
+  const head = readFileSync(join(gitDirectory, "HEAD"), "utf8").trimEnd();
+  return branch === undefined ? !head.startsWith("ref: ") : head === `ref: ${branchRef(branch)}`;
+};
 
 /**
  * Lets the index of a checkout follow its branch after an import; its files are there already. What the user had
@@ -26,7 +29,7 @@ export const syncIndex = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined, SandduneError> {
   const { checkoutPath, from, to } = sync;
   if (from === to) return undefined;
-  if (!(yield* isStillOn(sync))) {
+  if (!isStillOn(sync)) {
     return `${checkoutPath} was switched to another branch during the run. The agent's commits are on ${sync.branch ?? to}; its files are still in the checkout. See: git status`;
   }
   // -i: the files are the agent's already, and differ from what the index last knew of them.

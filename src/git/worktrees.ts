@@ -11,9 +11,12 @@ import {
   type SandduneError,
 } from "../errors.ts";
 import { git } from "./git.ts";
+import type { HostState } from "./hostState.ts";
 import { lockWorktrees } from "./locks.ts";
-import { branchRef, isGitError, type RefUpdate, resolveCommit, updateRefs } from "./refs.ts";
+import { branchRef, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
+import { baseRef } from "./runRefs.ts";
+import { listWorktrees } from "./worktreeList.ts";
 import { isDirty } from "./worktreeStatus.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */
@@ -28,6 +31,15 @@ export interface Worktree {
   readonly isReused: boolean;
   /** The branch was made for this run. */
   readonly isNewBranch: boolean;
+}
+
+/** What is known about a source branch before anything is created. */
+export interface SourceBranch {
+  readonly branch: string;
+  /** Where it is or, if it does not exist yet, where it will start. */
+  readonly sha: string;
+  readonly exists: boolean;
+  readonly worktreeExists: boolean;
 }
 
 /**
@@ -46,76 +58,32 @@ export const worktreeDirectoryName = (branch: string): string => {
 export const worktreePathOf = (repository: Repository, branch: string): string =>
   join(configDirectoryPart(repository.configDirectory, "worktrees"), worktreeDirectoryName(branch));
 
-interface RegisteredWorktree {
-  readonly path: string;
-  readonly branch: string | undefined;
-}
-
-/** Every checkout of the repository, with the branch that is checked out in it. */
-export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWorktree[], SandduneError> =>
-  git(["worktree", "list", "--porcelain", "-z"], { cwd }).pipe(
-    Effect.map(({ stdout }) =>
-      stdout
-        .split("\0\0")
-        .filter((entry) => entry !== "")
-        .map((entry) => {
-          const lines = entry.split("\0");
-          const fieldOf = (key: string) =>
-            lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
-          return {
-            path: fieldOf("worktree") ?? "",
-            branch: fieldOf("branch")?.replace(/^refs\/heads\//, ""),
-          };
-        }),
-    ),
-  );
-
 const readGitDirectory = (worktreePath: string): string =>
   readFileSync(join(worktreePath, ".git"), "utf8")
     .replace(/^gitdir: /, "")
     .trimEnd();
 
 /** Re-attaches a worktree whose recorded paths are wrong because the repository was moved. */
-const repairIfMoved = (repository: Repository, path: string): Effect.Effect<void, SandduneError> =>
+const repairIfMoved = (repository: Repository, path: string): Effect.Effect<boolean, SandduneError> =>
   existsSync(join(path, ".git")) && !readGitDirectory(path).startsWith(`${repository.commonDirectory}/`)
-    ? git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.asVoid)
-    : Effect.void;
-
-const createBranch = (cwd: string, branch: string, sha: string) =>
-  updateRefs(cwd, [{ ref: branchRef(branch), to: sha, from: "absent" }], "sanddune: new branch").pipe(
-    Effect.mapError((error) =>
-      isGitError(error) && /cannot lock ref/.test(error.stderr)
-        ? new InvalidBranchNameError(
-            branch,
-            "it stands in the way of another branch, or another branch in its way",
-          )
-        : error,
-    ),
-  );
+    ? git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.as(true))
+    : Effect.succeed(false);
 
 /**
- * Checks, before anything is created, that the branch can be worked on: that its starting point exists, and that no
- * other checkout has it.
+ * Checks that the branch can be worked on: that its starting point exists, and that no other checkout has it.
  */
 export const inspectSourceBranch = Effect.fnUntraced(function* (
   repository: Repository,
+  host: HostState,
   branch: string,
   from: string,
-): Effect.fn.Return<
-  { readonly sha: string; readonly exists: boolean; readonly worktreeExists: boolean },
-  SandduneError
-> {
+): Effect.fn.Return<SourceBranch, SandduneError> {
   const path = worktreePathOf(repository, branch);
-  yield* repairIfMoved(repository, path);
-  const [existing, start, worktrees] = yield* Effect.all(
-    [
-      resolveCommit(repository.topLevel, branchRef(branch)),
-      resolveCommit(repository.topLevel, from),
-      listWorktrees(repository.topLevel),
-    ],
-    { concurrency: "unbounded" },
-  );
-  const sha = existing ?? start;
+  const worktrees = (yield* repairIfMoved(repository, path))
+    ? yield* listWorktrees(repository.topLevel)
+    : host.worktrees;
+  const existing = host.refs.find(({ name }) => name === branchRef(branch))?.sha;
+  const sha = existing ?? (from === host.head.sha ? from : yield* resolveCommit(repository.topLevel, from));
   if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));
   const holder = worktrees.find((worktree) => worktree.branch === branch);
   if (holder !== undefined && holder.path !== path) {
@@ -127,38 +95,54 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
       ),
     );
   }
-  return { sha, exists: existing !== undefined, worktreeExists: holder !== undefined && existsSync(path) };
+  return {
+    branch,
+    sha,
+    exists: existing !== undefined,
+    worktreeExists: holder !== undefined && existsSync(path),
+  };
 });
 
-/**
- * Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the
- * scope is closed.
- */
+/** Makes the branch, or makes sure that it is where it was found, and pins the commit that the run begins with. */
+const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: SourceBranch) =>
+  updateRefs(
+    cwd,
+    [
+      { ref: baseRef(runId), to: sha },
+      { ref: branchRef(branch), to: sha, from: exists ? sha : "absent" },
+    ],
+    "sanddune: new branch",
+  ).pipe(
+    Effect.mapError((error) => {
+      if (!isGitError(error)) return error;
+      return /exists; cannot create|cannot lock ref .* exists/.test(error.stderr)
+        ? new InvalidBranchNameError(
+            branch,
+            "it stands in the way of another branch, or another branch in its way",
+          )
+        : new BranchInUseError(branch, "somebody who has just changed it", "Run again.");
+    }),
+  );
+
+/** Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the scope is closed. */
 export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
-  branch: string,
-  from: string,
+  source: SourceBranch,
   runId: string,
 ): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
   yield* Effect.interruptible(lockWorktrees(repository));
-  const { sha, exists, worktreeExists } = yield* inspectSourceBranch(repository, branch, from);
+  const { branch, sha, exists } = source;
   const path = worktreePathOf(repository, branch);
+  const isReused = source.worktreeExists && existsSync(path);
   ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
-  if (!exists) yield* createBranch(repository.topLevel, branch, sha);
-  if (!worktreeExists) {
+  yield* claimBranch(repository.topLevel, runId, source);
+  if (!isReused) {
     // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
     yield* git(["worktree", "add", "--quiet", "--lock", "--reason", `sanddune run ${runId}`, path, branch], {
       cwd: repository.topLevel,
     }).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
   }
-  return {
-    path,
-    gitDirectory: readGitDirectory(path),
-    branch,
-    baseSha: sha,
-    isReused: worktreeExists,
-    isNewBranch: !exists,
-  };
+  return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
 
 /** Removes the worktree if git says that it holds nothing uncommitted. Resolves with whether it was removed. */
@@ -178,7 +162,7 @@ export const deleteBranch = (
   repository: Repository,
   branch: string,
   expectedSha: string,
-): Effect.Effect<void> => {
-  const update: RefUpdate = { ref: branchRef(branch), to: undefined, from: expectedSha };
-  return updateRefs(repository.topLevel, [update]).pipe(Effect.ignore);
-};
+): Effect.Effect<void> =>
+  Effect.ignore(
+    updateRefs(repository.topLevel, [{ ref: branchRef(branch), to: undefined, from: expectedSha }]),
+  );

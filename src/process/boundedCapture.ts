@@ -21,7 +21,10 @@ export class BoundedCapture {
 
   /** For many small pieces: none of them becomes a buffer of its own. */
   pushText(text: string): void {
-    if (text.length * MAX_BYTES_PER_CHARACTER > this.maxBytes) return this.push(Buffer.from(text));
+    if (text.length * MAX_BYTES_PER_CHARACTER > this.maxBytes) {
+      this.push(Buffer.from(text));
+      return;
+    }
     this.#makeRoom(text.length * MAX_BYTES_PER_CHARACTER);
     this.#bytes += this.#held.write(text, this.#bytes);
   }

@@ -2,6 +2,7 @@ import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
 import {
   bubblewrapArguments,
@@ -20,7 +21,6 @@ import { EXEC_ID_VARIABLE } from "./execWrapper.ts";
 import { killOnHost } from "./killOnHost.ts";
 import { killExecArguments } from "./killScript.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
-import { removeDirectory } from "./removeDirectory.ts";
 
 const NAME = "bubblewrap";
 const PROGRAM = "bwrap";
@@ -157,10 +157,6 @@ export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxPr
   createBindMountSandboxProvider({
     name: NAME,
     preflight: async ({ repositoryPath, signal }) => {
-      if (repositoryPath.includes("\\")) {
-        const problem = `${PROGRAM} cannot mount ${repositoryPath}, because of the backslash in its path`;
-        throw new SandboxUnavailableError(NAME, problem, "Rename the directory, or use another sandbox.");
-      }
       const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
       await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
       await preflight(signal);

@@ -2,6 +2,7 @@ import { cp, mkdir, mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { SandboxError } from "../errors.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
 import { commandSandbox } from "./commandSandbox.ts";
 import {
   createIsolatedSandboxProvider,
@@ -12,7 +13,6 @@ import {
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./execWrapper.ts";
 import { killOnHost } from "./killOnHost.ts";
 import { killExecArguments, killSandboxArguments } from "./killScript.ts";
-import { removeDirectory } from "./removeDirectory.ts";
 
 const NAME = "test-isolated";
 

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { builtCli } from "./builtCli.ts";
 
 const DEMO = join(import.meta.dirname, "../../scripts/demo.mjs");
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { text } from "node:stream/consumers";
-import { builtCli } from "./builtCli.ts";
+import { builtCli } from "../helpers/built.ts";
 
 export interface CliResult {
   /** 128 + n is what the process itself ended with; death by a signal is `null`. */

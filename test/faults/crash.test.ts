@@ -56,7 +56,7 @@ const allSubjects = (cwd: string): string[] => {
   const directories = [
     join(cwd, ".git"),
     ...readdirSync(runs)
-      .map((id) => join(runs, id, "git"))
+      .map((id) => join(runs, id, "files/git"))
       .filter((path) => existsSync(path)),
   ];
   return directories.flatMap((directory) => {

@@ -32,7 +32,23 @@ const inspectImage = ["image", "inspect", "--format", "{{.Id}}", TEST_IMAGE];
 const checks = {
   docker: () => complaint("docker", inspectImage),
   podman: () => complaint("podman", inspectImage),
-  bubblewrap: () => complaint("bwrap", ["--unshare-all", "--ro-bind", "/usr", "/usr", "--ro-bind", "/bin", "/bin", "--ro-bind", "/lib", "/lib", "--ro-bind-try", "/lib64", "/lib64", "true"]),
+  bubblewrap: () =>
+    complaint("bwrap", [
+      "--unshare-all",
+      "--ro-bind",
+      "/usr",
+      "/usr",
+      "--ro-bind",
+      "/bin",
+      "/bin",
+      "--ro-bind",
+      "/lib",
+      "/lib",
+      "--ro-bind-try",
+      "/lib64",
+      "/lib64",
+      "true",
+    ]),
   "test user": () =>
     isRoot ? complaint("runuser", ["-u", TEST_USER, "--", "true"]) : "only root can become another user",
   "rootless podman": () =>

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -136,7 +137,6 @@ it("does not wait for a grandchild that holds the pipes open", async () => {
 });
 
 it("leaves no listener on a signal that is used often", async () => {
-  const { getEventListeners } = await import("node:events");
   const controller = new AbortController();
   for (let index = 0; index < 20; index++) await sh("true", { signal: controller.signal });
   expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { SandboxError, SandboxLostError, SandboxUnavailableError } from "../../src/errors.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { bubblewrapAttacks } from "./bubblewrapSecurity.ts";
 import { checkNestedMounts } from "./nestedMounts.ts";
 import { openBindMount } from "./openSandbox.ts";
-import { describeWith } from "../helpers/runtimes.ts";
 
 afterEach(() => {
   vi.unstubAllEnvs();

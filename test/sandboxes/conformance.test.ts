@@ -4,8 +4,8 @@ import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { sandboxConformance } from "../../src/testing.ts";
-import { openBindMount, openIsolated } from "./openSandbox.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { openBindMount, openIsolated } from "./openSandbox.ts";
 
 const TIMEOUT_MS = 120_000;
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { SandboxUnavailableError } from "../../src/errors.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
-import { ENGINES } from "./containers.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { ENGINES } from "./containers.ts";
 
 const problemOf = async (attempt: Promise<void> | undefined): Promise<SandboxUnavailableError> => {
   const error = await Promise.resolve(attempt).then(

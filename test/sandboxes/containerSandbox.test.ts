@@ -4,10 +4,10 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import { InvalidOptionsError, SandboxError } from "../../src/errors.ts";
+import { describeWith, isRoot, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
 import { callClient, containersOf, ENGINES, inspectContainer } from "./containers.ts";
 import { checkNestedMounts } from "./nestedMounts.ts";
 import { HOME_PATH, newSandboxName, openBindMount, WORKTREE_PATH } from "./openSandbox.ts";
-import { describeWith, isRoot, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
 
 for (const [engine, provider] of ENGINES) {
   const runId = `run-${randomBytes(6).toString("hex")}`;

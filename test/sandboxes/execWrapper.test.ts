@@ -9,6 +9,7 @@ import {
 } from "../../src/sandboxes/execWrapper.ts";
 
 const ID = "feedfacefeedfacefeedfacefeedface";
+const MARKER = "0123456789abcdef0123456789abcdef";
 const shells = ["dash", "bash", "busybox"].filter(
   (shell) => spawnSync(shell, ["-c", ":"]).error === undefined,
 );
@@ -22,6 +23,7 @@ const runWrapper = (
   const [, assignment = "", , ...args] = execArguments(ID);
   const bytes = execPreamble({
     id: ID,
+    markerId: MARKER,
     command: "true",
     cwd: "/",
     env: {},
@@ -38,14 +40,14 @@ const runWrapper = (
 
 test.each(shells)("%s: the rest of standard input is the command's", (shell) => {
   const result = runWrapper(shell, { command: "cat; exit 3" }, "first\nsecond without end");
-  expect(result.stdout).toBe(`first\nsecond without end\x1e${ID}:3\x1e`);
-  expect(result.stderr).toBe(`\x1e${ID}:3\x1e`);
+  expect(result.stdout).toBe(`first\nsecond without end\x1e${MARKER}:3\x1e`);
+  expect(result.stderr).toBe(`\x1e${MARKER}:3\x1e`);
 });
 
 test.each(shells)("%s: values arrive unchanged and are not in the wrapper's arguments", (shell) => {
   const env = { A: "one\ntwo\n", B: "'\"$(echo no)`echo no`\\", C: "", D: ID };
   const result = runWrapper(shell, { env, command: 'printf "%s|" "$A" "$B" "$C" "$D"' });
-  expect(result.stdout).toBe(`${Object.values(env).join("|")}|\x1e${ID}:0\x1e`);
+  expect(result.stdout).toBe(`${Object.values(env).join("|")}|\x1e${MARKER}:0\x1e`);
   expect(execArguments(ID).join(" ")).not.toContain("echo no");
 });
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
+import { describeWith, isRoot, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { callClient, ENGINES, type EngineName, inspectContainer } from "./containers.ts";
 import { openBindMount } from "./openSandbox.ts";
-import { describeWith, isRoot, TEST_IMAGE } from "../helpers/runtimes.ts";
 
 /** What loses a sandbox, and what the error then says. */
 const losses: Record<string, { lose(engine: EngineName, sandbox: SandboxHandle): unknown; says: RegExp }> = {

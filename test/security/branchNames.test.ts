@@ -159,9 +159,10 @@ describe.each(["bubblewrap", "isolated"] as const)("a branch that the agent make
     expect(userRefs(cwd).replace(/^refs\/heads\/agent\/work .*\n/m, "")).toBe(before);
     expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
     const kept = git(cwd, "for-each-ref", "--format=%(refname)", "refs/sanddune").split("\n");
-    expect(kept.filter((ref) => ref.endsWith("/heads/$(touch$IFS$()canary)"))).toHaveLength(1);
-    expect(kept.filter((ref) => ref.endsWith("/-x"))).toEqual([]);
-    expect(result.warnings.join("\n")).toContain("unusable name");
+    const said = result.warnings.flatMap((warning) => / kept as (\S+)\.$/.exec(warning)?.[1] ?? []);
+    expect(said.length).toBeGreaterThanOrEqual(20);
+    expect(kept).toEqual(expect.arrayContaining(said));
+    expect(result.warnings.filter((warning) => warning.includes("$(touch$IFS$()canary)"))).toHaveLength(1);
   });
 
   it("does not drown the result, however many there are", async () => {

