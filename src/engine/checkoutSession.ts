@@ -55,7 +55,7 @@ const settle = (context: RunContext, checkout: Checkout): Effect.Effect<void> =>
 const reasonToKeep = (context: RunContext, exit: Exit.Exit<unknown, unknown>): string | undefined => {
   if (context.keepWorktreeReason !== undefined) return context.keepWorktreeReason;
   const isAborted = exit._tag === "Failure" && Cause.hasInterrupts(exit.cause);
-  return isAborted && context.agentHasStarted ? "the run was aborted" : undefined;
+  return isAborted && context.agentHasStarted() ? "the run was aborted" : undefined;
 };
 
 /** Decides what becomes of the worktree and of a branch that was made for this run. Never hides the run's own error. */
@@ -137,7 +137,7 @@ const openUserCheckout = Effect.fnUntraced(function* (
   yield* updateRefs(repository.topLevel, [{ ref: baseRef(runId), to: sha }]);
   const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
   context.nestedRepositories = yield* findNestedRepositories(search);
-  yield* Effect.addFinalizer(() => (context.agentHasStarted ? settle(context, checkout) : Effect.void));
+  yield* Effect.addFinalizer(() => (context.agentHasStarted() ? settle(context, checkout) : Effect.void));
   return checkout;
 });
 

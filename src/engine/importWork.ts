@@ -131,6 +131,7 @@ export const importWork = (
 ): Effect.Effect<void, SandduneError> => {
   const { context } = work;
   const { filesDirectory } = context.journal;
+  if (!work.session.hasRun()) return Effect.void;
   return importOnce(work, join(filesDirectory, `${label}.bundle`), closesSandbox).pipe(
     Effect.tapError((error) =>
       Effect.sync(() => {

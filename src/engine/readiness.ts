@@ -62,6 +62,13 @@ const failureOf = (
   }
 };
 
+/** A sandbox in which nothing runs before it is known to be fit for it. */
+export interface CheckedSandbox {
+  readonly handle: BindMountSandboxHandle;
+  /** Whether the check was passed, so that commands have run, or are running. */
+  readonly isReady: () => boolean;
+}
+
 /**
  * Lets nothing run in the sandbox before it is known that git works there and that the files made there will belong to
  * the host's user. The check is part of the first command, because starting a command is what takes time.
@@ -70,22 +77,30 @@ export const withReadinessCheck = (
   handle: BindMountSandboxHandle,
   provider: string,
   hostGitDirectory: string,
-): BindMountSandboxHandle => {
-  let isReady = false;
+): CheckedSandbox => {
+  let wasReady = false;
+  const isReady = () => {
+    wasReady ||= readVerdict(hostGitDirectory) === READY;
+    return wasReady;
+  };
   const firstExec = async (command: string, options: ExecOptions) => {
     const cwd = options.cwd ?? handle.worktreePath;
     const result = await handle.exec(readinessScript(cwd, command), { ...options, cwd: handle.worktreePath });
     const failure = failureOf(provider, hostGitDirectory, cwd, result.stderr);
     if (failure !== undefined) throw failure;
-    isReady = true;
+    wasReady = true;
     return result;
   };
   return {
-    name: handle.name,
-    worktreePath: handle.worktreePath,
-    exec: (command, options = {}) => (isReady ? handle.exec(command, options) : firstExec(command, options)),
-    copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
-    copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
-    close: () => handle.close(),
+    isReady,
+    handle: {
+      name: handle.name,
+      worktreePath: handle.worktreePath,
+      exec: (command, options = {}) =>
+        isReady() ? handle.exec(command, options) : firstExec(command, options),
+      copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
+      copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+      close: () => handle.close(),
+    },
   };
 };

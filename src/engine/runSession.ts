@@ -54,7 +54,7 @@ const openContext = (plan: RunPlan): RunContext => {
     indexAt: plan.host.head.sha,
     newSubmodules: [],
     nestedRepositories: new Map(),
-    agentHasStarted: false,
+    agentHasStarted: () => false,
     isMerged: false,
     keepWorktreeReason: undefined,
     redundantRefs: new Set([baseRef(plan.runId)]),
@@ -108,7 +108,7 @@ const iterate = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
   const { plan, progress, journal, log } = context;
   const { handle } = work.session.repository;
-  context.agentHasStarted = true;
+  context.agentHasStarted = work.session.hasRun;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
     sandbox: handle,

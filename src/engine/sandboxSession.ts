@@ -23,7 +23,7 @@ import type {
   SandboxMount,
 } from "../sandboxes/contract.ts";
 import type { Journal } from "./journal.ts";
-import { withReadinessCheck } from "./readiness.ts";
+import { type CheckedSandbox, withReadinessCheck } from "./readiness.ts";
 import type { RunPlan } from "./runPlan.ts";
 
 export interface SandboxSetup {
@@ -41,6 +41,8 @@ export interface SandboxSetup {
 /** A sandbox with the repository in it. */
 export interface SandboxSession {
   readonly repository: SandboxRepository;
+  /** Whether anything of the agent's can have run in it. */
+  readonly hasRun: () => boolean;
   /** Commits that both the host and the sandbox had from the start. */
   readonly sharedCommits: readonly string[];
   /** What could not be brought into the sandbox, in sentences. */
@@ -108,21 +110,19 @@ const openBindMount = Effect.fnUntraced(function* (
         mounts,
         signal,
       }),
-    ).pipe(
-      Effect.map(
-        (handle): SandboxRepository => ({
-          handle: withReadinessCheck(handle, provider.name, hostGitDirectory),
-          gitDirectory: SANDBOX_GIT_DIRECTORY,
-          hostGitDirectory,
-        }),
-      ),
-    );
-  const repository = yield* open(`sanddune-${plan.runId}`);
+    ).pipe(Effect.map((handle) => withReadinessCheck(handle, provider.name, hostGitDirectory)));
+  const repositoryIn = ({ handle }: CheckedSandbox): SandboxRepository => ({
+    handle,
+    gitDirectory: SANDBOX_GIT_DIRECTORY,
+    hostGitDirectory,
+  });
+  const sandbox = yield* open(`sanddune-${plan.runId}`);
   return {
-    repository,
+    repository: repositoryIn(sandbox),
+    hasRun: sandbox.isReady,
     sharedCommits: setup.knownCommits,
     warnings: [],
-    reopen: open(`sanddune-${plan.runId}-recovery`),
+    reopen: open(`sanddune-${plan.runId}-recovery`).pipe(Effect.map(repositoryIn)),
   };
 });
 
@@ -150,6 +150,7 @@ const openIsolated = Effect.fnUntraced(function* (
     uncommitted: files.uncommitted,
   });
   return {
+    hasRun: () => true,
     sharedCommits: [worktree.baseSha, ...targetTip],
     files,
     warnings,
