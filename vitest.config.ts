@@ -6,6 +6,8 @@ const REAL = ["test/{sandboxes,integration,security,faults,cli,package}/**/*.tes
 export default defineConfig({
   test: {
     reporters: ["default", "./test/helpers/closingReporter.ts"],
+    // Tests wait more than they compute: for containers, git, processes.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     projects: [

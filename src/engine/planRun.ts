@@ -87,6 +87,7 @@ export const planRun = Effect.fnUntraced(function* (
     idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
     completionTimeoutMs: (options.completionTimeoutSeconds ?? DEFAULTS.completionTimeoutSeconds) * 1000,
     copyToWorktree: copyItems,
+    signal: options.signal,
     copyToWorktreeMs: options.timeouts?.copyToWorktreeMs ?? DEFAULTS.copyToWorktreeMs,
   };
 });

@@ -22,4 +22,5 @@ export interface RunPlan {
   readonly completionTimeoutMs: number;
   readonly copyToWorktree: readonly string[];
   readonly copyToWorktreeMs: number;
+  readonly signal: AbortSignal | undefined;
 }

@@ -212,6 +212,8 @@ export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneErro
         Effect.onExit((exit) => closeContext(context, exit)),
         Effect.map(() => context.progress.toResult()),
         Effect.mapError((error) => context.progress.attachTo(error)),
+        // The caller gets the very reason that was given; it can tell what was reached if it is one of our errors.
+        Effect.onInterrupt(() => Effect.sync(() => context.progress.attachTo(plan.signal?.reason))),
       ),
     ),
   );
