@@ -11,6 +11,8 @@ export interface AgentInvocation {
   readonly prompt: string;
   readonly iteration: number;
   readonly sandbox: SandboxHandle;
+  /** The sandbox provider's name, for errors. */
+  readonly sandboxProvider: string;
   /** Where the agent starts, in the sandbox. */
   readonly cwd: string;
   /** Makes the command that is really run of the agent's own. */
@@ -72,7 +74,9 @@ const invoke = Effect.fnUntraced(function* (
     );
   }
   if (exitCode === COMMAND_NOT_FOUND && !hasSpoken && /not found/i.test(stderr)) {
-    return yield* Effect.fail(new AgentNotFoundError(agent.name, programOf(command), sandbox.name));
+    return yield* Effect.fail(
+      new AgentNotFoundError(agent.name, programOf(command), invocation.sandboxProvider),
+    );
   }
   if (exitCode !== 0) {
     return yield* Effect.fail(

@@ -112,6 +112,7 @@ const iterate = Effect.fnUntraced(function* (
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
     sandbox: handle,
+    sandboxProvider: plan.sandbox.name,
     cwd: `${handle.worktreePath}/${plan.repository.prefix}`.replace(/\/$/, ""),
     prompt: plan.prompt,
     maxIterations: plan.maxIterations,

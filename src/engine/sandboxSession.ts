@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import { SandboxError, SandduneError } from "../errors.ts";
+import type { SandduneError } from "../errors.ts";
 import type { SandboxRepository } from "../git/exportFromSandbox.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
 import type { NestedRepositories } from "../git/nestedRepositories.ts";
@@ -22,6 +22,7 @@ import type {
   SandboxHandle,
   SandboxMount,
 } from "../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "./guardedHandle.ts";
 import type { Journal } from "./journal.ts";
 import { type CheckedSandbox, withReadinessCheck } from "./readiness.ts";
 import type { RunPlan } from "./runPlan.ts";
@@ -53,14 +54,6 @@ export interface SandboxSession {
   readonly reopen?: Effect.Effect<SandboxRepository, SandduneError, Scope.Scope>;
 }
 
-/** Providers are other people's code: whatever they throw becomes an error that says where it came from. */
-const providerError =
-  (name: string, problem: string) =>
-  (reason: unknown): SandduneError =>
-    reason instanceof SandduneError
-      ? reason
-      : new SandboxError(name, problem, String(reason), { cause: reason });
-
 /** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
 const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   setup: SandboxSetup,
@@ -78,7 +71,7 @@ const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   );
   return yield* interruptible(
     async (signal) => {
-      handle = await create(signal);
+      handle = guardedHandle(await create(signal), plan.sandbox.name);
       return handle;
     },
     providerError(plan.sandbox.name, "it could not be created"),

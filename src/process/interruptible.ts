@@ -10,7 +10,8 @@ export const interruptible = <A, E>(
 ): Effect.Effect<A, E> =>
   Effect.callback<A, E>((resume) => {
     const controller = new AbortController();
-    const settled = start(controller.signal).then(
+    // Inside an async function, so that what is thrown at once is a rejection as well.
+    const settled = (async () => start(controller.signal))().then(
       (value) => resume(Effect.succeed(value)),
       (reason: unknown) => resume(Effect.suspend(() => Effect.fail(toError(reason)))),
     );

@@ -14,6 +14,7 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 
@@ -210,4 +211,39 @@ it("a git that is too old is refused by its version", async () => {
     env: { ...process.env, PATH: `${bin}:${process.env["PATH"]}` },
   });
   expect(printed).toMatch(/PrerequisiteError.*2\.25\.1 is too old.*2\.38/);
+});
+
+describe("a sandbox provider of somebody else's that throws", () => {
+  const throwing = (where: "create" | "exec"): SandboxProvider =>
+    createBindMountSandboxProvider({
+      name: "theirs",
+      create: async ({ sandboxName, worktreePath }) => {
+        if (where === "create") throw new TypeError("their bug");
+        return {
+          name: sandboxName,
+          worktreePath,
+          exec: () => {
+            throw new TypeError("their bug");
+          },
+          copyFileIn: async () => {},
+          copyFileOut: async () => {},
+          close: async () => {
+            throw new TypeError("another bug");
+          },
+        };
+      },
+    });
+
+  it.each(["create", "exec"] as const)("in %s is named, and nothing is left behind", async (where) => {
+    const cwd = temporaryRepository();
+    const error = await failureOf({
+      ...good(cwd),
+      sandbox: throwing(where),
+      branchStrategy: { type: "branch", branch: "b" },
+    });
+    expect(error).toMatchObject({ name: "SandboxError", sandbox: "theirs" });
+    expect(error.message).toContain("their bug");
+    expect(leftovers(cwd)).toEqual([]);
+    expect(git(cwd, "branch", "--list", "b")).toBe("");
+  });
 });
