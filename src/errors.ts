@@ -21,6 +21,10 @@ export abstract class SandduneError extends Error {
   /** Set when the worktree was kept on disk. */
   declare preservedWorktreePath?: string;
   declare logFilePath?: string;
+  /** What else the run has to say, as in `RunResult.warnings`: where things were kept, for one. */
+  declare warnings?: string[];
+  /** As in `RunResult.protectedPaths`. */
+  declare protectedPaths?: string[];
   /** The iterations that were finished before the failure. */
   declare iterations?: IterationResult[];
 

@@ -28,7 +28,6 @@ export interface CheckoutSession {
 
 /** What the agent leaves on the host must not run there by itself. */
 const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> => {
-  const { warnings } = context.progress;
   const skipsConfigDirectory = checkoutPath === dirname(context.plan.repository.configDirectory);
   const search = { checkoutPath, skipsConfigDirectory, submodulePaths: context.newSubmodules };
   return disarmNestedRepositories(search, context.nestedRepositories).pipe(
@@ -36,7 +35,7 @@ const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> 
       Effect.succeed([`Could not look for repositories of the agent's in ${checkoutPath}: ${error.message}`]),
     ),
     Effect.map((sentences) => {
-      warnings.push(...sentences);
+      context.progress.warn(...sentences);
     }),
   );
 };
@@ -47,7 +46,7 @@ const settle = (context: RunContext, checkout: Checkout): Effect.Effect<void> =>
     Effect.andThen(followBranch(context, checkout, { agentIsGone: true })),
     Effect.catch((error: SandduneError) => Effect.succeed(error.message)),
     Effect.map((problem) => {
-      if (problem !== undefined) context.progress.warnings.push(problem);
+      if (problem !== undefined) context.progress.warn(problem);
     }),
   );
 
@@ -55,7 +54,7 @@ const settle = (context: RunContext, checkout: Checkout): Effect.Effect<void> =>
 const reasonToKeep = (context: RunContext, exit: Exit.Exit<unknown, unknown>): string | undefined => {
   if (context.keepWorktreeReason !== undefined) return context.keepWorktreeReason;
   const isAborted = exit._tag === "Failure" && Cause.hasInterrupts(exit.cause);
-  return isAborted && context.agentHasStarted() ? "the run was aborted" : undefined;
+  return isAborted && context.agentHasStarted ? "the run was aborted" : undefined;
 };
 
 /** Decides what becomes of the worktree and of a branch that was made for this run. Never hides the run's own error. */
@@ -106,6 +105,7 @@ const openRunWorktree = Effect.fnUntraced(function* (
   source: SourceBranch,
 ): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
   const { plan, journal, progress } = context;
+  if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
   journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
   const worktree = yield* Effect.acquireRelease(
     Effect.scoped(openWorktree(plan.repository, source, plan.runId)),
@@ -117,7 +117,7 @@ const openRunWorktree = Effect.fnUntraced(function* (
     // The run that left it may have been killed before it could do that.
     yield* disarm(context, worktree.path);
     if (yield* isDirty(worktree.path)) {
-      progress.warnings.push(
+      progress.warn(
         `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${worktree.path}`,
       );
     }
@@ -137,7 +137,7 @@ const openUserCheckout = Effect.fnUntraced(function* (
   yield* updateRefs(repository.topLevel, [{ ref: baseRef(runId), to: sha }]);
   const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
   context.nestedRepositories = yield* findNestedRepositories(search);
-  yield* Effect.addFinalizer(() => (context.agentHasStarted() ? settle(context, checkout) : Effect.void));
+  yield* Effect.addFinalizer(() => (context.agentHasStarted ? settle(context, checkout) : Effect.void));
   return checkout;
 });
 

@@ -1,3 +1,4 @@
+import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { HostFileError } from "../errors.ts";
 
@@ -12,7 +13,9 @@ const asHostFileError = (defect: unknown): HostFileError | undefined => {
 export const withHostFileErrors = <A, E, R>(
   step: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | HostFileError, R> =>
-  Effect.catchDefect(step, (defect) => {
-    const error = asHostFileError(defect);
-    return error === undefined ? Effect.die(defect) : Effect.fail(error);
+  Effect.catchCause(step, (cause): Effect.Effect<never, E | HostFileError> => {
+    // What went wrong first, or an abort, is the news; trouble with files while tidying up is not.
+    const isNews = !Cause.hasFails(cause) && !Cause.hasInterrupts(cause);
+    const error = isNews ? asHostFileError(Cause.squash(cause)) : undefined;
+    return error === undefined ? Effect.failCause(cause) : Effect.fail(error);
   });

@@ -1,7 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import { ImportRefusedError, SandboxLostError, type SandduneError } from "../errors.ts";
+import { SandboxLostError, type SandduneError } from "../errors.ts";
 import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
 import { importCommits } from "../git/importCommits.ts";
 import { inspectChanges, listOwnCommits } from "../git/ownCommits.ts";
@@ -48,14 +49,17 @@ const rescue = ({ context, session }: WorkImport): Effect.Effect<void> => {
   const archivePath = join(context.journal.runDirectory, "rescue.tar");
   return rescueFiles(session.repository, archivePath).pipe(
     Effect.map((rescued) => {
-      if (!rescued) return;
+      if (!rescued) {
+        context.progress.warn("The files of the sandbox could not be kept.");
+        return;
+      }
       context.journal.tell({
         type: "kept",
         what: "archive",
         name: archivePath,
         reason: "it holds all of the sandbox's files",
       });
-      context.progress.warnings.push(`All files of the sandbox are kept in ${archivePath}.`);
+      context.progress.warn(`All files of the sandbox are kept in ${archivePath}.`);
     }),
   );
 };
@@ -79,9 +83,7 @@ const importOnce = Effect.fnUntraced(function* (
   const { files } = work.session;
   const exported = yield* exportWork(work, bundlePath).pipe(Effect.tapError(() => rescue(work)));
   if (exported.leftBehind.length > 0) {
-    progress.warnings.push(
-      `Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`,
-    );
+    progress.warn(`Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`);
     yield* rescue(work);
   }
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
@@ -101,8 +103,7 @@ const importOnce = Effect.fnUntraced(function* (
     exported,
   );
   context.tip = imported.tip;
-  for (const warning of imported.warnings)
-    if (!progress.warnings.includes(warning)) progress.warnings.push(warning);
+  progress.warn(...imported.warnings);
   if (imported.tip !== before) {
     const [commits, changes] = yield* listedCommits(work, imported.tip);
     progress.commits = commits;
@@ -113,10 +114,10 @@ const importOnce = Effect.fnUntraced(function* (
     yield* followBranch(context, checkout),
     files && (yield* moveWorktreeFiles(files, imported.uncommitted ?? imported.tip)),
   ].filter((problem) => problem !== undefined);
-  progress.warnings.push(...problems);
-  if (problems.length === 0 && imported.uncommitted !== undefined) {
-    context.redundantRefs.add(uncommittedRef(plan.runId));
-  }
+  progress.warn(...problems);
+  // The worktree's files hold the uncommitted work now, unless something was in the way.
+  if (problems.length === 0) context.redundantRefs.add(uncommittedRef(plan.runId));
+  else context.redundantRefs.delete(uncommittedRef(plan.runId));
   if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
 });
 
@@ -131,9 +132,9 @@ export const importWork = (
 ): Effect.Effect<void, SandduneError> => {
   const { context } = work;
   const { filesDirectory } = context.journal;
-  if (!work.session.hasRun()) return Effect.void;
+  if (work.session.isUnused()) return Effect.void;
   return importOnce(work, join(filesDirectory, `${label}.bundle`), closesSandbox).pipe(
-    Effect.tapError((error) =>
+    Effect.onError((cause) =>
       Effect.sync(() => {
         context.keepsRunFiles = true;
         context.keepWorktreeReason ??= "the agent's commits could not be taken over";
@@ -141,7 +142,7 @@ export const importWork = (
           type: "kept",
           what: "git directory",
           name: filesDirectory,
-          reason: error instanceof ImportRefusedError ? error.problem : error.message,
+          reason: String(Cause.squash(cause)),
         });
       }),
     ),

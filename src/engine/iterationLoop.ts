@@ -109,15 +109,20 @@ export const runIterations = Effect.fnUntraced(function* (
   for (let iteration = 1; iteration <= loop.maxIterations; iteration++) {
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
     const result: { sessionId?: string; usage?: IterationUsage } = {};
-    yield* runIteration(loop, iteration, matcher, result).pipe(
-      Effect.onExit((exit) =>
-        exit._tag === "Success"
-          ? Effect.void
-          : Effect.ignore(loop.afterIteration({ iteration, result, failed: true, isLast: true })),
+    // Nothing can come between the agent's end and the import of what it has made.
+    yield* Effect.uninterruptibleMask((restore) =>
+      restore(runIteration(loop, iteration, matcher, result)).pipe(
+        Effect.onError(() =>
+          Effect.ignore(loop.afterIteration({ iteration, result, failed: true, isLast: true })),
+        ),
+        Effect.andThen(
+          Effect.suspend(() => {
+            const isLast = matcher.matched !== undefined || iteration === loop.maxIterations;
+            return loop.afterIteration({ iteration, result, failed: false, isLast });
+          }),
+        ),
       ),
     );
-    const isLast = matcher.matched !== undefined || iteration === loop.maxIterations;
-    yield* Effect.uninterruptible(loop.afterIteration({ iteration, result, failed: false, isLast }));
     if (matcher.matched !== undefined) return matcher.matched;
   }
   return undefined;

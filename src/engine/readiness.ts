@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SandboxError, SandboxUserMismatchError } from "../errors.ts";
 import { SANDBOX_GIT_DIRECTORY } from "../git/sandboxGitDirectory.ts";
@@ -62,11 +62,16 @@ const failureOf = (
   }
 };
 
+const hasObjects = (gitDirectory: string): boolean =>
+  readdirSync(join(gitDirectory, "objects"), { recursive: true, withFileTypes: true }).some(
+    (entry) => entry.isFile() && entry.name !== "alternates",
+  );
+
 /** A sandbox in which nothing runs before it is known to be fit for it. */
 export interface CheckedSandbox {
   readonly handle: BindMountSandboxHandle;
-  /** Whether the check was passed, so that commands have run, or are running. */
-  readonly isReady: () => boolean;
+  /** Whether no command has begun in it, because the check failed or never came to an end. */
+  readonly isUnused: () => boolean;
 }
 
 /**
@@ -78,26 +83,23 @@ export const withReadinessCheck = (
   provider: string,
   hostGitDirectory: string,
 ): CheckedSandbox => {
-  let wasReady = false;
-  const isReady = () => {
-    wasReady ||= readVerdict(hostGitDirectory) === READY;
-    return wasReady;
-  };
+  let isReady = false;
   const firstExec = async (command: string, options: ExecOptions) => {
     const cwd = options.cwd ?? handle.worktreePath;
     const result = await handle.exec(readinessScript(cwd, command), { ...options, cwd: handle.worktreePath });
     const failure = failureOf(provider, hostGitDirectory, cwd, result.stderr);
     if (failure !== undefined) throw failure;
-    wasReady = true;
+    isReady = true;
     return result;
   };
   return {
-    isReady,
+    // The verdict is in a place that the agent can write to; objects in its git directory prove that it has run.
+    isUnused: () => !isReady && readVerdict(hostGitDirectory) !== READY && !hasObjects(hostGitDirectory),
     handle: {
       name: handle.name,
       worktreePath: handle.worktreePath,
       exec: (command, options = {}) =>
-        isReady() ? handle.exec(command, options) : firstExec(command, options),
+        isReady ? handle.exec(command, options) : firstExec(command, options),
       copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
       copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
       close: () => handle.close(),

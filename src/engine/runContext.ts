@@ -18,7 +18,7 @@ export interface RunContext {
   indexAt: string;
   /** Directories that the agent's commits have made submodules of. */
   newSubmodules: readonly string[];
-  agentHasStarted: () => boolean;
+  agentHasStarted: boolean;
   /** The source branch has been merged into the target branch. */
   isMerged: boolean;
   /** Set when the worktree must stay even if it is clean. */

@@ -7,7 +7,7 @@ const STDOUT_BYTES = 1024 * 1024;
 /** What a run session has to tell so far, whether it ends well or not. */
 export class RunProgress {
   readonly iterations: IterationResult[] = [];
-  readonly warnings: string[] = [];
+  readonly #warnings: string[] = [];
   readonly protectedPaths = new Set<string>();
   commits: string[] = [];
   completionSignal: string | undefined;
@@ -19,7 +19,17 @@ export class RunProgress {
     /** The branch that holds the commits now. */
     public branch: string,
     readonly logFilePath: string,
+    private readonly onWarning: (sentence: string) => void,
   ) {}
+
+  /** Says something that the caller should know; the same thing only once. */
+  warn(...sentences: readonly string[]): void {
+    for (const sentence of sentences) {
+      if (this.#warnings.includes(sentence)) continue;
+      this.#warnings.push(sentence);
+      this.onWarning(sentence);
+    }
+  }
 
   addText(text: string): void {
     this.#stdout.pushText(text);
@@ -33,6 +43,8 @@ export class RunProgress {
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,
       logFilePath: this.logFilePath,
+      warnings: this.#warnings,
+      protectedPaths: [...this.protectedPaths],
       ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
     };
   }
@@ -42,8 +54,6 @@ export class RunProgress {
       ...this.#reached(),
       stdout: this.#stdout.text(),
       ...(this.completionSignal !== undefined && { completionSignal: this.completionSignal }),
-      protectedPaths: [...this.protectedPaths],
-      warnings: this.warnings,
     };
   }
 

@@ -45,16 +45,19 @@ const openContext = (plan: RunPlan): RunContext => {
     targetBranch: plan.branches.targetBranch,
     logFilePath,
   });
+  const log = new RunLog(logFilePath);
   return {
     plan,
     journal,
-    log: new RunLog(logFilePath),
-    progress: new RunProgress(plan.runId, plan.branches.sourceBranch ?? "HEAD", logFilePath),
+    log,
+    progress: new RunProgress(plan.runId, plan.branches.sourceBranch ?? "HEAD", logFilePath, (sentence) =>
+      log.note(`Warning: ${sentence}`),
+    ),
     tip: plan.host.head.sha,
     indexAt: plan.host.head.sha,
     newSubmodules: [],
     nestedRepositories: new Map(),
-    agentHasStarted: () => false,
+    agentHasStarted: false,
     isMerged: false,
     keepWorktreeReason: undefined,
     redundantRefs: new Set([baseRef(plan.runId)]),
@@ -71,7 +74,7 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>): "succeeded" | "failed" | "a
 const removeRunFiles = ({ journal, progress }: RunContext): Effect.Effect<void> =>
   Effect.promise(() =>
     removeDirectory(journal.filesDirectory).catch((error: unknown) => {
-      progress.warnings.push(`${journal.filesDirectory} could not be removed: ${String(error)}`);
+      progress.warn(`${journal.filesDirectory} could not be removed: ${String(error)}`);
     }),
   );
 
@@ -108,7 +111,7 @@ const iterate = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
   const { plan, progress, journal, log } = context;
   const { handle } = work.session.repository;
-  context.agentHasStarted = work.session.hasRun;
+  context.agentHasStarted = true;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
     sandbox: handle,
@@ -139,8 +142,7 @@ const iterate = Effect.fnUntraced(function* (
         ),
         Effect.tapError((error) =>
           Effect.sync(() => {
-            if (failed) progress.warnings.push(error.message);
-            log.note(error.message);
+            if (failed) progress.warn(error.message);
           }),
         ),
       ),
@@ -199,7 +201,7 @@ const steps = Effect.fnUntraced(function* (
       nestedRepositories: context.nestedRepositories,
     }),
   );
-  context.progress.warnings.push(...sandboxSession.warnings);
+  context.progress.warn(...sandboxSession.warnings);
   const work = { context, checkout: session.checkout, session: sandboxSession, knownCommits };
   yield* timed(context, "agent", iterate(context, work));
   yield* timed(context, "merge", merge(context, session));

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
@@ -42,8 +43,8 @@ export interface SandboxSetup {
 /** A sandbox with the repository in it. */
 export interface SandboxSession {
   readonly repository: SandboxRepository;
-  /** Whether anything of the agent's can have run in it. */
-  readonly hasRun: () => boolean;
+  /** Whether no command has begun in it. */
+  readonly isUnused: () => boolean;
   /** Commits that both the host and the sandbox had from the start. */
   readonly sharedCommits: readonly string[];
   /** What could not be brought into the sandbox, in sentences. */
@@ -53,6 +54,24 @@ export interface SandboxSession {
   /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
   readonly reopen?: Effect.Effect<SandboxRepository, SandduneError, Scope.Scope>;
 }
+
+const CLOSE_TIMEOUT_MS = 60_000;
+
+/** Closes a sandbox, and gives up on a provider that does not come to an end. */
+const closeInTime = async (handle: SandboxHandle): Promise<boolean> => {
+  const timeout = new AbortController();
+  try {
+    return await Promise.race([
+      handle.close().then(
+        () => true,
+        () => false,
+      ),
+      delay(CLOSE_TIMEOUT_MS, false, { signal: timeout.signal }),
+    ]);
+  } finally {
+    timeout.abort();
+  }
+};
 
 /** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
 const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
@@ -65,8 +84,10 @@ const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   journal.write({ type: "creating", what: "sandbox", name: sandboxName });
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
-      await handle?.close().catch(() => undefined);
-      journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+      // A sandbox that never came up is not known to be gone: the journal keeps naming it.
+      if (handle === undefined) return;
+      const isClosed = await closeInTime(handle);
+      if (isClosed) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
     }),
   );
   return yield* interruptible(
@@ -112,7 +133,7 @@ const openBindMount = Effect.fnUntraced(function* (
   const sandbox = yield* open(`sanddune-${plan.runId}`);
   return {
     repository: repositoryIn(sandbox),
-    hasRun: sandbox.isReady,
+    isUnused: sandbox.isUnused,
     sharedCommits: setup.knownCommits,
     warnings: [],
     reopen: open(`sanddune-${plan.runId}-recovery`).pipe(Effect.map(repositoryIn)),
@@ -143,7 +164,7 @@ const openIsolated = Effect.fnUntraced(function* (
     uncommitted: files.uncommitted,
   });
   return {
-    hasRun: () => true,
+    isUnused: () => false,
     sharedCommits: [worktree.baseSha, ...targetTip],
     files,
     warnings,

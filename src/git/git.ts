@@ -57,6 +57,9 @@ const PASSED_ENVIRONMENT = [
 /** Output is parsed whole or not at all, so the limit is far above what a repository produces. */
 const CAPTURE_BYTES = 256 * 1024 * 1024;
 
+/** Far above what the largest checkout takes: git may wait for a network file system or a signing agent that is gone. */
+const TIMEOUT_MS = 30 * 60_000;
+
 const environment = (extra: GitOptions["env"]): Record<string, string> => {
   const env: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
   for (const key of PASSED_ENVIRONMENT) {
@@ -103,6 +106,7 @@ export const git = (
         env: environment(options.env),
         signal,
         captureBytes: CAPTURE_BYTES,
+        timeoutMs: TIMEOUT_MS,
         ...(options.stdin !== undefined && { stdin: options.stdin }),
         ...(options.encoding !== undefined && { encoding: options.encoding }),
       }),

@@ -4,7 +4,15 @@ import { interruptible } from "../process/interruptible.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { git } from "./git.ts";
-import { branchRef, isAncestor, isGitError, type RefUpdate, resolveCommit, updateRefs } from "./refs.ts";
+import {
+  branchRef,
+  isAncestor,
+  isDetached,
+  isGitError,
+  type RefUpdate,
+  resolveCommit,
+  updateRefs,
+} from "./refs.ts";
 import {
   beforeRewriteRef,
   SANDBOX_STASH_REFS,
@@ -103,6 +111,11 @@ const moveBranch = Effect.fnUntraced(function* (
   if (isRewrite && !target.allowsRewrite) {
     return yield* refuse(
       new BranchMovedError(shownBranch, "would lose commits that it had before the run", keptRef),
+    );
+  }
+  if (branch === undefined && !(yield* isDetached(cwd))) {
+    return yield* refuse(
+      new BranchMovedError(shownBranch, "was switched to a branch during the run", keptRef),
     );
   }
   const backup = beforeRewriteRef(runId);

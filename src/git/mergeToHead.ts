@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import {
   BranchMovedError,
@@ -8,7 +10,7 @@ import {
 import type { ConfigEntry } from "./configFile.ts";
 import { git, gitText } from "./git.ts";
 import { lockMerges } from "./locks.ts";
-import { branchRef, isAncestor, isGitError, resolveCommit, updateRefs } from "./refs.ts";
+import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
 import { listWorktrees } from "./worktreeList.ts";
@@ -68,6 +70,17 @@ const computeMerge = Effect.fnUntraced(function* (
   );
 });
 
+/** A branch that is being rebased is checked out nowhere, and yet in use: the rebase would undo the merge. */
+const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolean => {
+  const worktrees = join(commonDirectory, "worktrees");
+  const linked = existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : [];
+  return [commonDirectory, ...linked]
+    .flatMap((directory) =>
+      ["rebase-merge", "rebase-apply"].map((name) => join(directory, name, "head-name")),
+    )
+    .some((path) => existsSync(path) && readFileSync(path, "utf8").trim() === branchRef(branch));
+};
+
 /** Moves the target to the finished result: with its checkout if it has one, or not at all. */
 const advance = Effect.fnUntraced(function* (
   plan: MergePlan,
@@ -79,6 +92,16 @@ const advance = Effect.fnUntraced(function* (
     targetBranch === undefined
       ? repository.topLevel
       : (yield* listWorktrees(repository.topLevel)).find(({ branch }) => branch === targetBranch)?.path;
+  if (checkout === undefined && isBeingRebased(repository, targetBranch as string)) {
+    return yield* Effect.fail(
+      new CheckoutInTheWayError(
+        repository.topLevel,
+        sourceBranch,
+        targetBranch as string,
+        "a rebase of it is under way",
+      ),
+    );
+  }
   if (checkout === undefined) {
     return yield* updateRefs(
       repository.topLevel,
@@ -114,6 +137,11 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
       const targetName = plan.targetBranch ?? "HEAD";
       const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        if (plan.targetBranch === undefined && !(yield* isDetached(plan.repository.topLevel))) {
+          return yield* Effect.fail(
+            new BranchMovedError(targetName, "was switched to a branch during the run", plan.sourceBranch),
+          );
+        }
         const targetTip = yield* resolveCommit(plan.repository.topLevel, targetRef);
         if (targetTip === undefined) {
           return yield* Effect.fail(

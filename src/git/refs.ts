@@ -48,4 +48,10 @@ export const isAncestor = (
     Effect.map((result) => result.exitCode === 0),
   );
 
+/** Whether HEAD of a checkout points to a commit rather than to a branch. */
+export const isDetached = (cwd: string): Effect.Effect<boolean, SandduneError> =>
+  git(["symbolic-ref", "--quiet", "HEAD"], { cwd, expectedExitCodes: [1] }).pipe(
+    Effect.map((result) => result.exitCode === 1),
+  );
+
 export const isGitError = (error: SandduneError): error is GitError => error instanceof GitError;

@@ -115,7 +115,7 @@ const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: Source
   ).pipe(
     Effect.mapError((error) => {
       if (!isGitError(error)) return error;
-      return /exists; cannot create|cannot lock ref .* exists/.test(error.stderr)
+      return /exists; cannot create/.test(error.stderr)
         ? new InvalidBranchNameError(
             branch,
             "it stands in the way of another branch, or another branch in its way",
@@ -150,8 +150,8 @@ export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   repository: Repository,
   path: string,
 ): Effect.fn.Return<boolean, SandduneError, Scope.Scope> {
-  if (yield* isDirty(path)) return false;
   yield* lockWorktrees(repository);
+  if (yield* isDirty(path)) return false;
   // Twice forced because it is locked; `remove` without force would look into submodules.
   yield* git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel });
   return true;

@@ -5,12 +5,18 @@ import { readProcessStat } from "./processIdentity.ts";
 const POLL_MS = 10;
 
 /** A process that has ended but was not collected by its parent still answers signals: only its state tells. */
-const hasLivingMember = (groupId: number): boolean =>
-  readdirSync("/proc").some((name) => {
-    if (!/^\d+$/.test(name)) return false;
-    const stat = readProcessStat(Number(name));
-    return stat !== undefined && stat.group === groupId && stat.state !== "Z" && stat.state !== "X";
-  });
+const hasLivingMember = (groupId: number): boolean => {
+  try {
+    return readdirSync("/proc").some((name) => {
+      if (!/^\d+$/.test(name)) return false;
+      const stat = readProcessStat(Number(name));
+      return stat !== undefined && stat.group === groupId && stat.state !== "Z" && stat.state !== "X";
+    });
+  } catch {
+    // Too many open files, say: what cannot be seen counts as alive.
+    return true;
+  }
+};
 
 const groupIsAlive = (groupId: number): boolean => {
   try {

@@ -140,7 +140,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       if (failure !== undefined || settled) return;
       failure = { reason };
       if (child.pid === undefined) void settle();
-      else void killGroup(child.pid, spec.killGraceMs ?? DEFAULT_KILL_GRACE_MS).then(settle);
+      else void killGroup(child.pid, spec.killGraceMs ?? DEFAULT_KILL_GRACE_MS).then(settle, settle);
     };
 
     const restartDrain = () => {

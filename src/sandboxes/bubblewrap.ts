@@ -1,7 +1,8 @@
+import { existsSync } from "node:fs";
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
 import {
@@ -159,6 +160,9 @@ export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxPr
     preflight: async ({ repositoryPath, signal }) => {
       const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
       await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
+      for (const path of settings.readOnlyPaths ?? []) {
+        if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
+      }
       await preflight(signal);
     },
     create: (options) => create(settings, options),

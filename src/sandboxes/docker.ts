@@ -11,8 +11,8 @@ const askWhetherRootless = async (): Promise<boolean> => {
     program: "docker",
     args: ["info", "--format", "{{json .SecurityOptions}}"],
     timeoutMs: 10_000,
-  }).catch(() => undefined);
-  return answer?.stdout.includes("name=rootless") ?? false;
+  });
+  return answer.stdout.includes("name=rootless");
 };
 
 const answers = new Map<string, Promise<boolean>>();
@@ -23,6 +23,8 @@ const daemonIsRootless = async (): Promise<boolean> => {
   const daemon = `${process.env["DOCKER_HOST"]} ${process.env["DOCKER_CONTEXT"]}`;
   const answer = answers.get(daemon) ?? askWhetherRootless();
   answers.set(daemon, answer);
+  // Asked again if it could not answer.
+  answer.catch(() => answers.delete(daemon));
   return answer;
 };
 
