@@ -322,12 +322,12 @@ export class ImportRefusedError extends SandduneError {
 /** The branch changed on the host while the agent worked. The agent's commits are kept under `keptRef`. */
 export class BranchMovedError extends SandduneError {
   constructor(
-    override readonly branch: string,
+    readonly movedBranch: string,
     readonly problem: string,
     readonly keptRef: string,
   ) {
     super(
-      `Branch ${branch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands([`git log ${branch}..${keptRef}`, `git merge ${keptRef}`])}`,
+      `Branch ${movedBranch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands([`git log ${movedBranch}..${keptRef}`, `git merge ${keptRef}`])}`,
     );
   }
 }

@@ -43,12 +43,29 @@ const invoke = Effect.fnUntraced(function* (
   invocation: AgentInvocation,
 ): Effect.fn.Return<void, SandduneError> {
   const { agent, sandbox, onEvent } = invocation;
-  const { command, stdin } = agent.buildCommand(invocation);
+  const providerFailed = (what: string, reason: unknown) =>
+    new AgentFailedError(
+      agent.name,
+      `its agent provider threw while ${what} (${String(reason)})`,
+      undefined,
+      "",
+    );
+  const { command, stdin } = yield* Effect.try({
+    try: () => agent.buildCommand(invocation),
+    catch: (reason) => providerFailed("building the command", reason),
+  });
   const commandLine = typeof command === "string" ? command : command.map(shellQuote).join(" ");
   let verdict: Extract<AgentEvent, { type: "result" }> | undefined;
   let hasSpoken = false;
+  const parse = (line: string, stream: "stdout" | "stderr") => {
+    try {
+      return agent.parseLine(line, stream);
+    } catch (reason) {
+      throw providerFailed("reading the output", reason);
+    }
+  };
   const receive = (stream: "stdout" | "stderr") => (line: string) => {
-    for (const event of agent.parseLine(line, stream)) {
+    for (const event of parse(line, stream)) {
       if (event.type === "result") verdict = event;
       if (event.type === "text") hasSpoken = true;
       onEvent(event);

@@ -20,6 +20,7 @@ import {
 } from "../git/worktrees.ts";
 import { followBranch } from "./followBranch.ts";
 import type { RunContext } from "./runContext.ts";
+import { tidying } from "./tidying.ts";
 
 export interface CheckoutSession {
   readonly checkout: Checkout;
@@ -109,7 +110,7 @@ const openRunWorktree = Effect.fnUntraced(function* (
   journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
   const worktree = yield* Effect.acquireRelease(
     Effect.scoped(openWorktree(plan.repository, source, plan.runId)),
-    (opened, exit) => releaseWorktree(context, opened, exit),
+    (opened, exit) => tidying(releaseWorktree(context, opened, exit), (sentence) => progress.warn(sentence)),
   );
   context.tip = worktree.baseSha;
   context.indexAt = worktree.baseSha;
@@ -137,7 +138,11 @@ const openUserCheckout = Effect.fnUntraced(function* (
   yield* updateRefs(repository.topLevel, [{ ref: baseRef(runId), to: sha }]);
   const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
   context.nestedRepositories = yield* findNestedRepositories(search);
-  yield* Effect.addFinalizer(() => (context.agentHasStarted ? settle(context, checkout) : Effect.void));
+  yield* Effect.addFinalizer(() =>
+    tidying(context.agentHasStarted ? settle(context, checkout) : Effect.void, (sentence) =>
+      context.progress.warn(sentence),
+    ),
+  );
   return checkout;
 });
 

@@ -22,9 +22,26 @@ export interface WorkImport {
   readonly knownCommits: readonly string[];
 }
 
+/** When an import happens. */
+export interface ImportMoment {
+  /** Names the files of this import. */
+  readonly label: string;
+  /** The agent failed, or the run was aborted. */
+  readonly failed: boolean;
+  /** Nothing more will be wanted of the sandbox. */
+  readonly isLast: boolean;
+}
+
+/** Who has aborted a run is waiting; and an agent that had to be stopped may have left a repository that git hangs in. */
+const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
+
 /** Exports from the run's sandbox or, if that was lost while its files were not, from a new one over the same files. */
-const exportNow = (work: WorkImport, bundlePath: string) => {
-  const request = { sourceBranch: work.checkout.branch, knownCommits: work.session.sharedCommits };
+const exportNow = (work: WorkImport, bundlePath: string, { failed }: ImportMoment) => {
+  const request = {
+    sourceBranch: work.checkout.branch,
+    knownCommits: work.session.sharedCommits,
+    timeoutMs: failed ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
+  };
   const from = (repository: SandboxRepository) => exportFromSandbox(repository, request, bundlePath);
   const { repository, reopen } = work.session;
   return from(repository).pipe(
@@ -36,10 +53,10 @@ const exportNow = (work: WorkImport, bundlePath: string) => {
 };
 
 /** The agent's command has packed its commits when it was over, unless it was killed before. */
-const exportWork = (work: WorkImport, bundlePath: string) =>
+const exportWork = (work: WorkImport, bundlePath: string, moment: ImportMoment) =>
   takeFinishedExport(work.session.repository, bundlePath).pipe(
     Effect.flatMap((finished) =>
-      finished === undefined ? exportNow(work, bundlePath) : Effect.succeed(finished),
+      finished === undefined ? exportNow(work, bundlePath, moment) : Effect.succeed(finished),
     ),
   );
 
@@ -76,19 +93,19 @@ const listedCommits = (work: WorkImport, tip: string) => {
 const importOnce = Effect.fnUntraced(function* (
   work: WorkImport,
   bundlePath: string,
-  closesSandbox: boolean,
+  moment: ImportMoment,
 ): Effect.fn.Return<void, SandduneError> {
   const { context, checkout } = work;
   const { plan, progress } = context;
   const { files } = work.session;
-  const exported = yield* exportWork(work, bundlePath).pipe(Effect.tapError(() => rescue(work)));
+  const exported = yield* exportWork(work, bundlePath, moment).pipe(Effect.tapError(() => rescue(work)));
   if (exported.leftBehind.length > 0) {
     progress.warn(`Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`);
     yield* rescue(work);
   }
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
   // scope waits for the same close.
-  if (closesSandbox) void work.session.repository.handle.close().catch(() => undefined);
+  if (moment.isLast) void work.session.repository.handle.close().catch(() => undefined);
   const before = context.tip;
   const imported = yield* importCommits(
     {
@@ -125,15 +142,11 @@ const importOnce = Effect.fnUntraced(function* (
  * Brings what the agent committed to the host: the one step that every way out of a run goes through. When it fails,
  * everything it could not bring home stays where it is, and the error says where that is.
  */
-export const importWork = (
-  work: WorkImport,
-  label: string,
-  closesSandbox: boolean,
-): Effect.Effect<void, SandduneError> => {
+export const importWork = (work: WorkImport, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
   const { context } = work;
   const { filesDirectory } = context.journal;
   if (work.session.isUnused()) return Effect.void;
-  return importOnce(work, join(filesDirectory, `${label}.bundle`), closesSandbox).pipe(
+  return importOnce(work, join(filesDirectory, `${moment.label}.bundle`), moment).pipe(
     Effect.onError((cause) =>
       Effect.sync(() => {
         context.keepsRunFiles = true;

@@ -7,6 +7,7 @@ import type { IterationResult, IterationUsage } from "../results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { AgentInvoker } from "./agentInvoker.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
+import { tidying } from "./tidying.ts";
 
 /** How an iteration ended. */
 export interface IterationEnd {
@@ -29,6 +30,7 @@ export interface IterationLoop {
   readonly idleTimeoutMs: number;
   readonly completionTimeoutMs: number;
   readonly onEvent: (event: AgentStreamEvent) => void;
+  readonly onWarning: (sentence: string) => void;
   /** Runs after every iteration, however it ended: what the agent committed is brought home before anything else. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
@@ -113,7 +115,7 @@ export const runIterations = Effect.fnUntraced(function* (
     yield* Effect.uninterruptibleMask((restore) =>
       restore(runIteration(loop, iteration, matcher, result)).pipe(
         Effect.onError(() =>
-          Effect.ignore(loop.afterIteration({ iteration, result, failed: true, isLast: true })),
+          tidying(loop.afterIteration({ iteration, result, failed: true, isLast: true }), loop.onWarning),
         ),
         Effect.andThen(
           Effect.suspend(() => {

@@ -26,6 +26,7 @@ import type { RunContext } from "./runContext.ts";
 import type { RunPlan } from "./runPlan.ts";
 import { RunProgress } from "./runProgress.ts";
 import { openSandboxSession } from "./sandboxSession.ts";
+import { tidying } from "./tidying.ts";
 
 /** Begins the run's journal and log. From here on the run can be found, whatever happens to this process. */
 const openContext = (plan: RunPlan): RunContext => {
@@ -126,9 +127,14 @@ const iterate = Effect.fnUntraced(function* (
       if (event.type === "text") progress.addText(event.text);
       log.event(event);
     },
+    onWarning: (sentence) => progress.warn(sentence),
     wrapCommand: (command) => withExport(work.session.repository, work.checkout.branch, command),
     afterIteration: ({ iteration, result, failed, isLast }) =>
-      timed(context, "import commits", importWork(work, `iteration-${iteration}`, isLast)).pipe(
+      timed(
+        context,
+        "import commits",
+        importWork(work, { label: `iteration-${iteration}`, isLast, failed }),
+      ).pipe(
         Effect.tap(() =>
           Effect.sync(() => {
             if (!failed) progress.iterations.push(result);
@@ -138,11 +144,6 @@ const iterate = Effect.fnUntraced(function* (
               tokens: tokensOf(context),
               commits: progress.commits,
             });
-          }),
-        ),
-        Effect.tapError((error) =>
-          Effect.sync(() => {
-            if (failed) progress.warn(error.message);
           }),
         ),
       ),
@@ -212,7 +213,9 @@ export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneErro
   withHostFileErrors(Effect.sync(() => openContext(plan))).pipe(
     Effect.flatMap((context) =>
       withHostFileErrors(Effect.scoped(steps(context))).pipe(
-        Effect.onExit((exit) => closeContext(context, exit)),
+        Effect.onExit((exit) =>
+          tidying(closeContext(context, exit), (sentence) => context.progress.warn(sentence)),
+        ),
         Effect.map(() => context.progress.toResult()),
         Effect.mapError((error) => context.progress.attachTo(error)),
         // The caller gets the very reason that was given; it can tell what was reached if it is one of our errors.

@@ -25,6 +25,7 @@ export interface ExportRequest {
   readonly sourceBranch: string | undefined;
   /** What the host has already: it stays behind. */
   readonly knownCommits: readonly string[];
+  readonly timeoutMs: number;
 }
 
 /** What a sandbox says about its repository. All of it is the agent's word until the import has checked it. */
@@ -47,7 +48,6 @@ const INCOMPLETE = "incomplete";
 const NESTED = "nested ";
 const COMPLETE = "complete";
 const MAX_REPORT_BYTES = 64 * 1024;
-const EXPORT_TIMEOUT_MS = 10 * 60_000;
 
 /**
  * Makes a commit of everything that is not committed. Best effort: whatever is wrong with the files, the index or HEAD,
@@ -163,7 +163,7 @@ export const exportFromSandbox = Effect.fnUntraced(function* (
     (signal) =>
       sandbox.handle.exec(packScript(sandbox, request.sourceBranch), {
         stdin: exclusions(request.knownCommits),
-        timeoutMs: EXPORT_TIMEOUT_MS,
+        timeoutMs: request.timeoutMs,
         signal,
       }),
     (reason) => reason as SandduneError,
@@ -204,7 +204,8 @@ const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<R
     return undefined;
   } finally {
     await rm(draft, { force: true });
-    await rm(join(hostGitDirectory, REPORT), { recursive: true, force: true });
+    // The agent may have made something else of it, that cannot be removed; then it is not used again either.
+    await rm(join(hostGitDirectory, REPORT), { recursive: true, force: true }).catch(() => undefined);
   }
 };
 

@@ -3,7 +3,7 @@ import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxRepository } from "./exportFromSandbox.ts";
 
-const TIMEOUT_MS = 10 * 60_000;
+const TIMEOUT_MS = 60_000;
 const ARCHIVE = "sanddune-rescue.tar";
 
 /**

@@ -21,10 +21,11 @@ const say = (invocation: AgentInvocation, text: string) =>
 interface Observed {
   readonly events: AgentStreamEvent[];
   readonly ends: IterationEnd[];
+  readonly warnings: string[];
 }
 
 const loopOf = (overrides: Partial<IterationLoop> = {}) => {
-  const observed: Observed = { events: [], ends: [] };
+  const observed: Observed = { events: [], ends: [], warnings: [] };
   const loop: IterationLoop = {
     agent: { name: "fake", buildCommand: () => ({ command: "", stdin: "" }), parseLine: () => [] },
     sandbox: {} as IterationLoop["sandbox"],
@@ -37,6 +38,7 @@ const loopOf = (overrides: Partial<IterationLoop> = {}) => {
     idleTimeoutMs: 600_000,
     completionTimeoutMs: 30_000,
     onEvent: (event) => observed.events.push(event),
+    onWarning: (sentence) => observed.warnings.push(sentence),
     afterIteration: (end) => Effect.sync(() => void observed.ends.push(end)),
     ...overrides,
   };
@@ -197,6 +199,14 @@ describe("what comes after an iteration", () => {
     const error = await Effect.runPromise(Effect.flip(play(runIterations(loop), failing)));
     expect(error).toBeInstanceOf(AgentFailedError);
     expect(observed.ends).toMatchObject([{ iteration: 1, failed: true }]);
+    expect(observed.warnings).toEqual([expect.stringContaining("broken")]);
+  });
+
+  it("does not hide the agent's error when it goes wrong in a way that nobody expected", async () => {
+    const { loop } = loopOf({ afterIteration: () => Effect.die(new TypeError("a bug")) });
+    const failing: Play = () => Effect.fail(new AgentFailedError("fake", "it failed", 1, ""));
+    const error = await Effect.runPromise(Effect.flip(play(runIterations(loop), failing)));
+    expect(error).toBeInstanceOf(AgentFailedError);
   });
 
   it("happens when the loop is interrupted", async () => {

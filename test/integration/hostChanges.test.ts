@@ -1,0 +1,107 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type RunOptions, run, type SandduneError, type ScriptedStep, scripted } from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { waitFor } from "../helpers/waiting.ts";
+
+const runsOf = (cwd: string): string[] => {
+  const path = join(cwd, ".sanddune/runs");
+  return existsSync(path) ? readdirSync(path).filter((name) => name !== ".gitignore") : [];
+};
+
+/** Starts a run whose agent waits for a file before it commits, and lets the host change meanwhile. */
+const meanwhile = async (
+  cwd: string,
+  overrides: Partial<RunOptions>,
+  change: () => void,
+): Promise<SandduneError> => {
+  const go = join(temporaryDirectory(), "go");
+  const steps: ScriptedStep[] = [
+    { shell: `while [ ! -e '${go}' ]; do sleep 0.02; done` },
+    { commit: "By the agent", files: { "agent.txt": "1\n" } },
+  ];
+  const running = run({
+    agent: scripted(steps),
+    sandbox: testIsolated(),
+    cwd,
+    prompt: "x",
+    ...overrides,
+  } as RunOptions).then(
+    () => {
+      throw new Error("the run was expected to fail");
+    },
+    (error) => error,
+  );
+  await waitFor(() => runsOf(cwd).length > 0);
+  change();
+  writeFileSync(go, "");
+  return running;
+};
+
+describe("while the agent works with a detached HEAD", () => {
+  it("a branch that the user switches to is not merged into", async () => {
+    const cwd = temporaryRepository();
+    git(cwd, "checkout", "--quiet", "--detach");
+    const error = await meanwhile(cwd, { branchStrategy: { type: "merge-to-head" } }, () =>
+      git(cwd, "switch", "--quiet", "-c", "mine"),
+    );
+    expect(error.name).toBe("BranchMovedError");
+    expect(git(cwd, "log", "-1", "--format=%s", "mine")).toBe("Initial commit");
+    expect(git(cwd, "log", "-1", "--format=%s", error.branch as string)).toBe("By the agent");
+    expect(git(cwd, "symbolic-ref", "--short", "HEAD")).toBe("mine");
+  });
+});
+
+describe("while the user rebases the target branch", () => {
+  it("it is not moved, and the commits are kept", async () => {
+    const cwd = temporaryRepository();
+    writeFileSync(join(cwd, "README.md"), "one\n");
+    git(cwd, "commit", "-qam", "One");
+    git(cwd, "switch", "-qc", "other", "HEAD^");
+    writeFileSync(join(cwd, "README.md"), "two\n");
+    git(cwd, "commit", "-qam", "Two");
+    git(cwd, "switch", "-q", "main");
+    const before = git(cwd, "rev-parse", "main");
+    const error = await meanwhile(cwd, { branchStrategy: { type: "merge-to-head" } }, () => {
+      expect(() => git(cwd, "rebase", "other")).toThrow();
+    });
+    expect(error.name).toBe("CheckoutInTheWayError");
+    expect(git(cwd, "rev-parse", "main")).toBe(before);
+    expect(git(cwd, "log", "-1", "--format=%s", error.branch as string)).toBe("By the agent");
+  });
+});
+
+describeWith(["bubblewrap"], "a run that fails", () => {
+  it("carries its warnings, and the paths to look at", async () => {
+    const cwd = temporaryRepository();
+    const error = (await run({
+      agent: scripted([
+        { commit: "Work", files: { ".envrc": "export A=1\n" } },
+        {
+          shell: "git checkout -q -b elsewhere && git commit -q --allow-empty -m Stray && git checkout -q -",
+        },
+        { exit: 1 },
+      ]),
+      sandbox: bubblewrap(),
+      cwd,
+      prompt: "x",
+      branchStrategy: { type: "branch", branch: "b" },
+    }).catch((reason) => reason)) as SandduneError;
+    expect(error.protectedPaths).toEqual([".envrc"]);
+    expect(error.warnings).toEqual([expect.stringContaining('also committed to "elsewhere"')]);
+    const ref = /refs\/sanddune\/\S+[^.]/.exec(error.warnings?.[0] ?? "")?.[0] as string;
+    expect(git(cwd, "log", "-1", "--format=%s", ref)).toBe("Stray");
+  });
+
+  it("before it begins, because a tool directory does not exist, says which", async () => {
+    const cwd = temporaryRepository();
+    const sandbox = bubblewrap({ readOnlyPaths: ["/no/such/tools"] });
+    const error = await run({ agent: scripted([]), sandbox, cwd, prompt: "x" }).catch((reason) => reason);
+    expect(error).toMatchObject({ name: "InvalidOptionsError", option: "readOnlyPaths" });
+    expect(error.message).toContain("/no/such/tools");
+  });
+});
