@@ -7,13 +7,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const results = JSON.parse(readFileSync(`${root}/.cache/test-results.json`, "utf8"));
 const requiresAll = process.env.SANDDUNE_REQUIRE_RUNTIMES === "1";
 
-/** `test/git/x.test.ts: part of a title`, in backticks. */
-const REFERENCE = /`(test\/[\w/.-]+\.test\.ts): ([^`]+)`/g;
+/** `test/git/x.test.ts: part of a title`, in backticks; without a title all tests of the file are meant. */
+const REFERENCE = /`(test\/[\w/.-]+\.test\.ts)(?:: ([^`]*))?`/g;
 
 const problems = [];
 let count = 0;
 for (const [index, line] of readFileSync(`${root}/docs/behaviours.md`, "utf8").split("\n").entries()) {
-  for (const [, file, title] of line.matchAll(REFERENCE)) {
+  for (const [, file, title = ""] of line.matchAll(REFERENCE)) {
     count++;
     const matching = results.filter((test) => test.file === file && test.name.includes(title));
     const where = `docs/behaviours.md:${index + 1}: ${file}: ${title}`;

@@ -15,12 +15,10 @@ const ALLOWED = {
   sandboxes: ["process"],
   display: ["process", "agents"],
   prompt: ["process"],
-  env: ["process"],
   git: ["process", "sandboxes/contract.ts"],
   engine: [
     "git",
     "prompt",
-    "env",
     "display",
     "process",
     "agents/contract.ts",
@@ -56,7 +54,7 @@ for (const name of readdirSync(source, { recursive: true })) {
   if (!(roomOf(file) in ALLOWED))
     problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
   const text = readFileSync(join(source, file), "utf8");
-  for (const [, specifier] of text.matchAll(/^(?:import|export)[^;]*?from\s+"([^"]+)";/gms)) {
+  for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
       const isAllowed = LEAVES.includes(file) ? LEAVES.includes(target) : mayImport(file, target);

@@ -238,7 +238,7 @@ export class SandboxError extends SandduneError {
   }
 }
 
-/** Files made in the sandbox would not belong to the user who started the run. */
+/** Files made in the sandbox would not belong to the user who started the run, or could not be made at all. */
 export class SandboxUserMismatchError extends SandduneError {
   constructor(
     readonly sandbox: string,
@@ -248,7 +248,7 @@ export class SandboxUserMismatchError extends SandduneError {
   ) {
     super(
       sentences(
-        `Files made in the ${sandbox} sandbox belong to uid ${actualUid} on the host, not to ${expectedUid}: you could not edit or delete the agent's work.`,
+        `Commands in the ${sandbox} sandbox run as uid ${actualUid}, but the worktree belongs to ${expectedUid}: one could not change what the other has made.`,
         hint,
       ),
     );
@@ -286,7 +286,7 @@ export class AgentNotFoundError extends SandduneError {
     readonly sandbox: string,
   ) {
     super(
-      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} in the ${sandbox} sandbox. Install it in the sandbox's image, or check the PATH there.`,
+      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} in the sandbox ${sandbox}. Install it in the sandbox's image, or check the PATH there.`,
     );
   }
 }

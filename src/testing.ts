@@ -1,3 +1,2 @@
-/** `sanddune/testing`: for authors of sandbox providers, and for tests of code that uses sanddune. */
+/** `sanddune/testing`: for authors of sandbox providers. */
 export { type ConformanceCase, type ConformanceTraits, sandboxConformance } from "./sandboxes/conformance.ts";
-export { testIsolated } from "./sandboxes/test-isolated.ts";

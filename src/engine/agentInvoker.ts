@@ -11,12 +11,8 @@ export interface AgentInvocation {
   readonly prompt: string;
   readonly iteration: number;
   readonly sandbox: SandboxHandle;
-  /** The sandbox provider's name, for errors. */
-  readonly sandboxProvider: string;
   /** Where the agent starts, in the sandbox. */
   readonly cwd: string;
-  /** Makes the command that is really run of the agent's own. */
-  readonly wrapCommand: (command: string) => string;
   readonly onEvent: (event: AgentEvent) => void;
   /** Called whenever the agent printed anything. */
   readonly onActivity: () => void;
@@ -73,7 +69,7 @@ const invoke = Effect.fnUntraced(function* (
   };
   const { exitCode, stderr } = yield* interruptible(
     (signal) =>
-      sandbox.exec(invocation.wrapCommand(commandLine), {
+      sandbox.exec(commandLine, {
         cwd: invocation.cwd,
         stdin,
         signal,
@@ -91,9 +87,7 @@ const invoke = Effect.fnUntraced(function* (
     );
   }
   if (exitCode === COMMAND_NOT_FOUND && !hasSpoken && /not found/i.test(stderr)) {
-    return yield* Effect.fail(
-      new AgentNotFoundError(agent.name, programOf(command), invocation.sandboxProvider),
-    );
+    return yield* Effect.fail(new AgentNotFoundError(agent.name, programOf(command), sandbox.name));
   }
   if (exitCode !== 0) {
     return yield* Effect.fail(

@@ -1,7 +1,15 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import * as Option from "effect/Option";
-import { InternalError } from "../errors.ts";
+import { InternalError, SandduneError } from "../errors.ts";
+
+/** The first error of ours in a cause. Something that threw while the run was tidied up can have made a defect of it. */
+const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
+  cause.reasons
+    .map((reason) => {
+      if (Cause.isFailReason(reason)) return reason.error;
+      return Cause.isDieReason(reason) ? reason.defect : undefined;
+    })
+    .find((error) => error instanceof SandduneError);
 
 /**
  * Where Effect ends and promises begin. Failures become the exported error classes, an abort becomes the caller's own
@@ -12,6 +20,5 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   const exit = await Effect.runPromiseExit(effect, signal && { signal });
   if (exit._tag === "Success") return exit.value;
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
-  const failure = Cause.findErrorOption(exit.cause);
-  throw Option.isSome(failure) ? failure.value : new InternalError({ cause: Cause.squash(exit.cause) });
+  throw knownError(exit.cause) ?? new InternalError({ cause: Cause.squash(exit.cause) });
 };

@@ -32,15 +32,19 @@ export interface ImportMoment {
   readonly isLast: boolean;
 }
 
-/** Who has aborted a run is waiting; and an agent that had to be stopped may have left a repository that git hangs in. */
+/**
+ * Who has aborted a run is waiting, and an agent that had to be stopped may have left a repository that git hangs in.
+ * Where the files are on the host anyway, they are kept instead.
+ */
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
 /** Exports from the run's sandbox or, if that was lost while its files were not, from a new one over the same files. */
 const exportNow = (work: WorkImport, bundlePath: string, { failed }: ImportMoment) => {
+  const filesAreOnHost = work.session.files === undefined;
   const request = {
     sourceBranch: work.checkout.branch,
     knownCommits: work.session.sharedCommits,
-    timeoutMs: failed ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
+    timeoutMs: failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
   };
   const from = (repository: SandboxRepository) => exportFromSandbox(repository, request, bundlePath);
   const { repository, reopen } = work.session;
@@ -74,9 +78,11 @@ const rescue = ({ context, session }: WorkImport): Effect.Effect<void> => {
         type: "kept",
         what: "archive",
         name: archivePath,
-        reason: "it holds all of the sandbox's files",
+        reason: "it holds the sandbox's files",
       });
-      context.progress.warn(`All files of the sandbox are kept in ${archivePath}.`);
+      context.progress.warn(
+        `The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`,
+      );
     }),
   );
 };
@@ -145,8 +151,7 @@ const importOnce = Effect.fnUntraced(function* (
 export const importWork = (work: WorkImport, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
   const { context } = work;
   const { filesDirectory } = context.journal;
-  if (work.session.isUnused()) return Effect.void;
-  return importOnce(work, join(filesDirectory, `${moment.label}.bundle`), moment).pipe(
+  const importAll = importOnce(work, join(filesDirectory, `${moment.label}.bundle`), moment).pipe(
     Effect.onError((cause) =>
       Effect.sync(() => {
         context.keepsRunFiles = true;
@@ -160,4 +165,5 @@ export const importWork = (work: WorkImport, moment: ImportMoment): Effect.Effec
       }),
     ),
   );
+  return Effect.suspend(() => (work.session.isUnused() ? Effect.void : importAll));
 };

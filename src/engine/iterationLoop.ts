@@ -21,9 +21,7 @@ export interface IterationEnd {
 export interface IterationLoop {
   readonly agent: AgentProvider;
   readonly sandbox: SandboxHandle;
-  readonly sandboxProvider: string;
   readonly cwd: string;
-  readonly wrapCommand: (command: string) => string;
   readonly prompt: string;
   readonly maxIterations: number;
   readonly completionSignals: readonly string[];
@@ -88,9 +86,7 @@ const runIteration = Effect.fnUntraced(function* (
     prompt: loop.prompt,
     iteration,
     sandbox: loop.sandbox,
-    sandboxProvider: loop.sandboxProvider,
     cwd: loop.cwd,
-    wrapCommand: loop.wrapCommand,
     onEvent,
     onActivity,
   });

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { ProcessIdentity } from "../process/processIdentity.ts";
+import type { IterationUsage } from "../results.ts";
 
 /** What a run writes down about itself. Things that outlive a crash are written before they are created. */
 export type JournalEntry =
@@ -35,7 +36,7 @@ export type JournalEntry =
   | {
       readonly type: "iteration";
       readonly iteration: number;
-      readonly tokens: number;
+      readonly usage?: IterationUsage;
       readonly commits: readonly string[];
     }
   | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string };

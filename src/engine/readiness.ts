@@ -7,6 +7,8 @@ import type { BindMountSandboxHandle, ExecOptions } from "../sandboxes/contract.
 
 const VERDICT = "sanddune-ready";
 const READY = "ready";
+/** Where no verdict can be written, the user is told on stderr. */
+const UID_MARK = "sanddune-uid:";
 
 /**
  * Runs ahead of the first command in a sandbox, in the same shell, and lets it begin only if everything is as it must
@@ -15,7 +17,7 @@ const READY = "ready";
 const readinessScript = (cwd: string, command: string): string => {
   const verdict = `${SANDBOX_GIT_DIRECTORY}/${VERDICT}`;
   return `_sanddune_verdict() { printf '%s\\n' "$1" > ${verdict}; exit 1; }
-: > ${verdict} || exit 1
+: > ${verdict} || { printf '${UID_MARK}%s\\n' "$(id -u)" >&2; exit 1; }
 command -v git >/dev/null || _sanddune_verdict no-git
 [ -O ${SANDBOX_GIT_DIRECTORY} ] || _sanddune_verdict wrong-user
 git rev-parse --verify --quiet HEAD >/dev/null || _sanddune_verdict broken-git
@@ -36,36 +38,39 @@ const failureOf = (
   cwd: string,
   stderr: string,
 ): SandboxError | SandboxUserMismatchError | undefined => {
-  const verdict = readVerdict(hostGitDirectory);
-  switch (verdict) {
+  const mismatch = (actualUid: number) =>
+    new SandboxUserMismatchError(
+      provider,
+      process.getuid?.() ?? -1,
+      actualUid,
+      "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
+    );
+  switch (readVerdict(hostGitDirectory)) {
     case READY:
       return undefined;
     case "no-git":
       return new SandboxError(provider, "there is no git in it. Install git in the sandbox's image");
     case "wrong-user":
-      return new SandboxUserMismatchError(
-        provider,
-        process.getuid?.() ?? -1,
-        lstatSync(join(hostGitDirectory, VERDICT)).uid,
-        "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
-      );
+      return mismatch(lstatSync(join(hostGitDirectory, VERDICT)).uid);
     case "no-directory":
       return new SandboxError(provider, `the branch has no directory for ${cwd}`);
     case "broken-git":
       return new SandboxError(provider, "git does not work in it", stderr);
     default:
-      return new SandboxError(
-        provider,
-        "its user cannot write to the run's files. Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid",
-        stderr,
-      );
+      return mismatch(Number(new RegExp(`${UID_MARK}(\\d+)`).exec(stderr)?.[1] ?? -1));
   }
 };
 
-const hasObjects = (gitDirectory: string): boolean =>
-  readdirSync(join(gitDirectory, "objects"), { recursive: true, withFileTypes: true }).some(
-    (entry) => entry.isFile() && entry.name !== "alternates",
-  );
+/** What cannot be listed any more was changed by somebody: that counts as objects. */
+const hasObjects = (gitDirectory: string): boolean => {
+  try {
+    return readdirSync(join(gitDirectory, "objects"), { recursive: true, withFileTypes: true }).some(
+      (entry) => entry.isFile() && entry.name !== "alternates",
+    );
+  } catch {
+    return true;
+  }
+};
 
 /** A sandbox in which nothing runs before it is known to be fit for it. */
 export interface CheckedSandbox {
@@ -84,17 +89,18 @@ export const withReadinessCheck = (
   hostGitDirectory: string,
 ): CheckedSandbox => {
   let isReady = false;
+  // The verdict is in a place that the agent can write to; objects in its git directory prove that it has run.
+  const isUnused = () => !isReady && readVerdict(hostGitDirectory) !== READY && !hasObjects(hostGitDirectory);
   const firstExec = async (command: string, options: ExecOptions) => {
     const cwd = options.cwd ?? handle.worktreePath;
     const result = await handle.exec(readinessScript(cwd, command), { ...options, cwd: handle.worktreePath });
     const failure = failureOf(provider, hostGitDirectory, cwd, result.stderr);
-    if (failure !== undefined) throw failure;
+    if (failure !== undefined && isUnused()) throw failure;
     isReady = true;
     return result;
   };
   return {
-    // The verdict is in a place that the agent can write to; objects in its git directory prove that it has run.
-    isUnused: () => !isReady && readVerdict(hostGitDirectory) !== READY && !hasObjects(hostGitDirectory),
+    isUnused,
     handle: {
       name: handle.name,
       worktreePath: handle.worktreePath,

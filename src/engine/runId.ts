@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 
 /** Sorts by time, is fit for branch, file and container names, and does not repeat. */
-export const createRunId = (now: Date = new Date()): string => {
-  const [date = "", time = ""] = now.toISOString().split(/[T.]/);
+export const createRunId = (): string => {
+  const [date = "", time = ""] = new Date().toISOString().split(/[T.]/);
   return `${date.replaceAll("-", "")}-${time.replaceAll(":", "")}-${randomBytes(3).toString("hex")}`;
 };

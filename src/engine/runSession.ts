@@ -5,9 +5,9 @@ import type * as Exit from "effect/Exit";
 import type * as Scope from "effect/Scope";
 import { ensureConfigDirectoryPart } from "../configDirectory.ts";
 import { RunLog } from "../display/runLog.ts";
-import type { SandduneError } from "../errors.ts";
+import { SandduneError } from "../errors.ts";
 import { copyToWorktree } from "../git/copyToWorktree.ts";
-import { withExport } from "../git/exportFromSandbox.ts";
+import { exportingHandle } from "../git/exportFromSandbox.ts";
 import { mergeToHead } from "../git/mergeToHead.ts";
 import { findNestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
@@ -96,15 +96,10 @@ const closeContext = Effect.fnUntraced(function* (
   const problem =
     exit._tag === "Failure" && state === "failed" ? String(Cause.squash(exit.cause)) : undefined;
   journal.tell({ type: "ended", state, ...(problem !== undefined && { problem }) });
+  if (log.failure !== undefined) context.progress.warn(`The run log is not complete: ${log.failure}`);
   log.note(problem === undefined ? `The run ${state}.` : `The run failed. ${problem}`);
   log.close();
 });
-
-const tokensOf = (context: RunContext): number =>
-  context.progress.iterations.reduce(
-    (sum, { usage }) => sum + (usage === undefined ? 0 : usage.inputTokens + usage.outputTokens),
-    0,
-  );
 
 const iterate = Effect.fnUntraced(function* (
   context: RunContext,
@@ -115,8 +110,7 @@ const iterate = Effect.fnUntraced(function* (
   context.agentHasStarted = true;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
-    sandbox: handle,
-    sandboxProvider: plan.sandbox.name,
+    sandbox: exportingHandle(work.session.repository, work.checkout.branch),
     cwd: `${handle.worktreePath}/${plan.repository.prefix}`.replace(/\/$/, ""),
     prompt: plan.prompt,
     maxIterations: plan.maxIterations,
@@ -128,7 +122,6 @@ const iterate = Effect.fnUntraced(function* (
       log.event(event);
     },
     onWarning: (sentence) => progress.warn(sentence),
-    wrapCommand: (command) => withExport(work.session.repository, work.checkout.branch, command),
     afterIteration: ({ iteration, result, failed, isLast }) =>
       timed(
         context,
@@ -141,7 +134,7 @@ const iterate = Effect.fnUntraced(function* (
             journal.tell({
               type: "iteration",
               iteration,
-              tokens: tokensOf(context),
+              ...(result.usage && { usage: result.usage }),
               commits: progress.commits,
             });
           }),
@@ -200,6 +193,7 @@ const steps = Effect.fnUntraced(function* (
       journal: context.journal,
       knownCommits,
       nestedRepositories: context.nestedRepositories,
+      warn: (sentence) => context.progress.warn(sentence),
     }),
   );
   context.progress.warn(...sandboxSession.warnings);
@@ -207,6 +201,15 @@ const steps = Effect.fnUntraced(function* (
   yield* timed(context, "agent", iterate(context, work));
   yield* timed(context, "merge", merge(context, session));
 });
+
+/**
+ * The caller gets the very reason that was given. If that is an error of ours, made for this run, it can tell what was
+ * reached; one that tells of another run already is left alone.
+ */
+const tellAborter = ({ plan, progress }: RunContext): void => {
+  const reason: unknown = plan.signal?.reason;
+  if (reason instanceof SandduneError && reason.runId === undefined) progress.attachTo(reason);
+};
 
 /** One run session, from the lock to the result. The one engine behind every door. */
 export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
@@ -218,8 +221,7 @@ export const runSession = (plan: RunPlan): Effect.Effect<RunResult, SandduneErro
         ),
         Effect.map(() => context.progress.toResult()),
         Effect.mapError((error) => context.progress.attachTo(error)),
-        // The caller gets the very reason that was given; it can tell what was reached if it is one of our errors.
-        Effect.onInterrupt(() => Effect.sync(() => context.progress.attachTo(plan.signal?.reason))),
+        Effect.onInterrupt(() => Effect.sync(() => tellAborter(context))),
       ),
     ),
   );

@@ -36,6 +36,7 @@ export interface SandboxSetup {
   readonly worktree: Worktree | undefined;
   /** The user's own repositories inside the checkout. */
   readonly nestedRepositories: NestedRepositories;
+  readonly warn: (sentence: string) => void;
   /** The tips of all refs of the host, and the commit that the run begins with. */
   readonly knownCommits: readonly string[];
 }
@@ -57,16 +58,18 @@ export interface SandboxSession {
 
 const CLOSE_TIMEOUT_MS = 60_000;
 
-/** Closes a sandbox, and gives up on a provider that does not come to an end. */
-const closeInTime = async (handle: SandboxHandle): Promise<boolean> => {
+/** Closes a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
+const closeInTime = async (handle: SandboxHandle): Promise<string | undefined> => {
   const timeout = new AbortController();
   try {
     return await Promise.race([
       handle.close().then(
-        () => true,
-        () => false,
+        () => undefined,
+        (error: Error) => error.message,
       ),
-      delay(CLOSE_TIMEOUT_MS, false, { signal: timeout.signal }),
+      delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
+        signal: timeout.signal,
+      }),
     ]);
   } finally {
     timeout.abort();
@@ -86,8 +89,9 @@ const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
     Effect.promise(async () => {
       // A sandbox that never came up is not known to be gone: the journal keeps naming it.
       if (handle === undefined) return;
-      const isClosed = await closeInTime(handle);
-      if (isClosed) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+      const problem = await closeInTime(handle);
+      if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+      else setup.warn(problem);
     }),
   );
   return yield* interruptible(

@@ -84,6 +84,8 @@ const packScript = (sandbox: SandboxRepository, sourceBranch: string | undefined
   return `export LC_ALL=C GIT_DIR=${shellQuote(sandbox.gitDirectory)} GIT_WORK_TREE=${shellQuote(sandbox.handle.worktreePath)}
 cd -- "$GIT_WORK_TREE" || exit 1
 [ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
+odd=$(find "$GIT_DIR/refs" ! -type f ! -type d 2>/dev/null | head -n 1)
+[ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }
 known="$GIT_DIR/sanddune-known"
 bundle="$GIT_DIR/${BUNDLE}"
 rm -rf "$known" "$bundle"
@@ -174,18 +176,18 @@ export const exportFromSandbox = Effect.fnUntraced(function* (
   return yield* fetchBundle(sandbox, report, hostPath);
 });
 
-/**
- * Adds to a command that it packs what is new when it is over: starting another command in a sandbox can take longer
- * than all of git's work. For a sandbox that shares its git directory with the host, where the report is found.
- */
-export const withExport = (
+/** The agent may have made something of it that cannot be removed; then the report cannot be written either. */
+const forgetReport = (hostGitDirectory: string): void => {
+  try {
+    rmSync(join(hostGitDirectory, REPORT), { recursive: true, force: true });
+  } catch {}
+};
+
+const withExport = (
   sandbox: SandboxRepository,
   sourceBranch: string | undefined,
   command: string,
-): string => {
-  if (sandbox.hostGitDirectory === undefined) return command;
-  rmSync(join(sandbox.hostGitDirectory, REPORT), { recursive: true, force: true });
-  return `(
+): string => `(
 ${command}
 )
 _sanddune_code=$?
@@ -193,6 +195,28 @@ _sanddune_code=$?
 ${packScript(sandbox, sourceBranch)}
 ) <${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE} >${sandbox.gitDirectory}/${REPORT} 2>/dev/null
 exit $_sanddune_code`;
+
+/**
+ * A handle whose commands pack what is new when they are over: starting another command in a sandbox can take longer
+ * than all of git's work. Where the sandbox shares its git directory with the host, that is where the report is found;
+ * elsewhere it is the handle as it was.
+ */
+export const exportingHandle = (
+  sandbox: SandboxRepository,
+  sourceBranch: string | undefined,
+): SandboxHandle => {
+  const { handle, hostGitDirectory } = sandbox;
+  if (hostGitDirectory === undefined) return handle;
+  return {
+    name: handle.name,
+    worktreePath: handle.worktreePath,
+    exec: (command, options) => {
+      forgetReport(hostGitDirectory);
+      return handle.exec(withExport(sandbox, sourceBranch, command), options);
+    },
+    copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+    close: () => handle.close(),
+  };
 };
 
 const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<Report | undefined> => {
@@ -204,12 +228,11 @@ const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<R
     return undefined;
   } finally {
     await rm(draft, { force: true });
-    // The agent may have made something else of it, that cannot be removed; then it is not used again either.
-    await rm(join(hostGitDirectory, REPORT), { recursive: true, force: true }).catch(() => undefined);
+    forgetReport(hostGitDirectory);
   }
 };
 
-/** What a command made `withExport` has packed; `undefined` if it did not come that far. */
+/** What a command of an `exportingHandle` has packed; `undefined` if it did not come that far. */
 export const takeFinishedExport = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
   hostPath: string,

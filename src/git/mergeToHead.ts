@@ -9,7 +9,7 @@ import {
 } from "../errors.ts";
 import type { ConfigEntry } from "./configFile.ts";
 import { git, gitText } from "./git.ts";
-import { lockMerges } from "./locks.ts";
+import { lockBranch, lockMerges } from "./locks.ts";
 import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
@@ -134,6 +134,8 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
   Effect.scoped(
     Effect.gen(function* () {
       yield* lockMerges(plan.repository, plan.runId);
+      // An agent may be at work in the very checkout that would be moved.
+      if (plan.targetBranch !== undefined) yield* lockBranch(plan.repository, plan.targetBranch, plan.runId);
       const targetName = plan.targetBranch ?? "HEAD";
       const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
@@ -16,8 +16,9 @@ export interface IndexSync {
 
 /** The user may have switched to another branch while the agent worked: then the index is not this branch's. */
 const isStillOn = ({ gitDirectory, branch }: IndexSync): boolean => {
-  const head = readFileSync(join(gitDirectory, "HEAD"), "utf8").trimEnd();
-  return branch === undefined ? !head.startsWith("ref: ") : head === `ref: ${branchRef(branch)}`;
+  const path = join(gitDirectory, "HEAD");
+  const head = existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "";
+  return branch === undefined ? /^[0-9a-f]+$/.test(head) : head === `ref: ${branchRef(branch)}`;
 };
 
 /**

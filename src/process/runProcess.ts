@@ -27,8 +27,6 @@ export interface ProcessSpec {
   readonly captureBytes?: number;
   /** How the result's text is decoded; `latin1` keeps every byte, whatever it is. */
   readonly encoding?: BufferEncoding;
-  /** How long the process group has between SIGTERM and SIGKILL. */
-  readonly killGraceMs?: number;
 }
 
 export interface ProcessResult {
@@ -37,16 +35,18 @@ export interface ProcessResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutTruncated: boolean;
-  readonly stderrTruncated: boolean;
-  readonly durationMs: number;
   /** Set when the process did not read all of its input. Whether that matters, its exit code tells. */
   readonly inputError?: ProcessInputError;
 }
 
 const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
-const DEFAULT_KILL_GRACE_MS = 300;
-/** A grandchild may hold the pipes open after the process itself has ended: then only this long is waited for more. */
-const DRAIN_MS = 250;
+/** How long the process group has between SIGTERM and SIGKILL. */
+const KILL_GRACE_MS = 300;
+/**
+ * A grandchild may hold the pipes open after the process itself has ended: then what is still in them is waited for,
+ * until there was nothing for a while, or at most this long.
+ */
+const DRAIN_MS = { silence: 250, longest: 2000 } as const;
 
 const feed = async (child: ChildProcess, input: ProcessInput | undefined, program: string) => {
   const stdin = child.stdin;
@@ -74,7 +74,6 @@ const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number 
  */
 export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
   if (spec.signal?.aborted) return Promise.reject(spec.signal.reason);
-  const startedAt = performance.now();
   const stdout = new BoundedCapture(spec.captureBytes ?? DEFAULT_CAPTURE_BYTES);
   const stderr = new BoundedCapture(spec.captureBytes ?? DEFAULT_CAPTURE_BYTES);
   const stdoutLines = spec.onStdoutLine && new LineSplitter(spec.onStdoutLine);
@@ -97,7 +96,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
     }
 
     let failure: { readonly reason: unknown } | undefined;
-    let exit: { readonly exitCode: number } | undefined;
+    let exit: { readonly exitCode: number; readonly at: number } | undefined;
     let drainTimer: NodeJS.Timeout | undefined;
     let timeoutTimer: NodeJS.Timeout | undefined;
     let settled = false;
@@ -130,8 +129,6 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
         stdout: stdout.text(spec.encoding),
         stderr: stderr.text(),
         stdoutTruncated: stdout.truncated,
-        stderrTruncated: stderr.truncated,
-        durationMs: performance.now() - startedAt,
         ...(inputError && { inputError }),
       });
     };
@@ -140,13 +137,14 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       if (failure !== undefined || settled) return;
       failure = { reason };
       if (child.pid === undefined) void settle();
-      else void killGroup(child.pid, spec.killGraceMs ?? DEFAULT_KILL_GRACE_MS).then(settle, settle);
+      else void killGroup(child.pid, KILL_GRACE_MS).then(settle, settle);
     };
 
     const restartDrain = () => {
       if (exit === undefined || failure !== undefined) return;
       clearTimeout(drainTimer);
-      drainTimer = setTimeout(settle, DRAIN_MS);
+      const left = exit.at + DRAIN_MS.longest - performance.now();
+      drainTimer = setTimeout(settle, Math.max(0, Math.min(DRAIN_MS.silence, left)));
     };
 
     const receive = (
@@ -185,7 +183,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       );
     });
     child.on("exit", (code, signal) => {
-      exit = { exitCode: exitCodeOf(code, signal) };
+      exit = { exitCode: exitCodeOf(code, signal), at: performance.now() };
       restartDrain();
     });
     child.on("close", () => {

@@ -8,7 +8,7 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 /** A sandbox in which an argv can be run: all that a provider has to know how to do. */
 export interface CommandSandboxDescription extends SandboxAccess {
   readonly name: string;
-  /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; what it throws is dropped. */
+  /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; rejects if something is left. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
   const close = async () => {
     closed.abort(new SandboxLostError(description.provider, "it was closed"));
     await Promise.allSettled(running);
-    await description.close().catch(() => {});
+    await description.close();
   };
 
   return {

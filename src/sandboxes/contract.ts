@@ -35,7 +35,8 @@ export interface ExecResult {
  *   on `signal` or `timeoutMs` kill the command with all its descendants before it rejects: with the identical
  *   `signal.reason`, or with a `ProcessTimeoutError`.
  * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
- * - `close` MUST be idempotent, also when called concurrently or after the sandbox died, and MUST NOT throw.
+ * - `close` MUST be idempotent, also when called concurrently or after the sandbox died. It rejects only if something
+ *   is left behind, with an error that says what, and how to remove it.
  */
 export interface SandboxHandle {
   /** Names this sandbox in logs and errors, e.g. the container's name. */

@@ -10,7 +10,7 @@ export interface MountOption {
   readonly hostPath: string;
   /** Absolute path in the sandbox. */
   readonly sandboxPath: string;
-  readonly readonly?: boolean;
+  readonly readOnly?: boolean;
 }
 
 /** Sockets that hand the host to whoever can write to them. */
@@ -80,6 +80,6 @@ export const resolveMounts = (
         );
       }
       if (!options.allowUnsafeMounts) await refuseUnsafe(hostPath);
-      return { hostPath, sandboxPath: mount.sandboxPath, readOnly: mount.readonly ?? false };
+      return { hostPath, sandboxPath: mount.sandboxPath, readOnly: mount.readOnly ?? false };
     }),
   );

@@ -8,11 +8,23 @@ const DEFAULT_PIDS = 4096;
 const CLIENT_TIMEOUT_MS = 10_000;
 const RUN_TIMEOUT_MS = 120_000;
 
-/** Removing is bounded and never throws: it is all that can be done. */
+/** Removes a container, in bounded time; one that is not there counts as removed. Rejects if it may still be there. */
 export const removeContainer = async (engine: ContainerEngine, container: string): Promise<void> => {
-  await callEngine(engine, [...engine.removeArguments, container], { timeoutMs: CLIENT_TIMEOUT_MS }).catch(
-    () => {},
-  );
+  const left = (output: string, cause?: unknown) =>
+    new SandboxError(
+      engine.name,
+      `the container ${container} could not be removed. Try: ${engine.name} rm --force ${container}`,
+      output,
+      { cause },
+    );
+  const removed = await callEngine(engine, [...engine.removeArguments, container], {
+    timeoutMs: CLIENT_TIMEOUT_MS,
+  }).catch((cause: unknown) => {
+    throw left(String(cause), cause);
+  });
+  if (removed.exitCode !== 0 && !/no such container|no container with name/i.test(removed.stderr)) {
+    throw left(removed.stderr);
+  }
 };
 
 /** Starts a sandbox's container and connects its networks. Nothing is left behind when that fails or is aborted. */
@@ -64,7 +76,7 @@ export const startContainer = async (
   } catch (error) {
     // Another's container of that name is not ours to remove.
     const isTaken = error instanceof SandboxError && /already in use/i.test(error.output);
-    if (!isTaken) await removeContainer(engine, sandboxName);
+    if (!isTaken) await removeContainer(engine, sandboxName).catch(() => {});
     throw error;
   }
 };

@@ -29,9 +29,7 @@ const loopOf = (overrides: Partial<IterationLoop> = {}) => {
   const loop: IterationLoop = {
     agent: { name: "fake", buildCommand: () => ({ command: "", stdin: "" }), parseLine: () => [] },
     sandbox: {} as IterationLoop["sandbox"],
-    sandboxProvider: "fake",
     cwd: "/",
-    wrapCommand: (command) => command,
     prompt: "the prompt",
     maxIterations: 1,
     completionSignals: ["DONE"],

@@ -152,7 +152,11 @@ describeWith(["docker"], "before anything is created, docker", () => {
       sandbox: docker({ image: TEST_IMAGE, user: "4321:4321" }),
       branchStrategy: { type: "branch", branch: "b" },
     });
-    expect(["SandboxError", "SandboxUserMismatchError"]).toContain(error.name);
+    expect(error).toMatchObject({
+      name: "SandboxUserMismatchError",
+      actualUid: 4321,
+      expectedUid: process.getuid?.(),
+    });
     expect(error.message).toMatch(/run as your own user/);
     expect(git(cwd, "branch", "--list", "b")).toBe("");
     expect(existsSync(join(cwd, ".sanddune/worktrees/started"))).toBe(false);

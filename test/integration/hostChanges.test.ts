@@ -1,7 +1,14 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type RunOptions, run, type SandduneError, type ScriptedStep, scripted } from "../../src/index.ts";
+import {
+  createBindMountSandboxProvider,
+  type RunOptions,
+  run,
+  type SandduneError,
+  type ScriptedStep,
+  scripted,
+} from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
@@ -72,6 +79,60 @@ describe("while the user rebases the target branch", () => {
     expect(error.name).toBe("CheckoutInTheWayError");
     expect(git(cwd, "rev-parse", "main")).toBe(before);
     expect(git(cwd, "log", "-1", "--format=%s", error.branch as string)).toBe("By the agent");
+  });
+});
+
+describeWith(["bubblewrap"], "while another agent works in the checkout", () => {
+  it("a merge into its branch waits for nobody: it fails, names the owner, and keeps its commits", async () => {
+    const cwd = temporaryRepository();
+    const controller = new AbortController();
+    const working = run({
+      agent: scripted([{ sleepMs: 600_000 }]),
+      sandbox: bubblewrap(),
+      cwd,
+      prompt: "x",
+      signal: controller.signal,
+    }).catch(() => "aborted");
+    await waitFor(
+      () =>
+        existsSync(join(cwd, ".git/sanddune/locks")) &&
+        readdirSync(join(cwd, ".git/sanddune/locks")).length > 0,
+    );
+    const error = await run({
+      agent: scripted([{ commit: "Work", files: { a: "1" } }]),
+      sandbox: testIsolated(),
+      cwd,
+      prompt: "x",
+    }).catch((reason) => reason);
+    expect(error.name).toBe("BranchInUseError");
+    expect(error.owner).toMatch(/run .* on branch main/);
+    expect(git(cwd, "log", "-1", "--format=%s", `sanddune/${error.runId}`)).toBe("Work");
+    expect(git(cwd, "log", "-1", "--format=%s", "main")).toBe("Initial commit");
+    controller.abort();
+    expect(await working).toBe("aborted");
+  });
+});
+
+describeWith(["bubblewrap"], "a sandbox that cannot be closed", () => {
+  it("is a warning that says what is left, and no failure", async () => {
+    const cwd = temporaryRepository();
+    const inner = bubblewrap();
+    const sandbox = createBindMountSandboxProvider({
+      name: "sticky",
+      create: async (options) => {
+        const handle = await inner.create(options);
+        return {
+          ...handle,
+          close: async () => {
+            await handle.close();
+            throw new Error("box 7 is still there. Try: box rm 7");
+          },
+        };
+      },
+    });
+    const result = await run({ agent: scripted([{ commit: "Work" }]), sandbox, cwd, prompt: "x" });
+    expect(result.commits).toHaveLength(1);
+    expect(result.warnings.join()).toContain("Try: box rm 7");
   });
 });
 

@@ -136,6 +136,12 @@ it("does not wait for a grandchild that holds the pipes open", async () => {
   process.kill(Number(result.stdout));
 });
 
+it("does not wait for a grandchild that goes on printing", async () => {
+  const result = await sh("(while :; do echo x || exit; sleep 0.05; done) & echo $! >&2");
+  expect(result.exitCode).toBe(0);
+  process.kill(Number(result.stderr));
+});
+
 it("leaves no listener on a signal that is used often", async () => {
   const controller = new AbortController();
   for (let index = 0; index < 20; index++) await sh("true", { signal: controller.signal });

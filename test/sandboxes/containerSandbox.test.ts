@@ -132,7 +132,7 @@ for (const [engine, provider] of ENGINES) {
         await writeFile(join(repository, "part", "file"), "relative");
         expect(homedir()).toBe(outside);
         const mounts = [
-          { hostPath: join(outside, "absolute"), sandboxPath: "/m/absolute", readonly: true },
+          { hostPath: join(outside, "absolute"), sandboxPath: "/m/absolute", readOnly: true },
           { hostPath: "~/cache", sandboxPath: "/m/cache" },
           { hostPath: "part", sandboxPath: `${WORKTREE_PATH}/part` },
           { hostPath: odd, sandboxPath: "/m/odd" },

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { testIsolated } from "../../src/testing.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { openIsolated } from "./openSandbox.ts";
 
 const marked = async (mark: string): Promise<string[]> => {
