@@ -345,16 +345,20 @@ export class MergeConflictError extends SandduneError {
   }
 }
 
-/** Uncommitted changes in the user's checkout are in the way of the merge. The checkout was not touched. */
+/**
+ * The target branch could not be moved to the merged result: uncommitted changes, a rebase, or another agent are in the
+ * way. The checkout was not touched.
+ */
 export class CheckoutInTheWayError extends SandduneError {
   constructor(
     readonly checkoutPath: string,
     readonly sourceBranch: string,
     readonly targetBranch: string,
-    readonly output: string,
+    readonly problem: string,
+    readonly output = "",
   ) {
     super(
-      `${targetBranch} could not be moved to the merged result, because local changes in ${checkoutPath} are in the way. They were not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands(["git stash", `git merge ${sourceBranch}`, "git stash pop"])}`,
+      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands([`git -C ${checkoutPath} status`, `git -C ${checkoutPath} merge ${sourceBranch}`])}`,
     );
   }
 }

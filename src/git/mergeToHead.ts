@@ -124,18 +124,32 @@ const advance = Effect.fnUntraced(function* (
       checkout,
       sourceBranch,
       targetBranch ?? "HEAD",
+      "changes that are not committed are in the way",
       forwarded.stderr || forwarded.stdout,
     ),
   );
 });
+
+/** An agent may be at work in the very checkout that would be moved. */
+const lockTarget = ({ repository, runId, sourceBranch }: MergePlan, targetBranch: string) =>
+  lockBranch(repository, targetBranch, runId).pipe(
+    Effect.mapError(
+      ({ owner }) =>
+        new CheckoutInTheWayError(
+          repository.topLevel,
+          sourceBranch,
+          targetBranch,
+          `it is in use by ${owner}`,
+        ),
+    ),
+  );
 
 /** Merges the run's branch into the branch that the host was on when the run began. */
 export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError> =>
   Effect.scoped(
     Effect.gen(function* () {
       yield* lockMerges(plan.repository, plan.runId);
-      // An agent may be at work in the very checkout that would be moved.
-      if (plan.targetBranch !== undefined) yield* lockBranch(plan.repository, plan.targetBranch, plan.runId);
+      if (plan.targetBranch !== undefined) yield* lockTarget(plan, plan.targetBranch);
       const targetName = plan.targetBranch ?? "HEAD";
       const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {

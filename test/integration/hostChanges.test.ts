@@ -104,9 +104,9 @@ describeWith(["bubblewrap"], "while another agent works in the checkout", () => 
       cwd,
       prompt: "x",
     }).catch((reason) => reason);
-    expect(error.name).toBe("BranchInUseError");
-    expect(error.owner).toMatch(/run .* on branch main/);
-    expect(git(cwd, "log", "-1", "--format=%s", `sanddune/${error.runId}`)).toBe("Work");
+    expect(error.name).toBe("CheckoutInTheWayError");
+    expect(error.problem).toMatch(/in use by run .* on branch main/);
+    expect(git(cwd, "log", "-1", "--format=%s", error.branch)).toBe("Work");
     expect(git(cwd, "log", "-1", "--format=%s", "main")).toBe("Initial commit");
     controller.abort();
     expect(await working).toBe("aborted");

@@ -1,13 +1,5 @@
-import { execFileSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -78,42 +70,58 @@ it("exports no sandbox provider from the main entry; each has a path of its own"
   }
 });
 
-it("type-checks in a user's project that does not have Effect", () => {
-  writeFileSync(
-    join(project, "main.mts"),
-    `import { command, run, type RunResult, SandduneError } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
-import { docker } from "sanddune/sandboxes/docker";
-import { sandboxConformance } from "sanddune/testing";
-const result: RunResult = await run({ agent: command("sh ./agent.sh"), sandbox: bubblewrap(), branchStrategy: { type: "branch", branch: "agent/fix-42" }, prompt: "..." });
-const error: SandduneError | undefined = undefined;
-export { result, error, docker, sandboxConformance };
-`,
+/** Every TypeScript sample of the documents, by where it stands. */
+const samples = (): [string, string][] =>
+  [
+    "README.md",
+    ...readdirSync(join(ROOT, "docs"))
+      .filter((name) => name.endsWith(".md"))
+      .map((name) => `docs/${name}`),
+  ].flatMap((file) =>
+    [...readFileSync(join(ROOT, file), "utf8").matchAll(/^```ts\n(.*?)^```$/gms)].map(
+      ([, code], index): [string, string] => [
+        `${file.replaceAll(/\W/g, "-")}-${index}.mts`,
+        `${code}\nexport {};\n`,
+      ],
+    ),
   );
+
+it("type-checks, with every sample of the documents, in a user's project that does not have Effect", () => {
+  const found = samples();
+  expect(found.length).toBeGreaterThan(5);
+  for (const [name, code] of found) writeFileSync(join(project, name), code);
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
-  mkdirSync(join(project, "types"), { recursive: true });
-  execFileSync(
+  const options = [
+    "--noEmit",
+    "--strict",
+    "--target",
+    "es2022",
+    "--lib",
+    "es2023,esnext.disposable",
+    "--module",
+    "nodenext",
+  ];
+  const types = [
+    "--skipLibCheck",
+    "false",
+    "--typeRoots",
+    join(ROOT, "node_modules/@types"),
+    "--types",
+    "node",
+  ];
+  const { stdout } = spawnSync(
     process.execPath,
-    [
-      compiler,
-      "--noEmit",
-      "--strict",
-      "--target",
-      "es2022",
-      "--lib",
-      "es2023,esnext.disposable",
-      "--module",
-      "nodenext",
-      "--skipLibCheck",
-      "false",
-      "--typeRoots",
-      join(ROOT, "node_modules/@types"),
-      "--types",
-      "node",
-      "main.mts",
-    ],
-    { cwd: project, stdio: "pipe" },
+    [compiler, ...options, ...types, ...found.map(([name]) => name)],
+    {
+      cwd: project,
+      encoding: "utf8",
+    },
   );
+  // Samples also import the reader's own files, and the test runner; there are none here.
+  const problems = stdout
+    .split("\n")
+    .filter((line) => line !== "" && !/Cannot find module '(vitest|\.\/)/.test(line));
+  expect(problems).toEqual([]);
 });
 
 it("works as installed: a run, and an error that can be caught by its class", () => {
