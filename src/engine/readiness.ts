@@ -13,11 +13,12 @@ const UID_MARK = "sanddune-uid:";
 /**
  * Runs ahead of the first command in a sandbox, in the same shell, and lets it begin only if everything is as it must
  * be. The verdict goes to a file that the host can see, so that no exit code of the command's can be mistaken for it.
+ * (`true` rather than `:`, because a shell ends when a special built-in cannot be redirected.)
  */
 const readinessScript = (cwd: string, command: string): string => {
   const verdict = `${SANDBOX_GIT_DIRECTORY}/${VERDICT}`;
   return `_sanddune_verdict() { printf '%s\\n' "$1" > ${verdict}; exit 1; }
-: > ${verdict} || { printf '${UID_MARK}%s\\n' "$(id -u)" >&2; exit 1; }
+true > ${verdict} || { printf '${UID_MARK}%s\\n' "$(id -u)" >&2; exit 1; }
 command -v git >/dev/null || _sanddune_verdict no-git
 [ -O ${SANDBOX_GIT_DIRECTORY} ] || _sanddune_verdict wrong-user
 git rev-parse --verify --quiet HEAD >/dev/null || _sanddune_verdict broken-git
