@@ -1,6 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { linkSync, mkdirSync, readFileSync, rmSync, statSync, unlinkSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import {
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../process/processIdentity.ts";
 
 export interface LockOwner extends ProcessIdentity {
@@ -27,18 +36,40 @@ const readOwner = (path: string): LockOwner | undefined => {
   }
 };
 
+const draftOf = (path: string): string => `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+const DRAFT = /\.(\d+)\.[0-9a-f]{8}$/;
+
 /** Makes `path` with its whole content at once, or finds it taken: nobody ever reads half a lock. */
-const createExclusively = (path: string, content: string): boolean => {
-  const draft = `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
+const createExclusively = (path: string, content: string, attempts = 3): boolean => {
+  const draft = draftOf(path);
   writeFileSync(draft, content, { flag: "wx" });
   try {
     linkSync(draft, path);
     return true;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false;
+    // Somebody who cannot see this process has taken the draft for one of a dead process.
+    if (hasCode(error, "ENOENT") && attempts > 1) return createExclusively(path, content, attempts - 1);
     throw error;
   } finally {
-    unlinkSync(draft);
+    rmSync(draft, { force: true });
+  }
+};
+
+const processExists = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return hasCode(error, "EPERM");
+  }
+};
+
+/** A process that was killed in the middle of `createExclusively` has left its draft. */
+const removeDeadDrafts = (directory: string): void => {
+  for (const name of readdirSync(directory)) {
+    const pid = DRAFT.exec(name)?.[1];
+    if (pid !== undefined && !processExists(Number(pid))) rmSync(join(directory, name), { force: true });
   }
 };
 
@@ -73,6 +104,7 @@ const removeIfDead = (path: string): boolean => {
 /** Takes the lock if it is free or its owner is dead. Never waits. */
 export const tryLock = (path: string, purpose: string): LockAttempt => {
   mkdirSync(dirname(path), { recursive: true });
+  removeDeadDrafts(dirname(path));
   const owner: LockOwner = { ...ownIdentity(), purpose, since: new Date().toISOString() };
   const content = JSON.stringify(owner);
   const take = (): boolean => createExclusively(path, content);

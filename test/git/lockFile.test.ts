@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { tryLock } from "../../src/git/lockFile.ts";
@@ -29,6 +29,17 @@ it("can be taken again once it is released, and leaves nothing behind", () => {
     attempt.release();
   }
   expect(readdirSync(join(path, ".."))).toEqual([]);
+});
+
+it("clears away what a process that was killed while it took a lock has left", () => {
+  const path = newLock();
+  plant(path, {});
+  rmSync(path);
+  writeFileSync(`${path}.${2 ** 22 + 1}.0123abcd`, "half");
+  writeFileSync(`${path}.${process.pid}.0123abcd`, "mine");
+  const attempt = tryLock(path, "run");
+  if (attempt.acquired) attempt.release();
+  expect(readdirSync(join(path, ".."))).toEqual([`a.lock.${process.pid}.0123abcd`]);
 });
 
 describe("the lock of an owner that is gone is taken over", () => {
