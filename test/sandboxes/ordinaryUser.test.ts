@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { statSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -59,6 +60,23 @@ describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () 
     "has docker sandboxes",
     async () => {
       expect(await failuresOf("runuser", [...asTestUser, script, "docker"])).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+/** A uid that neither the host nor the image knows, as on a Mac, in the group that may use the daemon. */
+const asUser501 = (): string[] => {
+  const socket = (process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock").replace(/^unix:\/\//, "");
+  const group = statSync(socket).gid;
+  return ["--reuid=501", "--regid=501", `--groups=${group}`, "env", `HOME=${directory}`, process.execPath];
+};
+
+describeWith(["test user", "docker"], "a user with the uid 501", () => {
+  test(
+    "has docker sandboxes, whose files are theirs",
+    async () => {
+      expect(await failuresOf("setpriv", [...asUser501(), script, "docker"])).toEqual([]);
     },
     TIMEOUT_MS,
   );
