@@ -12,7 +12,10 @@ export default defineConfig({
     hookTimeout: 120_000,
     projects: [
       { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: REAL } },
-      { extends: true, test: { name: "real", include: REAL } },
+      {
+        extends: true,
+        test: { name: "real", include: REAL, setupFiles: ["test/helpers/attacksNeedBubblewrap.ts"] },
+      },
     ],
   },
 });

@@ -52,9 +52,10 @@ export const planRun = Effect.fnUntraced(function* (
     (reason) => reason as SandduneError,
   );
   const repository = yield* openRepository(cwd);
-  const [host] = yield* Effect.all([readHostState(repository), preflight(sandbox, repository.topLevel)], {
-    concurrency: "unbounded",
-  });
+  const [host, sandboxCheck] = yield* Effect.all(
+    [readHostState(repository), Effect.exit(preflight(sandbox, repository.topLevel))],
+    { concurrency: "unbounded" },
+  );
   const branches = yield* checked(() =>
     resolveBranchStrategy(options.branchStrategy, sandbox.type, host.head, runId),
   );
@@ -73,6 +74,8 @@ export const planRun = Effect.fnUntraced(function* (
     }
     checkCopyItems(repository, copyItems);
   });
+  // Last, because what the caller got wrong is told first, whether or not the sandbox is there.
+  yield* sandboxCheck;
   return {
     runId,
     repository,

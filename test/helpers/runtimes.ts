@@ -59,17 +59,23 @@ const checks = {
 
 export type Runtime = keyof typeof checks;
 
+/** Why a runtime cannot be used here; `undefined` if it can. */
+export const whyMissing = (runtime: Runtime): string | undefined => {
+  const reason = checks[runtime]();
+  return reason === undefined ? undefined : `${runtime} is not available: ${reason}`;
+};
+
+/** Whether every runtime has to be there. */
+export const requiresRuntimes = process.env["SANDDUNE_REQUIRE_RUNTIMES"] === "1";
+
 /** Tests that need runtimes: skipped with the reason, or failed where SANDDUNE_REQUIRE_RUNTIMES=1 wants them all. */
 export const describeWith = (runtimes: readonly Runtime[], title: string, body: () => void): void => {
-  const missing = runtimes
-    .map((runtime) => ({ runtime, reason: checks[runtime]() }))
-    .find(({ reason }) => reason !== undefined);
-  if (missing === undefined) {
+  const message = runtimes.map(whyMissing).find((reason) => reason !== undefined);
+  if (message === undefined) {
     describe(title, body);
     return;
   }
-  const message = `${missing.runtime} is not available: ${missing.reason}`;
-  if (process.env["SANDDUNE_REQUIRE_RUNTIMES"] === "1") {
+  if (requiresRuntimes) {
     describe(title, () => {
       test("has its runtime", () => {
         throw new Error(message);
