@@ -12,6 +12,7 @@ const REFERENCE = /`(test\/[\w/.-]+\.test\.ts)(?:: ([^`]*))?`/g;
 
 const problems = [];
 let count = 0;
+let skipped = 0;
 for (const [index, line] of readFileSync(`${root}/docs/behaviours.md`, "utf8").split("\n").entries()) {
   for (const [, file, title = ""] of line.matchAll(REFERENCE)) {
     count++;
@@ -19,7 +20,8 @@ for (const [index, line] of readFileSync(`${root}/docs/behaviours.md`, "utf8").s
     const where = `docs/behaviours.md:${index + 1}: ${file}: ${title}`;
     if (matching.length === 0) problems.push(`${where}: there is no such test`);
     else if (matching.some(({ outcome }) => outcome === "failed")) problems.push(`${where}: failed`);
-    else if (requiresAll && matching.some(({ outcome }) => outcome === "skipped"))
+    else if (matching.every(({ outcome }) => outcome === "skipped")) skipped++;
+    if (requiresAll && matching.some(({ outcome }) => outcome === "skipped"))
       problems.push(`${where}: was skipped`);
   }
 }
@@ -28,4 +30,4 @@ if (problems.length > 0) {
   console.error(problems.join("\n"));
   process.exit(1);
 }
-console.log(`behaviours: ${count} references, each to a test that ran`);
+console.log(`behaviours: ${count} references to tests, ${count - skipped} of which ran here`);
