@@ -101,6 +101,15 @@ export class NoSuchBranchError extends SandduneError {
   }
 }
 
+/** Something else is where sanddune keeps its own files: a symbolic link, for one. It may be an agent's doing. */
+export class ConfigDirectoryError extends SandduneError {
+  constructor(readonly path: string) {
+    super(
+      `${path} is not a directory. sanddune keeps its files there and follows no link. Look at what has put it there (git log -- ${path}), then remove it.`,
+    );
+  }
+}
+
 /** Another run session, or another checkout, holds the branch. */
 export class BranchInUseError extends SandduneError {
   constructor(
@@ -132,6 +141,91 @@ export class CopyToWorktreeError extends SandduneError {
     options?: { cause?: unknown },
   ) {
     super(`copyToWorktree ${JSON.stringify(item)}: ${problem}.`, options);
+  }
+}
+
+/** The agent provider and the sandbox provider both declare an env var: neither has authority over it. */
+export class EnvOverlapError extends SandduneError {
+  constructor(readonly keys: readonly string[]) {
+    super(
+      `The agent provider and the sandbox provider both declare ${keys.join(", ")}. Declare each env var in one of them, or in the \`env\` of the run.`,
+    );
+  }
+}
+
+/** The value of an env var could not be had. Nothing was created. The value itself is never in the message. */
+export class EnvValueError extends SandduneError {
+  constructor(
+    readonly key: string,
+    readonly problem: string,
+    readonly stderr = "",
+    options?: { cause?: unknown },
+  ) {
+    super(`The env var ${key} has no value: ${problem}.${block("Its command said", stderr)}`, options);
+  }
+}
+
+/** A prompt template has placeholders that no prompt argument fills. */
+export class MissingPromptArgumentError extends SandduneError {
+  constructor(
+    readonly keys: readonly string[],
+    readonly promptFile: string,
+    readonly known: readonly string[],
+  ) {
+    super(
+      sentences(
+        `${promptFile} has ${keys.map((key) => `{{${key}}}`).join(", ")}, but there is no such prompt argument: pass ${keys.length === 1 ? "it" : "them"} in \`promptArgs\`.`,
+        `Known are: ${known.join(", ")}.`,
+        `To have the text itself in the prompt, write \\{{${keys[0]}}}.`,
+      ),
+    );
+  }
+}
+
+/** A shell expression of a prompt template failed, so the prompt could not be made. The agent was not started with it. */
+export class PromptExpansionError extends SandduneError {
+  constructor(
+    /** The command as it stands in the template. */
+    readonly expression: string,
+    readonly promptFile: string,
+    readonly problem: string,
+    readonly exitCode: number | undefined,
+    readonly stderr: string,
+  ) {
+    super(`The shell expression !\`${expression}\` of ${promptFile} ${problem}.${block("It said", stderr)}`);
+  }
+}
+
+/** A hook failed or took too long; everything that ran beside it was stopped, and the agent was not started. */
+export class HookFailedError extends SandduneError {
+  constructor(
+    /** `host.onWorktreeReady`, `host.onSandboxReady` or `sandbox.onSandboxReady`. */
+    readonly hook: string,
+    readonly command: string,
+    readonly problem: string,
+    /** Not set when the hook was stopped. */
+    readonly exitCode: number | undefined,
+    readonly stdout: string,
+    readonly stderr: string,
+  ) {
+    super(
+      `The hook ${hook} ${problem}: ${command}${block("Its last words", stderr.trim() === "" ? stdout : stderr)}`,
+    );
+  }
+}
+
+/** The agent has not said what `output` asks for. Its commits are kept; with `merge-to-head` they were not merged. */
+export class StructuredOutputError extends SandduneError {
+  constructor(
+    readonly tag: string,
+    readonly problem: string,
+    /** What stands in the tag; the end of the agent's text if there is no such tag. */
+    readonly text: string,
+    /** What the schema objects to. */
+    readonly issues: readonly { readonly message: string; readonly path: readonly string[] }[] = [],
+    options?: { cause?: unknown },
+  ) {
+    super(`The agent's <${tag}>: ${problem}.${block("It said", text)}`, options);
   }
 }
 
@@ -169,6 +263,7 @@ export class ProcessTimeoutError extends SandduneError {
     readonly program: string,
     readonly timeoutMs: number,
     readonly stderr: string,
+    readonly stdout = "",
   ) {
     super(`${program} took longer than ${timeoutMs} ms and was killed.${block("Its last words", stderr)}`);
   }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { constants } from "node:os";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -25,6 +26,11 @@ export interface ProcessSpec {
   readonly onStderrLine?: (line: string) => void;
   /** How much of each stream's end is kept for the result. */
   readonly captureBytes?: number;
+  /**
+   * Until this is aborted, what the process's descendants print is read even after it has ended: without a reader,
+   * printing would be their end.
+   */
+  readonly keepsReading?: AbortSignal;
   /** How the result's text is decoded; `latin1` keeps every byte, whatever it is. */
   readonly encoding?: BufferEncoding;
 }
@@ -110,8 +116,17 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       clearTimeout(timeoutTimer);
       spec.signal?.removeEventListener("abort", onAbort);
       child.stdin?.destroy();
-      child.stdout?.destroy();
-      child.stderr?.destroy();
+      const closeOutputs = () => {
+        child.stdout?.destroy();
+        child.stderr?.destroy();
+      };
+      if (spec.keepsReading === undefined || spec.keepsReading.aborted || failure !== undefined)
+        closeOutputs();
+      else {
+        spec.keepsReading.addEventListener("abort", closeOutputs, { once: true });
+        // They are sockets, which keep this process from ending unless told otherwise.
+        for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
+      }
       if (failure !== undefined) {
         reject(failure.reason);
         return;
@@ -141,7 +156,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
     };
 
     const restartDrain = () => {
-      if (exit === undefined || failure !== undefined) return;
+      if (exit === undefined || failure !== undefined || settled) return;
       clearTimeout(drainTimer);
       const left = exit.at + DRAIN_MS.longest - performance.now();
       drainTimer = setTimeout(settle, Math.max(0, Math.min(DRAIN_MS.silence, left)));
@@ -170,7 +185,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
     if (spec.timeoutMs !== undefined) {
       const timeoutMs = spec.timeoutMs;
       timeoutTimer = setTimeout(
-        () => fail(new ProcessTimeoutError(spec.program, timeoutMs, stderr.text())),
+        () => fail(new ProcessTimeoutError(spec.program, timeoutMs, stderr.text(), stdout.text())),
         timeoutMs,
       );
     }

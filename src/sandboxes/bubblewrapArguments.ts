@@ -1,5 +1,5 @@
+import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import type { SandboxMount } from "./contract.ts";
-import { SANDBOX_VARIABLE } from "./execWrapper.ts";
 
 /**
  * What a sandbox sees of the host's /etc: what programs need to resolve names, find libraries and check

@@ -1,11 +1,6 @@
 import { SandboxError } from "../errors.ts";
+import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-
-/** In the environment of a command and of all its descendants: by this they are found and killed. */
-export const EXEC_ID_VARIABLE = "SANDDUNE_EXEC_ID";
-
-/** In the environment of everything that runs in a sandbox. */
-export const SANDBOX_VARIABLE = "SANDDUNE_SANDBOX";
 
 /** Linux ends a single argument at 128 KiB; what is longer belongs on standard input. */
 export const MAX_COMMAND_BYTES = 120 * 1024;

@@ -98,7 +98,8 @@ export const runExec = async (
   request.signal?.addEventListener("abort", onAbort, { once: true });
   closed.addEventListener("abort", onClosed, { once: true });
   if (timeoutMs !== undefined) {
-    const expire = () => stop(new ProcessTimeoutError(shorten(command), timeoutMs, stderr.text()));
+    const expire = () =>
+      stop(new ProcessTimeoutError(shorten(command), timeoutMs, stderr.text(), stdout.text()));
     timeoutTimer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
   }
 

@@ -1,4 +1,4 @@
-import { runProcess } from "../process/runProcess.ts";
+import { runProcess } from "./runProcess.ts";
 
 const KILL_TIMEOUT_MS = 2000;
 

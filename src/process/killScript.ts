@@ -1,4 +1,4 @@
-import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./execWrapper.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./processMarks.ts";
 
 /**
  * `sh -c KILL_SCRIPT mark own patience` kills every process whose environment carries `mark`, again and again until none is
