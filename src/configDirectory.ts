@@ -1,11 +1,28 @@
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { ConfigDirectoryError } from "./errors.ts";
 
 /** The parts of `.sanddune/` that runs write to. Each hides itself from git; the user's ignore files are not touched. */
-type ConfigDirectoryPart = "worktrees" | "runs" | "logs";
+const PARTS = ["worktrees", "runs", "logs"] as const;
+type ConfigDirectoryPart = (typeof PARTS)[number];
+
+/** What in the config directory is not for git: what runs write, and the env file. */
+export const PRIVATE_PARTS = [...PARTS, ".env"] as const;
 
 export const configDirectoryPart = (configDirectory: string, part: ConfigDirectoryPart): string =>
   join(configDirectory, part);
+
+/** What agents commit must not lead sanddune elsewhere: whatever else is in the place of a directory is refused. */
+const checkDirectory = (path: string): void => {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (status !== undefined && !status.isDirectory()) throw new ConfigDirectoryError(path);
+};
+
+/** Checks the config directory, before anything is created in it. Throws a `ConfigDirectoryError`. */
+export const checkConfigDirectory = (configDirectory: string): void => {
+  checkDirectory(configDirectory);
+  for (const part of PARTS) checkDirectory(configDirectoryPart(configDirectory, part));
+};
 
 /** Not `recursive`: with that, Node reports a read-only file system as a missing directory. */
 const makeDirectory = (path: string): void => {

@@ -17,7 +17,12 @@ const userExcludesFile = (hostConfig: readonly ConfigEntry[]): string => {
  * commit editor files and secrets that the user never sees in `git status`.
  */
 export const hostExcludes = (repository: Repository, hostConfig: readonly ConfigEntry[]): string =>
-  [readIfThere(userExcludesFile(hostConfig)), readIfThere(join(repository.commonDirectory, "info/exclude"))]
+  [
+    readIfThere(userExcludesFile(hostConfig)),
+    readIfThere(join(repository.commonDirectory, "info/exclude")),
+    // Hidden behind an empty file, which is not for committing either.
+    "/.sanddune/.env",
+  ]
     .filter((text) => text !== "")
     .map((text) => `${text}\n`)
     .join("");

@@ -4,6 +4,7 @@ import { interruptible } from "../process/interruptible.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { git } from "./git.ts";
+import { findPrivateChange } from "./privateFiles.ts";
 import {
   branchRef,
   isAncestor,
@@ -112,6 +113,11 @@ const moveBranch = Effect.fnUntraced(function* (
     return yield* refuse(
       new BranchMovedError(shownBranch, "would lose commits that it had before the run", keptRef),
     );
+  }
+  const privatePath = yield* findPrivateChange(cwd, base, tip).pipe(Effect.catch(refuse));
+  if (privatePath !== undefined) {
+    const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files; they are kept as ${keptRef}`;
+    return yield* refuse(new ImportRefusedError(problem, undefined));
   }
   if (branch === undefined && !(yield* isDetached(cwd))) {
     return yield* refuse(

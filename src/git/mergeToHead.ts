@@ -112,10 +112,14 @@ const advance = Effect.fnUntraced(function* (
       Effect.catchIf(isGitError, () => Effect.succeed("target moved" as const)),
     );
   }
-  const forwarded = yield* git(["merge", "--ff-only", "--quiet", "--no-autostash", result], {
-    cwd: checkout,
-    expectedExitCodes: [1, 2, 128],
-  });
+  // Without overwriting what is ignored: it is in no commit, so it would be lost.
+  const forwarded = yield* git(
+    ["merge", "--ff-only", "--quiet", "--no-autostash", "--no-overwrite-ignore", result],
+    {
+      cwd: checkout,
+      expectedExitCodes: [1, 2, 128],
+    },
+  );
   if (forwarded.exitCode === 0) return "done";
   const tipNow = yield* resolveCommit(checkout, "HEAD");
   if (tipNow !== targetTip) return "target moved";

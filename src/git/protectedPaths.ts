@@ -29,7 +29,7 @@ export const PROTECTED_PATHS: readonly RegExp[] = [
   /(^|\/)\.cargo\/config(\.toml)?$/,
   /(^|\/)\.?mise\.toml$/,
   /(^|\/)\.(gitattributes|gitmodules|gitconfig|lfsconfig)$/,
-  /^\.sanddune\//,
+  /^\.sanddune(\/|$)/,
 ];
 
 const PATTERN = new RegExp(PROTECTED_PATHS.map(({ source }) => source).join("|"), "i");

@@ -134,6 +134,12 @@ const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories
     readOnly: true,
   }));
 
+/** Of several mounts at one place only the last could be seen, and some container engines refuse them. */
+const lastAtEachPlace = (mounts: readonly SandboxMount[]): SandboxMount[] =>
+  mounts.filter(
+    ({ sandboxPath }, index) => !mounts.slice(index + 1).some((later) => later.sandboxPath === sandboxPath),
+  );
+
 /**
  * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
  * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
@@ -150,16 +156,21 @@ export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
   writeGitDirectory(directories, setup);
   const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
   const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
-  return [
+  return lastAtEachPlace([
     { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
     ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
     { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
     isMainCheckout
       ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
       : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
-    ...(isMainCheckout ? yield* submoduleMounts(repository, directories.git, dotGit) : []),
     ...nestedRepositoryMounts(checkout.path, setup.nestedRepositories),
+    ...(yield* submoduleMounts({
+      checkout,
+      sandboxCheckoutPath: SANDBOX_REPOSITORY_PATH,
+      hostGitDirectory: directories.git,
+      sandboxGitDirectory: isMainCheckout ? dotGit : SANDBOX_GIT_DIRECTORY,
+    })),
     ...objectMounts(repository, directories),
     { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
-  ];
+  ]);
 });

@@ -10,7 +10,7 @@ const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fals
  * Directories recorded as submodules that have been filled. Git is told not to look into them, because their
  * configuration may be the agent's; so whatever is in them counts as work.
  */
-const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
+export const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
   git(["ls-files", "-z", "--stage"], { cwd: worktreePath }).pipe(
     Effect.map(({ stdout }) =>
       stdout

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
@@ -10,6 +10,7 @@ import {
   NoSuchBranchError,
   type SandduneError,
 } from "../errors.ts";
+import { shellQuote } from "../process/shellQuote.ts";
 import { git } from "./git.ts";
 import type { HostState } from "./hostState.ts";
 import { lockWorktrees } from "./locks.ts";
@@ -135,6 +136,15 @@ export const openWorktree = Effect.fnUntraced(function* (
   const path = worktreePathOf(repository, branch);
   const isReused = source.worktreeExists && existsSync(path);
   ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
+  if (!isReused && existsSync(path) && readdirSync(path).length > 0) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the directory ${path}, which is no worktree of git's`,
+        `Look at what is in it, then remove it: rm -r ${shellQuote(path)}`,
+      ),
+    );
+  }
   yield* claimBranch(repository.topLevel, runId, source);
   if (!isReused) {
     // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.

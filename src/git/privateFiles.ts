@@ -1,0 +1,39 @@
+import * as Effect from "effect/Effect";
+import { PRIVATE_PARTS } from "../configDirectory.ts";
+import type { SandduneError } from "../errors.ts";
+import { git } from "./git.ts";
+
+const CONFIG_DIRECTORY = ".sanddune";
+
+/** What a file system may take for the same name: some ignore case, some characters that cannot be seen. */
+const fold = (path: string): string =>
+  path
+    .normalize("NFKC")
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
+    .toUpperCase()
+    .toLowerCase();
+
+const isPrivate = (path: string): boolean =>
+  fold(path) === CONFIG_DIRECTORY ||
+  PRIVATE_PARTS.some((part) => `${fold(path)}/`.startsWith(`${CONFIG_DIRECTORY}/${part}/`));
+
+const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<string[], SandduneError> =>
+  git(["diff-tree", "-z", "--no-renames", "--name-only", ...args], { cwd }).pipe(
+    Effect.map(({ stdout }) => stdout.split("\0").filter((path) => path !== "")),
+  );
+
+/**
+ * A change between two commits that concerns files which sanddune keeps for itself, if there is one. Checking such
+ * commits out would delete logs and worktrees, and an env file of the agent's would decide what the next sandbox gets
+ * to see. A name that only looks the same to some file systems is never meant well.
+ */
+export const findPrivateChange = Effect.fnUntraced(function* (
+  cwd: string,
+  from: string,
+  to: string,
+): Effect.fn.Return<string | undefined, SandduneError> {
+  const atTop = (yield* changedPaths(cwd, [from, to])).filter((name) => fold(name) === CONFIG_DIRECTORY);
+  const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY);
+  if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
+  return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY])).find(isPrivate);
+});
