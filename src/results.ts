@@ -18,14 +18,16 @@ export interface IterationResult {
   readonly usage?: IterationUsage;
 }
 
-/** What `run()` resolves with. */
-export interface RunResult {
+/** What `run()` resolves with; `Value` is the type of `output`. */
+export interface RunResult<Value = unknown> {
   /** Names the run in `.sanddune/runs/`, in container labels and in refs. */
   readonly runId: string;
   /** One entry for each iteration; its length is the iteration count. */
   readonly iterations: IterationResult[];
   /** The completion signal that the agent printed, if it printed one. */
   readonly completionSignal?: string;
+  /** What the agent said in the tag of the `output` option; `undefined` without that option. */
+  readonly output: Value;
   /** The end of what the agent said: at most the last mebibyte of its text. */
   readonly stdout: string;
   /** The run's own commits, oldest first. */

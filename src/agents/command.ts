@@ -1,3 +1,4 @@
+import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import type { AgentProvider } from "./contract.ts";
 
@@ -8,7 +9,7 @@ import type { AgentProvider } from "./contract.ts";
  * @example
  * await run({ agent: command("sh ./agent.sh"), sandbox: docker(), prompt: "Fix the tests" });
  */
-export const command = (commandLine: string): AgentProvider => {
+export const command = (commandLine: string, { env }: { readonly env?: EnvVars } = {}): AgentProvider => {
   if (typeof commandLine !== "string" || commandLine.trim() === "") {
     throw new InvalidOptionsError(
       "commandLine",
@@ -17,6 +18,7 @@ export const command = (commandLine: string): AgentProvider => {
   }
   return {
     name: "command",
+    ...(env && { env }),
     buildCommand: ({ prompt }) => ({ command: commandLine, stdin: prompt }),
     parseLine: (line, stream) =>
       stream === "stdout" ? [{ type: "text", text: `${line}\n` }] : [{ type: "raw", line, stream }],

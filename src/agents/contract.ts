@@ -1,3 +1,4 @@
+import type { EnvVars } from "../envVars.ts";
 import type { IterationUsage } from "../results.ts";
 
 /** What an agent's output says, one thing at a time. */
@@ -40,6 +41,8 @@ export interface AgentCommand {
 export interface AgentProvider {
   /** Names the agent provider in logs and errors. */
   readonly name: string;
+  /** The env vars that the agent needs. None of them may be declared by the sandbox provider too. */
+  readonly env?: EnvVars;
   buildCommand(iteration: AgentIteration): AgentCommand;
   parseLine(line: string, stream: "stdout" | "stderr"): readonly AgentEvent[];
   /** The agent always ends its turn with a `result` event: without one it has failed, whatever its exit code. */

@@ -2,7 +2,11 @@ import { existsSync } from "node:fs";
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { killOnHost } from "../process/killOnHost.ts";
+import { killExecArguments } from "../process/killScript.ts";
+import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
 import {
@@ -18,10 +22,8 @@ import {
   type BindMountSandboxProvider,
   createBindMountSandboxProvider,
 } from "./contract.ts";
-import { EXEC_ID_VARIABLE } from "./execWrapper.ts";
-import { killOnHost } from "./killOnHost.ts";
-import { killExecArguments } from "./killScript.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
+import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
 
 const NAME = "bubblewrap";
 const PROGRAM = "bwrap";
@@ -30,6 +32,8 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export interface BubblewrapOptions {
   /** Share the host's network, loopback included. There is no network otherwise. */
   readonly network?: boolean;
+  /** Env vars for every command of a run. */
+  readonly env?: EnvVars;
   readonly mounts?: readonly MountOption[];
   /** Accept mounts of the home directory or of a container engine's socket. */
   readonly allowUnsafeMounts?: boolean;
@@ -132,7 +136,7 @@ const create = async (
     worktreePath,
     fallbackHome: homePath,
     launch: (argv, { sudo, execId }) => {
-      if (sudo) throw new SandboxError(NAME, "it has no root user, so `sudo` is not possible");
+      if (sudo) throw new SandboxError(NAME, NO_ROOT);
       return { program: PROGRAM, args: [...prefix, "--", ...argv], env: environmentOfBubblewrap(execId) };
     },
     // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
@@ -157,7 +161,9 @@ const create = async (
 export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxProvider =>
   createBindMountSandboxProvider({
     name: NAME,
-    preflight: async ({ repositoryPath, signal }) => {
+    ...(settings.env && { env: settings.env }),
+    preflight: async ({ repositoryPath, usesSudo, signal }) => {
+      if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
       const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
       await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
       for (const path of settings.readOnlyPaths ?? []) {

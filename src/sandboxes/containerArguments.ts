@@ -1,8 +1,8 @@
+import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import type { SandboxMount } from "./contract.ts";
-import { SANDBOX_VARIABLE } from "./execWrapper.ts";
 
 /**
- * What the container itself runs, as root without capabilities, so that no command can end it by accident
+ * What the container itself runs, as root, so that no command can end it by accident
  * (`kill -9 -1`). First it gives the user of the commands a name: programs fail for a uid that is not in /etc/passwd.
  */
 const MAIN = `

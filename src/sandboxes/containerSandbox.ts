@@ -1,4 +1,5 @@
 import { SandboxError } from "../errors.ts";
+import { killExecArguments } from "../process/killScript.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { commandSandbox } from "./commandSandbox.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
@@ -8,9 +9,9 @@ import {
   type BindMountSandboxHandle,
   type BindMountSandboxProvider,
   createBindMountSandboxProvider,
+  type PreflightOptions,
 } from "./contract.ts";
 import { COUNT_MEMORY_KILLS, diagnoseContainer } from "./diagnoseContainer.ts";
-import { killExecArguments } from "./killScript.ts";
 import type { LaunchOptions } from "./sandboxAccess.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
 
@@ -20,7 +21,7 @@ const KILL_TIMEOUT_MS = 2000;
 const preflight = async (
   engine: ContainerEngine,
   settings: ContainerOptions,
-  options: { readonly repositoryPath: string; readonly signal?: AbortSignal },
+  options: PreflightOptions,
 ): Promise<void> => {
   const image = imageOf(settings, options.repositoryPath);
   await mountsOf(settings, options.repositoryPath);
@@ -87,6 +88,7 @@ export const containerSandboxProvider = (
 ): BindMountSandboxProvider =>
   createBindMountSandboxProvider({
     name: engine.name,
+    ...(settings.env && { env: settings.env }),
     preflight: (options) => preflight(engine, settings, options),
     create: (options) => create(engine, settings, options),
   });

@@ -1,3 +1,5 @@
+import type { EnvVars } from "../envVars.ts";
+
 /** Standard input for a command in a sandbox. */
 export type ExecInput = string | Uint8Array | AsyncIterable<Uint8Array>;
 
@@ -73,6 +75,8 @@ export interface SandboxCreateOptions {
   readonly sandboxName: string;
   /** The host repository's top-level directory. */
   readonly repositoryPath: string;
+  /** Commands with `sudo` are going to be run, to install packages for instance. */
+  readonly usesSudo?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -85,11 +89,15 @@ export interface BindMountCreateOptions extends SandboxCreateOptions {
   readonly mounts: readonly SandboxMount[];
 }
 
+export type PreflightOptions = Pick<SandboxCreateOptions, "repositoryPath" | "usesSudo" | "signal">;
+
 interface SandboxProviderDefinition {
   /** Names the sandbox provider in logs and errors. */
   readonly name: string;
+  /** Env vars for every command of a run. None of them may be declared by the agent provider too. */
+  readonly env?: EnvVars;
   /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
-  preflight?(options: { readonly repositoryPath: string; readonly signal?: AbortSignal }): Promise<void>;
+  preflight?(options: PreflightOptions): Promise<void>;
 }
 
 export interface BindMountSandboxProviderDefinition extends SandboxProviderDefinition {

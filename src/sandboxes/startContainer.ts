@@ -1,7 +1,7 @@
 import { SandboxError } from "../errors.ts";
 import { type ContainerUser, containerRunArguments } from "./containerArguments.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
-import { type ContainerOptions, imageOf, mountsOf, networksOf } from "./containerOptions.ts";
+import { type ContainerOptions, capabilitiesOf, imageOf, mountsOf, networksOf } from "./containerOptions.ts";
 import type { BindMountCreateOptions } from "./contract.ts";
 
 const DEFAULT_PIDS = 4096;
@@ -50,7 +50,7 @@ export const startContainer = async (
     memory: settings.memory,
     cpus: settings.cpus,
     pids: settings.pids ?? DEFAULT_PIDS,
-    capabilities: settings.capabilities ?? [],
+    capabilities: capabilitiesOf(settings, options.usesSudo ?? false),
     extraArgs: settings.extraArgs ?? [],
   });
   options.signal?.throwIfAborted();

@@ -1,7 +1,11 @@
 import { cp, mkdir, mkdtemp, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
-import { SandboxError } from "../errors.ts";
+import type { EnvVars } from "../envVars.ts";
+import { SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { killOnHost } from "../process/killOnHost.ts";
+import { killExecArguments, killSandboxArguments } from "../process/killScript.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { commandSandbox } from "./commandSandbox.ts";
 import {
@@ -10,9 +14,7 @@ import {
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "./contract.ts";
-import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./execWrapper.ts";
-import { killOnHost } from "./killOnHost.ts";
-import { killExecArguments, killSandboxArguments } from "./killScript.ts";
+import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
 
 const NAME = "test-isolated";
 
@@ -37,7 +39,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
     worktreePath,
     fallbackHome: homePath,
     launch: (argv, { sudo, execId }) => {
-      if (sudo) throw new SandboxError(NAME, "it has no root user, so `sudo` is not possible");
+      if (sudo) throw new SandboxError(NAME, NO_ROOT);
       // In a session of their own, background processes outlive the process that the host waits for.
       return {
         program: "setsid",
@@ -78,5 +80,12 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
  *
  * Commands get an environment of their own (PATH, HOME in the temporary directory, LANG), never the host's.
  */
-export const testIsolated = (): IsolatedSandboxProvider =>
-  createIsolatedSandboxProvider({ name: NAME, create });
+export const testIsolated = ({ env }: { readonly env?: EnvVars } = {}): IsolatedSandboxProvider =>
+  createIsolatedSandboxProvider({
+    name: NAME,
+    ...(env && { env }),
+    preflight: async ({ usesSudo }) => {
+      if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
+    },
+    create,
+  });

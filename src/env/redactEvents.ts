@@ -1,0 +1,69 @@
+import type { AgentStreamEvent } from "../agents/contract.ts";
+import { redactData } from "./redactData.ts";
+import type { Redactor } from "./redactor.ts";
+
+const redactId = (redactor: Redactor, { id }: { readonly id?: string }) =>
+  id === undefined ? {} : { id: redactor.text(id) };
+
+/** Redacts what the agent has said or done; what kind of event it is, and where it came from, are our own words. */
+const redactEvent = (redactor: Redactor, event: AgentStreamEvent): AgentStreamEvent => {
+  switch (event.type) {
+    case "text":
+      return { ...event, text: redactor.text(event.text) };
+    case "toolCall":
+      return {
+        ...event,
+        name: redactor.text(event.name),
+        input: redactData(redactor, event.input),
+        ...redactId(redactor, event),
+      };
+    case "toolResult":
+      return { ...event, output: redactor.text(event.output), ...redactId(redactor, event) };
+    case "sessionId":
+      return { ...event, sessionId: redactor.text(event.sessionId) };
+    case "result":
+      return event.message === undefined ? event : { ...event, message: redactor.text(event.message) };
+    case "raw":
+      return { ...event, line: redactor.text(event.line) };
+    case "usage":
+      return event;
+  }
+};
+
+/** What an agent does after what it has said. Other events only happen to come in between. */
+const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set(["toolCall", "toolResult", "result"]);
+
+/**
+ * Redacts a stream of events. An agent's text comes in pieces, and a secret may be spread over several: what could be
+ * the beginning of one is held back until it is clear whether it is.
+ */
+export class EventRedactor {
+  #held: Extract<AgentStreamEvent, { type: "text" }> | undefined;
+
+  constructor(
+    private readonly redactor: Redactor,
+    private readonly emit: (event: AgentStreamEvent) => void,
+  ) {}
+
+  push(event: AgentStreamEvent): void {
+    if (!this.redactor.isNeeded) {
+      this.emit(event);
+      return;
+    }
+    if (event.type !== "text") {
+      if (ENDS_TEXT.has(event.type)) this.flush();
+      this.emit(redactEvent(this.redactor, event));
+      return;
+    }
+    const { redacted, open } = this.redactor.splitOpen((this.#held?.text ?? "") + event.text);
+    this.#held = open === "" ? undefined : { ...event, text: open };
+    if (redacted !== "") this.emit({ ...event, text: redacted });
+  }
+
+  /** Nothing more comes: what was held back is no secret as it is, but may hold one. */
+  flush(): void {
+    const held = this.#held;
+    this.#held = undefined;
+    if (held !== undefined) this.emit({ ...held, text: this.redactor.text(held.text) });
+  }
+}

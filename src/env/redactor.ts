@@ -1,0 +1,115 @@
+import { secretForms } from "./secretForms.ts";
+import { type Found, SecretMatcher } from "./secretMatcher.ts";
+
+/** In UTF-8. */
+const MAX_BYTES_PER_CHARACTER = 4;
+
+/** Replaces the values of secrets, in every form that they may take, by their names. */
+export class Redactor {
+  /** The name of the secret behind each form. */
+  readonly #names = new Map<string, string>();
+  readonly #matcher: SecretMatcher | undefined;
+  /** The forms, by their first two characters. */
+  readonly #byBeginning = new Map<string, string[]>();
+  readonly #longest: number;
+  readonly #exempt: string[] = [];
+
+  constructor(
+    secrets: ReadonlyMap<string, string>,
+    /** What has to be said in any case: a value that occurs in there is no secret. */
+    knownTexts: readonly string[] = [],
+  ) {
+    for (const [name, value] of secrets) {
+      const forms = secretForms(value);
+      if (forms.size > 0 && knownTexts.some((text) => text.includes(value))) {
+        this.#exempt.push(name);
+        continue;
+      }
+      for (const form of forms) if (!this.#names.has(form)) this.#names.set(form, name);
+    }
+    const forms = [...this.#names.keys()];
+    this.#longest = forms.reduce((longest, { length }) => Math.max(longest, length), 0);
+    for (const form of forms) {
+      const beginning = form.slice(0, 2);
+      const others = this.#byBeginning.get(beginning);
+      if (others === undefined) this.#byBeginning.set(beginning, [form]);
+      else others.push(form);
+    }
+    if (forms.length > 0) this.#matcher = new SecretMatcher(forms);
+  }
+
+  /** The names of those that are no secrets, because they have to be said. */
+  get exempt(): readonly string[] {
+    return this.#exempt;
+  }
+
+  /** Whether there is anything to redact. */
+  get isNeeded(): boolean {
+    return this.#matcher !== undefined;
+  }
+
+  text(text: string): string {
+    let redacted = "";
+    let end = 0;
+    for (;;) {
+      const found = this.#matcher?.find(text, end);
+      if (found === undefined) return redacted + text.slice(end);
+      redacted += `${text.slice(end, found.index)}[redacted ${this.#names.get(found.word)}]`;
+      end = this.#endOf(text, found);
+    }
+  }
+
+  /**
+   * For a text that goes on: what of it is certain, redacted, and its end as it is, if that may be the beginning of a
+   * secret.
+   */
+  splitOpen(text: string): { readonly redacted: string; readonly open: string } {
+    const openFrom = text.length - this.#openEnd(text);
+    // An end that lies within a secret is part of that one, unless a longer one may begin at the same place.
+    for (let from = 0; ; ) {
+      const found = this.#matcher?.find(text, from);
+      if (found === undefined || found.index >= openFrom) {
+        return { redacted: this.text(text.slice(0, openFrom)), open: text.slice(openFrom) };
+      }
+      from = found.index + found.word.length;
+      if (from > openFrom) {
+        const rest = this.splitOpen(text.slice(from));
+        return { redacted: this.text(text.slice(0, from)) + rest.redacted, open: rest.open };
+      }
+    }
+  }
+
+  /** Where a secret ends, with others that begin within it. */
+  #endOf(text: string, { index, word }: Found): number {
+    let end = index + word.length;
+    for (let from = index + 1; ; ) {
+      const next = this.#matcher?.find(text, from);
+      if (next === undefined || next.index >= end) return end;
+      end = Math.max(end, next.index + next.word.length);
+      from = next.index + 1;
+    }
+  }
+
+  /** How many characters at the end of a text may be the beginning of a secret. */
+  #openEnd(text: string): number {
+    // No form holds a line end.
+    if (text.endsWith("\n")) return 0;
+    for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length - 1; at++) {
+      const end = text.slice(at);
+      const isOpen = this.#byBeginning
+        .get(end.slice(0, 2))
+        ?.some((form) => form.length > end.length && form.startsWith(end));
+      if (isOpen) return end.length;
+    }
+    const last = text.slice(-1);
+    return [...this.#byBeginning.keys()].some((beginning) => beginning.startsWith(last)) ? last.length : 0;
+  }
+
+  /** The end of a text that may have been cut off in the middle of a secret, redacted. */
+  capturedEnd(text: string, captureBytes: number): string {
+    if (!this.isNeeded || Buffer.byteLength(text) < captureBytes - MAX_BYTES_PER_CHARACTER)
+      return this.text(text);
+    const lineEnd = text.indexOf("\n");
+    return this.text(text.slice(lineEnd === -1 ? this.#longest : Math.min(this.#longest, lineEnd + 1)));
+  }
+}

@@ -1,0 +1,35 @@
+/** A shell command that runs on the host at a moment of a run's setup. */
+export interface HostHook {
+  /** A line for `sh`. */
+  readonly command: string;
+  /** 60 000 when it is left out. */
+  readonly timeoutMs?: number;
+}
+
+/** A shell command that runs in the sandbox at a moment of a run's setup. */
+export interface SandboxHook extends HostHook {
+  /** Run as root in the sandbox. */
+  readonly sudo?: boolean;
+}
+
+/**
+ * Commands that prepare a run. Each list is run in its order; the first failure stops everything and fails the run.
+ *
+ * @example
+ * hooks: {
+ *   host: { onWorktreeReady: [{ command: "cp .env.example .env" }] },
+ *   sandbox: { onSandboxReady: [{ command: "npm ci", timeoutMs: 300_000 }] },
+ * }
+ */
+export interface Hooks {
+  readonly host?: {
+    /** After `copyToWorktree` and before the sandbox is made, in the worktree. */
+    readonly onWorktreeReady?: readonly HostHook[];
+    /** Once the sandbox is up, at the same time as `sandbox.onSandboxReady`. */
+    readonly onSandboxReady?: readonly HostHook[];
+  };
+  readonly sandbox?: {
+    /** Once the sandbox is up and before the agent starts. */
+    readonly onSandboxReady?: readonly SandboxHook[];
+  };
+}
