@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect";
+import { ProcessTimeoutError, PromptExpansionError, type SandduneError } from "../errors.ts";
+import { BoundedCapture } from "../process/boundedCapture.ts";
+import { withoutFinalLineEnds } from "../process/finalLineEnds.ts";
+import { interruptible } from "../process/interruptible.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+import type { ResolvedPrompt, ShellExpression } from "./resolvePrompt.ts";
+
+export interface ExpansionSettings {
+  readonly sandbox: SandboxHandle;
+  /** Where the expressions run, in the sandbox. */
+  readonly cwd: string;
+  /** Of each expression. */
+  readonly timeoutMs: number;
+  /** Takes secrets out of what an expression complains about. */
+  readonly redactCaptured: (text: string, captureBytes: number) => string;
+}
+
+/** Of each expression. Far above what an agent can make use of. */
+const MAX_OUTPUT_BYTES = 1024 * 1024;
+/** Lines arrive without their line ends, of which there are two kinds: at worst half of the output is not counted. */
+const CAPTURE_BYTES = 2 * MAX_OUTPUT_BYTES;
+const MAX_COMPLAINT_BYTES = 16 * 1024;
+const CONCURRENCY = 16;
+
+const evaluate = (
+  { source, command }: ShellExpression,
+  promptFile: string,
+  { sandbox, cwd, timeoutMs, redactCaptured }: ExpansionSettings,
+): Effect.Effect<string, SandduneError> => {
+  const failure = (problem: string, stderr: string, exitCode?: number) =>
+    new PromptExpansionError(
+      source,
+      promptFile,
+      problem,
+      exitCode,
+      redactCaptured(stderr, MAX_COMPLAINT_BYTES),
+    );
+  const run = async (signal: AbortSignal) => {
+    const tooLong = new AbortController();
+    const complaints = new BoundedCapture(MAX_COMPLAINT_BYTES);
+    let bytes = 0;
+    const result = await sandbox.exec(command, {
+      cwd,
+      timeoutMs,
+      signal: AbortSignal.any([signal, tooLong.signal]),
+      captureBytes: CAPTURE_BYTES,
+      onStderrLine: (line) => complaints.pushText(`${line}\n`),
+      onLine: (line) => {
+        bytes += Buffer.byteLength(line) + 1;
+        // One that never stops printing must not be waited for.
+        if (bytes > MAX_OUTPUT_BYTES)
+          tooLong.abort(failure(`printed more than ${MAX_OUTPUT_BYTES} bytes`, complaints.text()));
+      },
+    });
+    tooLong.signal.throwIfAborted();
+    return result;
+  };
+  return interruptible(run, (reason) =>
+    reason instanceof ProcessTimeoutError
+      ? failure(`took longer than ${timeoutMs} ms (see \`timeouts.promptExpansionMs\`)`, reason.stderr)
+      : (reason as SandduneError),
+  ).pipe(
+    Effect.flatMap(({ exitCode, stdout, stderr }) => {
+      if (exitCode !== 0) return Effect.fail(failure(`ended with exit code ${exitCode}`, stderr, exitCode));
+      if (stdout.includes("\0")) return Effect.fail(failure("printed binary data", stderr, exitCode));
+      return Effect.succeed(withoutFinalLineEnds(stdout));
+    }),
+  );
+};
+
+/**
+ * Runs the shell expressions of a prompt in the sandbox, side by side, and puts their output in their places. What they
+ * print is text: nothing in it is looked at again. The first that fails stops the others.
+ */
+export const expandPrompt = (
+  { promptFile = "the prompt", parts }: ResolvedPrompt,
+  settings: ExpansionSettings,
+): Effect.Effect<string, SandduneError> =>
+  Effect.forEach(
+    parts,
+    (part) => (typeof part === "string" ? Effect.succeed(part) : evaluate(part, promptFile, settings)),
+    { concurrency: CONCURRENCY },
+  ).pipe(Effect.map((texts) => texts.join("")));

@@ -1,0 +1,82 @@
+import { InvalidOptionsError } from "../errors.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { TemplateText } from "./promptTemplate.ts";
+import { ShellContext } from "./shellContext.ts";
+
+/** What a template says between `` !` `` and `` ` ``. */
+export interface ExpressionTemplate {
+  readonly source: string;
+  readonly parts: readonly TemplateText[];
+}
+
+/** Linux ends a single argument at 128 KiB. */
+const MAX_COMMAND_BYTES = 116 * 1024;
+
+const EVALUATES =
+  "in arithmetic or beside it, in [[ ]], in an expanded parameter and in an index, some shells evaluate its value. Take it out of there.";
+/** What makes it impossible to say which quotes are open: the `)` of its patterns, and quotes in which an escaped one is no end. */
+const UNCLEAR = /\bcase\b|\$'/;
+
+const variableOf = (key: string): string => `_sanddune_arg_${key}`;
+
+const refuse = (
+  option: "promptFile" | "promptArgs",
+  keys: string,
+  source: string,
+  problem: string,
+): never => {
+  throw new InvalidOptionsError(option, `${keys} in !\`${source}\`: ${problem}`);
+};
+
+/** A reference that stands for exactly the value, whatever quotes it is in. */
+const reference = (key: string, { quotes }: ShellContext): string => {
+  if (quotes === "double") return `\${${variableOf(key)}}`;
+  return quotes === "single" ? `'"$${variableOf(key)}"'` : `"$${variableOf(key)}"`;
+};
+
+/** Puts references in the places of the arguments. Refuses places where a value would be more than text. */
+const withReferences = ({ source, parts }: ExpressionTemplate): string => {
+  const context = new ShellContext();
+  let textBefore = "";
+  let shown = "";
+  const command = parts.map((part) => {
+    if (part.type === "text") {
+      textBefore = part.text;
+      context.read(part.text);
+      return part.text;
+    }
+    shown = `{{${part.key}}}`;
+    if (textBefore.endsWith("$")) {
+      refuse("promptFile", shown, source, "a $ before it would make another variable of it.");
+    }
+    if (context.evaluates) refuse("promptFile", shown, source, EVALUATES);
+    textBefore = "";
+    return reference(part.key, context);
+  });
+  if (shown !== "" && context.hasArithmetic) refuse("promptFile", shown, source, EVALUATES);
+  if (shown !== "" && UNCLEAR.test(source)) {
+    const problem = "beside `case` or $'…' it is not clear which quotes are open. Put that into a script.";
+    refuse("promptFile", shown, source, problem);
+  }
+  return command.join("");
+};
+
+/**
+ * The command of a shell expression. The shell gets arguments as variables, whose values it does not read as code. (What
+ * a program makes of its arguments is another matter: `sh -c {{X}}` and `let {{X}}` run whatever X says.)
+ */
+export const shellCommand = (expression: ExpressionTemplate, valueFor: (key: string) => string): string => {
+  const command = withReferences(expression);
+  const keys = new Set(expression.parts.flatMap((part) => (part.type === "argument" ? [part.key] : [])));
+  const assignments = [...keys].map((key) => `${variableOf(key)}=${shellQuote(valueFor(key))}\n`);
+  const whole = [...assignments, command].join("");
+  const shown = [...keys].map((key) => `{{${key}}}`).join(", ");
+  if (whole.includes("\0")) {
+    refuse("promptArgs", shown, expression.source, "a NUL character cannot be handed to a shell.");
+  }
+  if (Buffer.byteLength(whole) > MAX_COMMAND_BYTES) {
+    const problem = `more than ${MAX_COMMAND_BYTES} bytes are too long for a shell.`;
+    refuse("promptArgs", shown, expression.source, problem);
+  }
+  return whole;
+};
