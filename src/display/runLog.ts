@@ -1,70 +1,115 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { RunDisplay, RunEnding } from "./contract.ts";
 import { neutralise } from "./neutralise.ts";
+import { namePrefix } from "./notice.ts";
+import { tellIfSlow } from "./slowStep.ts";
+import { reachedLines, tallyLines } from "./summary.ts";
+import { showToolInput } from "./toolInput.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 /** In UTF-8, of what a string counts as one. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-const describe = (event: AgentStreamEvent): string | undefined => {
+/** What follows the first line is indented, so that it cannot pass for a line of sanddune's own. */
+const indented = (text: string): string => text.replaceAll("\n", "\n  ");
+
+const describe = (event: Exclude<AgentStreamEvent, { type: "text" }>): string => {
   switch (event.type) {
-    case "text":
-      return event.text;
     case "toolCall":
-      return `\n[tool call] ${event.name} ${JSON.stringify(event.input)}\n`;
+      return `[tool call] ${indented(event.name)} ${showToolInput(event.input)}`;
     case "toolResult":
-      return `[tool result] ${event.output}\n`;
+      return `[tool result] ${indented(event.output)}`;
     case "sessionId":
-      return `[session] ${event.sessionId}\n`;
+      return `[session] ${indented(event.sessionId)}`;
     case "usage":
-      return `[usage] ${JSON.stringify(event.usage)}\n`;
+      return `[usage] ${JSON.stringify(event.usage)}`;
     case "result":
-      return `[${event.isError ? "agent failed" : "agent finished"}] ${event.message ?? ""}\n`;
+      return `[${event.isError ? "agent failed" : "agent finished"}] ${indented(event.message ?? "")}`;
     case "raw":
-      return `[${event.stream}] ${event.line}\n`;
+      return `[${event.stream}] ${event.line}`;
   }
 };
 
+export interface RunLogOptions {
+  readonly path: string;
+  /** Stands at the beginning of every line. */
+  readonly name: string | undefined;
+  readonly isVerbose: boolean;
+}
+
 /**
- * The run log. Writing is synchronous, so the order is that of the events, memory stays bounded whatever the agent
- * prints, and a slow disk slows the reader down instead of filling a queue. A log that cannot be written any more (the
- * disk is full) falls silent; it never ends a run.
+ * The run log: log-to-file mode. Writing is synchronous, so the order is that of the events, memory stays bounded
+ * whatever the agent prints, and a slow disk slows the reader down instead of filling a queue. A log that cannot be
+ * written any more (the disk is full) falls silent.
  */
-export class RunLog {
+export class RunLog implements RunDisplay {
+  readonly #prefix: string;
+  readonly #isVerbose: boolean;
   /** Written to in place: a string that grows by every line would keep the young heap growing with it. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #used = 0;
   #descriptor: number | undefined;
   #flushScheduled = false;
   #failure: string | undefined;
+  #isAtLineStart = true;
 
-  constructor(readonly path: string) {
+  constructor({ path, name, isVerbose }: RunLogOptions) {
+    this.#prefix = namePrefix(name);
+    this.#isVerbose = isVerbose;
     this.#descriptor = openSync(path, "wx", 0o600);
   }
 
-  /** Why the log is incomplete, if it is. */
   get failure(): string | undefined {
     return this.#failure;
   }
 
-  /** A line of sanddune's own. */
   note(sentence: string): void {
-    this.#write(`[sanddune ${new Date().toISOString()}] ${sentence}\n`);
+    this.#writeLine(`[sanddune ${new Date().toISOString()}] ${sentence}`);
+  }
+
+  warn(sentence: string): void {
+    this.note(`Warning: ${sentence}`);
+  }
+
+  iteration(iteration: number, maxIterations: number): void {
+    this.note(`Iteration ${iteration} of at most ${maxIterations}.`);
   }
 
   event(event: AgentStreamEvent): void {
-    const text = describe(event);
-    if (text !== undefined) this.#write(text);
+    if (event.type === "text") this.#write(event.text);
+    else this.#writeLine(describe(event));
   }
 
-  close(): void {
+  rawLine(line: string, stream: "stdout" | "stderr"): void {
+    if (this.#isVerbose) this.#writeLine(`[${stream}] ${line}`);
+  }
+
+  hookLine(hook: string, line: string): void {
+    this.#writeLine(`[${hook}] ${line}`);
+  }
+
+  step(label: string): () => void {
+    const tell = (sentence: string) => this.note(sentence);
+    return tellIfSlow(label, tell, tell);
+  }
+
+  close({ state, problem, reached, tally }: RunEnding): void {
+    this.note(problem === undefined ? `The run ${state}.` : `The run ${state}. ${problem}`);
+    for (const line of [...reachedLines(reached), ...tallyLines(tally)]) this.#writeLine(line);
     this.#flush();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;
   }
 
+  #writeLine(line: string): void {
+    this.#write(`${this.#isAtLineStart ? "" : "\n"}${line}\n`);
+  }
+
   #write(text: string): void {
-    const shown = neutralise(text);
+    if (text === "") return;
+    const shown = this.#prefixed(neutralise(text));
+    this.#isAtLineStart = shown.endsWith("\n");
     const maxBytes = shown.length * MAX_BYTES_PER_CHARACTER;
     if (this.#used + maxBytes > this.#buffer.length) this.#flush();
     if (maxBytes > this.#buffer.length) this.#put(Buffer.from(shown));
@@ -75,6 +120,13 @@ export class RunLog {
       this.#flushScheduled = false;
       this.#flush();
     });
+  }
+
+  /** Puts the name before every line that begins in `text`. */
+  #prefixed(text: string): string {
+    if (this.#prefix === "") return text;
+    const begun = text.replace(/\n(?=[\s\S])/g, `\n${this.#prefix}`);
+    return this.#isAtLineStart ? this.#prefix + begun : begun;
   }
 
   #flush(): void {

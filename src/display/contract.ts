@@ -1,0 +1,34 @@
+import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { Reached } from "./summary.ts";
+import type { Tally } from "./tally.ts";
+
+/** How a run has ended, and what it came to. */
+export interface RunEnding {
+  readonly state: "succeeded" | "failed" | "aborted";
+  /** Why it failed. */
+  readonly problem?: string;
+  readonly reached: Reached;
+  readonly tally: Tally;
+}
+
+/**
+ * Shows a run while it goes on. Everything is shown in the order in which it is told, and nothing that goes wrong with
+ * showing it is thrown: a full disk or a closed terminal ends no run.
+ */
+export interface RunDisplay {
+  /** Why not everything could be shown, if that is so. */
+  readonly failure: string | undefined;
+  /** A sentence of sanddune's own. */
+  note(sentence: string): void;
+  warn(sentence: string): void;
+  /** The agent is invoked again. */
+  iteration(iteration: number, maxIterations: number): void;
+  event(event: AgentStreamEvent): void;
+  /** A line as the agent printed it, if its events do not say the same. Shown to those who asked for it with `verbose`. */
+  rawLine(line: string, stream: "stdout" | "stderr"): void;
+  /** A line that a hook printed. */
+  hookLine(hook: string, line: string): void;
+  /** A step has begun that may take a while; the result is to be called when it is over. */
+  step(label: string): () => void;
+  close(ending: RunEnding): void;
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import { configDirectoryPart } from "../configDirectory.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { RunDisplay } from "./contract.ts";
+import type { LoggingOption } from "./logging.ts";
+import { printNotice } from "./notice.ts";
+import { RunLog } from "./runLog.ts";
+import { screenOf } from "./screen.ts";
+import { TerminalDisplay } from "./terminalDisplay.ts";
+
+const MAX_NAME_LENGTH = 40;
+
+/** Where the run log of a run belongs. Names sort by time, and tell runs apart that were started together. */
+export const logFilePathOf = (configDirectory: string, runId: string, name = ""): string => {
+  const suffix = name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, MAX_NAME_LENGTH);
+  const file = suffix === "" ? `${runId}.log` : `${runId}-${suffix}.log`;
+  return join(configDirectoryPart(configDirectory, "logs"), file);
+};
+
+export interface DisplaySettings {
+  /** `undefined` in terminal mode. */
+  readonly logFilePath: string | undefined;
+  readonly logging: LoggingOption;
+  readonly agent: string;
+  readonly name: string | undefined;
+}
+
+/** Opens the display mode that the caller has chosen. */
+export const openDisplay = ({ logFilePath, logging, name, agent }: DisplaySettings): RunDisplay => {
+  const isVerbose = logging.verbose ?? false;
+  if (logFilePath === undefined) {
+    return new TerminalDisplay(screenOf(process.stdout), { agent, name, isVerbose });
+  }
+  const log = new RunLog({ path: logFilePath, name, isVerbose });
+  printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
+  return log;
+};

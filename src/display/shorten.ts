@@ -1,0 +1,42 @@
+/** Characters that are never wider than one column: those of most alphabets, punctuation, arrows, lines, spinners. */
+const NARROW = /^[\u0020-\u10ff\u2000-\u25ff\u2700-\u27bf\u2800-\u28ff]$/;
+
+/** At most how many columns a text takes. */
+export const widthOf = (text: string): number => {
+  let width = 0;
+  for (const character of text) width += NARROW.test(character) ? 1 : 2;
+  return width;
+};
+
+export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
+
+/** Cuts a text so that it fits into so many columns. */
+export const shortenTo = (text: string, columns: number): string => {
+  if (widthOf(text) <= columns) return text;
+  let width = 1;
+  let shown = "";
+  for (const character of text) {
+    width += widthOf(character);
+    if (width > columns) break;
+    shown += character;
+  }
+  return `${shown}…`;
+};
+
+/** Breaks a text between words into lines of so many columns; what has no gap, a path for one, stays whole. */
+export const wrapTo = (text: string, columns: number): string[] => {
+  const lines: string[][] = [[]];
+  let width = 0;
+  for (const word of text.split(" ")) {
+    const wordWidth = widthOf(word);
+    const line = lines.at(-1) as string[];
+    if (line.length > 0 && width + 1 + wordWidth > columns) {
+      lines.push([word]);
+      width = wordWidth;
+    } else {
+      width += wordWidth + (line.length === 0 ? 0 : 1);
+      line.push(word);
+    }
+  }
+  return lines.map((line) => line.join(" "));
+};

@@ -1,0 +1,23 @@
+import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { IterationUsage } from "../results.ts";
+import { addUsage } from "../usage.ts";
+
+/** Counts what happens in a run. */
+export class Tally {
+  /** `startedAt` is when the run began, by the monotonic clock. */
+  constructor(private readonly startedAt: number) {}
+
+  iterations = 0;
+  toolCalls = 0;
+  /** `undefined` for an agent that does not tell. */
+  usage: IterationUsage | undefined;
+
+  get durationMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  count(event: AgentStreamEvent): void {
+    if (event.type === "toolCall") this.toolCalls++;
+    if (event.type === "usage") this.usage = addUsage(this.usage, event.usage);
+  }
+}

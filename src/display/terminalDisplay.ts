@@ -1,0 +1,160 @@
+import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { RunDisplay, RunEnding } from "./contract.ts";
+import { showDuration } from "./duration.ts";
+import { neutralise } from "./neutralise.ts";
+import { namePrefix } from "./notice.ts";
+import type { Screen, StatusLine } from "./screen.ts";
+import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
+import { tellIfSlow } from "./slowStep.ts";
+import { reachedLines, tallyLines } from "./summary.ts";
+import { TextLines } from "./textLines.ts";
+import { describeToolInput } from "./toolInput.ts";
+
+export interface TerminalDisplayOptions {
+  readonly agent: string;
+  /** Stands at the beginning of every line. */
+  readonly name: string | undefined;
+  readonly isVerbose: boolean;
+}
+
+/** Of a tool's name or input; a line of a terminal shows less. */
+const MAX_SHOWN = 1000;
+
+const ENDINGS = {
+  succeeded: ["green", "✓ The run succeeded."],
+  failed: ["red", "✗ The run failed."],
+  aborted: ["yellow", "■ The run was aborted."],
+} as const;
+
+/** Terminal mode: what the agent says and does, line by line, a status line below it, and a summary at the end. */
+export class TerminalDisplay implements RunDisplay {
+  readonly failure = undefined;
+  readonly #prefix: string;
+  readonly #text: TextLines;
+  readonly #status: StatusLine;
+  /** The steps that are going on; the last one is shown. */
+  readonly #steps = new Map<symbol, { readonly label: string; readonly startedAt: number }>();
+  #startedAt = performance.now();
+  /** What goes on when no step does. */
+  #activity = "Setting up";
+  #toolCalls = 0;
+
+  constructor(
+    private readonly screen: Screen,
+    private readonly options: TerminalDisplayOptions,
+  ) {
+    this.#prefix = namePrefix(options.name);
+    this.#text = new TextLines((line) => this.#print(this.#wrap(line).join("\n")));
+    this.#status = { text: () => this.#statusText() };
+    screen.show(this.#status);
+  }
+
+  note(sentence: string): void {
+    this.#tell("dim", sentence);
+  }
+
+  warn(sentence: string): void {
+    this.#tell("yellow", `Warning: ${sentence}`);
+  }
+
+  iteration(iteration: number, maxIterations: number): void {
+    this.#startedAt = performance.now();
+    this.#activity = `${this.options.agent} is working`;
+    if (maxIterations === 1) return;
+    const title = `Iteration ${iteration} of at most ${maxIterations}`;
+    this.#activity = `${title}: ${this.#activity}`;
+    this.#printAside(this.screen.style("bold", title));
+  }
+
+  event(event: AgentStreamEvent): void {
+    switch (event.type) {
+      case "text":
+        this.#text.push(neutralise(event.text));
+        break;
+      case "toolCall":
+        this.#toolCalls++;
+        this.#printToolCall(event.name, event.input);
+        break;
+      case "toolResult":
+        if (this.options.isVerbose) this.#printAside(this.screen.style("dim", neutralise(event.output)));
+        break;
+      case "result":
+        if (event.isError) this.warn(`The agent says: ${event.message ?? "it failed"}`);
+        break;
+      case "raw":
+        // What an agent prints to stderr is for people.
+        if (event.stream === "stderr" || this.options.isVerbose) this.note(`${event.stream} │ ${event.line}`);
+        break;
+      case "usage":
+      case "sessionId":
+        break;
+    }
+  }
+
+  rawLine(line: string, stream: "stdout" | "stderr"): void {
+    if (this.options.isVerbose) this.note(`${stream} │ ${line}`);
+  }
+
+  hookLine(hook: string, line: string): void {
+    if (this.options.isVerbose) this.note(`${hook} │ ${line}`);
+  }
+
+  step(label: string): () => void {
+    const id = Symbol(label);
+    this.#steps.set(id, { label, startedAt: performance.now() });
+    const tell = (sentence: string) => this.note(sentence);
+    const tellEnd = this.screen.isLive ? tellIfSlow(label, tell) : tellIfSlow(label, tell, tell);
+    return () => {
+      this.#steps.delete(id);
+      tellEnd();
+    };
+  }
+
+  close({ state, problem, reached, tally }: RunEnding): void {
+    this.#text.end();
+    this.screen.hide(this.#status);
+    const [style, title] = ENDINGS[state];
+    this.#print(this.screen.style(style, title));
+    if (problem !== undefined) this.#tell("bold", problem, "  ");
+    for (const line of [...reachedLines(reached), ...tallyLines(tally)]) this.#print(`  ${neutralise(line)}`);
+  }
+
+  #printToolCall(name: string, input: unknown): void {
+    const show = (text: string) => neutralise(oneLine(text.slice(0, MAX_SHOWN)));
+    const title = show(name);
+    const room = this.screen.columns - this.#prefix.length - title.length - 3;
+    const words = shortenTo(show(describeToolInput(input)), Math.max(1, room));
+    this.#printAside(`${this.screen.style("cyan", `→ ${title}`)} ${this.screen.style("dim", words)}`);
+  }
+
+  /** Prints sentences of sanddune's own, broken between words where the terminal would break them anywhere. */
+  #tell(style: Parameters<Screen["style"]>[0], text: string, indent = ""): void {
+    const lines = neutralise(text)
+      .split("\n")
+      .flatMap((line) => this.#wrap(line, indent.length));
+    this.#printAside(lines.map((line) => indent + this.screen.style(style, line)).join("\n"));
+  }
+
+  /** In a pipe lines stay whole: whoever reads them there wants to search them. */
+  #wrap(line: string, indent = 0): string[] {
+    return this.screen.isLive ? wrapTo(line, this.screen.columns - this.#prefix.length - indent) : [line];
+  }
+
+  /** Prints lines that are not the agent's text. */
+  #printAside(text: string): void {
+    this.#text.end();
+    this.#print(text);
+  }
+
+  #print(text: string): void {
+    this.screen.print(text.split("\n").map((line) => this.#prefix + line));
+  }
+
+  #statusText(): string {
+    const activity = { label: this.#activity, startedAt: this.#startedAt };
+    const { label, startedAt } = [...this.#steps.values()].at(-1) ?? activity;
+    const elapsed = showDuration(performance.now() - startedAt);
+    const calls = this.#toolCalls === 1 ? " · 1 tool call" : ` · ${this.#toolCalls} tool calls`;
+    return neutralise(`${this.#prefix}${label} · ${elapsed}${this.#toolCalls === 0 ? "" : calls}`);
+  }
+}

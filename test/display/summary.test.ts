@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { reachedLines, tallyLines, warningLines } from "../../src/display/summary.ts";
+import { Tally } from "../../src/display/tally.ts";
+import type { IterationUsage } from "../../src/results.ts";
+
+const SHA = "0123456789abcdef0123456789abcdef01234567";
+const STAMP = { iteration: 1, timestamp: new Date(0) };
+/** What terminal mode puts before a line of the summary. */
+const INDENT = 2;
+
+const usage = (count: number): IterationUsage => ({
+  inputTokens: count,
+  cacheCreationInputTokens: count * 10,
+  cacheReadInputTokens: count * 100,
+  outputTokens: count * 1000,
+});
+
+const tallyOf = (...counts: number[]): Tally => {
+  const tally = new Tally(performance.now());
+  for (const count of counts) tally.count({ type: "usage", usage: usage(count), ...STAMP });
+  return tally;
+};
+
+const withoutDuration = (lines: readonly string[]) => lines.filter((line) => !line.startsWith("Duration"));
+
+describe("the figures of a run", () => {
+  it("are iterations, tool calls and duration", () => {
+    const tally = tallyOf();
+    tally.iterations = 3;
+    for (let count = 0; count < 1234; count++)
+      tally.count({ type: "toolCall", name: "shell", input: {}, ...STAMP });
+    expect(withoutDuration(tallyLines(tally))).toEqual(["Iterations  3", "Tool calls  1,234"]);
+    expect(tallyLines(tally).at(-1)).toMatch(/^Duration {4}\d+\.\d s$/);
+  });
+
+  it("have the tokens of all iterations, with all kinds of input counted as input", () => {
+    expect(tallyLines(tallyOf(1, 2))).toContain("Tokens      333 in (300 cached), 3,000 out");
+  });
+
+  it("say nothing of tokens when the agent does not", () => {
+    expect(tallyLines(tallyOf()).join("\n")).not.toContain("Tokens");
+  });
+
+  it("do not count events of other kinds", () => {
+    const tally = tallyOf();
+    tally.count({ type: "text", text: "toolCall", ...STAMP });
+    tally.count({ type: "toolResult", output: "", ...STAMP });
+    expect(tally.toolCalls).toBe(0);
+  });
+
+  it("fit into 80 columns however large they are", () => {
+    const tally = tallyOf(1_000_000_000);
+    tally.iterations = 1_000_000;
+    for (const line of tallyLines(tally)) expect(line.length + INDENT).toBeLessThanOrEqual(80);
+  });
+});
+
+describe("what a run reached", () => {
+  const everything = {
+    runId: "run",
+    branch: "agent/fix-42",
+    commits: [{ sha: SHA }, { sha: SHA }],
+    completionSignal: "<promise>COMPLETE</promise>",
+    preservedWorktreePath: "/w",
+    protectedPaths: [".github/workflows/ci.yml"],
+    logFilePath: "/l",
+  };
+
+  it("is told with one thing a line", () => {
+    expect(reachedLines(everything)).toEqual([
+      "Branch      agent/fix-42",
+      "Commits     2",
+      `            ${SHA}`,
+      `            ${SHA}`,
+      "Signal      <promise>COMPLETE</promise>",
+      "Worktree    kept: /w",
+      "Careful     these run by themselves once checked out:",
+      "            .github/workflows/ci.yml",
+      "Log         /l",
+    ]);
+  });
+
+  it("fits into 80 columns as far as the words are sanddune's", () => {
+    for (const line of reachedLines(everything)) expect(line.length + INDENT).toBeLessThanOrEqual(80);
+  });
+
+  it("cannot be forged by the name of a file", () => {
+    const lines = reachedLines({ runId: "run", protectedPaths: [".husky/x\nCommits     0 (forged)"] });
+    expect(lines.at(-1)).toBe("            .husky/x\\nCommits     0 (forged)");
+  });
+
+  it("leaves out what is not there", () => {
+    expect(reachedLines({ runId: "run", branch: "main" })).toEqual(["Branch      main", "Commits     none"]);
+  });
+
+  it("is nothing when the run had not begun", () => {
+    expect(reachedLines({ branch: "main" })).toEqual([]);
+  });
+
+  it("tells each warning", () => {
+    expect(warningLines({ warnings: ["One.", "Two."] })).toEqual(["Warning     One.", "Warning     Two."]);
+    expect(warningLines({})).toEqual([]);
+  });
+});
