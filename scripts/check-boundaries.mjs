@@ -6,7 +6,15 @@ import { fileURLToPath } from "node:url";
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
 /** Files directly in src/ that hold no behaviour of their own: anyone may import them. */
-const LEAVES = ["errors.ts", "results.ts", "configDirectory.ts"];
+const LEAVES = [
+  "errors.ts",
+  "results.ts",
+  "configDirectory.ts",
+  "envVars.ts",
+  "hooks.ts",
+  "output.ts",
+  "usage.ts",
+];
 
 const ALLOWED = {
   process: [],
@@ -14,11 +22,13 @@ const ALLOWED = {
   agents: ["process"],
   sandboxes: ["process"],
   display: ["process", "agents"],
-  prompt: ["process"],
+  prompt: ["process", "sandboxes/contract.ts"],
+  env: ["process", "agents/contract.ts"],
   git: ["process", "sandboxes/contract.ts"],
   engine: [
     "git",
     "prompt",
+    "env",
     "display",
     "process",
     "agents/contract.ts",
@@ -26,13 +36,21 @@ const ALLOWED = {
     "runOptions.ts",
   ],
   // The doors and the public surface.
-  ".": ["engine", "agents", "sandboxes", "git/branchStrategy.ts", "."],
+  ".": [
+    "engine",
+    "agents",
+    "sandboxes",
+    "git/branchStrategy.ts",
+    "display/logging.ts",
+    "prompt/resolvePrompt.ts",
+    ".",
+  ],
   cli: [".", "agents", "sandboxes", "display"],
 };
 
 /** Packages that only some rooms may use. */
 const RESTRICTED_PACKAGES = {
-  effect: ["engine", "git", "process", "."],
+  effect: ["engine", "git", "prompt", "process", "."],
   commander: ["cli"],
   "node:child_process": ["process"],
 };

@@ -7,6 +7,8 @@ export type {
   AgentStreamEvent,
 } from "./agents/contract.ts";
 export { type ScriptedStep, scripted } from "./agents/scripted.ts";
+export type { LoggingOption } from "./display/logging.ts";
+export type { EnvValue, EnvVars } from "./envVars.ts";
 export * from "./errors.ts";
 export type {
   BranchStrategy,
@@ -15,6 +17,9 @@ export type {
   NamedBranchStrategy,
   WorktreeBranchStrategy,
 } from "./git/branchStrategy.ts";
+export type { Hooks, HostHook, SandboxHook } from "./hooks.ts";
+export { Output, type OutputDefinition, type StandardSchema } from "./output.ts";
+export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type { Commit, IterationResult, IterationUsage, RunResult } from "./results.ts";
 export { run } from "./run.ts";
 export type { BranchStrategyFor, PromptOption, RunOptions } from "./runOptions.ts";
@@ -31,6 +36,7 @@ export {
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type IsolatedSandboxProviderDefinition,
+  type PreflightOptions,
   type SandboxCreateOptions,
   type SandboxHandle,
   type SandboxMount,

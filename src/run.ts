@@ -18,10 +18,14 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
  *   prompt: "Fix issue 42",
  * });
  */
-export const run = <Sandbox extends SandboxProvider>(options: RunOptions<Sandbox>): Promise<RunResult> =>
+export const run = <Sandbox extends SandboxProvider, Value = undefined>(
+  options: RunOptions<Sandbox, Value>,
+): Promise<RunResult<Value>> =>
   runAtBoundary(
     planRun(options as RunOptions).pipe(
       Effect.flatMap(runSession),
+      // Checked by the schema that `Value` comes from.
+      Effect.map((result) => result as RunResult<Value>),
       Effect.provideService(AgentInvoker, liveAgentInvoker),
     ),
     options?.signal,

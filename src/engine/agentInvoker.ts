@@ -14,6 +14,10 @@ export interface AgentInvocation {
   /** Where the agent starts, in the sandbox. */
   readonly cwd: string;
   readonly onEvent: (event: AgentEvent) => void;
+  /** Each line as the agent printed it, before the events that it means; not if they say the very same. */
+  readonly onRawLine?: (line: string, stream: "stdout" | "stderr") => void;
+  /** Takes secrets out of the agent's last words, which may have been cut off in the middle of one. */
+  readonly redactCaptured: (text: string, captureBytes: number) => string;
   /** Called whenever the agent printed anything. */
   readonly onActivity: () => void;
 }
@@ -34,6 +38,12 @@ const COMMAND_NOT_FOUND = 127;
 
 const programOf = (command: readonly string[] | string): string =>
   (typeof command === "string" ? command.trim().split(/\s+/)[0] : command[0]) ?? "";
+
+const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
+  const [event, ...more] = events;
+  if (event === undefined || more.length > 0) return false;
+  return event.type === "raw" || (event.type === "text" && event.text === `${line}\n`);
+};
 
 const invoke = Effect.fnUntraced(function* (
   invocation: AgentInvocation,
@@ -61,13 +71,15 @@ const invoke = Effect.fnUntraced(function* (
     }
   };
   const receive = (stream: "stdout" | "stderr") => (line: string) => {
-    for (const event of parse(line, stream)) {
+    const events = parse(line, stream);
+    if (!saysTheSame(events, line)) invocation.onRawLine?.(line, stream);
+    for (const event of events) {
       if (event.type === "result") verdict = event;
       if (event.type === "text") hasSpoken = true;
       onEvent(event);
     }
   };
-  const { exitCode, stderr } = yield* interruptible(
+  const { exitCode, stderr: lastWords } = yield* interruptible(
     (signal) =>
       sandbox.exec(commandLine, {
         cwd: invocation.cwd,
@@ -80,6 +92,7 @@ const invoke = Effect.fnUntraced(function* (
       }),
     (reason) => reason as SandduneError,
   );
+  const stderr = invocation.redactCaptured(lastWords, CAPTURE_BYTES);
   if (verdict !== undefined) {
     if (!verdict.isError) return;
     return yield* Effect.fail(

@@ -68,7 +68,7 @@ const releaseWorktree = Effect.fnUntraced(function* (
   const keep = Effect.fnUntraced(function* (why: string) {
     progress.preservedWorktreePath = worktree.path;
     journal.tell({ type: "kept", what: "worktree", name: worktree.path, reason: why });
-    context.log.note(`Worktree kept at ${worktree.path}: ${why}.`);
+    context.display.note(`Worktree kept at ${worktree.path}: ${why}.`);
     yield* disarm(context, worktree.path);
   });
   if (context.indexAt !== context.tip) yield* settle(context, checkoutOf(worktree));
@@ -76,11 +76,11 @@ const releaseWorktree = Effect.fnUntraced(function* (
   if (reason !== undefined) return yield* keep(reason);
   const removed = yield* Effect.scoped(removeWorktreeIfClean(plan.repository, worktree.path)).pipe(
     Effect.catch((error: SandduneError) => {
-      context.log.note(`Could not tell whether the worktree is clean: ${error.message}`);
+      progress.warn(`The worktree at ${worktree.path} could not be removed: ${error.message}`);
       return Effect.succeed(false);
     }),
   );
-  if (!removed) return yield* keep("it holds uncommitted changes");
+  if (!removed) return yield* keep("it holds changes that are not committed, or could not be removed");
   journal.tell({ type: "removed", what: "worktree", name: worktree.path });
 
   const holdsNothingNew = context.tip === worktree.baseSha;
@@ -139,7 +139,7 @@ const openUserCheckout = Effect.fnUntraced(function* (
   const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
   context.nestedRepositories = yield* findNestedRepositories(search);
   yield* Effect.addFinalizer(() =>
-    tidying(context.agentHasStarted ? settle(context, checkout) : Effect.void, (sentence) =>
+    tidying(context.sandboxIsUsed ? settle(context, checkout) : Effect.void, (sentence) =>
       context.progress.warn(sentence),
     ),
   );

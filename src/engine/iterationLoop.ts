@@ -5,7 +5,8 @@ import type { AgentEvent, AgentProvider, AgentStreamEvent } from "../agents/cont
 import { IdleTimeoutError, type SandduneError } from "../errors.ts";
 import type { IterationResult, IterationUsage } from "../results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
-import { AgentInvoker } from "./agentInvoker.ts";
+import { addUsage } from "../usage.ts";
+import { type AgentInvocation, AgentInvoker } from "./agentInvoker.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
 import { tidying } from "./tidying.ts";
 
@@ -22,23 +23,20 @@ export interface IterationLoop {
   readonly agent: AgentProvider;
   readonly sandbox: SandboxHandle;
   readonly cwd: string;
-  readonly prompt: string;
+  /** Begins an iteration: makes the prompt that the agent gets in it. */
+  readonly beginIteration: (iteration: number) => Effect.Effect<string, SandduneError>;
   readonly maxIterations: number;
   readonly completionSignals: readonly string[];
   readonly idleTimeoutMs: number;
   readonly completionTimeoutMs: number;
   readonly onEvent: (event: AgentStreamEvent) => void;
+  /** Each line as the agent printed it. */
+  readonly onRawLine?: AgentInvocation["onRawLine"];
+  readonly redactCaptured: AgentInvocation["redactCaptured"];
   readonly onWarning: (sentence: string) => void;
   /** Runs after every iteration, however it ended: what the agent committed is brought home before anything else. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
-
-const addUsage = (sum: IterationUsage | undefined, usage: IterationUsage): IterationUsage => ({
-  inputTokens: (sum?.inputTokens ?? 0) + usage.inputTokens,
-  cacheCreationInputTokens: (sum?.cacheCreationInputTokens ?? 0) + usage.cacheCreationInputTokens,
-  cacheReadInputTokens: (sum?.cacheReadInputTokens ?? 0) + usage.cacheReadInputTokens,
-  outputTokens: (sum?.outputTokens ?? 0) + usage.outputTokens,
-});
 
 /** Fails once nothing has been heard of the agent for the whole idle timeout. */
 const watchIdle = Effect.fnUntraced(function* (
@@ -47,11 +45,13 @@ const watchIdle = Effect.fnUntraced(function* (
   lastActivity: () => number,
 ): Effect.fn.Return<never, IdleTimeoutError> {
   for (;;) {
-    const silentMs = now() - lastActivity();
-    if (silentMs >= loop.idleTimeoutMs) {
+    const silentMs = () => now() - lastActivity();
+    yield* Effect.sleep(Math.max(0, loop.idleTimeoutMs - silentMs()));
+    // This process may have been held up itself, by a paused terminal for one: first it reads what has arrived.
+    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
+    if (silentMs() >= loop.idleTimeoutMs) {
       return yield* Effect.fail(new IdleTimeoutError(loop.agent.name, loop.idleTimeoutMs / 1000));
     }
-    yield* Effect.sleep(loop.idleTimeoutMs - silentMs);
   }
 });
 
@@ -65,6 +65,7 @@ const runIteration = Effect.fnUntraced(function* (
   matcher: CompletionSignalMatcher,
   result: { sessionId?: string; usage?: IterationUsage },
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
+  const prompt = yield* loop.beginIteration(iteration);
   const invoker = yield* AgentInvoker;
   const clock = yield* Clock.Clock;
   const turnEnded = yield* Deferred.make<Extract<AgentEvent, { type: "result" }>>();
@@ -83,11 +84,13 @@ const runIteration = Effect.fnUntraced(function* (
   };
   const invocation = invoker.invoke({
     agent: loop.agent,
-    prompt: loop.prompt,
+    prompt,
     iteration,
     sandbox: loop.sandbox,
     cwd: loop.cwd,
     onEvent,
+    ...(loop.onRawLine && { onRawLine: loop.onRawLine }),
+    redactCaptured: loop.redactCaptured,
     onActivity,
   });
   const lingering = Deferred.await(turnEnded).pipe(Effect.andThen(Effect.sleep(loop.completionTimeoutMs)));

@@ -8,17 +8,18 @@ export type JournalEntry =
   | {
       readonly type: "begun";
       readonly runId: string;
+      readonly name: string | undefined;
       readonly owner: ProcessIdentity;
       readonly agent: string;
       readonly sandbox: string;
       readonly strategy: string;
       readonly sourceBranch: string | undefined;
       readonly targetBranch: string | undefined;
-      readonly logFilePath: string;
+      readonly logFilePath: string | undefined;
     }
   | {
       readonly type: "creating";
-      readonly what: "worktree" | "branch" | "sandbox" | "ref";
+      readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes";
       readonly name: string;
     }
   | {
@@ -41,6 +42,9 @@ export type JournalEntry =
     }
   | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string };
 
+/** The fields that may quote what a program has printed. All others are needed as they are, to find things again. */
+const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem"]);
+
 /**
  * The record of one run in `.sanddune/runs/<id>/journal.jsonl`, one entry a line, each written at once. After a crash
  * it tells what the run had made; a torn last line is to be expected.
@@ -51,7 +55,11 @@ export class Journal {
   readonly filesDirectory: string;
   #isBroken = false;
 
-  constructor(readonly runDirectory: string) {
+  constructor(
+    readonly runDirectory: string,
+    /** Takes the secrets out of a sentence. */
+    private readonly redact: (sentence: string) => string,
+  ) {
     this.filesDirectory = join(runDirectory, "files");
     mkdirSync(runDirectory, { mode: 0o700 });
     mkdirSync(this.filesDirectory);
@@ -60,7 +68,10 @@ export class Journal {
 
   /** Must succeed: what is not in the journal must not be created. */
   write(entry: JournalEntry): void {
-    appendFileSync(this.path, `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`);
+    const line = JSON.stringify({ at: new Date().toISOString(), ...entry }, (key, value: unknown) =>
+      SENTENCES.has(key) && typeof value === "string" ? this.redact(value) : value,
+    );
+    appendFileSync(this.path, `${line}\n`);
   }
 
   /** For entries that only tell: a full disk must not keep a run from tidying up. */

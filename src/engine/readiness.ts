@@ -15,8 +15,8 @@ const UID_MARK = "sanddune-uid:";
  * be. The verdict goes to a file that the host can see, so that no exit code of the command's can be mistaken for it.
  * (`true` rather than `:`, because a shell ends when a special built-in cannot be redirected.)
  */
-const readinessScript = (cwd: string, command: string): string => {
-  const verdict = `${SANDBOX_GIT_DIRECTORY}/${VERDICT}`;
+const readinessScript = (verdictName: string, cwd: string, command: string): string => {
+  const verdict = `${SANDBOX_GIT_DIRECTORY}/${verdictName}`;
   return `_sanddune_verdict() { printf '%s\\n' "$1" > ${verdict}; exit 1; }
 true > ${verdict} || { printf '${UID_MARK}%s\\n' "$(id -u)" >&2; exit 1; }
 command -v git >/dev/null || _sanddune_verdict no-git
@@ -28,14 +28,13 @@ unset -f _sanddune_verdict
 ${command}`;
 };
 
-const readVerdict = (hostGitDirectory: string): string | undefined => {
-  const path = join(hostGitDirectory, VERDICT);
+const readVerdict = (path: string): string | undefined => {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8").trim() : undefined;
 };
 
 const failureOf = (
   provider: string,
-  hostGitDirectory: string,
+  verdictPath: string,
   cwd: string,
   stderr: string,
 ): SandboxError | SandboxUserMismatchError | undefined => {
@@ -46,13 +45,13 @@ const failureOf = (
       actualUid,
       "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
     );
-  switch (readVerdict(hostGitDirectory)) {
+  switch (readVerdict(verdictPath)) {
     case READY:
       return undefined;
     case "no-git":
       return new SandboxError(provider, "there is no git in it. Install git in the sandbox's image");
     case "wrong-user":
-      return mismatch(lstatSync(join(hostGitDirectory, VERDICT)).uid);
+      return mismatch(lstatSync(verdictPath).uid);
     case "no-directory":
       return new SandboxError(provider, `the branch has no directory for ${cwd}`);
     case "broken-git":
@@ -90,23 +89,42 @@ export const withReadinessCheck = (
   hostGitDirectory: string,
 ): CheckedSandbox => {
   let isReady = false;
-  // The verdict is in a place that the agent can write to; objects in its git directory prove that it has run.
-  const isUnused = () => !isReady && readVerdict(hostGitDirectory) !== READY && !hasObjects(hostGitDirectory);
-  const firstExec = async (command: string, options: ExecOptions) => {
+  /** Commands may begin side by side: each of the first ones has a verdict of its own. */
+  const verdictPaths: string[] = [];
+  // The verdicts are in a place that the agent can write to; objects in its git directory prove that it has run.
+  const isUnused = () =>
+    !isReady && verdictPaths.every((path) => readVerdict(path) !== READY) && !hasObjects(hostGitDirectory);
+  const checkedExec = async (command: string, options: ExecOptions) => {
     const cwd = options.cwd ?? handle.worktreePath;
-    const result = await handle.exec(readinessScript(cwd, command), { ...options, cwd: handle.worktreePath });
-    const failure = failureOf(provider, hostGitDirectory, cwd, result.stderr);
+    const verdictName = `${VERDICT}-${verdictPaths.length}`;
+    const verdictPath = join(hostGitDirectory, verdictName);
+    verdictPaths.push(verdictPath);
+    const result = await handle.exec(readinessScript(verdictName, cwd, command), {
+      ...options,
+      cwd: handle.worktreePath,
+    });
+    const failure = failureOf(provider, verdictPath, cwd, result.stderr);
     if (failure !== undefined && isUnused()) throw failure;
     isReady = true;
     return result;
+  };
+  const exec = async (command: string, options: ExecOptions) => {
+    if (isReady) return handle.exec(command, options);
+    if (!options.sudo) return checkedExec(command, options);
+    // As root, everything would look like somebody else's.
+    const { signal, timeoutMs } = options;
+    await checkedExec("true", {
+      ...(signal && { signal }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+    return handle.exec(command, options);
   };
   return {
     isUnused,
     handle: {
       name: handle.name,
       worktreePath: handle.worktreePath,
-      exec: (command, options = {}) =>
-        isReady ? handle.exec(command, options) : firstExec(command, options),
+      exec: (command, options = {}) => exec(command, options),
       copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
       copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
       close: () => handle.close(),

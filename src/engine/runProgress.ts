@@ -1,3 +1,5 @@
+import { redactData } from "../env/redactData.ts";
+import type { Redactor } from "../env/redactor.ts";
 import { SandduneError } from "../errors.ts";
 import { BoundedCapture } from "../process/boundedCapture.ts";
 import type { IterationResult, RunResult } from "../results.ts";
@@ -12,19 +14,21 @@ export class RunProgress {
   commits: string[] = [];
   completionSignal: string | undefined;
   preservedWorktreePath: string | undefined;
+  output: unknown;
   readonly #stdout = new BoundedCapture(STDOUT_BYTES);
 
   constructor(
     readonly runId: string,
     /** The branch that holds the commits now. */
     public branch: string,
-    readonly logFilePath: string,
+    readonly logFilePath: string | undefined,
+    private readonly redactor: Redactor,
     private readonly onWarning: (sentence: string) => void,
   ) {}
 
   /** Says something that the caller should know; the same thing only once. */
   warn(...sentences: readonly string[]): void {
-    for (const sentence of sentences) {
+    for (const sentence of sentences.map((said) => this.redactor.text(said))) {
       if (this.#warnings.includes(sentence)) continue;
       this.#warnings.push(sentence);
       this.onWarning(sentence);
@@ -35,31 +39,39 @@ export class RunProgress {
     this.#stdout.pushText(text);
   }
 
+  /** What the agent said, as far as it is kept. */
+  get text(): string {
+    // Once more: pieces that were harmless by themselves may have come together.
+    return this.redactor.text(this.#stdout.text());
+  }
+
   /** What an error tells too. */
-  #reached() {
+  reached() {
     return {
       runId: this.runId,
       iterations: this.iterations,
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,
-      logFilePath: this.logFilePath,
+      ...(this.logFilePath !== undefined && { logFilePath: this.logFilePath }),
       warnings: this.#warnings,
-      protectedPaths: [...this.protectedPaths],
+      protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
       ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
     };
   }
 
   toResult(): RunResult {
     return {
-      ...this.#reached(),
-      stdout: this.#stdout.text(),
+      ...this.reached(),
+      output: this.output,
+      stdout: this.text,
       ...(this.completionSignal !== undefined && { completionSignal: this.completionSignal }),
     };
   }
 
   attachTo<E>(error: E): E {
+    redactData(this.redactor, error);
     if (error instanceof SandduneError)
-      Object.assign(error, { ...this.#reached(), branch: error.branch ?? this.branch });
+      Object.assign(error, { ...this.reached(), branch: error.branch ?? this.branch });
     return error;
   }
 }

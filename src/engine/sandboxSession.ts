@@ -1,7 +1,9 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
+import type { RunDisplay } from "../display/contract.ts";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxRepository } from "../git/exportFromSandbox.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
@@ -15,6 +17,7 @@ import {
   sandboxDirectories,
 } from "../git/sandboxGitDirectory.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
+import { hasFilledSubmodules } from "../git/worktreeStatus.ts";
 import type { Worktree } from "../git/worktrees.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type {
@@ -36,6 +39,7 @@ export interface SandboxSetup {
   readonly worktree: Worktree | undefined;
   /** The user's own repositories inside the checkout. */
   readonly nestedRepositories: NestedRepositories;
+  readonly display: RunDisplay;
   readonly warn: (sentence: string) => void;
   /** The tips of all refs of the host, and the commit that the run begins with. */
   readonly knownCommits: readonly string[];
@@ -89,7 +93,9 @@ const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
     Effect.promise(async () => {
       // A sandbox that never came up is not known to be gone: the journal keeps naming it.
       if (handle === undefined) return;
+      const endStep = setup.display.step(`Closing the ${plan.sandbox.name} sandbox`);
       const problem = await closeInTime(handle);
+      endStep();
       if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
       else setup.warn(problem);
     }),
@@ -126,6 +132,7 @@ const openBindMount = Effect.fnUntraced(function* (
         worktreePath: SANDBOX_REPOSITORY_PATH,
         homePath: SANDBOX_HOME,
         mounts,
+        usesSudo: plan.usesSudo,
         signal,
       }),
     ).pipe(Effect.map((handle) => withReadinessCheck(handle, provider.name, hostGitDirectory)));
@@ -154,7 +161,13 @@ const openIsolated = Effect.fnUntraced(function* (
   const targetRef = `refs/heads/${plan.branches.targetBranch}`;
   const targetTip = plan.host.refs.filter(({ name }) => name === targetRef).map(({ sha }) => sha);
   const handle = yield* openSandbox(setup, sandboxName, (signal) =>
-    provider.create({ runId: plan.runId, sandboxName, repositoryPath: plan.repository.topLevel, signal }),
+    provider.create({
+      runId: plan.runId,
+      sandboxName,
+      repositoryPath: plan.repository.topLevel,
+      usesSudo: plan.usesSudo,
+      signal,
+    }),
   );
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
   const warnings = yield* bringIntoSandbox({
@@ -167,11 +180,18 @@ const openIsolated = Effect.fnUntraced(function* (
     handle,
     uncommitted: files.uncommitted,
   });
+  const hasSubmodules = existsSync(join(worktree.path, ".gitmodules"));
+  const losesSubmodules = hasSubmodules && (yield* hasFilledSubmodules(worktree.path));
   return {
     isUnused: () => false,
     sharedCommits: [worktree.baseSha, ...targetTip],
     files,
-    warnings,
+    warnings: losesSubmodules
+      ? [
+          ...warnings,
+          "Submodules are not brought into an isolated sandbox: their directories are empty there.",
+        ]
+      : warnings,
     repository: {
       handle,
       gitDirectory: `${handle.worktreePath}/.git`,

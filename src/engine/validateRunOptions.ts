@@ -1,31 +1,19 @@
 import { InvalidOptionsError } from "../errors.ts";
 import type { RunOptions } from "../runOptions.ts";
-
-type Check = (value: unknown) => string | undefined;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
-
-/** The longest time that a timer can hold. */
-const MAX_TIMER_SECONDS = 2_147_483;
-
-const text: Check = (value) =>
-  typeof value === "string" && value !== "" ? undefined : "must be a non-empty string";
-const anyText: Check = (value) => (typeof value === "string" ? undefined : "must be a string");
-const texts: Check = (value) =>
-  Array.isArray(value) && value.every((item) => typeof item === "string")
-    ? undefined
-    : "must be a list of strings";
-const seconds: Check = (value) =>
-  typeof value === "number" && value > 0 && value <= MAX_TIMER_SECONDS
-    ? undefined
-    : `must be a number of seconds, above 0 and at most ${MAX_TIMER_SECONDS}`;
-const milliseconds: Check = (value) =>
-  typeof value === "number" && value > 0 && value <= MAX_TIMER_SECONDS * 1000
-    ? undefined
-    : "must be a number of milliseconds above 0";
-const count: Check = (value) =>
-  Number.isInteger(value) && (value as number) >= 1 ? undefined : "must be a whole number, 1 or more";
+import {
+  anyText,
+  type Check,
+  callback,
+  count,
+  flag,
+  isRecord,
+  members,
+  milliseconds,
+  nested,
+  seconds,
+  text,
+  texts,
+} from "./optionChecks.ts";
 
 const agent: Check = (value) =>
   isRecord(value) && typeof value["buildCommand"] === "function" && typeof value["parseLine"] === "function"
@@ -47,29 +35,83 @@ const completionSignal: Check = (value) => {
 };
 const signal: Check = (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal");
 
-/** Checks the members of an object: unknown ones are errors, because a mistyped option would silently do nothing. */
-const members = (path: string, value: unknown, checks: Record<string, Check>): void => {
-  if (!isRecord(value)) throw new InvalidOptionsError(path, "must be an object");
-  for (const [key, member] of Object.entries(value)) {
-    const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-    const name = path === "options" ? key : `${path}.${key}`;
-    if (check === undefined) {
-      throw new InvalidOptionsError(
-        name,
-        `there is no such option. Known are: ${Object.keys(checks).join(", ")}.`,
-      );
-    }
-    const problem = member === undefined ? undefined : check(member);
-    if (problem !== undefined) throw new InvalidOptionsError(name, problem);
-  }
+const name: Check = (value) =>
+  typeof value === "string" && value.trim() !== "" && !/[\r\n]/.test(value)
+    ? undefined
+    : "must be a non-empty string on one line";
+
+const promptArgs: Check = (value) => {
+  if (!isRecord(value) || Array.isArray(value)) return "must be an object";
+  const wrong = Object.entries(value).find(
+    ([, item]) => !["string", "number", "boolean"].includes(typeof item),
+  );
+  return wrong && `the value of ${wrong[0]} must be a string, a number or a boolean`;
 };
 
-const nested =
+const isEnvValue = (value: unknown): boolean => {
+  if (value === undefined || typeof value === "string" || typeof value === "function") return true;
+  if (!isRecord(value)) return false;
+  const { command, timeoutMs, ...others } = value;
+  if (command === undefined) return typeof value["public"] === "string" && Object.keys(value).length === 1;
+  const isTime = timeoutMs === undefined || milliseconds(timeoutMs) === undefined;
+  return text(command) === undefined && isTime && Object.keys(others).length === 0;
+};
+/** Values may be secrets: only keys are named. */
+const env: Check = (value) => {
+  if (!isRecord(value) || Array.isArray(value)) return "must be an object";
+  const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
+  return (
+    wrong &&
+    `the value of ${wrong} must be a string, a function that returns one, { command: "…", timeoutMs?: … } or { public: "…" }`
+  );
+};
+
+const hookList =
   (path: string, checks: Record<string, Check>): Check =>
   (value) => {
-    members(path, value, checks);
+    if (!Array.isArray(value)) return "must be a list of hooks";
+    for (const [index, hook] of value.entries()) {
+      members(`${path}[${index}]`, hook, checks);
+      if (hook.command === undefined) return `hook ${index + 1} has no \`command\``;
+    }
     return undefined;
   };
+const HOST_HOOK = { command: text, timeoutMs: milliseconds };
+const hooks: Check = (value) => {
+  members("hooks", value, {
+    host: nested("hooks.host", {
+      onWorktreeReady: hookList("hooks.host.onWorktreeReady", HOST_HOOK),
+      onSandboxReady: hookList("hooks.host.onSandboxReady", HOST_HOOK),
+    }),
+    sandbox: nested("hooks.sandbox", {
+      onSandboxReady: hookList("hooks.sandbox.onSandboxReady", { ...HOST_HOOK, sudo: flag }),
+    }),
+  });
+  return undefined;
+};
+
+const loggingType: Check = (value) =>
+  value === "file" || value === "stdout" ? undefined : 'must be "file" or "stdout"';
+const logging: Check = (value) => {
+  members("logging", value, { type: loggingType, verbose: flag, onAgentStreamEvent: callback });
+  return (value as { type?: unknown }).type === undefined ? '`type` must be "file" or "stdout"' : undefined;
+};
+
+const outputTag: Check = (value) =>
+  typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
+    ? undefined
+    : "must be a tag name: a letter, then letters, digits, _, . and -";
+const outputSchema: Check = (value) =>
+  // Some libraries' schemas are functions.
+  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
+    ? undefined
+    : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
+const output: Check = (value) => {
+  members("output", value, { tag: outputTag, schema: outputSchema });
+  return (value as { tag?: unknown }).tag === undefined
+    ? "needs a `tag`: use Output.object or Output.string"
+    : undefined;
+};
 
 const branchStrategy: Check = (value) => {
   const type = isRecord(value) ? value["type"] : undefined;
@@ -86,6 +128,8 @@ const CHECKS: Record<keyof RunOptions, Check> = {
   sandbox,
   prompt: anyText,
   promptFile: text,
+  promptArgs,
+  name,
   cwd: text,
   branchStrategy,
   maxIterations: count,
@@ -93,7 +137,11 @@ const CHECKS: Record<keyof RunOptions, Check> = {
   idleTimeoutSeconds: seconds,
   completionTimeoutSeconds: seconds,
   copyToWorktree: texts,
-  timeouts: nested("timeouts", { copyToWorktreeMs: milliseconds }),
+  hooks,
+  env,
+  logging,
+  output,
+  timeouts: nested("timeouts", { copyToWorktreeMs: milliseconds, promptExpansionMs: milliseconds }),
   signal,
 };
 
@@ -106,6 +154,17 @@ export const validateRunOptions = (options: RunOptions): void => {
   }
   if (options.prompt !== undefined && options.promptFile !== undefined) {
     throw new InvalidOptionsError("promptFile", "`prompt` and `promptFile` exclude each other: pass one.");
+  }
+  for (const provider of ["agent", "sandbox"] as const) {
+    const declared = options[provider].env;
+    const problem = declared === undefined ? undefined : env(declared);
+    if (problem !== undefined) throw new InvalidOptionsError(`${provider}.env`, problem);
+  }
+  if (options.prompt !== undefined && options.promptArgs !== undefined) {
+    throw new InvalidOptionsError(
+      "promptArgs",
+      "an inline `prompt` is handed over as it is, nothing is filled in. Put the template into a file and pass `promptFile`.",
+    );
   }
   if (options.prompt === undefined && options.promptFile === undefined) {
     throw new InvalidOptionsError(

@@ -1,10 +1,14 @@
 // What the compiler must refuse. The functions are never called: `tsc` is the judge, and an error that does not come is
 // an error itself.
-import { expect, it } from "vitest";
+import { expect, expectTypeOf, it } from "vitest";
+import { z } from "zod";
 import {
   command,
   createIsolatedSandboxProvider,
+  type EnvVars,
   type ExecResult,
+  type Hooks,
+  Output,
   type RunResult,
   run,
 } from "../../src/index.ts";
@@ -73,4 +77,60 @@ it("the result has the promised shape", () => {
     return { count, shas, signal, log, tokens, branch: result.branch.length, stdout: result.stdout.length };
   };
   expect(read).toBeTypeOf("function");
+});
+
+it("prompt arguments are for templates, and values that are not text do not compile", () => {
+  const cases = [
+    // @ts-expect-error an inline prompt is handed over as it is
+    () => run({ agent, sandbox: docker(), prompt: "x", promptArgs: { N: 1 } }),
+    // @ts-expect-error not text
+    () => run({ agent, sandbox: docker(), promptFile: "x", promptArgs: { N: undefined } }),
+    () => run({ agent, sandbox: docker(), promptFile: "x", promptArgs: { N: 1, S: "s", B: true } }),
+  ];
+  expect(cases).toHaveLength(3);
+});
+
+it("hooks on the host have neither sudo nor cwd; hooks in the sandbox have sudo", () => {
+  const cases: Hooks[] = [
+    // @ts-expect-error no sudo on the host
+    { host: { onSandboxReady: [{ command: "true", sudo: true }] } },
+    // @ts-expect-error no cwd
+    { host: { onWorktreeReady: [{ command: "true", cwd: "/" }] } },
+    { sandbox: { onSandboxReady: [{ command: "true", timeoutMs: 1, sudo: true }] } },
+  ];
+  expect(cases).toHaveLength(3);
+});
+
+it("env vars are declared on agents, sandboxes and runs", () => {
+  const env: EnvVars = {
+    A: "a",
+    B: () => "b",
+    C: async () => "c",
+    D: { command: "pass d" },
+    E: { public: "e" },
+    F: undefined,
+  };
+  const cases = [
+    () => run({ agent: command("true", { env }), sandbox: docker({ env }), prompt: "x", env }),
+    // @ts-expect-error a number is not a value
+    () => run({ agent, sandbox: docker(), prompt: "x", env: { PORT: 80 } }),
+  ];
+  expect(cases).toHaveLength(2);
+});
+
+it("the output of a run has the type that its schema says, and there is none without the option", () => {
+  const options = { agent, sandbox: docker(), prompt: "x" };
+  const cases = [
+    async () => {
+      const schema = z.object({ score: z.number() });
+      const { output } = await run({ ...options, output: Output.object({ tag: "verdict", schema }) });
+      expectTypeOf(output).toEqualTypeOf<{ score: number }>();
+    },
+    async () => {
+      const { output } = await run({ ...options, output: Output.string({ tag: "summary" }) });
+      expectTypeOf(output).toEqualTypeOf<string>();
+    },
+    async () => expectTypeOf((await run(options)).output).toEqualTypeOf<undefined>(),
+  ];
+  expect(cases).toHaveLength(3);
 });
