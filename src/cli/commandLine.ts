@@ -11,7 +11,7 @@ const exitCodeOfParser = async (error: CommanderError, argv: readonly string[]):
   if (error.code === "commander.help") return EXIT_BAD_USAGE;
   const problem = `${error.message.replace(/^error: /, "")}\nSee: sanddune run --help`;
   // A command line that could not be parsed may still say in which form the answer is expected.
-  return reportError(new UsageError(problem), { json: argv.includes("--json") });
+  return reportError(new UsageError(problem), { json: argv.includes("--json"), isShown: false });
 };
 
 /** Carries out a command line. Sets the exit code; never throws for what the user did or what a run met. */

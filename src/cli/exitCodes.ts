@@ -1,4 +1,9 @@
-import { InvalidBranchNameError, InvalidOptionsError } from "../errors.ts";
+import {
+  EnvOverlapError,
+  InvalidBranchNameError,
+  InvalidOptionsError,
+  MissingPromptArgumentError,
+} from "../errors.ts";
 import { StoppedError } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -6,12 +11,17 @@ export const EXIT_SUCCESS = 0;
 export const EXIT_RUN_FAILED = 1;
 export const EXIT_BAD_USAGE = 2;
 
+const BAD_USAGE = [
+  UsageError,
+  InvalidOptionsError,
+  InvalidBranchNameError,
+  MissingPromptArgumentError,
+  EnvOverlapError,
+];
+
 /** What the process ends with: 2 when another command line would help, 1 when the run failed, 128 + n for signal n. */
 export const exitCodeOf = (error: unknown): number => {
   if (error instanceof StoppedError) return error.exitCode;
-  const isBadUsage =
-    error instanceof UsageError ||
-    error instanceof InvalidOptionsError ||
-    error instanceof InvalidBranchNameError;
+  const isBadUsage = BAD_USAGE.some((badUsage) => error instanceof badUsage);
   return isBadUsage ? EXIT_BAD_USAGE : EXIT_RUN_FAILED;
 };

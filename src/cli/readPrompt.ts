@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+import type { PromptArgs } from "../index.ts";
 import type { PromptOption } from "../runOptions.ts";
 import { tell } from "./output.ts";
 import { UsageError } from "./usageError.ts";
@@ -10,12 +11,28 @@ const readStandardInput = async (): Promise<string> => {
   return text(process.stdin);
 };
 
+const promptArgsOf = (assignments: readonly string[]): PromptArgs =>
+  Object.fromEntries(
+    assignments.map((assignment) => {
+      const [, key, value] = /^([^=]+)=([\s\S]*)$/.exec(assignment) ?? [];
+      if (key === undefined || value === undefined) {
+        throw new UsageError(`--prompt-arg ${JSON.stringify(assignment)}: write KEY=VALUE`);
+      }
+      return [key, value];
+    }),
+  );
+
 /** The prompt that the command line names. */
 export const readPrompt = async (flags: {
   readonly prompt?: string;
   readonly promptFile?: string;
+  readonly promptArg?: readonly string[];
 }): Promise<PromptOption> => {
-  if (flags.promptFile !== undefined) return { promptFile: flags.promptFile };
+  const promptArgs = promptArgsOf(flags.promptArg ?? []);
+  if (flags.promptFile !== undefined) return { promptFile: flags.promptFile, promptArgs };
+  if (flags.promptArg !== undefined) {
+    throw new UsageError("--prompt-arg fills in the {{KEY}} of a template, so it needs --prompt-file FILE");
+  }
   if (flags.prompt === undefined) {
     throw new UsageError(
       "There is no prompt. Pass it with --prompt TEXT or --prompt-file FILE, or on standard input with --prompt -",

@@ -1,7 +1,16 @@
+import { reachedLines, warningLines } from "../display/summary.ts";
 import type { RunResult } from "../results.ts";
 import { print, printJson } from "./output.ts";
-import { summaryOf } from "./summary.ts";
+
+/** How the command line is answered: as JSON, as text, or not at all because terminal mode has done it. */
+export interface Answer {
+  readonly json: boolean;
+  /** The run itself has shown what it reached. */
+  readonly isShown: boolean;
+}
 
 /** Prints what `run()` resolved with. */
-export const reportResult = (result: RunResult, options: { readonly json: boolean }): Promise<void> =>
-  options.json ? printJson(result) : print(summaryOf(result).join("\n"));
+export const reportResult = async (result: RunResult, { json, isShown }: Answer): Promise<void> => {
+  if (json) await printJson(result);
+  else if (!isShown) await print([...reachedLines(result), ...warningLines(result)].join("\n"));
+};

@@ -25,13 +25,15 @@ const collect = (item: string, items: string[] = []): string[] => [...items, ite
 
 const perform = async (flags: RunFlags): Promise<void> => {
   const json = flags.json ?? false;
+  let answer = { json, isShown: false };
   try {
     const options = await runOptionsOf(flags);
     using stop = abortOnStopSignals();
+    if (options.logging?.type === "stdout") answer = { json, isShown: true };
     await tell(`Running the agent ${options.agent.name} in ${options.sandbox.name} …`);
-    await reportResult(await run({ ...options, signal: stop.signal }), { json });
+    await reportResult(await run({ ...options, signal: stop.signal }), answer);
   } catch (error) {
-    process.exitCode = await reportError(error, { json });
+    process.exitCode = await reportError(error, answer);
   }
 };
 
@@ -65,11 +67,21 @@ export const createRunCommand = (): Command =>
     .addOption(
       new Option("--prompt <text>", "the prompt; - reads it from standard input").conflicts("promptFile"),
     )
-    .option("--prompt-file <file>", "a file that holds the prompt")
+    .option("--prompt-file <file>", "a file that holds a prompt template")
+    .option("--prompt-arg <key=value>", "fills in {{KEY}} of the template (repeatable)", collect)
     .option("--max-iterations <n>", "how often the agent is invoked at most (default: 1)", wholeNumber)
     .option("--completion-signal <text>", "what the agent says when it is done (repeatable)", collect)
     .option("--idle-timeout <seconds>", "stop an agent that is silent for so long (default: 600)", seconds)
     .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
+    .option("--env <name>", "let this variable of yours into the sandbox (repeatable)", collect)
+    .option("--name <text>", "stands before every line that is shown of the run")
+    .addOption(
+      new Option(
+        "--logging <where>",
+        "file: a run log; stdout: here (default: stdout at a terminal)",
+      ).choices(["file", "stdout"]),
+    )
+    .option("--verbose", "show every line that the agent and its tools print")
     .option("--json", "print the result as one JSON object")
     .addHelpText("after", runHelp)
     .action(perform);

@@ -1,3 +1,5 @@
+import type { EnvVars } from "../envVars.ts";
+import type { LoggingOption } from "../index.ts";
 import type { RunOptions } from "../runOptions.ts";
 import { type AgentFlags, agentRegistry } from "./agentRegistry.ts";
 import { readPrompt } from "./readPrompt.ts";
@@ -19,6 +21,11 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly completionSignal?: string[];
   readonly idleTimeout?: number;
   readonly copy?: string[];
+  readonly promptArg?: string[];
+  readonly env?: string[];
+  readonly name?: string;
+  readonly logging?: LoggingOption["type"];
+  readonly verbose?: boolean;
   readonly json?: boolean;
 }
 
@@ -45,6 +52,27 @@ const branchStrategyOf = (flags: RunFlags): RunOptions["branchStrategy"] => {
   return flags.head ? { type: "head" } : undefined;
 };
 
+/** A value on the command line can be read by everybody on this machine, and stays in the shell's history. */
+const envOf = (names: readonly string[]): EnvVars => {
+  const assignment = names.find((name) => name.includes("="));
+  if (assignment !== undefined) {
+    const [name] = assignment.split("=");
+    throw new UsageError(
+      `--env takes names only: other users could read the value of ${name} off the command line. Set it in your environment or in .sanddune/.env, and pass --env ${name}`,
+    );
+  }
+  return Object.fromEntries(names.map((name) => [name, undefined]));
+};
+
+/** At a terminal the run shows itself; otherwise a log is the better record. */
+const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
+  if (json && logging === "stdout") {
+    throw new UsageError("--json and --logging stdout both want the standard output: leave one of them out");
+  }
+  const type = logging ?? (process.stdout.isTTY && !json ? "stdout" : "file");
+  return { type, ...(verbose && { verbose }) };
+};
+
 /** What `run()` is to be called with. */
 export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
   const agentName = flags.agent ?? (flags.agentCommand === undefined ? undefined : "command");
@@ -61,6 +89,9 @@ export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
     completionSignal: flags.completionSignal,
     idleTimeoutSeconds: flags.idleTimeout,
     copyToWorktree: flags.copy,
+    name: flags.name,
+    env: flags.env && envOf(flags.env),
+    logging: loggingOf(flags),
     // Last, because it waits for standard input: every other mistake is told before that.
     ...(await readPrompt(flags)),
   };
