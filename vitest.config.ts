@@ -10,6 +10,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Every run in log-to-file mode says where its log is.
+    onConsoleLog: (log) => !/^(\[.*\] )?Run log: tail -f /.test(log),
     projects: [
       { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: REAL } },
       {

@@ -49,6 +49,7 @@ const checks = {
       "/lib64",
       "true",
     ]),
+  tmux: () => complaint("tmux", ["-V"]),
   "test user": () =>
     isRoot ? complaint("runuser", ["-u", TEST_USER, "--", "true"]) : "only root can become another user",
   "rootless podman": () =>

@@ -1,0 +1,117 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { startTerminal } from "../helpers/terminal.ts";
+import { childRuns, sanddune } from "./childRuns.ts";
+
+const AGENT = "echo first; echo second; git commit -q --allow-empty -m Work; sleep 0.3; echo third\n";
+
+const repositoryWithAgent = (script = AGENT): string => {
+  const cwd = temporaryRepository();
+  writeFileSync(join(cwd, "agent.sh"), script);
+  git(cwd, "add", ".");
+  git(cwd, "commit", "--quiet", "-m", "Add the agent");
+  return cwd;
+};
+
+const cli = (...flags: string[]): string =>
+  sanddune("run", "--agent-command", "sh ./agent.sh", "--sandbox", "bubblewrap", "--prompt", "x", ...flags);
+
+const logsOf = (cwd: string): string[] => {
+  const logs = join(cwd, ".sanddune/logs");
+  return existsSync(logs) ? readdirSync(logs).filter((name) => name.endsWith(".log")) : [];
+};
+
+const lastSubject = (cwd: string): string => git(cwd, "log", "-1", "--format=%s");
+
+describeWith(["bubblewrap", "tmux"], "terminal mode without a terminal's tricks", () => {
+  it.each([
+    ["with NO_COLOR", (command: string) => `NO_COLOR=1 ${command}`],
+    ["with TERM=dumb", (command: string) => `TERM=dumb ${command}`],
+    ["through a pipe", (command: string) => `${command} | cat`],
+  ])("prints lines and no escape %s", async (_, dress) => {
+    const cwd = repositoryWithAgent();
+    const terminal = startTerminal(dress(cli("--logging", "stdout")), { cwd });
+    await terminal.ended();
+    expect(terminal.bytes()).not.toContain("\u001b");
+    expect(terminal.bytes()).not.toMatch(/\r(?!\n)/);
+    expect(terminal.history()).toMatch(
+      /^first\nsecond\nthird\n✓ The run succeeded\.\n {2}Branch +main\n {2}Commits +1\n/m,
+    );
+  });
+
+  it("tells what takes long, where no status line can", async () => {
+    const cwd = temporaryRepository();
+    const hooks = { sandbox: { onSandboxReady: [{ command: "sleep 1.2" }] } };
+    const run = childRuns({ cwd, hooks, steps: [{ text: "Hello." }], logging: { type: "stdout" } });
+    const terminal = startTerminal(`NO_COLOR=1 ${run}`, { cwd });
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.history()).toMatch(
+      /^Running the hooks onSandboxReady …\nRunning the hooks onSandboxReady: took \d+(\.\d)? s\.\nHello\.$/m,
+    );
+  });
+
+  it.each([
+    ["the command line", (cwd: string) => ({ cwd, command: cli("--logging", "stdout") })],
+    [
+      "run()",
+      (cwd: string) => ({
+        cwd,
+        command: childRuns({
+          cwd,
+          steps: [{ text: "first\nsecond" }, { sleepMs: 300 }, { text: "third" }, { commit: "Work" }],
+          logging: { type: "stdout" },
+        }),
+      }),
+    ],
+  ])("a reader that has gone ends no run of %s and loses no commit", async (_, make) => {
+    const { cwd, command } = make(repositoryWithAgent());
+    const terminal = startTerminal(`{ ${command}; echo "exit code $?" >&2; } | head -1`, { cwd });
+    await terminal.ended();
+    expect(terminal.history()).toMatch(/^first$/m);
+    expect(terminal.history()).toMatch(/^exit code 0$/m);
+    expect(terminal.history()).not.toMatch(/EPIPE|^\s+at /m);
+    expect(lastSubject(cwd)).toBe("Work");
+  });
+});
+
+describeWith(["bubblewrap", "tmux"], "sanddune run", () => {
+  it("shows the run at a terminal, and writes no log then", async () => {
+    const cwd = repositoryWithAgent();
+    const terminal = startTerminal(cli(), { cwd });
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.history()).toMatch(/^third\n✓ The run succeeded/m);
+    expect(terminal.history()).not.toContain("tail -f");
+    expect(logsOf(cwd)).toEqual([]);
+  });
+
+  it.each([
+    ["its output goes elsewhere", (command: string) => `${command} > out.txt`, []],
+    ["it is asked to", (command: string) => command, ["--logging", "file"]],
+    ["its answer is for programs", (command: string) => command, ["--json"]],
+  ])("writes a log when %s", async (_, dress, flags) => {
+    const cwd = repositoryWithAgent();
+    const terminal = startTerminal(dress(cli(...flags)), { cwd });
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.history().replaceAll("\n", "")).toContain("Run log: tail -f");
+    expect(terminal.history()).not.toMatch(/^third$/m);
+    const [log, ...others] = logsOf(cwd);
+    expect(others).toEqual([]);
+    expect(readFileSync(join(cwd, ".sanddune/logs", log ?? ""), "utf8")).toContain("\nthird\n");
+  });
+
+  it.each([
+    ["", []],
+    [" in log-to-file mode", ["--logging", "file"]],
+    [" when terminal mode is asked for", ["--logging", "stdout"]],
+    [" when every line is asked for", ["--verbose"]],
+  ])("--json leaves one JSON object on stdout%s", async (_, flags) => {
+    const cwd = repositoryWithAgent();
+    const terminal = startTerminal(`${cli("--json", ...flags)} > .git/out.json`, { cwd });
+    await terminal.ended();
+    const answer = JSON.parse(readFileSync(join(cwd, ".git/out.json"), "utf8"));
+    expect(Object.keys(answer)).not.toEqual([]);
+  });
+});

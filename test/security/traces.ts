@@ -1,0 +1,90 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import type { AgentEvent, AgentProvider, AgentStreamEvent, RunResult } from "../../src/index.ts";
+
+/** Has characters that JSON, URLs and Base64 treat in their own ways. */
+export const SECRET = 'tok"Zx+81/mQ=v9pLw4-kR7';
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** The forms that a secret must not be found in, anywhere. */
+export const FORMS: Readonly<Record<string, string>> = {
+  plain: SECRET,
+  JSON: JSON.stringify(SECRET).slice(1, -1),
+  "URL-encoded": encodeURIComponent(SECRET),
+  Base64: base64(SECRET).slice(0, -4),
+  "Base64 for URLs": Buffer.from(SECRET).toString("base64url").slice(0, -4),
+};
+
+/** Which forms of the secret a text holds. */
+export const formsIn = (text: string): string[] =>
+  Object.keys(FORMS).filter((form) => text.includes(FORMS[form] as string));
+
+const filesBelow = (directory: string): string[] =>
+  existsSync(directory)
+    ? readdirSync(directory, { recursive: true })
+        .map((name) => join(directory, String(name)))
+        .filter((path) => statSync(path).isFile())
+    : [];
+
+/** Everything that a run has told about itself, by where it stands. */
+export const tracesOf = (
+  cwd: string,
+  { ended, events }: { readonly ended: RunResult | Error; readonly events: readonly AgentStreamEvent[] },
+): Record<string, string> => ({
+  ...Object.fromEntries(
+    filesBelow(join(cwd, ".sanddune"))
+      .filter((path) => !path.endsWith("/.env"))
+      .map((path) => [path.slice(cwd.length), readFileSync(path, "latin1")]),
+  ),
+  "as JSON": JSON.stringify(ended),
+  "as an object": inspect(ended, {
+    depth: Number.POSITIVE_INFINITY,
+    showHidden: true,
+    maxStringLength: null,
+  }),
+  message: ended instanceof Error ? `${ended.message} ${ended.stack}` : ended.stdout,
+  events: JSON.stringify(events),
+  "text of the events": events.map((event) => (event.type === "text" ? event.text : "")).join(""),
+});
+
+/** Where the secret is in the clear, and in which form. */
+export const leaksIn = (traces: Readonly<Record<string, string>>): string[] =>
+  Object.entries(traces).flatMap(([place, text]) => formsIn(text).map((form) => `${place}: ${form}`));
+
+/** An agent whose lines of JSON are events as they are; other lines are raw. */
+export const eventAgent = (script: string): AgentProvider => ({
+  name: "events",
+  buildCommand: () => ({ command: script, stdin: "" }),
+  parseLine: (line, stream) => {
+    try {
+      return [JSON.parse(line) as AgentEvent];
+    } catch {
+      return [{ type: "raw", line, stream }];
+    }
+  },
+});
+
+/** Command lines of all processes on this machine that hold the secret. */
+export const commandLinesWithSecret = (): string[] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+      } catch {
+        return "";
+      }
+    })
+    .filter((line) => formsIn(line).length > 0);
+
+export const inspectContainers = (): string => {
+  const ids = execFileSync("docker", ["ps", "--all", "--quiet", "--filter", "name=sanddune-"], {
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((id) => id !== "");
+  return ids.length === 0 ? "" : execFileSync("docker", ["inspect", ...ids], { encoding: "utf8" });
+};
