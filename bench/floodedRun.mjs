@@ -19,6 +19,8 @@ const result = await withScratchDirectory(async (directory) => {
     cwd,
     branchStrategy: { type: "branch", branch: "flood" },
     prompt: "Flood",
+    // All of it is searched for secrets.
+    env: { API_KEY: "q7wpZk2mVt9xLr4sNc8yBd1f", DATABASE_URL: "postgres://app:gh3k9sPq@localhost:5432/app" },
   });
   const durationMs = performance.now() - startedAt;
   if (!stdout.endsWith("flooded\n")) throw new Error("the end of the agent's output is missing");

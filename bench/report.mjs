@@ -74,7 +74,7 @@ ${skippedText(skipped)}
   and leaves a mess when it is interrupted. *sanddune* is one call of \`run()\`, which also checks that the sandbox works, gives it
   a git directory of its own, verifies what comes out, locks the branch, and keeps a journal and a log.
 * **20,000 files**: the same in a large repository, where it must not compare worse.
-* **memory, time per MB**: an agent that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
+* **memory, time per MB**: an agent with two secrets that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
 * **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
 
