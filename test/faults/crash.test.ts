@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { BranchInUseError, InternalError, SandboxLostError, SandduneError } from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
+import { bundle } from "../helpers/bundle.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, isRoot, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -18,7 +19,6 @@ import {
   shell,
   userRefs,
 } from "../security/support.ts";
-import { bundle } from "./bundle.ts";
 
 const COMMIT = { commit: "Before the crash", files: { "a.txt": "a\n" } } as const;
 
@@ -41,9 +41,13 @@ const killWhen = async (
   order: { cwd: string } & Record<string, unknown>,
   condition: () => boolean,
 ): Promise<void> => {
-  const child = spawn(process.execPath, [bundle("runUntilKilled.ts"), JSON.stringify(order)], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [bundle(join(import.meta.dirname, "runUntilKilled.ts")), JSON.stringify(order)],
+    {
+      stdio: ["ignore", "ignore", "inherit"],
+    },
+  );
   startedProcesses.add(child);
   await waitFor(() => condition() || child.exitCode !== null);
   child.kill("SIGKILL");

@@ -1,7 +1,9 @@
 import { execFile } from "node:child_process";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { BranchInUseError } from "../../src/index.ts";
+import { bundle } from "../helpers/bundle.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import {
@@ -13,7 +15,6 @@ import {
   STRATEGIES,
   worktreesOf,
 } from "../security/support.ts";
-import { bundle } from "./bundle.ts";
 
 describeWith(["bubblewrap"], "many runs on one repository", () => {
   it("40 parallel merge-to-head runs all land, each with exactly its own commits, and the checkout is clean", {
@@ -45,7 +46,7 @@ describeWith(["bubblewrap"], "many runs on one repository", () => {
 
   it("5 processes with 10 worktrees each all land on one repository", { timeout: 300_000 }, async () => {
     const cwd = temporaryRepository();
-    const program = bundle("parallelRuns.ts");
+    const program = bundle(join(import.meta.dirname, "parallelRuns.ts"));
     const outputs = await Promise.all(
       ["a", "b", "c", "d", "e"].map((prefix) =>
         promisify(execFile)(process.execPath, [program, cwd, prefix, "10"]),

@@ -4,11 +4,11 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { type SandboxHook, type SandboxProvider, SandboxUnavailableError } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { bundle } from "../helpers/bundle.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import {
   AS_TEST_USER,
@@ -27,15 +27,7 @@ let program: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "sanddune-test-sudo-"));
   await chmod(directory, 0o755);
-  program = join(directory, "hooksSudoRun.mjs");
-  await build({
-    entryPoints: [join(import.meta.dirname, "hooksSudoRun.ts")],
-    outfile: program,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    logLevel: "error",
-  });
+  program = bundle(join(import.meta.dirname, "hooksSudoRun.ts"), directory);
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 

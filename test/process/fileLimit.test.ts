@@ -1,22 +1,13 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { expect, it } from "vitest";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { bundle } from "../helpers/bundle.ts";
 
 it("killing a process settles its promise, and nothing else breaks, when no more files can be opened", async () => {
-  const bundle = join(temporaryDirectory(), "process.mjs");
-  await build({
-    entryPoints: [join(import.meta.dirname, "../../src/process/runProcess.ts")],
-    outfile: bundle,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    logLevel: "error",
-  });
+  const bundled = bundle(join(import.meta.dirname, "../../src/process/runProcess.ts"));
   const script = `
     import { openSync } from "node:fs";
-    import { runProcess } from ${JSON.stringify(bundle)};
+    import { runProcess } from ${JSON.stringify(bundled)};
     const controller = new AbortController();
     const running = runProcess({ program: "sleep", args: ["1000"], signal: controller.signal }).catch((reason) => reason);
     await new Promise((resolve) => setTimeout(resolve, 50));

@@ -4,8 +4,8 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { build } from "esbuild";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { bundle } from "../helpers/bundle.ts";
 import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
 
 /** Everything else runs as whoever runs the tests, which is root where containers are tested. */
@@ -16,15 +16,7 @@ let script: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "sanddune-ordinary-user-"));
   await chmod(directory, 0o755);
-  script = join(directory, "ordinaryUser.mjs");
-  await build({
-    entryPoints: [join(import.meta.dirname, "fixtures/ordinaryUser.ts")],
-    outfile: script,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    logLevel: "error",
-  });
+  script = bundle(join(import.meta.dirname, "fixtures/ordinaryUser.ts"), directory);
 });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -1,0 +1,17 @@
+import { basename, join } from "node:path";
+import { buildSync } from "esbuild";
+import { temporaryDirectory } from "./repository.ts";
+
+/** Makes a TypeScript program into one that plain Node runs, as a process of its own; gone after the test, unless a directory is named. */
+export const bundle = (program: string, directory = temporaryDirectory()): string => {
+  const outfile = join(directory, basename(program).replace(/\.ts$/, ".mjs"));
+  buildSync({
+    entryPoints: [program],
+    outfile,
+    bundle: true,
+    platform: "node",
+    format: "esm",
+    logLevel: "error",
+  });
+  return outfile;
+};
