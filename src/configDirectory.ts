@@ -2,6 +2,12 @@ import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigDirectoryError } from "./errors.ts";
 
+/** The config directory, at the top of the main checkout. */
+export const CONFIG_DIRECTORY_NAME = ".sanddune";
+
+/** The env file, from the top of the main checkout. */
+export const ENV_FILE = `${CONFIG_DIRECTORY_NAME}/.env`;
+
 /** The parts of `.sanddune/` that runs write to. Each hides itself from git; the user's ignore files are not touched. */
 const PARTS = ["worktrees", "runs", "logs"] as const;
 type ConfigDirectoryPart = (typeof PARTS)[number];

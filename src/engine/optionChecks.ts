@@ -4,7 +4,7 @@ import { InvalidOptionsError } from "../errors.ts";
 export type Check = (value: unknown) => string | undefined;
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null;
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The longest time that a timer can hold. */
 const MAX_TIMER_SECONDS = 2_147_483;
@@ -32,7 +32,7 @@ export const callback: Check = (value) => (typeof value === "function" ? undefin
 
 /** Checks the members of an object: unknown ones are errors, because a mistyped option would silently do nothing. */
 export const members = (path: string, value: unknown, checks: Record<string, Check>): void => {
-  if (!isRecord(value) || Array.isArray(value)) throw new InvalidOptionsError(path, "must be an object");
+  if (!isRecord(value)) throw new InvalidOptionsError(path, "must be an object");
   for (const [key, member] of Object.entries(value)) {
     const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
     const name = path === "options" ? key : `${path}.${key}`;

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
+import { ENV_FILE } from "../configDirectory.ts";
 import { readEnvFile } from "../env/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../env/envValues.ts";
 import { resolveEnv } from "../env/resolveEnv.ts";
@@ -23,7 +24,8 @@ export const planEnv = Effect.fnUntraced(function* (
   { agent, sandbox, env = {} }: RunOptions,
   { configDirectory }: Repository,
 ): Effect.fn.Return<EnvPlan, SandduneError> {
-  const path = join(configDirectory, ".env");
+  const checkoutPath = dirname(configDirectory);
+  const path = join(checkoutPath, ENV_FILE);
   const sources = yield* Effect.try({
     try: () => {
       const file = readEnvFile(path);
@@ -38,11 +40,11 @@ export const planEnv = Effect.fnUntraced(function* (
     },
     catch: (error) => error as SandduneError,
   });
-  if (sources.hasFile && (yield* isTracked(dirname(configDirectory), ".sanddune/.env"))) {
+  if (sources.hasFile && (yield* isTracked(checkoutPath, ENV_FILE))) {
     return yield* Effect.fail(
       new InvalidOptionsError(
-        ".sanddune/.env",
-        `${path} is in git, where secrets do not belong and agents can change it. Take it out: git rm --cached .sanddune/.env`,
+        ENV_FILE,
+        `${path} is in git, where secrets do not belong and agents can change it. Take it out: git rm --cached ${ENV_FILE}`,
       ),
     );
   }

@@ -10,7 +10,7 @@ import { checkNothingUnfinished, readHostState } from "../git/hostState.ts";
 import { openRepository } from "../git/repository.ts";
 import { inspectSourceBranch } from "../git/worktrees.ts";
 import { interruptible } from "../process/interruptible.ts";
-import { readPrompt } from "../prompt/resolvePrompt.ts";
+import { readPrompt } from "../prompt/readPrompt.ts";
 import type { RunOptions } from "../runOptions.ts";
 import type { PreflightOptions, SandboxProvider } from "../sandboxes/contract.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";

@@ -41,7 +41,7 @@ const name: Check = (value) =>
     : "must be a non-empty string on one line";
 
 const promptArgs: Check = (value) => {
-  if (!isRecord(value) || Array.isArray(value)) return "must be an object";
+  if (!isRecord(value)) return "must be an object";
   const wrong = Object.entries(value).find(
     ([, item]) => !["string", "number", "boolean"].includes(typeof item),
   );
@@ -58,7 +58,7 @@ const isEnvValue = (value: unknown): boolean => {
 };
 /** Values may be secrets: only keys are named. */
 const env: Check = (value) => {
-  if (!isRecord(value) || Array.isArray(value)) return "must be an object";
+  if (!isRecord(value)) return "must be an object";
   const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
   return (
     wrong &&

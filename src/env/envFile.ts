@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
+import { ENV_FILE } from "../configDirectory.ts";
 import { InvalidOptionsError } from "../errors.ts";
 
-const OPTION = ".sanddune/.env";
 const QUOTED_VALUE = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(["'`])/gm;
 
 /** The parser takes an open quote for part of the value, or drops the key: both would be noticed much later. */
@@ -12,7 +12,7 @@ const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): vo
     const [, name = "", quote = ""] = match;
     const end = text.indexOf(quote, quoted.lastIndex);
     if (end === -1 || parsed[name]?.startsWith(quote)) {
-      throw new InvalidOptionsError(OPTION, `the value of ${name} has no closing quote.`);
+      throw new InvalidOptionsError(ENV_FILE, `the value of ${name} has no closing quote.`);
     }
     // What looks like a variable inside of a value is part of the value.
     quoted.lastIndex = end + 1;
@@ -23,7 +23,7 @@ const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): vo
 const checkNames = (parsed: Readonly<Record<string, string>>): void => {
   if (Object.keys(parsed).every((name) => /^[\w.-]{1,40}$/.test(name))) return;
   throw new InvalidOptionsError(
-    OPTION,
+    ENV_FILE,
     "it has a line that is not KEY=value, with letters, digits and _ in the KEY. A value of several lines needs quotes.",
   );
 };
@@ -49,7 +49,7 @@ export const readEnvFile = (path: string): Record<string, string> | undefined =>
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "ENOENT") return undefined;
-    throw new InvalidOptionsError(OPTION, `${path} cannot be read (${code}).`);
+    throw new InvalidOptionsError(ENV_FILE, `${path} cannot be read (${code}).`);
   }
   return parseEnvFile(text);
 };

@@ -1,3 +1,4 @@
+import { ENV_FILE } from "../configDirectory.ts";
 import type { EnvValue, EnvVars } from "../envVars.ts";
 import { EnvOverlapError, InvalidOptionsError } from "../errors.ts";
 
@@ -27,7 +28,7 @@ const checkName = (name: string, option: string): void => {
 };
 
 const checkNames = ({ file, agent, sandbox, run }: EnvSources): void => {
-  const declared = { ".sanddune/.env": file, "agent.env": agent, "sandbox.env": sandbox, env: run };
+  const declared = { [ENV_FILE]: file, "agent.env": agent, "sandbox.env": sandbox, env: run };
   for (const [option, vars] of Object.entries(declared)) {
     for (const name of Object.keys(vars)) checkName(name, option);
   }

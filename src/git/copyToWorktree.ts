@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, normalize, sep } from "node:path";
 import * as Effect from "effect/Effect";
 import { CopyToWorktreeError, ProcessTimeoutError, type SandduneError, StepTimeoutError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
+import { isInside } from "../process/isInside.ts";
 import { runProcess } from "../process/runProcess.ts";
 import type { Repository } from "./repository.ts";
 
@@ -13,11 +14,6 @@ interface CopyStep {
 }
 
 const STEP = "copyToWorktree";
-
-const isInside = (directory: string, path: string): boolean => {
-  const way = relative(directory, path);
-  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-};
 
 const isSymbolicLink = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;

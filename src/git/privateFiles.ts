@@ -1,9 +1,7 @@
 import * as Effect from "effect/Effect";
-import { PRIVATE_PARTS } from "../configDirectory.ts";
+import { CONFIG_DIRECTORY_NAME, PRIVATE_PARTS } from "../configDirectory.ts";
 import type { SandduneError } from "../errors.ts";
 import { git } from "./git.ts";
-
-const CONFIG_DIRECTORY = ".sanddune";
 
 /** What a file system may take for the same name: some ignore case, some characters that cannot be seen. */
 const fold = (path: string): string =>
@@ -14,8 +12,8 @@ const fold = (path: string): string =>
     .toLowerCase();
 
 const isPrivate = (path: string): boolean =>
-  fold(path) === CONFIG_DIRECTORY ||
-  PRIVATE_PARTS.some((part) => `${fold(path)}/`.startsWith(`${CONFIG_DIRECTORY}/${part}/`));
+  fold(path) === CONFIG_DIRECTORY_NAME ||
+  PRIVATE_PARTS.some((part) => `${fold(path)}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/${part}/`));
 
 const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<string[], SandduneError> =>
   git(["diff-tree", "-z", "--no-renames", "--name-only", ...args], { cwd }).pipe(
@@ -32,8 +30,8 @@ export const findPrivateChange = Effect.fnUntraced(function* (
   from: string,
   to: string,
 ): Effect.fn.Return<string | undefined, SandduneError> {
-  const atTop = (yield* changedPaths(cwd, [from, to])).filter((name) => fold(name) === CONFIG_DIRECTORY);
-  const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY);
+  const atTop = (yield* changedPaths(cwd, [from, to])).filter((name) => fold(name) === CONFIG_DIRECTORY_NAME);
+  const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY_NAME);
   if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
-  return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY])).find(isPrivate);
+  return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY_NAME])).find(isPrivate);
 });

@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
+import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import {
   GitError,
   InvalidOptionsError,
@@ -111,7 +112,7 @@ export const openRepository = Effect.fnUntraced(function* (
     prefix,
     gitDirectory,
     commonDirectory,
-    configDirectory: join(main, ".sanddune"),
+    configDirectory: join(main, CONFIG_DIRECTORY_NAME),
     objectFormat,
   };
 });

@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import * as Effect from "effect/Effect";
+import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxMount } from "../sandboxes/contract.ts";
 import { renderConfig } from "./configFile.ts";
@@ -112,9 +113,9 @@ const objectMounts = (repository: Repository, directories: SandboxDirectories): 
 
 /** In the user's own checkout the config directory is read-only, and what concerns other runs or secrets is hidden. */
 const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirectories): SandboxMount[] => {
-  const hostPath = join(checkoutPath, ".sanddune");
+  const hostPath = join(checkoutPath, CONFIG_DIRECTORY_NAME);
   if (!existsSync(hostPath)) return [];
-  const sandboxPath = `${SANDBOX_REPOSITORY_PATH}/.sanddune`;
+  const sandboxPath = `${SANDBOX_REPOSITORY_PATH}/${CONFIG_DIRECTORY_NAME}`;
   const hide = (name: string, behind: string): SandboxMount[] =>
     existsSync(join(hostPath, name))
       ? [{ hostPath: behind, sandboxPath: `${sandboxPath}/${name}`, readOnly: true }]

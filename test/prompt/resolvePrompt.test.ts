@@ -3,13 +3,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InvalidOptionsError, MissingPromptArgumentError } from "../../src/errors.ts";
-import {
-  type PromptArgs,
-  type PromptSource,
-  readPrompt,
-  substituteArguments,
-  unusedArguments,
-} from "../../src/prompt/resolvePrompt.ts";
+import { type PromptSource, readPrompt } from "../../src/prompt/readPrompt.ts";
+import { type PromptArgs, substituteArguments, unusedArguments } from "../../src/prompt/resolvePrompt.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const BUILT_INS = { SOURCE_BRANCH: "agent/work", TARGET_BRANCH: "main" };
