@@ -1,0 +1,35 @@
+import type { Commit, IterationResult } from "../results.ts";
+
+/**
+ * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run
+ * reached: nothing that was committed or kept is hidden behind a failure.
+ *
+ * @example
+ * try {
+ *   await run(options);
+ * } catch (error) {
+ *   if (error instanceof SandduneError) console.error(error.message, error.commits, error.preservedWorktreePath);
+ * }
+ */
+export abstract class SandduneError extends Error {
+  /** Identifies the run session; its journal is `.sanddune/runs/<runId>/`. */
+  declare runId?: string;
+  /** The run's commits that reached the host repository before the failure. */
+  declare commits?: Commit[];
+  /** The branch that those commits are on. */
+  declare branch?: string;
+  /** Set when the worktree was kept on disk. */
+  declare preservedWorktreePath?: string;
+  declare logFilePath?: string;
+  /** What else the run has to say, as in `RunResult.warnings`: where things were kept, for one. */
+  declare warnings?: string[];
+  /** As in `RunResult.protectedPaths`. */
+  declare protectedPaths?: string[];
+  /** The iterations that were finished before the failure. */
+  declare iterations?: IterationResult[];
+
+  constructor(message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = new.target.name;
+  }
+}

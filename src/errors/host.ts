@@ -1,0 +1,117 @@
+import { SandduneError } from "./base.ts";
+import { block, sentences } from "./text.ts";
+
+/** Another run session, or another checkout, holds the branch. */
+export class BranchInUseError extends SandduneError {
+  constructor(
+    override readonly branch: string,
+    readonly owner: string,
+    readonly hint: string,
+  ) {
+    super(sentences(`Branch ${branch} is in use by ${owner}.`, hint));
+  }
+}
+
+/** The merge lock of the repository was not released in time. */
+export class LockTimeoutError extends SandduneError {
+  constructor(
+    readonly lockPath: string,
+    readonly owner: string,
+    readonly timeoutMs: number,
+  ) {
+    super(
+      `Waited ${timeoutMs} ms for the lock ${lockPath}, held by ${owner}. If that process is not running any more, remove the file.`,
+    );
+  }
+}
+
+/** A step of a run's lifecycle took longer than its timeout allows. */
+export class StepTimeoutError extends SandduneError {
+  constructor(
+    readonly step: string,
+    readonly timeoutMs: number,
+    readonly setting: string,
+  ) {
+    super(`${step} took longer than ${timeoutMs} ms and was stopped. Raise \`${setting}\` if it needs more.`);
+  }
+}
+
+/** The host could not start a program. */
+export class ProcessStartError extends SandduneError {
+  constructor(
+    readonly program: string,
+    /** The operating system's word for it: ENOENT, EACCES, E2BIG, ... */
+    readonly errorCode: string,
+    options?: { cause?: unknown },
+  ) {
+    super(
+      sentences(
+        `Could not start ${program} (${errorCode}).`,
+        errorCode === "ENOENT" && `Is ${program} installed, and does the working directory exist?`,
+      ),
+      options,
+    );
+  }
+}
+
+export class ProcessTimeoutError extends SandduneError {
+  constructor(
+    readonly program: string,
+    readonly timeoutMs: number,
+    readonly stderr: string,
+    readonly stdout = "",
+  ) {
+    super(`${program} took longer than ${timeoutMs} ms and was killed.${block("Its last words", stderr)}`);
+  }
+}
+
+/** The process ended, or closed its standard input, before it had read all that was meant for it (EPIPE). */
+export class ProcessInputError extends SandduneError {
+  constructor(
+    readonly program: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`${program} stopped reading its standard input.`, options);
+  }
+}
+
+/** The host's file system refused: it is full, read-only, or not the user's to write to. */
+export class HostFileError extends SandduneError {
+  constructor(
+    /** The operating system's word for it: ENOSPC, EROFS, EACCES, ... */
+    readonly errorCode: string,
+    readonly path: string | undefined,
+    options: { cause: unknown },
+  ) {
+    super(
+      sentences(
+        `The host's file system refused an operation${path === undefined ? "" : ` on ${path}`} (${errorCode}).`,
+        errorCode === "ENOSPC" || errorCode === "EDQUOT"
+          ? "Free some disk space and run again."
+          : "Check its permissions and run again.",
+      ),
+      options,
+    );
+  }
+}
+
+/** A git command on the host failed in a way that nothing better is known about. */
+export class GitError extends SandduneError {
+  constructor(
+    readonly args: readonly string[],
+    readonly exitCode: number,
+    readonly stderr: string,
+  ) {
+    super(`git ${args.join(" ")} failed with exit code ${exitCode}.${block("git said", stderr)}`);
+  }
+}
+
+/** A bug in sanddune. */
+export class InternalError extends SandduneError {
+  constructor(options: { cause: unknown }) {
+    super(
+      `sanddune met a situation that it does not know (${String(options.cause)}). This is a bug: please report it with the stack below.`,
+      options,
+    );
+  }
+}

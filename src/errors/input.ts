@@ -1,0 +1,114 @@
+import { SandduneError } from "./base.ts";
+import { block, sentences } from "./text.ts";
+
+/** An option is missing, unknown, of the wrong type, or excludes another one. */
+export class InvalidOptionsError extends SandduneError {
+  constructor(
+    readonly option: string,
+    readonly problem: string,
+  ) {
+    super(`Option \`${option}\`: ${problem}`);
+  }
+}
+
+/** A program that sanddune itself needs on the host is missing or too old. */
+export class PrerequisiteError extends SandduneError {
+  constructor(
+    readonly tool: string,
+    readonly problem: string,
+    readonly hint: string,
+  ) {
+    super(sentences(`${tool}: ${problem}.`, hint));
+  }
+}
+
+export class NotARepositoryError extends SandduneError {
+  constructor(readonly cwd: string) {
+    super(
+      `${cwd} is not inside a git repository. Pass \`cwd\`, or make it one: git init && git commit --allow-empty -m "Initial commit"`,
+    );
+  }
+}
+
+/** A git repository, but of a kind in which the run cannot work. */
+export class UnsupportedRepositoryError extends SandduneError {
+  constructor(
+    readonly cwd: string,
+    readonly problem: string,
+    readonly hint: string,
+  ) {
+    super(sentences(`The repository at ${cwd} ${problem}.`, hint));
+  }
+}
+
+export class InvalidBranchNameError extends SandduneError {
+  constructor(
+    override readonly branch: string,
+    readonly problem: string,
+  ) {
+    super(`${JSON.stringify(branch)} cannot be used as a branch name: ${problem}.`);
+  }
+}
+
+export class NoSuchBranchError extends SandduneError {
+  constructor(override readonly branch: string) {
+    super(`There is no branch or commit ${JSON.stringify(branch)} in this repository. See: git branch --all`);
+  }
+}
+
+export class CopyToWorktreeError extends SandduneError {
+  constructor(
+    readonly item: string,
+    readonly problem: string,
+    options?: { cause?: unknown },
+  ) {
+    super(`copyToWorktree ${JSON.stringify(item)}: ${problem}.`, options);
+  }
+}
+
+/** Something else is where sanddune keeps its own files: a symbolic link, for one. It may be an agent's doing. */
+export class ConfigDirectoryError extends SandduneError {
+  constructor(readonly path: string) {
+    super(
+      `${path} is not a directory. sanddune keeps its files there and follows no link. Look at what has put it there (git log -- ${path}), then remove it.`,
+    );
+  }
+}
+
+/** The agent provider and the sandbox provider both declare an env var: neither has authority over it. */
+export class EnvOverlapError extends SandduneError {
+  constructor(readonly keys: readonly string[]) {
+    super(
+      `The agent provider and the sandbox provider both declare ${keys.join(", ")}. Declare each env var in one of them, or in the \`env\` of the run.`,
+    );
+  }
+}
+
+/** The value of an env var could not be had. Nothing was created. The value itself is never in the message. */
+export class EnvValueError extends SandduneError {
+  constructor(
+    readonly key: string,
+    readonly problem: string,
+    readonly stderr = "",
+    options?: { cause?: unknown },
+  ) {
+    super(`The env var ${key} has no value: ${problem}.${block("Its command said", stderr)}`, options);
+  }
+}
+
+/** A prompt template has placeholders that no prompt argument fills. */
+export class MissingPromptArgumentError extends SandduneError {
+  constructor(
+    readonly keys: readonly string[],
+    readonly promptFile: string,
+    readonly known: readonly string[],
+  ) {
+    super(
+      sentences(
+        `${promptFile} has ${keys.map((key) => `{{${key}}}`).join(", ")}, but there is no such prompt argument: pass ${keys.length === 1 ? "it" : "them"} in \`promptArgs\`.`,
+        `Known are: ${known.join(", ")}.`,
+        `To have the text itself in the prompt, write \\{{${keys[0]}}}.`,
+      ),
+    );
+  }
+}

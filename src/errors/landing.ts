@@ -1,0 +1,62 @@
+import { SandduneError } from "./base.ts";
+import { block, nextCommands, sentences } from "./text.ts";
+
+/** What came out of the sandbox is not a sound set of commits. Nothing was taken over; the bundle is kept. */
+export class ImportRefusedError extends SandduneError {
+  constructor(
+    readonly problem: string,
+    readonly bundlePath: string | undefined,
+    readonly output = "",
+  ) {
+    super(
+      sentences(
+        `The commits of the sandbox were refused: ${problem}.`,
+        bundlePath && `The bundle is kept at ${bundlePath}.`,
+      ) + block("git said", output),
+    );
+  }
+}
+
+/** The branch changed on the host while the agent worked. The agent's commits are kept under `keptRef`. */
+export class BranchMovedError extends SandduneError {
+  constructor(
+    readonly movedBranch: string,
+    readonly problem: string,
+    readonly keptRef: string,
+  ) {
+    super(
+      `Branch ${movedBranch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands([`git log ${movedBranch}..${keptRef}`, `git merge ${keptRef}`])}`,
+    );
+  }
+}
+
+/** The agent's branch and the target branch change the same lines. The checkout was not touched. */
+export class MergeConflictError extends SandduneError {
+  constructor(
+    readonly files: readonly string[],
+    readonly sourceBranch: string,
+    readonly targetBranch: string,
+  ) {
+    super(
+      `Merging ${sourceBranch} into ${targetBranch} conflicts in ${files.map((file) => JSON.stringify(file)).join(", ")}. Your checkout was not touched; the commits are on ${sourceBranch}.${nextCommands([`git merge ${sourceBranch}`])}`,
+    );
+  }
+}
+
+/**
+ * The target branch could not be moved to the merged result: uncommitted changes, a rebase, or another agent are in the
+ * way. The checkout was not touched.
+ */
+export class CheckoutInTheWayError extends SandduneError {
+  constructor(
+    readonly checkoutPath: string,
+    readonly sourceBranch: string,
+    readonly targetBranch: string,
+    readonly problem: string,
+    readonly output = "",
+  ) {
+    super(
+      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands([`git -C ${checkoutPath} status`, `git -C ${checkoutPath} merge ${sourceBranch}`])}`,
+    );
+  }
+}

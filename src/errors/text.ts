@@ -1,0 +1,18 @@
+/** The sentences that apply, one after the other. */
+export const sentences = (...parts: (string | undefined | false)[]): string =>
+  parts.filter(Boolean).join(" ");
+
+const tail = (text: string, bytes = 2000): string => {
+  const trimmed = text.trim();
+  return trimmed.length > bytes ? `…${trimmed.slice(-bytes)}` : trimmed;
+};
+
+/** What a program printed, as far as it helps, indented below a title; nothing if it printed nothing. */
+export const block = (title: string, text: string): string => {
+  const shown = tail(text);
+  return shown === "" ? "" : `\n${title}:\n${shown.replace(/^/gm, "  ")}`;
+};
+
+/** What to type next. */
+export const nextCommands = (commands: readonly string[]): string =>
+  commands.length === 0 ? "" : `\nTo go on:\n${commands.map((command) => `  ${command}`).join("\n")}`;
