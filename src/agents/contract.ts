@@ -32,10 +32,18 @@ export interface AgentCommand {
   readonly stdin: string;
 }
 
+/** A session in which a person talks to the agent, at a terminal. */
+export interface AgentInteraction {
+  /** What the session begins with, fully resolved; `undefined` if the person is to begin. */
+  readonly prompt: string | undefined;
+  /** Whether the agent may do everything without asking: never on the host itself. */
+  readonly dangerouslySkipPermissions: boolean;
+}
+
 /**
  * Builds the commands of one kind of agent and understands its output.
  *
- * - `buildCommand` and `parseLine` MUST be pure and MUST NOT throw.
+ * - Its functions MUST be pure and MUST NOT throw.
  * - `parseLine` gets each line without its line end; what it does not know it returns as a `raw` event.
  */
 export interface AgentProvider {
@@ -47,4 +55,9 @@ export interface AgentProvider {
   parseLine(line: string, stream: "stdout" | "stderr"): readonly AgentEvent[];
   /** The agent always ends its turn with a `result` event: without one it has failed, whatever its exit code. */
   readonly reportsResult?: boolean;
+  /**
+   * The command that shows the agent's own terminal interface: a program with its arguments, or a line for `sh`. Left
+   * out by agents that have none: `interactive()` refuses them.
+   */
+  interactiveCommand?(interaction: AgentInteraction): readonly string[] | string;
 }

@@ -45,15 +45,21 @@ export class AgentFailedError extends SandduneError {
   }
 }
 
-/** The agent's program does not exist in the sandbox. */
+/** The agent's program does not exist where it was to run. */
 export class AgentNotFoundError extends SandduneError {
   constructor(
     readonly agent: string,
     readonly program: string,
-    readonly sandbox: string,
+    /** `undefined` for the host itself. */
+    readonly sandbox: string | undefined,
   ) {
+    const place = sandbox === undefined ? "on this machine" : `in the sandbox ${sandbox}`;
+    const remedy =
+      sandbox === undefined
+        ? "Install it, or check your PATH."
+        : "Install it in the sandbox's image, or check the PATH there.";
     super(
-      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} in the sandbox ${sandbox}. Install it in the sandbox's image, or check the PATH there.`,
+      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} ${place}. ${remedy}`,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { SandduneError } from "./base.ts";
-import { block, sentences } from "./text.ts";
+import { block, nextCommands, sentences } from "./text.ts";
 
 /** Another run session, or another checkout, holds the branch. */
 export class BranchInUseError extends SandduneError {
@@ -91,6 +91,67 @@ export class HostFileError extends SandduneError {
           : "Check its permissions and run again.",
       ),
       options,
+    );
+  }
+}
+
+/** Somebody has deleted the branch of a worktree that is still in use. */
+export class BranchDeletedError extends SandduneError {
+  constructor(
+    override readonly branch: string,
+    readonly sha: string,
+  ) {
+    super(`Branch ${branch} was deleted. It was at ${sha}.${nextCommands([["git", "branch", branch, sha]])}`);
+  }
+}
+
+/** Somebody has deleted the directory of a worktree that is still in use. */
+export class WorktreeMissingError extends SandduneError {
+  constructor(
+    readonly worktreePath: string,
+    override readonly branch: string,
+  ) {
+    super(
+      `The worktree ${worktreePath} is gone. The commits on ${branch} are not: close what worked in it, and make another one.`,
+    );
+  }
+}
+
+/** Somebody has switched a worktree to something else than its branch. */
+export class WorktreeSwitchedError extends SandduneError {
+  constructor(
+    readonly worktreePath: string,
+    override readonly branch: string,
+    readonly elsewhere: string,
+  ) {
+    super(
+      `The worktree ${worktreePath} was switched to ${elsewhere}, but agents work on ${branch} in it.${nextCommands([["git", "-C", worktreePath, "switch", branch]])}`,
+    );
+  }
+}
+
+/** There is no terminal for an interactive session, or somebody else has it. */
+export class TerminalError extends SandduneError {
+  constructor(
+    readonly problem: string,
+    readonly hint: string,
+  ) {
+    super(sentences(`The terminal: ${problem}.`, hint));
+  }
+}
+
+/** The user gave up at a question that was asked at the terminal, before anything was created. */
+export class CancelledError extends SandduneError {
+  constructor(readonly question: string) {
+    super(`Cancelled at the terminal, at: ${question}`);
+  }
+}
+
+/** The sandbox or the worktree was closed: nothing more can be done with it, and what was going on has been stopped. */
+export class ClosedError extends SandduneError {
+  constructor(readonly handle: "sandbox" | "worktree") {
+    super(
+      `The ${handle} was closed. Make another one with ${handle === "sandbox" ? "createSandbox()" : "createWorktree()"}.`,
     );
   }
 }

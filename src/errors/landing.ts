@@ -25,7 +25,12 @@ export class BranchMovedError extends SandduneError {
     readonly keptRef: string,
   ) {
     super(
-      `Branch ${movedBranch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands([`git log ${movedBranch}..${keptRef}`, `git merge ${keptRef}`])}`,
+      `Branch ${movedBranch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands(
+        [
+          ["git", "log", `${movedBranch}..${keptRef}`],
+          ["git", "merge", keptRef],
+        ],
+      )}`,
     );
   }
 }
@@ -38,7 +43,7 @@ export class MergeConflictError extends SandduneError {
     readonly targetBranch: string,
   ) {
     super(
-      `Merging ${sourceBranch} into ${targetBranch} conflicts in ${files.map((file) => JSON.stringify(file)).join(", ")}. Your checkout was not touched; the commits are on ${sourceBranch}.${nextCommands([`git merge ${sourceBranch}`])}`,
+      `Merging ${sourceBranch} into ${targetBranch} conflicts in ${files.map((file) => JSON.stringify(file)).join(", ")}. Your checkout was not touched; the commits are on ${sourceBranch}.${nextCommands([["git", "merge", sourceBranch]])}`,
     );
   }
 }
@@ -56,7 +61,12 @@ export class CheckoutInTheWayError extends SandduneError {
     readonly output = "",
   ) {
     super(
-      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands([`git -C ${checkoutPath} status`, `git -C ${checkoutPath} merge ${sourceBranch}`])}`,
+      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands(
+        [
+          ["git", "-C", checkoutPath, "status"],
+          ["git", "-C", checkoutPath, "merge", sourceBranch],
+        ],
+      )}`,
     );
   }
 }

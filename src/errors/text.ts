@@ -1,3 +1,5 @@
+import { shellQuote } from "../process/shellQuote.ts";
+
 /** The sentences that apply, one after the other. */
 export const sentences = (...parts: (string | undefined | false)[]): string =>
   parts.filter(Boolean).join(" ");
@@ -13,6 +15,8 @@ export const block = (title: string, text: string): string => {
   return shown === "" ? "" : `\n${title}:\n${shown.replace(/^/gm, "  ")}`;
 };
 
-/** What to type next. */
-export const nextCommands = (commands: readonly string[]): string =>
-  commands.length === 0 ? "" : `\nTo go on:\n${commands.map((command) => `  ${command}`).join("\n")}`;
+/** What to type next: commands, each a program with its arguments. */
+export const nextCommands = (commands: readonly (readonly string[])[]): string =>
+  commands.length === 0
+    ? ""
+    : `\nTo go on:\n${commands.map((command) => `  ${command.map(shellQuote).join(" ")}`).join("\n")}`;

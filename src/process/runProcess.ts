@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Socket } from "node:net";
-import { constants } from "node:os";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../errors.ts";
 import { BoundedCapture } from "./boundedCapture.ts";
+import { exitCodeOf } from "./exitCode.ts";
 import { killGroup } from "./killGroup.ts";
 import { LineSplitter } from "./lineSplitter.ts";
 
@@ -66,9 +66,6 @@ const feed = async (child: ChildProcess, input: ProcessInput | undefined, progra
     return new ProcessInputError(program, { cause });
   }
 };
-
-const exitCodeOf = (code: number | null, signal: NodeJS.Signals | null): number =>
-  code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
 
 /**
  * The one way to start a process on the host.

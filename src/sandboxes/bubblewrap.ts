@@ -4,8 +4,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
-import { killOnHost } from "../process/killOnHost.ts";
-import { killExecArguments } from "../process/killScript.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
@@ -22,12 +20,20 @@ import {
   type BindMountSandboxProvider,
   createBindMountSandboxProvider,
 } from "./contract.ts";
+import { killedOnHost } from "./killedOnHost.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
 import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 
 const NAME = "bubblewrap";
 const PROGRAM = "bwrap";
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The processes of bwrap share the terminal with the command in it: a Ctrl-C that is meant for that must not end them. */
+const IGNORE_KEYS = `trap '' INT QUIT; exec "$@"`;
+/** What is ignored is inherited, and no shell can undo that; where `env` cannot either, it stays so. */
+const HEED_KEYS = `if env --default-signal=INT,QUIT true 2>/dev/null; then exec env --default-signal=INT,QUIT "$@"; fi
+exec "$@"`;
 
 export interface BubblewrapOptions {
   /** Share the host's network, loopback included. There is no network otherwise. */
@@ -118,7 +124,7 @@ const create = async (
     throw error;
   }
 
-  const prefix = bubblewrapArguments({
+  const plan = {
     sandboxName,
     rootDirectories: links,
     temporaryPath,
@@ -128,21 +134,25 @@ const create = async (
     network: settings.network ?? false,
     readOnlyPaths: settings.readOnlyPaths ?? [],
     mounts: [...options.mounts, ...userMounts],
-  });
+  };
 
   return commandSandbox({
     provider: NAME,
     name: sandboxName,
     worktreePath,
     fallbackHome: homePath,
-    launch: (argv, { sudo, execId }) => {
+    launch: (argv, { sudo, execId, terminal = false }) => {
       if (sudo) throw new SandboxError(NAME, NO_ROOT);
-      return { program: PROGRAM, args: [...prefix, "--", ...argv], env: environmentOfBubblewrap(execId) };
+      const prefix = bubblewrapArguments({ ...plan, terminal });
+      const env = environmentOfBubblewrap(execId);
+      if (!terminal) return { program: PROGRAM, args: [...prefix, "--", ...argv], env };
+      const args = ["-c", IGNORE_KEYS, "sh", PROGRAM, ...prefix, "--", "sh", "-c", HEED_KEYS, "sh", ...argv];
+      return inPseudoTerminal({ program: "sh", args, env });
     },
     // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
     // host kills, when both have only just been started.
-    kill: (execId) =>
-      killOnHost(killExecArguments(execId, { ownsProcessNamespace: false, mayStillStart: false })),
+    ...killedOnHost,
+    requireTerminal: () => requirePseudoTerminal(NAME),
     diagnose: async () => ({ problem: `${PROGRAM} cannot start commands in it any more`, details: "" }),
     close: remove,
   });
@@ -162,8 +172,9 @@ export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxPr
   createBindMountSandboxProvider({
     name: NAME,
     ...(settings.env && { env: settings.env }),
-    preflight: async ({ repositoryPath, usesSudo, signal }) => {
+    preflight: async ({ repositoryPath, usesSudo, usesTerminal, signal }) => {
       if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
+      if (usesTerminal) await requirePseudoTerminal(NAME);
       const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
       await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
       for (const path of settings.readOnlyPaths ?? []) {

@@ -59,6 +59,8 @@ export interface BubblewrapPlan {
   readonly readOnlyPaths: readonly string[];
   /** In this order: later mounts lie over earlier ones. */
   readonly mounts: readonly SandboxMount[];
+  /** The command has a terminal of its own. */
+  readonly terminal: boolean;
 }
 
 /** The host's programs and libraries, read-only. */
@@ -76,8 +78,9 @@ export const bubblewrapArguments = (plan: BubblewrapPlan): string[] => [
   "--unshare-all",
   ...(plan.network ? ["--share-net"] : []),
   "--die-with-parent",
-  // Without a session of its own, a process could type into the terminal that sanddune was started from.
-  "--new-session",
+  // Without a session of its own, a process could type into the terminal that sanddune was started from; with one, it
+  // could not be reached by the keys of a terminal that was made for it.
+  ...(plan.terminal ? [] : ["--new-session"]),
   "--cap-drop",
   "ALL",
   "--hostname",

@@ -2,6 +2,7 @@ import { setMaxListeners } from "node:events";
 import { SandboxLostError } from "../errors.ts";
 import type { BindMountSandboxHandle, ExecOptions } from "./contract.ts";
 import { copyFileIn, copyFileOut } from "./copyFile.ts";
+import { runInteractiveExec } from "./interactiveExec.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
@@ -20,12 +21,12 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
-  const run = (request: ExecRequest) => {
-    const result = runExec(description, request, closed.signal);
+  const track = <A>(result: Promise<A>): Promise<A> => {
     const settled = result.catch(() => {}).finally(() => running.delete(settled));
     running.add(settled);
     return result;
   };
+  const run = (request: ExecRequest) => track(runExec(description, request, closed.signal));
   const files = { provider: description.provider, run };
 
   const close = async () => {
@@ -38,6 +39,8 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
     name: description.name,
     worktreePath: description.worktreePath,
     exec: (command: string, options: ExecOptions = {}) => run({ ...options, command }),
+    interactiveExec: (command, options = {}) =>
+      track(runInteractiveExec(description, run, { ...options, command }, closed.signal)),
     copyFileIn: (hostPath, sandboxPath) => copyFileIn(files, hostPath, sandboxPath),
     copyFileOut: (sandboxPath, hostPath) => copyFileOut(files, sandboxPath, hostPath),
     close: () => {

@@ -17,6 +17,8 @@ import { removeContainer, startContainer } from "./startContainer.ts";
 
 const INSPECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2000;
+/** The keys that leave a session without ending it. By default they begin with Ctrl-P, which agents have a use for. */
+const UNUSED_KEYS = "ctrl-^,ctrl-],ctrl-^,ctrl-]";
 
 const preflight = async (
   engine: ContainerEngine,
@@ -47,9 +49,17 @@ const create = async (
   const user = { ...hostUser, user: settings.user ?? hostUser.user };
   await startContainer(engine, settings, options, user);
   const container = options.sandboxName;
-  const launch = (argv: readonly string[], { sudo }: LaunchOptions) => ({
+  const launch = (argv: readonly string[], { sudo, terminal = false }: LaunchOptions) => ({
     program: engine.name,
-    args: ["exec", "--interactive", "--user", sudo ? "0:0" : user.user, container, ...argv],
+    args: [
+      "exec",
+      "--interactive",
+      ...(terminal ? ["--tty", "--detach-keys", UNUSED_KEYS] : []),
+      "--user",
+      sudo ? "0:0" : user.user,
+      container,
+      ...argv,
+    ],
   });
   const ask = (argv: readonly string[], sudo = false) =>
     runProcess({ ...launch(argv, { sudo }), timeoutMs: KILL_TIMEOUT_MS, captureBytes: 1024 }).catch(

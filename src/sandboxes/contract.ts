@@ -30,6 +30,8 @@ export interface ExecResult {
   readonly exitCode: number;
 }
 
+export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">;
+
 /**
  * A live sandbox, as a sandbox provider hands it out.
  *
@@ -37,6 +39,8 @@ export interface ExecResult {
  *   on `signal` or `timeoutMs` kill the command with all its descendants before it rejects: with the identical
  *   `signal.reason`, or with a `ProcessTimeoutError`.
  * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
+ * - `interactiveExec` runs `command` on this process's terminal, through a terminal of the sandbox's own: the command
+ *   MUST NOT get hold of the host's, into which it could type. It has the promises of `exec`, and sizes follow.
  * - `close` MUST be idempotent, also when called concurrently or after the sandbox died. It rejects only if something
  *   is left behind, with an error that says what, and how to remove it.
  */
@@ -46,6 +50,8 @@ export interface SandboxHandle {
   /** Where the worktree is, in the sandbox. */
   readonly worktreePath: string;
   exec(command: string, options?: ExecOptions): Promise<ExecResult>;
+  /** Left out where there can be no terminal: then `interactive()` is not possible in this sandbox. */
+  interactiveExec?(command: string, options?: InteractiveExecOptions): Promise<{ readonly exitCode: number }>;
   /** Copies one regular file to the host. Refuses symbolic links, at either end. */
   copyFileOut(sandboxPath: string, hostPath: string): Promise<void>;
   close(): Promise<void>;
@@ -89,7 +95,11 @@ export interface BindMountCreateOptions extends SandboxCreateOptions {
   readonly mounts: readonly SandboxMount[];
 }
 
-export type PreflightOptions = Pick<SandboxCreateOptions, "repositoryPath" | "usesSudo" | "signal">;
+export interface PreflightOptions
+  extends Pick<SandboxCreateOptions, "repositoryPath" | "usesSudo" | "signal"> {
+  /** `interactiveExec` is going to be used. */
+  readonly usesTerminal?: boolean;
+}
 
 interface SandboxProviderDefinition {
   /** Names the sandbox provider in logs and errors. */
@@ -118,6 +128,24 @@ export interface IsolatedSandboxProvider extends IsolatedSandboxProviderDefiniti
 
 /** What `run()` accepts as its `sandbox`. */
 export type SandboxProvider = BindMountSandboxProvider | IsolatedSandboxProvider;
+
+export interface NoSandboxCreateOptions {
+  /** The directory on the host that the agent works in. */
+  readonly worktreePath: string;
+  /** The host's environment, as far as the agent is to have it. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** No boundary at all: the agent works on the host, under the eyes of its user. For interactive sessions only. */
+export interface NoSandboxProvider {
+  readonly type: "none";
+  readonly name: string;
+  readonly env?: EnvVars;
+  create(options: NoSandboxCreateOptions): Promise<SandboxHandle>;
+}
+
+/** What `interactive()` accepts as its `sandbox`. */
+export type InteractiveSandboxProvider = SandboxProvider | NoSandboxProvider;
 
 /**
  * Makes a sandbox provider whose sandboxes see host directories. sanddune takes care of worktrees and of commits;

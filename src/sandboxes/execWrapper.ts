@@ -5,7 +5,13 @@ import { shellQuote } from "../process/shellQuote.ts";
 /** Linux ends a single argument at 128 KiB; what is longer belongs on standard input. */
 export const MAX_COMMAND_BYTES = 120 * 1024;
 
-const MISSING_CWD_EXIT_CODE = 126;
+export const MISSING_CWD_EXIT_CODE = 126;
+
+/** For images whose user has no home that can be written to. */
+export const FALLBACK_HOME = `if [ -z "$HOME" ] || [ "$HOME" = / ] || [ ! -d "$HOME" ] || [ ! -w "$HOME" ]; then
+  export HOME="$_sanddune_home"
+  [ -d "$HOME" ] || mkdir -p -- "$HOME"
+fi`;
 
 /**
  * Runs one command in any sandbox that can be told "run this argv, with this standard input".
@@ -28,10 +34,7 @@ while IFS= read -r _sanddune_line; do
 done
 [ "$_sanddune_line" = "$0" ] || exit 125
 trap : HUP INT QUIT USR1 USR2 ALRM TERM
-if [ -z "$HOME" ] || [ "$HOME" = / ] || [ ! -d "$HOME" ] || [ ! -w "$HOME" ]; then
-  export HOME="$_sanddune_home"
-  [ -d "$HOME" ] || mkdir -p -- "$HOME"
-fi
+${FALLBACK_HOME}
 if cd -- "$_sanddune_cwd"; then
   sh -c -- "$_sanddune_command"
   _sanddune_code=$?

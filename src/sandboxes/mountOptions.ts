@@ -33,8 +33,8 @@ const userSockets = (): string[] => {
 
 const realpathIfAny = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-const contains = (outer: string, inner: string): boolean =>
-  inner === outer || inner.startsWith(outer.endsWith(sep) ? outer : outer + sep);
+const contains = (surroundings: string, inner: string): boolean =>
+  inner === surroundings || inner.startsWith(surroundings.endsWith(sep) ? surroundings : surroundings + sep);
 
 const refuseUnsafe = async (hostPath: string): Promise<void> => {
   const home = await realpathIfAny(homedir());

@@ -16,6 +16,8 @@ export interface LaunchOptions {
   readonly sudo: boolean;
   /** Set when the argv is a command's wrapper, which puts the id into its environment itself. */
   readonly execId?: string;
+  /** The argv gets a terminal of the sandbox's own, which is shown on the one that this process has. */
+  readonly terminal?: boolean;
 }
 
 /** How the commands of one sandbox are run, killed and explained. */
@@ -25,6 +27,10 @@ export interface SandboxAccess {
   readonly worktreePath: string;
   /** A directory of the sandbox that serves as HOME when the sandbox offers none that can be written to. */
   readonly fallbackHome: string;
+  /** Commands run on the host itself: its terminal is theirs, as it is. */
+  readonly isHost?: boolean;
+  /** Checks that there can be a terminal; rejects with an error that says what is missing. */
+  requireTerminal?(): Promise<void>;
   /** Throws a `SandboxError` when `sudo` is not to be had. */
   launch(argv: readonly string[], options: LaunchOptions): Launch;
   /**
@@ -32,6 +38,8 @@ export interface SandboxAccess {
    * Must not reject, and must settle within two seconds.
    */
   kill(execId: string, options: { readonly sudo: boolean }): Promise<void>;
+  /** The same, for when this process ends and nothing can be waited for; where the host sees the sandbox's processes. */
+  killAtExit?(execId: string): void;
   /** Called when the sandbox does not answer. Must not reject, and must settle within a few seconds. */
   diagnose(): Promise<Diagnosis>;
   /**

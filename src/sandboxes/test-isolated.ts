@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError, SandboxUnavailableError } from "../errors.ts";
 import { killOnHost } from "../process/killOnHost.ts";
-import { killExecArguments, killSandboxArguments } from "../process/killScript.ts";
+import { killSandboxArguments } from "../process/killScript.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { commandSandbox } from "./commandSandbox.ts";
@@ -14,7 +14,9 @@ import {
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "./contract.ts";
+import { killedOnHost } from "./killedOnHost.ts";
 import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 
 const NAME = "test-isolated";
 
@@ -38,17 +40,16 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
     name: sandboxName,
     worktreePath,
     fallbackHome: homePath,
-    launch: (argv, { sudo, execId }) => {
+    launch: (argv, { sudo, execId, terminal = false }) => {
       if (sudo) throw new SandboxError(NAME, NO_ROOT);
+      const ownEnv = { ...env, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) };
+      const [program = "sh", ...args] = argv;
+      if (terminal) return inPseudoTerminal({ program, args, env: ownEnv });
       // In a session of their own, background processes outlive the process that the host waits for.
-      return {
-        program: "setsid",
-        args: ["--wait", ...argv],
-        env: { ...env, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) },
-      };
+      return { program: "setsid", args: ["--wait", ...argv], env: ownEnv };
     },
-    kill: (execId) =>
-      killOnHost(killExecArguments(execId, { ownsProcessNamespace: false, mayStillStart: false })),
+    ...killedOnHost,
+    requireTerminal: () => requirePseudoTerminal(NAME),
     diagnose: async () => ({
       problem: "commands cannot be started any more",
       details: `Its directory: ${directory}`,
@@ -84,8 +85,9 @@ export const testIsolated = ({ env }: { readonly env?: EnvVars } = {}): Isolated
   createIsolatedSandboxProvider({
     name: NAME,
     ...(env && { env }),
-    preflight: async ({ usesSudo }) => {
+    preflight: async ({ usesSudo, usesTerminal }) => {
       if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
+      if (usesTerminal) await requirePseudoTerminal(NAME);
     },
     create,
   });

@@ -1,0 +1,15 @@
+const ignore = () => {};
+
+/**
+ * Writes, and lets a reader that has gone be gone: its error would end the process. Writing to a terminal, a pipe or a
+ * file is synchronous on POSIX systems, which is the back-pressure.
+ */
+export const writeSafely = (stream: NodeJS.WriteStream, text: string): void => {
+  if (stream.destroyed) return;
+  stream.once("error", ignore);
+  stream.write(text, (error) => {
+    // The event comes after this: the listener has to outlive it.
+    if (error) stream.once("error", ignore);
+  });
+  stream.off("error", ignore);
+};

@@ -1,0 +1,41 @@
+import type { EnvVars } from "../envVars.ts";
+import { SandboxError } from "../errors.ts";
+import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
+import { commandSandbox } from "./commandSandbox.ts";
+import type { NoSandboxProvider } from "./contract.ts";
+import { killedOnHost } from "./killedOnHost.ts";
+
+const NAME = "no-sandbox";
+
+/**
+ * No sandbox: the agent works on the host, as the host's user, with the host's environment, and asks before it does
+ * anything. For sessions that a person watches: `run()` and `createSandbox()` refuse it.
+ *
+ * @example
+ * await interactive({ agent, sandbox: noSandbox(), prompt: "Look into issue 7" });
+ */
+export const noSandbox = ({ env }: { readonly env?: EnvVars } = {}): NoSandboxProvider => ({
+  type: "none",
+  name: NAME,
+  ...(env && { env }),
+  create: async ({ worktreePath, environment }) =>
+    commandSandbox({
+      provider: NAME,
+      name: NAME,
+      worktreePath,
+      fallbackHome: worktreePath,
+      isHost: true,
+      launch: ([program = "sh", ...args], { sudo, execId }) => {
+        if (sudo) throw new SandboxError(NAME, "nothing is run as root on the host");
+        return {
+          program,
+          args,
+          env: { ...environment, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) },
+        };
+      },
+      ...killedOnHost,
+      diagnose: async () => ({ problem: "commands cannot be started any more", details: "" }),
+      // What the agent has left running is its user's.
+      close: async () => {},
+    }),
+});
