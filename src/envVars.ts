@@ -12,6 +12,9 @@ export type EnvValue =
   /** Not a secret: shown as it is. */
   | { readonly public: string };
 
+/** Env vars of a single command, with their values. Each counts as a secret, unless it is marked as public. */
+export type CommandEnv = Readonly<Record<string, string | { readonly public: string }>>;
+
 /**
  * Env vars by name. `undefined` declares one whose value `.sanddune/.env` or the host's environment supplies: only
  * what is declared somewhere enters a sandbox.

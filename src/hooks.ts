@@ -12,6 +12,30 @@ export interface SandboxHook extends HostHook {
   readonly sudo?: boolean;
 }
 
+interface HostWorktreeHooks {
+  /** After `copyToWorktree` and before the sandbox is made, in the worktree. */
+  readonly onWorktreeReady?: readonly HostHook[];
+}
+
+interface HostSandboxHooks {
+  /** Once the sandbox is up, at the same time as `sandbox.onSandboxReady`. */
+  readonly onSandboxReady?: readonly HostHook[];
+}
+
+/** Commands that get a worktree ready. */
+export interface WorktreeHooks {
+  readonly host?: HostWorktreeHooks;
+}
+
+/** Commands that get a sandbox ready. */
+export interface SandboxHooks {
+  readonly host?: HostSandboxHooks;
+  readonly sandbox?: {
+    /** Once the sandbox is up and before the agent starts. */
+    readonly onSandboxReady?: readonly SandboxHook[];
+  };
+}
+
 /**
  * Commands that prepare a run. Each list is run in its order; the first failure stops everything and fails the run.
  *
@@ -21,15 +45,6 @@ export interface SandboxHook extends HostHook {
  *   sandbox: { onSandboxReady: [{ command: "npm ci", timeoutMs: 300_000 }] },
  * }
  */
-export interface Hooks {
-  readonly host?: {
-    /** After `copyToWorktree` and before the sandbox is made, in the worktree. */
-    readonly onWorktreeReady?: readonly HostHook[];
-    /** Once the sandbox is up, at the same time as `sandbox.onSandboxReady`. */
-    readonly onSandboxReady?: readonly HostHook[];
-  };
-  readonly sandbox?: {
-    /** Once the sandbox is up and before the agent starts. */
-    readonly onSandboxReady?: readonly SandboxHook[];
-  };
+export interface Hooks extends SandboxHooks {
+  readonly host?: HostWorktreeHooks & HostSandboxHooks;
 }

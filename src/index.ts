@@ -1,14 +1,17 @@
-export { command } from "./agents/command.ts";
+export { type CommandOptions, command } from "./agents/command.ts";
 export type {
   AgentCommand,
   AgentEvent,
+  AgentInteraction,
   AgentIteration,
   AgentProvider,
   AgentStreamEvent,
 } from "./agents/contract.ts";
 export { type ScriptedStep, scripted } from "./agents/scripted.ts";
+export { createSandbox } from "./createSandbox.ts";
+export { createWorktree } from "./createWorktree.ts";
 export type { LoggingOption } from "./display/logging.ts";
-export type { EnvValue, EnvVars } from "./envVars.ts";
+export type { CommandEnv, EnvValue, EnvVars } from "./envVars.ts";
 export * from "./errors.ts";
 export type {
   BranchStrategy,
@@ -17,12 +20,37 @@ export type {
   NamedBranchStrategy,
   WorktreeBranchStrategy,
 } from "./git/branchStrategy.ts";
-export type { Hooks, HostHook, SandboxHook } from "./hooks.ts";
+export type { Hooks, HostHook, SandboxHook, SandboxHooks, WorktreeHooks } from "./hooks.ts";
+export { interactive } from "./interactive.ts";
+export type {
+  InteractiveOptions,
+  InteractivePromptOption,
+  SandboxInteractiveOptions,
+  WorktreeInteractiveOptions,
+} from "./interactiveOptions.ts";
 export { Output, type OutputDefinition, type StandardSchema } from "./output.ts";
 export type { PromptArgs } from "./prompt/resolvePrompt.ts";
-export type { Commit, IterationResult, IterationUsage, RunResult } from "./results.ts";
+export type {
+  CloseResult,
+  Commit,
+  InteractiveResult,
+  IterationResult,
+  IterationUsage,
+  RunResult,
+  SandboxExecResult,
+} from "./results.ts";
 export { run } from "./run.ts";
-export type { BranchStrategyFor, PromptOption, RunOptions } from "./runOptions.ts";
+export type {
+  AgentOptions,
+  BranchStrategyFor,
+  CheckoutOptions,
+  PromptOption,
+  RunOptions,
+  SandboxRunOptions,
+  SessionOptions,
+  WorktreeRunOptions,
+} from "./runOptions.ts";
+export type { Sandbox } from "./sandbox.ts";
 export {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -33,12 +61,19 @@ export {
   type ExecInput,
   type ExecOptions,
   type ExecResult,
+  type InteractiveExecOptions,
+  type InteractiveSandboxProvider,
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type IsolatedSandboxProviderDefinition,
+  type NoSandboxCreateOptions,
+  type NoSandboxProvider,
   type PreflightOptions,
   type SandboxCreateOptions,
   type SandboxHandle,
   type SandboxMount,
   type SandboxProvider,
 } from "./sandboxes/contract.ts";
+export type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "./sandboxOptions.ts";
+export type { Worktree } from "./worktree.ts";
+export type { CreateWorktreeOptions } from "./worktreeOptions.ts";

@@ -43,3 +43,37 @@ export interface RunResult<Value = unknown> {
   /** What went differently than a caller would expect, in sentences. */
   readonly warnings: string[];
 }
+
+/** What `interactive()` resolves with when the person has left the agent. */
+export interface InteractiveResult
+  extends Pick<
+    RunResult,
+    "runId" | "commits" | "branch" | "preservedWorktreePath" | "protectedPaths" | "warnings"
+  > {
+  /** Of the agent's program; 128 + n when signal n ended it. */
+  readonly exitCode: number;
+}
+
+/** What `sandbox.exec()` resolves with, whatever the exit code. */
+export interface SandboxExecResult {
+  /** The end of what was printed: at most `captureBytes`, a mebibyte when that is left out. `onLine` gets all of it. */
+  readonly stdout: string;
+  readonly stderr: string;
+  /** 128 + n when signal n ended the command. */
+  readonly exitCode: number;
+  /** What the command has committed: it is on the branch already. */
+  readonly commits: Commit[];
+  /** As in `RunResult`. */
+  readonly protectedPaths: string[];
+  readonly warnings: string[];
+}
+
+/** What closing a sandbox or a worktree resolves with. */
+export interface CloseResult {
+  /** What something that a call had left running has committed since the last call: it is on the branch now. */
+  readonly commits: Commit[];
+  /** Set when the worktree was kept, because it has uncommitted changes or holds what could not be brought home. */
+  readonly preservedWorktreePath?: string;
+  /** What went differently than a caller would expect, in sentences. */
+  readonly warnings: string[];
+}

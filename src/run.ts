@@ -1,8 +1,9 @@
 import * as Effect from "effect/Effect";
-import { AgentInvoker, liveAgentInvoker } from "./engine/agentInvoker.ts";
-import { runAtBoundary } from "./engine/boundary.ts";
+import { enter } from "./engine/boundary.ts";
+import { liveRun } from "./engine/liveRun.ts";
 import { planRun } from "./engine/planRun.ts";
 import { runSession } from "./engine/runSession.ts";
+import { validateRun } from "./engine/validateOptions.ts";
 import type { RunResult } from "./results.ts";
 import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
@@ -21,12 +22,6 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
 export const run = <Sandbox extends SandboxProvider, Value = undefined>(
   options: RunOptions<Sandbox, Value>,
 ): Promise<RunResult<Value>> =>
-  runAtBoundary(
-    planRun(options as RunOptions).pipe(
-      Effect.flatMap(runSession),
-      // Checked by the schema that `Value` comes from.
-      Effect.map((result) => result as RunResult<Value>),
-      Effect.provideService(AgentInvoker, liveAgentInvoker),
-    ),
-    options?.signal,
+  enter(options as RunOptions, validateRun, (own) =>
+    liveRun<Value>(planRun(own).pipe(Effect.flatMap(runSession))),
   );

@@ -2,7 +2,7 @@ import type { AgentProvider } from "./agents/contract.ts";
 import type { LoggingOption } from "./display/logging.ts";
 import type { EnvVars } from "./envVars.ts";
 import type { BranchStrategy, WorktreeBranchStrategy } from "./git/branchStrategy.ts";
-import type { Hooks } from "./hooks.ts";
+import type { Hooks, SandboxHooks } from "./hooks.ts";
 import type { OutputDefinition } from "./output.ts";
 import type { PromptArgs } from "./prompt/resolvePrompt.ts";
 import type { IsolatedSandboxProvider, SandboxProvider } from "./sandboxes/contract.ts";
@@ -31,39 +31,71 @@ export type BranchStrategyFor<Sandbox extends SandboxProvider> = Sandbox extends
   ? WorktreeBranchStrategy
   : BranchStrategy;
 
-export type RunOptions<Sandbox extends SandboxProvider = SandboxProvider, Value = unknown> = PromptOption & {
-  readonly agent: AgentProvider;
-  readonly sandbox: Sandbox;
-  /** Stands before every line that is shown of this run, so that parallel runs can be told apart. */
+/** What all sessions with an agent have in common. */
+export interface SessionOptions {
+  /** Stands before every line that is shown of this session, so that parallel ones can be told apart. */
   readonly name?: string;
-  /** The repository to work on, or a directory in it. A relative path is resolved against `process.cwd()`, the default. */
-  readonly cwd?: string;
-  /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
-  readonly branchStrategy?: BranchStrategyFor<Sandbox>;
-  /** The most often the agent is invoked; 1 when it is left out. */
-  readonly maxIterations?: number;
-  /** Text of the agent's that ends the loop; `<promise>COMPLETE</promise>` when it is left out. Never put into the prompt. */
-  readonly completionSignal?: string | readonly string[];
-  /** How long the agent may print nothing before it is stopped; 600 when it is left out. */
-  readonly idleTimeoutSeconds?: number;
-  /** How long the agent's processes may linger once it has said that its turn is over; 30 when it is left out. */
-  readonly completionTimeoutSeconds?: number;
-  /** Files and directories that git does not track, copied into the worktree. Relative to `cwd`. */
-  readonly copyToWorktree?: readonly string[];
-  /** Commands that prepare the worktree and the sandbox. */
-  readonly hooks?: Hooks;
   /** Env vars in the sandbox. They win over those of `.sanddune/.env`, of the agent and of the sandbox provider. */
   readonly env?: EnvVars;
-  /** How the run is shown while it goes on; `{ type: "file" }` when it is left out. */
-  readonly logging?: LoggingOption;
-  /** What the agent is to say in a tag of its text; see `Output`. */
-  readonly output?: OutputDefinition<Value>;
+  /** Aborting kills the agent, brings its commits home, keeps the worktree, and rejects with `signal.reason`. */
+  readonly signal?: AbortSignal;
+}
+
+/** How a checkout is made and got ready. */
+export interface CheckoutOptions {
+  /** The repository to work on, or a directory in it. A relative path is resolved against `process.cwd()`, the default. */
+  readonly cwd?: string;
+  /** Files and directories that git does not track, copied into the worktree. Relative to `cwd`. */
+  readonly copyToWorktree?: readonly string[];
   readonly timeouts?: {
     /** 60 000 when it is left out. */
     readonly copyToWorktreeMs?: number;
-    /** Of each shell expression of a prompt template; 30 000 when it is left out. */
-    readonly promptExpansionMs?: number;
   };
-  /** Aborting kills the agent, brings its commits home, keeps the worktree, and rejects with `signal.reason`. */
-  readonly signal?: AbortSignal;
+}
+
+/** What the agent is to do, wherever it does it. */
+export type AgentOptions<Value> = PromptOption &
+  SessionOptions & {
+    readonly agent: AgentProvider;
+    /** The most often the agent is invoked; 1 when it is left out. */
+    readonly maxIterations?: number;
+    /** Text of the agent's that ends the loop; `<promise>COMPLETE</promise>` when it is left out. Never put into the prompt. */
+    readonly completionSignal?: string | readonly string[];
+    /** How long the agent may print nothing before it is stopped; 600 when it is left out. */
+    readonly idleTimeoutSeconds?: number;
+    /** How long the agent's processes may linger once it has said that its turn is over; 30 when it is left out. */
+    readonly completionTimeoutSeconds?: number;
+    /** How the run is shown while it goes on; `{ type: "file" }` when it is left out. */
+    readonly logging?: LoggingOption;
+    /** What the agent is to say in a tag of its text; see `Output`. */
+    readonly output?: OutputDefinition<Value>;
+    readonly timeouts?: {
+      /** Of each shell expression of a prompt template; 30 000 when it is left out. */
+      readonly promptExpansionMs?: number;
+    };
+  };
+
+export type RunOptions<
+  Sandbox extends SandboxProvider = SandboxProvider,
+  Value = unknown,
+> = AgentOptions<Value> &
+  CheckoutOptions & {
+    readonly sandbox: Sandbox;
+    /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
+    readonly branchStrategy?: BranchStrategyFor<Sandbox>;
+    /** Commands that prepare the worktree and the sandbox. */
+    readonly hooks?: Hooks;
+  };
+
+/** The options of `sandbox.run()`: the sandbox and its worktree are there, and ready. */
+export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
+  /** Refused: a sandbox that lasts does not go on with a session of the agent's, each run in it begins a new one. */
+  readonly resumeSession?: never;
+};
+
+/** The options of `worktree.run()`: the worktree is there; the sandbox is made for this run. */
+export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> & {
+  readonly sandbox: SandboxProvider;
+  /** Commands that prepare the sandbox. */
+  readonly hooks?: SandboxHooks;
 };

@@ -2,7 +2,10 @@ import type { AgentStreamEvent } from "../agents/contract.ts";
 import type { Reached } from "./summary.ts";
 import type { Tally } from "./tally.ts";
 
-/** How a run has ended, and what it came to. */
+/** What is shown: a run, a session at the terminal, or the making and the end of a sandbox or of a worktree. */
+export type SessionKind = "run" | "interactive" | "sandbox" | "worktree";
+
+/** How it has ended, and what it came to. */
 export interface RunEnding {
   readonly state: "succeeded" | "failed" | "aborted";
   /** Why it failed. */
@@ -12,7 +15,7 @@ export interface RunEnding {
 }
 
 /**
- * Shows a run while it goes on. Everything is shown in the order in which it is told, and nothing that goes wrong with
+ * Shows a session while it goes on. Everything is shown in the order in which it is told, and nothing that goes wrong with
  * showing it is thrown: a full disk or a closed terminal ends no run.
  */
 export interface RunDisplay {

@@ -1,4 +1,5 @@
 import { neutralise } from "./neutralise.ts";
+import { whenFree } from "./screen.ts";
 
 /** What stands before every line that is shown of a run with a name. */
 export const namePrefix = (name: string | undefined): string =>
@@ -6,4 +7,4 @@ export const namePrefix = (name: string | undefined): string =>
 
 /** Tells people something outside of a display. To stderr: the standard output belongs to the program that calls. */
 export const printNotice = (name: string | undefined, sentence: string): void =>
-  console.error(`${namePrefix(name)}${neutralise(sentence)}`);
+  whenFree(() => console.error(`${namePrefix(name)}${neutralise(sentence)}`));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { configDirectoryPart } from "../configDirectory.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import type { RunDisplay } from "./contract.ts";
+import type { RunDisplay, SessionKind } from "./contract.ts";
 import type { LoggingOption } from "./logging.ts";
 import { printNotice } from "./notice.ts";
 import { RunLog } from "./runLog.ts";
@@ -18,6 +18,7 @@ export const logFilePathOf = (configDirectory: string, runId: string, name = "")
 };
 
 export interface DisplaySettings {
+  readonly kind: SessionKind;
   /** `undefined` in terminal mode. */
   readonly logFilePath: string | undefined;
   readonly logging: LoggingOption;
@@ -26,12 +27,12 @@ export interface DisplaySettings {
 }
 
 /** Opens the display mode that the caller has chosen. */
-export const openDisplay = ({ logFilePath, logging, name, agent }: DisplaySettings): RunDisplay => {
+export const openDisplay = ({ kind, logFilePath, logging, name, agent }: DisplaySettings): RunDisplay => {
   const isVerbose = logging.verbose ?? false;
   if (logFilePath === undefined) {
-    return new TerminalDisplay(screenOf(process.stdout), { agent, name, isVerbose });
+    return new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose });
   }
-  const log = new RunLog({ path: logFilePath, name, isVerbose });
+  const log = new RunLog({ kind, path: logFilePath, name, isVerbose });
   printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
   return log;
 };

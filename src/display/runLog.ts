@@ -1,10 +1,10 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import type { AgentStreamEvent } from "../agents/contract.ts";
-import type { RunDisplay, RunEnding } from "./contract.ts";
+import type { RunDisplay, RunEnding, SessionKind } from "./contract.ts";
 import { neutralise } from "./neutralise.ts";
 import { namePrefix } from "./notice.ts";
 import { tellIfSlow } from "./slowStep.ts";
-import { reachedLines, tallyLines } from "./summary.ts";
+import { endingLines, endingTitle } from "./summary.ts";
 import { showToolInput } from "./toolInput.ts";
 
 const BUFFER_BYTES = 256 * 1024;
@@ -32,6 +32,7 @@ const describe = (event: Exclude<AgentStreamEvent, { type: "text" }>): string =>
 };
 
 export interface RunLogOptions {
+  readonly kind: SessionKind;
   readonly path: string;
   /** Stands at the beginning of every line. */
   readonly name: string | undefined;
@@ -44,6 +45,7 @@ export interface RunLogOptions {
  * written any more (the disk is full) falls silent.
  */
 export class RunLog implements RunDisplay {
+  readonly #kind: SessionKind;
   readonly #prefix: string;
   readonly #isVerbose: boolean;
   /** Written to in place: a string that grows by every line would keep the young heap growing with it. */
@@ -54,7 +56,8 @@ export class RunLog implements RunDisplay {
   #failure: string | undefined;
   #isAtLineStart = true;
 
-  constructor({ path, name, isVerbose }: RunLogOptions) {
+  constructor({ kind, path, name, isVerbose }: RunLogOptions) {
+    this.#kind = kind;
     this.#prefix = namePrefix(name);
     this.#isVerbose = isVerbose;
     this.#descriptor = openSync(path, "wx", 0o600);
@@ -94,9 +97,10 @@ export class RunLog implements RunDisplay {
     return tellIfSlow(label, tell, tell);
   }
 
-  close({ state, problem, reached, tally }: RunEnding): void {
-    this.note(problem === undefined ? `The run ${state}.` : `The run ${state}. ${problem}`);
-    for (const line of [...reachedLines(reached), ...tallyLines(tally)]) this.#writeLine(line);
+  close(ending: RunEnding): void {
+    const title = endingTitle(this.#kind, ending.state);
+    this.note(ending.problem === undefined ? title : `${title} ${ending.problem}`);
+    for (const line of endingLines(this.#kind, ending)) this.#writeLine(line);
     this.#flush();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;

@@ -1,3 +1,4 @@
+import { writeSafely } from "../process/writeSafely.ts";
 import { oneLine, shortenTo, widthOf, wrapTo } from "./shorten.ts";
 import { plain, type Style, styled } from "./style.ts";
 
@@ -27,18 +28,15 @@ const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
 const ignore = () => {};
 
-/**
- * Writes, and lets a reader that has gone be gone: its error would end the process. Writing to a terminal, a pipe or a
- * file is synchronous on POSIX systems, which is the back-pressure.
- */
-const write = (stream: NodeJS.WriteStream, text: string): void => {
-  if (stream.destroyed) return;
-  stream.once("error", ignore);
-  stream.write(text, (error) => {
-    // The event comes after this: the listener has to outlive it.
-    if (error) stream.once("error", ignore);
-  });
-  stream.off("error", ignore);
+/** Set while somebody else has the terminal: what there is to print then, the latest of it. */
+let heldBack: (() => void)[] | undefined;
+const MAX_HELD_BACK = 1000;
+const holders = new Set<symbol>();
+
+/** Prints now, or when the terminal is given back. */
+export const whenFree = (print: () => void): void => {
+  if (heldBack === undefined) print();
+  else if (heldBack.push(print) > MAX_HELD_BACK) heldBack.shift();
 };
 
 /** For what is not a terminal, or must not look like one: lines, and nothing that moves. */
@@ -46,7 +44,7 @@ const plainScreen = (stream: NodeJS.WriteStream): Screen => ({
   style: plain,
   isLive: false,
   columns: stream.columns || DEFAULT_COLUMNS,
-  print: (lines) => write(stream, lines.map((line) => `${line}\n`).join("")),
+  print: (lines) => whenFree(() => writeSafely(stream, lines.map((line) => `${line}\n`).join(""))),
   show: ignore,
   hide: ignore,
 });
@@ -70,7 +68,11 @@ class LiveScreen implements Screen {
   }
 
   print(lines: readonly string[]): void {
-    write(this.stream, this.#erased() + lines.map((line) => `${line}\n`).join("") + this.#paint());
+    whenFree(() => this.#print(lines));
+  }
+
+  #print(lines: readonly string[]): void {
+    writeSafely(this.stream, this.#erased() + lines.map((line) => `${line}\n`).join("") + this.#paint());
   }
 
   get hasStatus(): boolean {
@@ -92,9 +94,16 @@ class LiveScreen implements Screen {
     this.#repaint();
   }
 
+  /** Takes the status lines away until the next frame. */
+  clear(): void {
+    writeSafely(this.stream, this.#erased());
+    this.#painted = [];
+  }
+
   #repaint(): void {
+    if (heldBack !== undefined) return;
     this.#frame++;
-    write(this.stream, this.#erased() + this.#paint());
+    writeSafely(this.stream, this.#erased() + this.#paint());
   }
 
   /** Goes back to where the status lines begin, also if the terminal has become narrower since and has broken them. */
@@ -140,4 +149,21 @@ export const printAboveStatus = (text: string): boolean => {
   if (!screen?.hasStatus) return false;
   screen.print(text.split("\n").flatMap((line) => wrapTo(line, screen.columns)));
   return true;
+};
+
+/**
+ * Leaves the terminal to somebody else: until the result is called nothing is printed on it, by no session of this
+ * process.
+ */
+export const holdScreen = (): (() => void) => {
+  const holder = Symbol("holder");
+  if (holders.size === 0) liveScreens.get(process.stdout)?.clear();
+  holders.add(holder);
+  heldBack ??= [];
+  return () => {
+    if (!holders.delete(holder) || holders.size > 0) return;
+    const prints = heldBack ?? [];
+    heldBack = undefined;
+    for (const print of prints) print();
+  };
 };

@@ -1,9 +1,32 @@
 import type { RunResult } from "../results.ts";
+import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
 
 /** What a result has to tell; an error has the same fields, as far as the run came. */
 export type Reached = Partial<RunResult>;
+
+const TITLES: Record<SessionKind, Record<RunEnding["state"], string>> = {
+  run: { succeeded: "The run succeeded.", failed: "The run failed.", aborted: "The run was aborted." },
+  interactive: {
+    succeeded: "The session is over.",
+    failed: "The session failed.",
+    aborted: "The session was aborted.",
+  },
+  sandbox: {
+    succeeded: "The sandbox was closed.",
+    failed: "The sandbox could not be made.",
+    aborted: "Making the sandbox was aborted.",
+  },
+  worktree: {
+    succeeded: "The worktree was closed.",
+    failed: "The worktree could not be made.",
+    aborted: "Making the worktree was aborted.",
+  },
+};
+
+/** How it has ended, in a sentence. */
+export const endingTitle = (kind: SessionKind, state: RunEnding["state"]): string => TITLES[kind][state];
 
 const LABEL_WIDTH = 12;
 
@@ -50,16 +73,24 @@ export const tallyLines = ({ iterations, toolCalls, usage, durationMs }: Tally):
   ];
 };
 
+const branchLines = ({ branch }: Reached): string[] => (branch === undefined ? [] : [line("Branch", branch)]);
+
+const worktreeLines = ({ preservedWorktreePath }: Reached): string[] =>
+  preservedWorktreePath === undefined ? [] : [line("Worktree", `kept: ${preservedWorktreePath}`)];
+
+/** Where work was done, for people. */
+const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];
+
 /** What a run reached, for people: one thing a line, nothing that is not there. */
 export const reachedLines = (reached: Reached): string[] => {
   // A run that had not begun has reached nothing.
   if (reached.runId === undefined) return [];
-  const { branch, completionSignal, logFilePath, preservedWorktreePath, protectedPaths = [] } = reached;
+  const { completionSignal, logFilePath, protectedPaths = [] } = reached;
   return [
-    ...(branch === undefined ? [] : [line("Branch", branch)]),
+    ...branchLines(reached),
     ...commitLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
-    ...(preservedWorktreePath === undefined ? [] : [line("Worktree", `kept: ${preservedWorktreePath}`)]),
+    ...worktreeLines(reached),
     ...(protectedPaths.length === 0
       ? []
       : [line("Careful", "these run by themselves once checked out:"), ...listed(protectedPaths)]),
@@ -69,3 +100,9 @@ export const reachedLines = (reached: Reached): string[] => {
 
 export const warningLines = ({ warnings = [] }: Reached): string[] =>
   warnings.map((warning) => line("Warning", warning));
+
+/** What it came to. Commits and figures are for those who have worked in a sandbox or a worktree, not for who has made it. */
+export const endingLines = (kind: SessionKind, { reached, tally }: RunEnding): string[] => {
+  if (kind === "run") return [...reachedLines(reached), ...tallyLines(tally)];
+  return kind === "interactive" ? reachedLines(reached) : placeLines(reached);
+};

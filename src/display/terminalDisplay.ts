@@ -1,16 +1,17 @@
 import type { AgentStreamEvent } from "../agents/contract.ts";
-import type { RunDisplay, RunEnding } from "./contract.ts";
+import type { RunDisplay, RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import { neutralise } from "./neutralise.ts";
 import { namePrefix } from "./notice.ts";
 import type { Screen, StatusLine } from "./screen.ts";
 import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
 import { tellIfSlow } from "./slowStep.ts";
-import { reachedLines, tallyLines } from "./summary.ts";
+import { endingLines, endingTitle } from "./summary.ts";
 import { TextLines } from "./textLines.ts";
 import { describeToolInput } from "./toolInput.ts";
 
 export interface TerminalDisplayOptions {
+  readonly kind: SessionKind;
   readonly agent: string;
   /** Stands at the beginning of every line. */
   readonly name: string | undefined;
@@ -20,11 +21,7 @@ export interface TerminalDisplayOptions {
 /** Of a tool's name or input; a line of a terminal shows less. */
 const MAX_SHOWN = 1000;
 
-const ENDINGS = {
-  succeeded: ["green", "✓ The run succeeded."],
-  failed: ["red", "✗ The run failed."],
-  aborted: ["yellow", "■ The run was aborted."],
-} as const;
+const ENDINGS = { succeeded: ["green", "✓"], failed: ["red", "✗"], aborted: ["yellow", "■"] } as const;
 
 /** Terminal mode: what the agent says and does, line by line, a status line below it, and a summary at the end. */
 export class TerminalDisplay implements RunDisplay {
@@ -35,8 +32,8 @@ export class TerminalDisplay implements RunDisplay {
   /** The steps that are going on; the last one is shown. */
   readonly #steps = new Map<symbol, { readonly label: string; readonly startedAt: number }>();
   #startedAt = performance.now();
-  /** What goes on when no step does. */
-  #activity = "Setting up";
+  /** What goes on when no step does. A sandbox or a worktree waits, then, for somebody to use it. */
+  #activity: string | undefined;
   #toolCalls = 0;
 
   constructor(
@@ -46,7 +43,8 @@ export class TerminalDisplay implements RunDisplay {
     this.#prefix = namePrefix(options.name);
     this.#text = new TextLines((line) => this.#print(this.#wrap(line).join("\n")));
     this.#status = { text: () => this.#statusText() };
-    screen.show(this.#status);
+    if (options.kind === "run") this.#activity = "Setting up";
+    this.#showStatus();
   }
 
   note(sentence: string): void {
@@ -59,10 +57,11 @@ export class TerminalDisplay implements RunDisplay {
 
   iteration(iteration: number, maxIterations: number): void {
     this.#startedAt = performance.now();
-    this.#activity = `${this.options.agent} is working`;
+    const activity = `${this.options.agent} is working`;
+    this.#activity = activity;
     if (maxIterations === 1) return;
     const title = `Iteration ${iteration} of at most ${maxIterations}`;
-    this.#activity = `${title}: ${this.#activity}`;
+    this.#activity = `${title}: ${activity}`;
     this.#printAside(this.screen.style("bold", title));
   }
 
@@ -102,21 +101,29 @@ export class TerminalDisplay implements RunDisplay {
   step(label: string): () => void {
     const id = Symbol(label);
     this.#steps.set(id, { label, startedAt: performance.now() });
+    this.#showStatus();
     const tell = (sentence: string) => this.note(sentence);
     const tellEnd = this.screen.isLive ? tellIfSlow(label, tell) : tellIfSlow(label, tell, tell);
     return () => {
       this.#steps.delete(id);
+      this.#showStatus();
       tellEnd();
     };
   }
 
-  close({ state, problem, reached, tally }: RunEnding): void {
+  close(ending: RunEnding): void {
+    const { kind } = this.options;
     this.#text.end();
     this.screen.hide(this.#status);
-    const [style, title] = ENDINGS[state];
-    this.#print(this.screen.style(style, title));
-    if (problem !== undefined) this.#tell("bold", problem, "  ");
-    for (const line of [...reachedLines(reached), ...tallyLines(tally)]) this.#print(`  ${neutralise(line)}`);
+    const [style, sign] = ENDINGS[ending.state];
+    this.#print(this.screen.style(style, `${sign} ${endingTitle(kind, ending.state)}`));
+    if (ending.problem !== undefined) this.#tell("bold", ending.problem, "  ");
+    for (const line of endingLines(kind, ending)) this.#print(`  ${neutralise(line)}`);
+  }
+
+  #showStatus(): void {
+    if (this.#activity !== undefined || this.#steps.size > 0) this.screen.show(this.#status);
+    else this.screen.hide(this.#status);
   }
 
   #printToolCall(name: string, input: unknown): void {
@@ -151,7 +158,7 @@ export class TerminalDisplay implements RunDisplay {
   }
 
   #statusText(): string {
-    const activity = { label: this.#activity, startedAt: this.#startedAt };
+    const activity = { label: this.#activity ?? "", startedAt: this.#startedAt };
     const { label, startedAt } = [...this.#steps.values()].at(-1) ?? activity;
     const elapsed = showDuration(performance.now() - startedAt);
     const calls = this.#toolCalls === 1 ? " · 1 tool call" : ` · ${this.#toolCalls} tool calls`;

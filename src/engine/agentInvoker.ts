@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect";
 import type { AgentEvent, AgentProvider } from "../agents/contract.ts";
 import { AgentFailedError, AgentNotFoundError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "./agentCommand.ts";
 
 export interface AgentInvocation {
   readonly agent: AgentProvider;
@@ -34,11 +34,6 @@ export class AgentInvoker extends Context.Service<
 /** Enough of the agent's last words to explain a failure; everything else has gone through the events. */
 const CAPTURE_BYTES = 64 * 1024;
 
-const COMMAND_NOT_FOUND = 127;
-
-const programOf = (command: readonly string[] | string): string =>
-  (typeof command === "string" ? command.trim().split(/\s+/)[0] : command[0]) ?? "";
-
 const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
   const [event, ...more] = events;
   if (event === undefined || more.length > 0) return false;
@@ -60,7 +55,6 @@ const invoke = Effect.fnUntraced(function* (
     try: () => agent.buildCommand(invocation),
     catch: (reason) => providerFailed("building the command", reason),
   });
-  const commandLine = typeof command === "string" ? command : command.map(shellQuote).join(" ");
   let verdict: Extract<AgentEvent, { type: "result" }> | undefined;
   let hasSpoken = false;
   const parse = (line: string, stream: "stdout" | "stderr") => {
@@ -81,7 +75,7 @@ const invoke = Effect.fnUntraced(function* (
   };
   const { exitCode, stderr: lastWords } = yield* interruptible(
     (signal) =>
-      sandbox.exec(commandLine, {
+      sandbox.exec(commandLineOf(command), {
         cwd: invocation.cwd,
         stdin,
         signal,

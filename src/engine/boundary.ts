@@ -2,6 +2,16 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { InternalError, SandduneError } from "../errors.ts";
 
+/** What a callback of the caller's has thrown: the caller gets it back as it was. */
+export class CallerFailure {
+  constructor(readonly reason: unknown) {}
+}
+
+const callerFailure = (cause: Cause.Cause<unknown>): CallerFailure | undefined =>
+  cause.reasons
+    .map((reason) => (Cause.isFailReason(reason) ? reason.error : undefined))
+    .find((error) => error instanceof CallerFailure);
+
 /** The first error of ours in a cause. Something that threw while the run was tidied up can have made a defect of it. */
 const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
   cause.reasons
@@ -20,5 +30,21 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   const exit = await Effect.runPromiseExit(effect, signal && { signal });
   if (exit._tag === "Success") return exit.value;
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
+  const callers = callerFailure(exit.cause);
+  if (callers !== undefined) throw callers.reason;
   throw knownError(exit.cause) ?? new InternalError({ cause: Cause.squash(exit.cause) });
 };
+
+/** Enters by a door: the options are checked first, and their signal ends everything. */
+export const enter = <A, Options extends { readonly signal?: AbortSignal | undefined }>(
+  options: Options,
+  validate: (options: Options) => void,
+  perform: (options: Options) => Effect.Effect<A, unknown>,
+): Promise<A> =>
+  runAtBoundary(
+    Effect.suspend(() => {
+      validate(options);
+      return perform(options);
+    }),
+    options?.signal,
+  );

@@ -1,159 +1,147 @@
-import { dirname } from "node:path";
-import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import type * as Exit from "effect/Exit";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
+import type { BranchPlan } from "../git/branchStrategy.ts";
 import { lockBranch } from "../git/locks.ts";
-import { disarmNestedRepositories, findNestedRepositories } from "../git/nestedRepositories.ts";
+import { findNestedRepositories, type NestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
+import type { Repository } from "../git/repository.ts";
 import { baseRef } from "../git/runRefs.ts";
-import type { Checkout } from "../git/sandboxGitDirectory.ts";
 import { isDirty } from "../git/worktreeStatus.ts";
-import {
-  deleteBranch,
-  openWorktree,
-  removeWorktreeIfClean,
-  type SourceBranch,
-  type Worktree,
-  worktreePathOf,
-} from "../git/worktrees.ts";
-import { followBranch } from "./followBranch.ts";
-import type { RunContext } from "./runContext.ts";
+import { openWorktree, type SourceBranch, type Worktree, worktreePathOf } from "../git/worktrees.ts";
+import type { CheckoutPlan } from "./plan.ts";
+import { releaseWorktree } from "./releaseWorktree.ts";
+import type { Session } from "./session.ts";
+import { disarm, nestedSearch, settle } from "./settle.ts";
 import { tidying } from "./tidying.ts";
 
+/** A directory of the host that agents work in, and what is known about it. It belongs to whoever holds its lock. */
 export interface CheckoutSession {
-  readonly checkout: Checkout;
+  /** The session that holds the lock. */
+  readonly ownerId: string;
+  readonly repository: Repository;
+  readonly branches: BranchPlan;
+  readonly path: string;
+  readonly gitDirectory: string;
+  /** `undefined` when HEAD is detached. */
+  readonly branch: string | undefined;
+  /** It goes on after the call that has made it. */
+  readonly lasts: boolean;
+  /** There is none with the `head` strategy. */
   readonly worktree: Worktree | undefined;
+  /** Where the source branch is on the host; moves with every import. */
+  tip: string;
+  /** Up to here the source branch is in the target branch, or was there before. */
+  landed: string;
+  /** The commit that the index is at. */
+  indexAt: string;
+  /** Repositories inside the checkout that are not an agent's. */
+  nestedRepositories: NestedRepositories;
+  /** Directories that agents' commits have made submodules of. */
+  newSubmodules: readonly string[];
+  /** Sandboxes over it, in each of which something may be running. */
+  openSandboxes: number;
+  /** Commands have been run in a sandbox over it, which may have left anything in it. */
+  isUsed: boolean;
+  /** Why the worktree must stay even if it is clean. */
+  readonly keepReasons: Set<string>;
 }
 
-/** What the agent leaves on the host must not run there by itself. */
-const disarm = (context: RunContext, checkoutPath: string): Effect.Effect<void> => {
-  const skipsConfigDirectory = checkoutPath === dirname(context.plan.repository.configDirectory);
-  const search = { checkoutPath, skipsConfigDirectory, submodulePaths: context.newSubmodules };
-  return disarmNestedRepositories(search, context.nestedRepositories).pipe(
-    Effect.catch((error: SandduneError) =>
-      Effect.succeed([`Could not look for repositories of the agent's in ${checkoutPath}: ${error.message}`]),
-    ),
-    Effect.map((sentences) => {
-      context.progress.warn(...sentences);
-    }),
-  );
-};
+type Place = Pick<CheckoutSession, "path" | "gitDirectory" | "branch" | "worktree" | "lasts">;
 
-/** The agent is gone: its repositories are disarmed, and an index that had to wait for that follows its branch. */
-const settle = (context: RunContext, checkout: Checkout): Effect.Effect<void> =>
-  disarm(context, checkout.path).pipe(
-    Effect.andThen(followBranch(context, checkout, { agentIsGone: true })),
-    Effect.catch((error: SandduneError) => Effect.succeed(error.message)),
-    Effect.map((problem) => {
-      if (problem !== undefined) context.progress.warn(problem);
-    }),
-  );
-
-/** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
-const reasonToKeep = (context: RunContext, exit: Exit.Exit<unknown, unknown>): string | undefined => {
-  if (context.keepWorktreeReason !== undefined) return context.keepWorktreeReason;
-  const isAborted = exit._tag === "Failure" && Cause.hasInterrupts(exit.cause);
-  return isAborted && context.agentHasStarted ? "the run was aborted" : undefined;
-};
-
-/** Decides what becomes of the worktree and of a branch that was made for this run. Never hides the run's own error. */
-const releaseWorktree = Effect.fnUntraced(function* (
-  context: RunContext,
-  worktree: Worktree,
-  exit: Exit.Exit<unknown, unknown>,
-): Effect.fn.Return<void> {
-  const { plan, journal, progress } = context;
-  const keep = Effect.fnUntraced(function* (why: string) {
-    progress.preservedWorktreePath = worktree.path;
-    journal.tell({ type: "kept", what: "worktree", name: worktree.path, reason: why });
-    context.display.note(`Worktree kept at ${worktree.path}: ${why}.`);
-    yield* disarm(context, worktree.path);
-  });
-  if (context.indexAt !== context.tip) yield* settle(context, checkoutOf(worktree));
-  const reason = reasonToKeep(context, exit);
-  if (reason !== undefined) return yield* keep(reason);
-  const removed = yield* Effect.scoped(removeWorktreeIfClean(plan.repository, worktree.path)).pipe(
-    Effect.catch((error: SandduneError) => {
-      progress.warn(`The worktree at ${worktree.path} could not be removed: ${error.message}`);
-      return Effect.succeed(false);
-    }),
-  );
-  if (!removed) return yield* keep("it holds changes that are not committed, or could not be removed");
-  journal.tell({ type: "removed", what: "worktree", name: worktree.path });
-
-  const holdsNothingNew = context.tip === worktree.baseSha;
-  const isTemporary = plan.branches.strategy === "merge-to-head";
-  const isDisposable = isTemporary
-    ? holdsNothingNew || context.isMerged
-    : holdsNothingNew && exit._tag === "Failure";
-  if (worktree.isNewBranch && isDisposable) {
-    yield* deleteBranch(plan.repository, worktree.branch, context.tip);
-    journal.tell({ type: "removed", what: "branch", name: worktree.branch });
-  }
+const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSession => ({
+  ownerId: plan.runId,
+  repository: plan.repository,
+  branches: plan.branches,
+  ...place,
+  tip: sha,
+  landed: sha,
+  indexAt: sha,
+  nestedRepositories: new Map(),
+  newSubmodules: [],
+  openSandboxes: 0,
+  isUsed: false,
+  keepReasons: new Set(),
 });
 
-const checkoutOf = ({ path, gitDirectory, branch, baseSha }: Worktree): Checkout => ({
-  path,
-  gitDirectory,
-  branch,
-  sha: baseSha,
-});
-
-const openRunWorktree = Effect.fnUntraced(function* (
-  context: RunContext,
+const takeWorktree = Effect.fnUntraced(function* (
+  session: Session,
   source: SourceBranch,
-): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
-  const { plan, journal, progress } = context;
+  lasts: boolean,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const { plan, journal, progress } = session;
   if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
   journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
-  const worktree = yield* Effect.acquireRelease(
-    Effect.scoped(openWorktree(plan.repository, source, plan.runId)),
-    (opened, exit) => tidying(releaseWorktree(context, opened, exit), (sentence) => progress.warn(sentence)),
+  const checkout = yield* Effect.acquireRelease(
+    Effect.scoped(openWorktree(plan.repository, source, plan.runId)).pipe(
+      Effect.map((worktree) => checkoutAt(session, { ...worktree, worktree, lasts }, worktree.baseSha)),
+    ),
+    (opened, exit) => tidying(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
   );
-  context.tip = worktree.baseSha;
-  context.indexAt = worktree.baseSha;
-  if (worktree.isReused) {
+  if (checkout.worktree?.isReused) {
     // The run that left it may have been killed before it could do that.
-    yield* disarm(context, worktree.path);
-    if (yield* isDirty(worktree.path)) {
+    yield* disarm(session, checkout);
+    if (yield* isDirty(checkout.path)) {
       progress.warn(
-        `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${worktree.path}`,
+        `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${checkout.path}`,
       );
     }
   }
-  return worktree;
+  return checkout;
 });
 
 /** With `head`, the agent works in the user's own checkout. */
-const openUserCheckout = Effect.fnUntraced(function* (
-  context: RunContext,
-): Effect.fn.Return<Checkout, SandduneError, Scope.Scope> {
-  const { repository, host, runId } = context.plan;
+const takeUserCheckout = Effect.fnUntraced(function* (
+  session: Session,
+  isShared: boolean,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const { repository, host, runId } = session.plan;
   const { sha, branch } = host.head;
-  const checkout = { path: repository.topLevel, gitDirectory: repository.gitDirectory, branch, sha };
-  context.tip = sha;
-  context.indexAt = sha;
-  yield* updateRefs(repository.topLevel, [{ ref: baseRef(runId), to: sha }]);
-  const search = { checkoutPath: checkout.path, skipsConfigDirectory: true };
-  context.nestedRepositories = yield* findNestedRepositories(search);
+  const { topLevel: path, gitDirectory } = repository;
+  const checkout = checkoutAt(
+    session,
+    { path, gitDirectory, branch, worktree: undefined, lasts: false },
+    sha,
+  );
+  yield* updateRefs(path, [{ ref: baseRef(runId), to: sha }]);
+  if (isShared) return checkout;
+  checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
   yield* Effect.addFinalizer(() =>
-    tidying(context.sandboxIsUsed ? settle(context, checkout) : Effect.void, (sentence) =>
-      context.progress.warn(sentence),
+    tidying(checkout.isUsed ? settle(session, checkout) : Effect.void, (sentence) =>
+      session.progress.warn(sentence),
     ),
   );
   return checkout;
 });
 
+const announceBase = ({ plan, journal, redundantRefs }: Session): void => {
+  const ref = baseRef(plan.runId);
+  journal.write({ type: "creating", what: "ref", name: ref });
+  redundantRefs.add(ref);
+};
+
+/** Keeps the commit that a sandbox starts from, if the session that makes it does not own the checkout. */
+export const pinBase = (
+  session: Session,
+  { ownerId, repository, tip }: CheckoutSession,
+): Effect.Effect<void, SandduneError> =>
+  Effect.suspend(() => {
+    if (ownerId === session.plan.runId) return Effect.void;
+    announceBase(session);
+    return updateRefs(repository.topLevel, [{ ref: baseRef(session.plan.runId), to: tip }]);
+  });
+
 /** Locks the branch and makes the directory that the agent will work in; both are given back with the scope. */
-export const openCheckoutSession = Effect.fnUntraced(function* (
-  context: RunContext,
+export const openCheckout = Effect.fnUntraced(function* (
+  session: Session,
+  { source, isShared, lasts }: CheckoutPlan,
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
-  const { repository, branches, runId, source } = context.plan;
-  yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, runId);
-  context.journal.write({ type: "creating", what: "ref", name: baseRef(runId) });
-  if (source === undefined) return { checkout: yield* openUserCheckout(context), worktree: undefined };
-  const worktree = yield* openRunWorktree(context, source);
-  return { checkout: checkoutOf(worktree), worktree };
+  const { repository, branches, runId } = session.plan;
+  if (!isShared) {
+    yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, runId);
+  }
+  announceBase(session);
+  return yield* source === undefined
+    ? takeUserCheckout(session, isShared)
+    : takeWorktree(session, source, lasts);
 });

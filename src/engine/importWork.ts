@@ -1,35 +1,36 @@
-import { rmSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { SandboxLostError, type SandduneError } from "../errors.ts";
 import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
-import { importCommits } from "../git/importCommits.ts";
-import { inspectChanges, listOwnCommits } from "../git/ownCommits.ts";
+import { type ImportedCommits, importCommits } from "../git/importCommits.ts";
 import { rescueFiles } from "../git/rescueFiles.ts";
 import { uncommittedRef } from "../git/runRefs.ts";
-import type { Checkout } from "../git/sandboxGitDirectory.ts";
-import { moveWorktreeFiles } from "../git/worktreeFiles.ts";
+import { moveWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
 import { followBranch } from "./followBranch.ts";
-import type { RunContext } from "./runContext.ts";
+import { noteCommits } from "./noteCommits.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
+import type { Session } from "./session.ts";
 
-export interface WorkImport {
-  readonly context: RunContext;
-  readonly checkout: Checkout;
-  readonly session: SandboxSession;
-  /** The tips of all refs of the host when the run began. */
-  readonly knownCommits: readonly string[];
+/** Work in a sandbox, on behalf of a session. */
+export interface SandboxWork {
+  readonly session: Session;
+  readonly sandbox: SandboxSession;
+  /** The commit that the session began with. */
+  readonly base: string;
 }
 
 /** When an import happens. */
 export interface ImportMoment {
   /** Names the files of this import. */
   readonly label: string;
-  /** The agent failed, or the run was aborted. */
+  /** The agent failed, or the session was aborted. */
   readonly failed: boolean;
-  /** Nothing more will be wanted of the sandbox. */
+  /** The session wants nothing more of the sandbox. */
   readonly isLast: boolean;
+  /** The command that has just ended packs its commits itself, unless it was killed before. */
+  readonly isPacked: boolean;
 }
 
 /**
@@ -38,16 +39,17 @@ export interface ImportMoment {
  */
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
-/** Exports from the run's sandbox or, if that was lost while its files were not, from a new one over the same files. */
-const exportNow = (work: WorkImport, bundlePath: string, { failed }: ImportMoment) => {
-  const filesAreOnHost = work.session.files === undefined;
+/** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
+const exportNow = ({ sandbox }: SandboxWork, bundlePath: string, { failed }: ImportMoment) => {
+  const { repository, reopen } = sandbox;
+  const filesAreOnHost = sandbox.files === undefined;
   const request = {
-    sourceBranch: work.checkout.branch,
-    knownCommits: work.session.sharedCommits,
+    sourceBranch: sandbox.checkout.branch,
+    knownCommits: [...sandbox.sharedCommits, ...sandbox.laterCommits],
+    breaksLocks: failed,
     timeoutMs: failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
   };
-  const from = (repository: SandboxRepository) => exportFromSandbox(repository, request, bundlePath);
-  const { repository, reopen } = work.session;
+  const from = (source: SandboxRepository) => exportFromSandbox(source, request, bundlePath);
   return from(repository).pipe(
     Effect.catchIf(
       (error) => error instanceof SandboxLostError && reopen !== undefined,
@@ -56,114 +58,126 @@ const exportNow = (work: WorkImport, bundlePath: string, { failed }: ImportMomen
   );
 };
 
-/** The agent's command has packed its commits when it was over, unless it was killed before. */
-const exportWork = (work: WorkImport, bundlePath: string, moment: ImportMoment) =>
-  takeFinishedExport(work.session.repository, bundlePath).pipe(
+const exportWork = (work: SandboxWork, bundlePath: string, moment: ImportMoment) =>
+  (moment.isPacked
+    ? takeFinishedExport(work.sandbox.repository, bundlePath)
+    : Effect.succeed(undefined)
+  ).pipe(
     Effect.flatMap((finished) =>
       finished === undefined ? exportNow(work, bundlePath, moment) : Effect.succeed(finished),
     ),
   );
 
 /** Keeps all files of a sandbox that has no others, as an archive, before it is closed. */
-const rescue = ({ context, session }: WorkImport): Effect.Effect<void> => {
-  if (session.files === undefined) return Effect.void;
-  const archivePath = join(context.journal.runDirectory, "rescue.tar");
-  return rescueFiles(session.repository, archivePath).pipe(
+const rescue = ({ session, sandbox }: SandboxWork, { label }: ImportMoment): Effect.Effect<void> => {
+  const { journal, progress } = session;
+  if (sandbox.files === undefined) return Effect.void;
+  const firstPath = join(journal.runDirectory, "rescue.tar");
+  // One that is there holds something that is nowhere else.
+  const archivePath = existsSync(firstPath) ? join(journal.runDirectory, `rescue-${label}.tar`) : firstPath;
+  return rescueFiles(sandbox.repository, archivePath).pipe(
     Effect.map((rescued) => {
       if (!rescued) {
-        context.progress.warn("The files of the sandbox could not be kept.");
+        progress.warn("The files of the sandbox could not be kept.");
         return;
       }
-      context.journal.tell({
+      journal.tell({
         type: "kept",
         what: "archive",
         name: archivePath,
         reason: "it holds the sandbox's files",
       });
-      context.progress.warn(
-        `The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`,
-      );
+      progress.warn(`The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`);
     }),
   );
 };
 
-const listedCommits = (work: WorkImport, tip: string) => {
-  const { plan } = work.context;
-  const cwd = plan.repository.topLevel;
-  return Effect.all(
-    [listOwnCommits(cwd, tip, work.knownCommits), inspectChanges(cwd, work.checkout.sha, tip)],
-    { concurrency: "unbounded" },
+/** Brings the worktree's files to the state of an isolated sandbox, if they have not gone on without it. */
+const takeFiles = (
+  files: WorktreeFiles,
+  { tip, uncommitted }: ImportedCommits,
+  isBehind: boolean,
+): Effect.Effect<string | undefined, SandduneError> => {
+  if (!isBehind) return moveWorktreeFiles(files, uncommitted ?? tip);
+  return Effect.succeed(
+    uncommitted === undefined || uncommitted === files.current
+      ? undefined
+      : `The worktree ${files.worktreePath} has gone on without the sandbox. Uncommitted work of the sandbox is kept as ${uncommitted}.`,
   );
 };
 
 const importOnce = Effect.fnUntraced(function* (
-  work: WorkImport,
+  work: SandboxWork,
   bundlePath: string,
   moment: ImportMoment,
 ): Effect.fn.Return<void, SandduneError> {
-  const { context, checkout } = work;
-  const { plan, progress } = context;
-  const { files } = work.session;
-  const exported = yield* exportWork(work, bundlePath, moment).pipe(Effect.tapError(() => rescue(work)));
+  const { session, sandbox } = work;
+  const { plan, progress } = session;
+  const { checkout, files } = sandbox;
+  const exported = yield* exportWork(work, bundlePath, moment).pipe(
+    Effect.tapError(() => rescue(work, moment)),
+  );
   if (exported.leftBehind.length > 0) {
     progress.warn(`Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`);
-    yield* rescue(work);
+    yield* rescue(work, moment);
   }
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
   // scope waits for the same close.
-  if (moment.isLast) void work.session.repository.handle.close().catch(() => undefined);
-  const before = context.tip;
+  if (moment.isLast && sandbox.endsWithCall) void sandbox.repository.handle.close().catch(() => undefined);
+  // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
+  const before = sandbox.tip;
+  const isBehind = before !== checkout.tip;
   const imported = yield* importCommits(
     {
-      cwd: plan.repository.topLevel,
+      cwd: checkout.repository.topLevel,
       runId: plan.runId,
       branch: checkout.branch,
-      base: checkout.sha,
+      base: work.base,
       expectedTip: before,
       // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
-      allowsRewrite: plan.branches.strategy !== "head",
+      allowsRewrite: checkout.branches.strategy !== "head",
     },
     exported,
   );
-  context.tip = imported.tip;
+  sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...imported.heads, imported.tip])];
   progress.warn(...imported.warnings);
   if (imported.tip !== before) {
-    const [commits, changes] = yield* listedCommits(work, imported.tip);
-    progress.commits = commits;
-    for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
-    context.newSubmodules = changes.newSubmodules;
+    checkout.tip = imported.tip;
+    sandbox.tip = imported.tip;
+    yield* noteCommits(session, checkout, work.base);
   }
   const problems = [
-    yield* followBranch(context, checkout),
-    files && (yield* moveWorktreeFiles(files, imported.uncommitted ?? imported.tip)),
+    yield* followBranch(checkout),
+    files && (yield* takeFiles(files, imported, isBehind)),
   ].filter((problem) => problem !== undefined);
   progress.warn(...problems);
   // The worktree's files hold the uncommitted work now, unless something was in the way.
-  if (problems.length === 0) context.redundantRefs.add(uncommittedRef(plan.runId));
-  else context.redundantRefs.delete(uncommittedRef(plan.runId));
+  if (problems.length === 0) session.redundantRefs.add(uncommittedRef(plan.runId));
+  else session.redundantRefs.delete(uncommittedRef(plan.runId));
   if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
 });
 
+/** What could not be brought home stays where it is: the bundle, and the git directory of the sandbox. */
+const keepEverything = ({ session, sandbox }: SandboxWork, reason: string): void => {
+  sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
+  for (const keeper of [session, sandbox.owner]) keeper.keepsFiles = true;
+  for (const journal of new Set([session.journal, sandbox.owner.journal])) {
+    journal.tell({ type: "kept", what: "git directory", name: journal.filesDirectory, reason });
+  }
+};
+
 /**
- * Brings what the agent committed to the host: the one step that every way out of a run goes through. When it fails,
- * everything it could not bring home stays where it is, and the error says where that is.
+ * Brings what was committed in the sandbox to the host: the one step that every way out of a session goes through. When
+ * it fails, everything it could not bring home stays where it is, and the error says where that is.
  */
-export const importWork = (work: WorkImport, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
-  const { context } = work;
-  const { filesDirectory } = context.journal;
-  const importAll = importOnce(work, join(filesDirectory, `${moment.label}.bundle`), moment).pipe(
-    Effect.onError((cause) =>
-      Effect.sync(() => {
-        context.keepsRunFiles = true;
-        context.keepWorktreeReason ??= "the agent's commits could not be taken over";
-        context.journal.tell({
-          type: "kept",
-          what: "git directory",
-          name: filesDirectory,
-          reason: String(Cause.squash(cause)),
-        });
-      }),
-    ),
-  );
-  return Effect.suspend(() => (work.session.isUnused() ? Effect.void : importAll));
+export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
+  const { sandbox, session } = work;
+  return Effect.suspend(() => {
+    sandbox.hasNews = false;
+    if (sandbox.isUnused()) return Effect.void;
+    const bundlePath = join(session.journal.filesDirectory, `${moment.label}.bundle`);
+    return importOnce(work, bundlePath, moment).pipe(
+      Effect.onError((cause) => Effect.sync(() => keepEverything(work, String(Cause.squash(cause))))),
+    );
+  });
 };

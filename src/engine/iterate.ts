@@ -3,17 +3,19 @@ import type { AgentStreamEvent } from "../agents/contract.ts";
 import { EventRedactor } from "../env/redactEvents.ts";
 import type { Redactor } from "../env/redactor.ts";
 import type { SandduneError } from "../errors.ts";
-import { exportingHandle } from "../git/exportFromSandbox.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { expandPrompt } from "../prompt/expandPrompt.ts";
 import type { IterationResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
-import { importWork, type WorkImport } from "./importWork.ts";
+import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
+import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
 import { timed } from "./phases.ts";
+import type { AgentPlan } from "./plan.ts";
 import { readOutput } from "./readOutput.ts";
-import { sandboxDirectory, sandboxForRun } from "./sandboxForRun.ts";
+import { packingHandle } from "./sandboxSession.ts";
 import { TagReader } from "./tagReader.ts";
+import { askingCaller } from "./waitingCalls.ts";
 
 /** Hands an event to the caller, whose mistakes are not the run's: not what is thrown, nor what is rejected later. */
 const tellCaller = (
@@ -30,19 +32,16 @@ const tellCaller = (
 const redactSession = (redactor: Redactor, result: IterationResult): IterationResult =>
   result.sessionId === undefined ? result : { ...result, sessionId: redactor.text(result.sessionId) };
 
-const importIteration = (
-  { context, ...work }: WorkImport,
-  { iteration, result, failed, isLast }: IterationEnd,
-) => {
-  const { progress, journal } = context;
+const importIteration = (work: SandboxWork, { iteration, result, failed, isLast }: IterationEnd) => {
+  const { progress, journal, redactor } = work.session;
   return timed(
-    context,
+    work.session,
     { phase: "import commits", label: "Importing commits" },
-    importWork({ context, ...work }, { label: `iteration-${iteration}`, isLast, failed }),
+    importWork(work, { label: `iteration-${iteration}`, isLast, failed, isPacked: true }),
   ).pipe(
     Effect.tap(() =>
       Effect.sync(() => {
-        if (!failed) progress.iterations.push(redactSession(context.redactor, result));
+        if (!failed) progress.iterations.push(redactSession(redactor, result));
         journal.tell({
           type: "iteration",
           iteration,
@@ -56,15 +55,17 @@ const importIteration = (
 
 /** The iterations of a run: expands the prompt, invokes the agent, shows what it says, and imports what it commits. */
 export const iterate = Effect.fnUntraced(function* (
-  work: WorkImport,
+  work: SandboxWork,
+  plan: AgentPlan,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
-  const { context } = work;
-  const { plan, progress, display, tally } = context;
-  const { repository } = work.session;
-  const { output, logging } = plan;
+  const { session, sandbox } = work;
+  const { progress, display, tally, redactor } = session;
+  const { handle } = sandbox.repository;
+  const { output } = plan;
+  const { env, logging } = session.plan;
   const tag = output && new TagReader(output.tag);
-  const cwd = sandboxDirectory(plan, repository.handle);
-  const events = new EventRedactor(context.redactor, (event) => {
+  const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
+  const events = new EventRedactor(redactor, (event) => {
     if (event.type === "text") {
       progress.addText(event.text);
       tag?.push(event.text);
@@ -73,28 +74,28 @@ export const iterate = Effect.fnUntraced(function* (
     display.event(event);
     tellCaller(logging.onAgentStreamEvent, event);
   });
-  const redactCaptured = (text: string, captureBytes: number) =>
-    context.redactor.capturedEnd(text, captureBytes);
+  const redactCaptured = (text: string, captureBytes: number) => redactor.capturedEnd(text, captureBytes);
   const expansion = {
     redactCaptured,
-    sandbox: sandboxForRun(plan, repository.handle),
+    sandbox: withEnv(env, handle),
     cwd,
     timeoutMs: plan.promptExpansionMs,
   };
-  context.sandboxIsUsed = true;
+  sandbox.checkout.isUsed = true;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
-    sandbox: sandboxForRun(plan, exportingHandle(repository, work.checkout.branch)),
+    sandbox: withEnv(env, packingHandle(sandbox)),
     cwd,
     beginIteration: (iteration) =>
       timed(
-        context,
+        session,
         { phase: "expand the prompt", label: "Expanding the prompt" },
         expandPrompt(plan.prompt, expansion),
       ).pipe(
         Effect.tap(() =>
           Effect.sync(() => {
-            context.agentHasStarted = true;
+            session.agentHasStarted = true;
+            sandbox.hasNews = true;
             tally.iterations = iteration;
             display.iteration(iteration, plan.maxIterations);
           }),
@@ -117,7 +118,7 @@ export const iterate = Effect.fnUntraced(function* (
   });
   if (output === undefined) return;
   progress.output = yield* interruptible(
-    () => readOutput(output, { found: tag?.found, agentText: progress.text, redactor: context.redactor }),
+    () => askingCaller(() => readOutput(output, { found: tag?.found, agentText: progress.text, redactor })),
     (reason) => reason as SandduneError,
   );
 });

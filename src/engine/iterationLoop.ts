@@ -6,9 +6,9 @@ import { IdleTimeoutError, type SandduneError } from "../errors.ts";
 import type { IterationResult, IterationUsage } from "../results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { addUsage } from "../usage.ts";
+import { withAftermath } from "./aftermath.ts";
 import { type AgentInvocation, AgentInvoker } from "./agentInvoker.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
-import { tidying } from "./tidying.ts";
 
 /** How an iteration ended. */
 export interface IterationEnd {
@@ -110,20 +110,14 @@ export const runIterations = Effect.fnUntraced(function* (
   for (let iteration = 1; iteration <= loop.maxIterations; iteration++) {
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
     const result: { sessionId?: string; usage?: IterationUsage } = {};
-    // Nothing can come between the agent's end and the import of what it has made.
-    yield* Effect.uninterruptibleMask((restore) =>
-      restore(runIteration(loop, iteration, matcher, result)).pipe(
-        Effect.onError(() =>
-          tidying(loop.afterIteration({ iteration, result, failed: true, isLast: true }), loop.onWarning),
-        ),
-        Effect.andThen(
-          Effect.suspend(() => {
-            const isLast = matcher.matched !== undefined || iteration === loop.maxIterations;
-            return loop.afterIteration({ iteration, result, failed: false, isLast });
-          }),
-        ),
-      ),
-    );
+    yield* withAftermath(runIteration(loop, iteration, matcher, result), {
+      onFailure: () => loop.afterIteration({ iteration, result, failed: true, isLast: true }),
+      onSuccess: () => {
+        const isLast = matcher.matched !== undefined || iteration === loop.maxIterations;
+        return loop.afterIteration({ iteration, result, failed: false, isLast });
+      },
+      warn: loop.onWarning,
+    });
     if (matcher.matched !== undefined) return matcher.matched;
   }
   return undefined;

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
+import type { SessionKind } from "../display/contract.ts";
 import type { ProcessIdentity } from "../process/processIdentity.ts";
 import type { IterationUsage } from "../results.ts";
 
@@ -8,10 +9,13 @@ export type JournalEntry =
   | {
       readonly type: "begun";
       readonly runId: string;
+      readonly kind: SessionKind;
+      /** The session whose worktree or sandbox this one works in. */
+      readonly within: string | undefined;
       readonly name: string | undefined;
       readonly owner: ProcessIdentity;
-      readonly agent: string;
-      readonly sandbox: string;
+      readonly agent: string | undefined;
+      readonly sandbox: string | undefined;
       readonly strategy: string;
       readonly sourceBranch: string | undefined;
       readonly targetBranch: string | undefined;

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import type { RunContext } from "./runContext.ts";
+import type { Session } from "./session.ts";
 
 export interface Phase {
   /** For the journal. */
@@ -14,7 +14,7 @@ export const labelled = (phase: string, hasWork: boolean, label: string): Phase 
 
 /** Runs a step of the session, shows it while it lasts, and writes down how long it took. */
 export const timed = <A, E, R>(
-  { journal, display }: RunContext,
+  { journal, display }: Session,
   { phase, label }: Phase,
   step: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E, R> =>

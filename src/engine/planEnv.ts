@@ -4,24 +4,35 @@ import { ENV_FILE } from "../configDirectory.ts";
 import { readEnvFile } from "../env/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../env/envValues.ts";
 import { resolveEnv } from "../env/resolveEnv.ts";
-import type { EnvValue } from "../envVars.ts";
+import type { EnvValue, EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, type SandduneError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { isTracked } from "../git/trackedFile.ts";
 import { interruptible } from "../process/interruptible.ts";
-import type { RunOptions } from "../runOptions.ts";
+import { askingCaller } from "./waitingCalls.ts";
 
 export interface EnvPlan {
   readonly sources: ReadonlyMap<string, EnvValue>;
   readonly warnings: readonly string[];
 }
 
+/** Who declares env vars for a session, besides `.sanddune/.env`. */
+export interface EnvDeclarations {
+  readonly agent: EnvVars;
+  readonly sandbox: EnvVars;
+  /** Of the call itself. */
+  readonly run: EnvVars;
+}
+
+/** For sessions in which nothing runs that could have any. */
+export const NO_ENV: ResolvedEnv = { values: {}, secrets: new Map() };
+
 /**
  * Decides where each env var comes from. An env file that git tracks is refused: secrets do not belong there, and
  * whatever an agent commits must not decide which of the host's variables the next sandbox gets.
  */
 export const planEnv = Effect.fnUntraced(function* (
-  { agent, sandbox, env = {} }: RunOptions,
+  declarations: EnvDeclarations,
   { configDirectory }: Repository,
 ): Effect.fn.Return<EnvPlan, SandduneError> {
   const checkoutPath = dirname(configDirectory);
@@ -29,13 +40,7 @@ export const planEnv = Effect.fnUntraced(function* (
   const sources = yield* Effect.try({
     try: () => {
       const file = readEnvFile(path);
-      const resolved = resolveEnv({
-        host: process.env,
-        file: file ?? {},
-        agent: agent.env ?? {},
-        sandbox: sandbox.env ?? {},
-        run: env,
-      });
+      const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
       return { resolved, hasFile: file !== undefined };
     },
     catch: (error) => error as SandduneError,
@@ -48,7 +53,7 @@ export const planEnv = Effect.fnUntraced(function* (
       ),
     );
   }
-  const unset = Object.keys(env).filter((name) => !sources.resolved.has(name));
+  const unset = Object.keys(declarations.run).filter((name) => !sources.resolved.has(name));
   return {
     sources: sources.resolved,
     warnings: unset.map(
@@ -61,6 +66,15 @@ export const planEnv = Effect.fnUntraced(function* (
 /** Has every source say its value. */
 export const readEnv = (sources: ReadonlyMap<string, EnvValue>): Effect.Effect<ResolvedEnv, SandduneError> =>
   interruptible(
-    (signal) => readEnvValues(sources, signal),
+    (signal) => askingCaller(() => readEnvValues(sources, signal)),
     (reason) => reason as SandduneError,
   );
+
+/** Env vars of the call, over those of the session that it takes place in. */
+export const overlayEnv = (outer: EnvVars, own: EnvVars): EnvVars => ({
+  ...outer,
+  // One that is declared without a value takes it from wherever it comes.
+  ...Object.fromEntries(
+    Object.entries(own).filter(([name, value]) => value !== undefined || !Object.hasOwn(outer, name)),
+  ),
+});

@@ -1,11 +1,26 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../errors.ts";
 import type { BranchPlan } from "../git/branchStrategy.ts";
+import { interruptible } from "../process/interruptible.ts";
 import {
+  missingArguments,
   type PromptArgs,
   type ResolvedPrompt,
   substituteArguments,
   type UnresolvedPrompt,
   unusedArguments,
 } from "../prompt/resolvePrompt.ts";
+
+export interface PromptRequest {
+  readonly prompt: UnresolvedPrompt;
+  readonly args: PromptArgs;
+  readonly branches: BranchPlan;
+  readonly headSha: string;
+  /** Asks for arguments that are missing. Without it they are an error. */
+  readonly askFor:
+    | ((keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>)
+    | undefined;
+}
 
 /** What prompt templates can say about branches: names that git knows, in the sandbox and on the host. */
 const builtInArguments = ({ sourceBranch, targetBranch }: BranchPlan, headSha: string): PromptArgs => ({
@@ -14,19 +29,36 @@ const builtInArguments = ({ sourceBranch, targetBranch }: BranchPlan, headSha: s
   TARGET_BRANCH: targetBranch ?? headSha,
 });
 
-/** Fills the prompt's arguments in. Throws if one is missing or is not the caller's to set. */
-export const planPrompt = (
-  prompt: UnresolvedPrompt,
-  args: PromptArgs,
-  branches: BranchPlan,
-  headSha: string,
-): { readonly prompt: ResolvedPrompt; readonly warnings: string[] } => {
+/** Fills the prompt's arguments in. Fails if one is missing or is not the caller's to set. */
+export const planPrompt = Effect.fnUntraced(function* ({
+  prompt,
+  args,
+  branches,
+  headSha,
+  askFor,
+}: PromptRequest): Effect.fn.Return<
+  { readonly prompt: ResolvedPrompt; readonly warnings: string[] },
+  SandduneError
+> {
+  const builtIns = builtInArguments(branches, headSha);
   const unused = unusedArguments(prompt, args);
+  const missing = missingArguments(prompt, { ...args, ...builtIns });
+  const answers =
+    askFor === undefined || missing.length === 0
+      ? {}
+      : yield* interruptible(
+          (signal) => askFor(missing, prompt.promptFile ?? "", signal),
+          (reason) => reason as SandduneError,
+        );
+  const resolved = yield* Effect.try({
+    try: () => substituteArguments(prompt, { ...args, ...answers }, builtIns),
+    catch: (error) => error as SandduneError,
+  });
   return {
-    prompt: substituteArguments(prompt, args, builtInArguments(branches, headSha)),
+    prompt: resolved,
     warnings:
       unused.length === 0
         ? []
         : [`Prompt arguments that ${prompt.promptFile} does not use: ${unused.join(", ")}.`],
   };
-};
+});

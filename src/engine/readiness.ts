@@ -119,12 +119,19 @@ export const withReadinessCheck = (
     });
     return handle.exec(command, options);
   };
+  const { interactiveExec } = handle;
   return {
     isUnused,
     handle: {
       name: handle.name,
       worktreePath: handle.worktreePath,
       exec: (command, options = {}) => exec(command, options),
+      ...(interactiveExec && {
+        interactiveExec: async (command, options) => {
+          if (!isReady) await checkedExec("true", options?.signal ? { signal: options.signal } : {});
+          return interactiveExec(command, options);
+        },
+      }),
       copyFileIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
       copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
       close: () => handle.close(),

@@ -13,6 +13,8 @@ export class RunProgress {
   readonly protectedPaths = new Set<string>();
   commits: string[] = [];
   completionSignal: string | undefined;
+  /** Of the agent's program, in a session at the terminal. */
+  exitCode: number | undefined;
   preservedWorktreePath: string | undefined;
   output: unknown;
   readonly #stdout = new BoundedCapture(STDOUT_BYTES);

@@ -3,13 +3,10 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import type { RunDisplay } from "../display/contract.ts";
 import type { SandduneError } from "../errors.ts";
-import type { SandboxRepository } from "../git/exportFromSandbox.ts";
+import { exportingHandle, type SandboxRepository } from "../git/exportFromSandbox.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
-import type { NestedRepositories } from "../git/nestedRepositories.ts";
 import {
-  type Checkout,
   prepareSandboxGitDirectory,
   SANDBOX_GIT_DIRECTORY,
   SANDBOX_HOME,
@@ -18,46 +15,62 @@ import {
 } from "../git/sandboxGitDirectory.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
 import { hasFilledSubmodules } from "../git/worktreeStatus.ts";
-import type { Worktree } from "../git/worktrees.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type {
   BindMountSandboxProvider,
   IsolatedSandboxProvider,
   SandboxHandle,
   SandboxMount,
+  SandboxProvider,
 } from "../sandboxes/contract.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
 import { guardedHandle, providerError } from "./guardedHandle.ts";
-import type { Journal } from "./journal.ts";
+import type { SandboxPlan } from "./plan.ts";
 import { type CheckedSandbox, withReadinessCheck } from "./readiness.ts";
-import type { RunPlan } from "./runPlan.ts";
+import type { Session } from "./session.ts";
 
-export interface SandboxSetup {
-  readonly plan: RunPlan;
-  readonly journal: Journal;
-  readonly checkout: Checkout;
-  /** The worktree behind the checkout; there is none with the `head` strategy. */
-  readonly worktree: Worktree | undefined;
-  /** The user's own repositories inside the checkout. */
-  readonly nestedRepositories: NestedRepositories;
-  readonly display: RunDisplay;
-  readonly warn: (sentence: string) => void;
-  /** The tips of all refs of the host, and the commit that the run begins with. */
-  readonly knownCommits: readonly string[];
-}
-
-/** A sandbox with the repository in it. */
+/** A sandbox with the repository in it, over a checkout. */
 export interface SandboxSession {
+  readonly type: "sandbox";
+  /** The session that has made it, and whose files it uses. */
+  readonly owner: Session;
+  /** It is closed with the call that works in it: as soon as nothing more is wanted of it. */
+  readonly endsWithCall: boolean;
+  readonly checkout: CheckoutSession;
   readonly repository: SandboxRepository;
-  /** Whether no command has begun in it. */
-  readonly isUnused: () => boolean;
+  /** Where the source branch was in the sandbox when the host last knew. */
+  tip: string;
   /** Commits that both the host and the sandbox had from the start. */
   readonly sharedCommits: readonly string[];
+  /** Commits that both have got since. */
+  laterCommits: readonly string[];
+  /** How many commands of the caller's have been run in it. */
+  execCount: number;
+  /** Commands have been run since the last import. */
+  hasNews: boolean;
+  /** Whether no command has begun in it. */
+  readonly isUnused: () => boolean;
   /** What could not be brought into the sandbox, in sentences. */
   readonly warnings: readonly string[];
   /** The worktree's files on the host, when the sandbox has files of its own. */
   readonly files?: WorktreeFiles;
   /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
   readonly reopen?: Effect.Effect<SandboxRepository, SandduneError, Scope.Scope>;
+}
+
+/** A handle whose commands pack what they have committed when they are over. */
+export const packingHandle = (sandbox: SandboxSession): SandboxHandle =>
+  exportingHandle(sandbox.repository, () => ({
+    sourceBranch: sandbox.checkout.branch,
+    laterCommits: sandbox.laterCommits,
+  }));
+
+/** What a sandbox is made of and for. */
+interface SandboxSetup<Provider> {
+  readonly session: Session;
+  readonly checkout: CheckoutSession;
+  readonly plan: SandboxPlan<Provider>;
+  readonly endsWithCall: boolean;
 }
 
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -81,58 +94,74 @@ const closeInTime = async (handle: SandboxHandle): Promise<string | undefined> =
 };
 
 /** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
-const openSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
-  setup: SandboxSetup,
+const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
+  { session, plan }: SandboxSetup<SandboxProvider>,
   sandboxName: string,
   create: (signal: AbortSignal) => Promise<Handle>,
 ): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
-  const { journal, plan } = setup;
+  const { journal, display, progress } = session;
+  const provider = plan.provider.name;
   let handle: Handle | undefined;
   journal.write({ type: "creating", what: "sandbox", name: sandboxName });
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
       // A sandbox that never came up is not known to be gone: the journal keeps naming it.
       if (handle === undefined) return;
-      const endStep = setup.display.step(`Closing the ${plan.sandbox.name} sandbox`);
+      const endStep = display.step(`Closing the ${provider} sandbox`);
       const problem = await closeInTime(handle);
       endStep();
       if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
-      else setup.warn(problem);
+      else progress.warn(problem);
     }),
   );
   return yield* interruptible(
     async (signal) => {
-      handle = guardedHandle(await create(signal), plan.sandbox.name);
+      handle = guardedHandle(await create(signal), provider);
       return handle;
     },
-    providerError(plan.sandbox.name, "it could not be created"),
+    providerError(provider, "it could not be created"),
   );
 });
 
+/** What all sandboxes have in common when they are new. */
+const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxProvider>) => ({
+  type: "sandbox" as const,
+  owner: session,
+  endsWithCall,
+  checkout,
+  tip: checkout.tip,
+  laterCommits: [],
+  execCount: 0,
+  hasNews: false,
+});
+
 const openBindMount = Effect.fnUntraced(function* (
-  setup: SandboxSetup,
-  provider: BindMountSandboxProvider,
+  setup: SandboxSetup<BindMountSandboxProvider>,
 ): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
-  const { plan, journal } = setup;
+  const { session, checkout } = setup;
+  const { journal } = session;
+  const { runId, repository, host } = session.plan;
+  const { provider, usesSudo } = setup.plan;
+  const knownCommits = [...new Set([checkout.tip, ...host.refs.map(({ sha }) => sha)])];
   const mounts: readonly SandboxMount[] = yield* prepareSandboxGitDirectory({
     filesDirectory: journal.filesDirectory,
-    repository: plan.repository,
-    checkout: setup.checkout,
-    host: plan.host,
-    knownCommits: setup.knownCommits,
-    nestedRepositories: setup.nestedRepositories,
+    repository,
+    checkout: { ...checkout, sha: checkout.tip },
+    host,
+    knownCommits,
+    nestedRepositories: checkout.nestedRepositories,
   });
   const { git: hostGitDirectory } = sandboxDirectories(journal.filesDirectory);
   const open = (sandboxName: string) =>
-    openSandbox(setup, sandboxName, (signal) =>
+    acquireSandbox(setup, sandboxName, (signal) =>
       provider.create({
-        runId: plan.runId,
+        runId,
         sandboxName,
-        repositoryPath: plan.repository.topLevel,
+        repositoryPath: repository.topLevel,
         worktreePath: SANDBOX_REPOSITORY_PATH,
         homePath: SANDBOX_HOME,
         mounts,
-        usesSudo: plan.usesSudo,
+        usesSudo,
         signal,
       }),
     ).pipe(Effect.map((handle) => withReadinessCheck(handle, provider.name, hostGitDirectory)));
@@ -141,50 +170,48 @@ const openBindMount = Effect.fnUntraced(function* (
     gitDirectory: SANDBOX_GIT_DIRECTORY,
     hostGitDirectory,
   });
-  const sandbox = yield* open(`sanddune-${plan.runId}`);
+  const sandbox = yield* open(`sanddune-${runId}`);
   return {
+    ...freshSandbox(setup),
     repository: repositoryIn(sandbox),
     isUnused: sandbox.isUnused,
-    sharedCommits: setup.knownCommits,
+    sharedCommits: knownCommits,
     warnings: [],
-    reopen: open(`sanddune-${plan.runId}-recovery`).pipe(Effect.map(repositoryIn)),
+    reopen: open(`sanddune-${runId}-recovery`).pipe(Effect.map(repositoryIn)),
   };
 });
 
 const openIsolated = Effect.fnUntraced(function* (
-  setup: SandboxSetup,
-  provider: IsolatedSandboxProvider,
+  setup: SandboxSetup<IsolatedSandboxProvider>,
 ): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
-  const { plan, journal, worktree } = setup;
-  if (worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
-  const sandboxName = `sanddune-${plan.runId}`;
-  const targetRef = `refs/heads/${plan.branches.targetBranch}`;
-  const targetTip = plan.host.refs.filter(({ name }) => name === targetRef).map(({ sha }) => sha);
-  const handle = yield* openSandbox(setup, sandboxName, (signal) =>
-    provider.create({
-      runId: plan.runId,
-      sandboxName,
-      repositoryPath: plan.repository.topLevel,
-      usesSudo: plan.usesSudo,
-      signal,
-    }),
+  const { session, checkout } = setup;
+  const { journal } = session;
+  const { runId, repository, host } = session.plan;
+  const { provider, usesSudo } = setup.plan;
+  const { targetBranch } = checkout.branches;
+  if (checkout.worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
+  const worktree = { ...checkout.worktree, baseSha: checkout.tip };
+  const sandboxName = `sanddune-${runId}`;
+  const handle = yield* acquireSandbox(setup, sandboxName, (signal) =>
+    provider.create({ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal }),
   );
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
-  const warnings = yield* bringIntoSandbox({
-    repository: plan.repository,
+  const { commits, warnings } = yield* bringIntoSandbox({
+    repository,
     worktree,
-    targetBranch: plan.branches.targetBranch,
-    runId: plan.runId,
+    targetBranch,
+    runId,
     filesDirectory: journal.filesDirectory,
-    hostConfig: plan.host.config,
+    hostConfig: host.config,
     handle,
     uncommitted: files.uncommitted,
   });
   const hasSubmodules = existsSync(join(worktree.path, ".gitmodules"));
   const losesSubmodules = hasSubmodules && (yield* hasFilledSubmodules(worktree.path));
   return {
+    ...freshSandbox(setup),
     isUnused: () => false,
-    sharedCommits: [worktree.baseSha, ...targetTip],
+    sharedCommits: commits,
     files,
     warnings: losesSubmodules
       ? [
@@ -200,10 +227,12 @@ const openIsolated = Effect.fnUntraced(function* (
   };
 });
 
-/** Opens the run's sandbox with the repository in it; it is closed with the scope. */
+/** Opens a sandbox over the checkout, with the repository in it; it is closed with the scope. */
 export const openSandboxSession = (
-  setup: SandboxSetup,
+  setup: SandboxSetup<SandboxProvider>,
 ): Effect.Effect<SandboxSession, SandduneError, Scope.Scope> => {
-  const provider = setup.plan.sandbox;
-  return provider.type === "bind-mount" ? openBindMount(setup, provider) : openIsolated(setup, provider);
+  const { provider } = setup.plan;
+  return provider.type === "bind-mount"
+    ? openBindMount({ ...setup, plan: { ...setup.plan, provider } })
+    : openIsolated({ ...setup, plan: { ...setup.plan, provider } });
 };

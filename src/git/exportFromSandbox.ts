@@ -25,6 +25,8 @@ export interface ExportRequest {
   readonly sourceBranch: string | undefined;
   /** What the host has already: it stays behind. */
   readonly knownCommits: readonly string[];
+  /** Whoever worked there was killed: what they had locked stays locked otherwise. */
+  readonly breaksLocks: boolean;
   readonly timeoutMs: number;
 }
 
@@ -34,6 +36,8 @@ export interface SandboxExport {
   readonly tip: string | undefined;
   /** The bundle of new commits on the host, if there are any. */
   readonly bundlePath: string | undefined;
+  /** A commit that holds the uncommitted work of an isolated sandbox, if there is any. */
+  readonly uncommitted: string | undefined;
   /** Uncommitted work that is in the sandbox only, and did not get out. */
   readonly leftBehind: readonly string[];
 }
@@ -46,6 +50,7 @@ export const KNOWN_COMMITS_FILE = "sanddune-known-commits";
 const HAS_BUNDLE = "bundle";
 const INCOMPLETE = "incomplete";
 const NESTED = "nested ";
+const UNCOMMITTED = "uncommitted ";
 const COMPLETE = "complete";
 const MAX_REPORT_BYTES = 64 * 1024;
 
@@ -66,7 +71,8 @@ if ! snapshot; then
 fi
 if [ -n "$tree" ] && [ "$tree" != "$(git rev-parse --quiet --verify "$source^{tree}")" ]; then
   commit=$(git commit-tree -p "$source" -m 'Uncommitted work' "$tree") &&
-    git update-ref ${SANDBOX_UNCOMMITTED_REF} "$commit" && extra=${SANDBOX_UNCOMMITTED_REF}
+    git update-ref ${SANDBOX_UNCOMMITTED_REF} "$commit" && extra=${SANDBOX_UNCOMMITTED_REF} &&
+    printf '${UNCOMMITTED}%s\\n' "$commit"
 fi
 git ls-files --stage | sed -n 's/^160000 [0-9a-f]* 0.//p' | head -n 20 | while IFS= read -r path; do
   [ -n "$(git ls-tree "$source" -- "$path")" ] || printf '${NESTED}%s\\n' "$path"
@@ -74,18 +80,26 @@ done
 rm -f "$GIT_INDEX_FILE"
 unset GIT_INDEX_FILE`;
 
+const BREAK_LOCKS = `find "$GIT_DIR" -path "$GIT_DIR/objects" -prune -o -name '*.lock' -type f -exec rm -f -- {} +`;
+
 /**
  * Packs, in the sandbox, every commit of every branch that the host does not know, and prints a report: the tip of the
  * source branch, whether there is a bundle, and that the report is complete. Input is the list of known commits;
  * those that the host has deleted and pruned since are ignored.
  */
-const packScript = (sandbox: SandboxRepository, sourceBranch: string | undefined): string => {
+const packScript = (
+  sandbox: SandboxRepository,
+  sourceBranch: string | undefined,
+  { breaksLocks } = { breaksLocks: false },
+): string => {
   const source = sourceBranch === undefined ? "HEAD" : branchRef(sourceBranch);
-  return `export LC_ALL=C GIT_DIR=${shellQuote(sandbox.gitDirectory)} GIT_WORK_TREE=${shellQuote(sandbox.handle.worktreePath)}
+  return `export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
+export LC_ALL=C GIT_DIR=${shellQuote(sandbox.gitDirectory)} GIT_WORK_TREE=${shellQuote(sandbox.handle.worktreePath)}
 cd -- "$GIT_WORK_TREE" || exit 1
 [ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
-odd=$(find "$GIT_DIR/refs" ! -type f ! -type d 2>/dev/null | head -n 1)
+odd=$(find "$GIT_DIR/refs" "$GIT_DIR" -maxdepth 8 -path "$GIT_DIR/objects" -prune -o ! -type f ! -type d -print 2>/dev/null | head -n 1)
 [ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }
+${breaksLocks ? BREAK_LOCKS : ""}
 known="$GIT_DIR/sanddune-known"
 bundle="$GIT_DIR/${BUNDLE}"
 rm -rf "$known" "$bundle"
@@ -117,6 +131,7 @@ const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 interface Report {
   readonly tip: string | undefined;
   readonly hasBundle: boolean;
+  readonly uncommitted: string | undefined;
   readonly leftBehind: readonly string[];
 }
 
@@ -128,6 +143,7 @@ const parseReport = (text: string): Report | undefined => {
   return {
     tip: lines.find((line) => OBJECT_NAME.test(line)),
     hasBundle: lines.includes(HAS_BUNDLE),
+    uncommitted: lines.find((line) => line.startsWith(UNCOMMITTED))?.slice(UNCOMMITTED.length),
     leftBehind: [
       ...nested.map((path) => `the repository in ${JSON.stringify(path)}`),
       ...(lines.includes(INCOMPLETE) && nested.length === 0 ? ["files that git could not read"] : []),
@@ -163,7 +179,7 @@ export const exportFromSandbox = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SandboxExport, SandduneError> {
   const { stdout, stderr, exitCode } = yield* interruptible(
     (signal) =>
-      sandbox.handle.exec(packScript(sandbox, request.sourceBranch), {
+      sandbox.handle.exec(packScript(sandbox, request.sourceBranch, request), {
         stdin: exclusions(request.knownCommits),
         timeoutMs: request.timeoutMs,
         signal,
@@ -183,28 +199,41 @@ const forgetReport = (hostGitDirectory: string): void => {
   } catch {}
 };
 
+/** What a former command has left in the repository may keep git waiting for ever: then the host tries by itself. */
+const PACK_SECONDS = 20;
+
+/** What has come home since the sandbox was made; what is left out is packed again, which costs time only. */
+const MAX_LATER_COMMITS = 500;
+
 const withExport = (
   sandbox: SandboxRepository,
-  sourceBranch: string | undefined,
+  { sourceBranch, laterCommits }: PackRequest,
   command: string,
-): string => `(
-${command}
-)
+): string => `sh -c -- ${shellQuote(command)}
 _sanddune_code=$?
-(
-${packScript(sandbox, sourceBranch)}
-) <${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE} >${sandbox.gitDirectory}/${REPORT} 2>/dev/null
+_sanddune_known=${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE}
+_sanddune_limit=
+if command -v timeout >/dev/null; then _sanddune_limit="timeout -s KILL ${PACK_SECONDS}"; fi
+[ ! -f "$_sanddune_known" ] || {
+  cat "$_sanddune_known" - <<'END'
+${exclusions(laterCommits.slice(-MAX_LATER_COMMITS))}END
+} | $_sanddune_limit sh -c -- ${shellQuote(packScript(sandbox, sourceBranch))} >${sandbox.gitDirectory}/${REPORT} 2>/dev/null
 exit $_sanddune_code`;
+
+/** What commands are to pack when they are over. */
+export interface PackRequest {
+  /** `undefined`: a detached HEAD. */
+  readonly sourceBranch: string | undefined;
+  /** What the host has got since the sandbox was made. */
+  readonly laterCommits: readonly string[];
+}
 
 /**
  * A handle whose commands pack what is new when they are over: starting another command in a sandbox can take longer
  * than all of git's work. Where the sandbox shares its git directory with the host, that is where the report is found;
  * elsewhere it is the handle as it was.
  */
-export const exportingHandle = (
-  sandbox: SandboxRepository,
-  sourceBranch: string | undefined,
-): SandboxHandle => {
+export const exportingHandle = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
   const { handle, hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return handle;
   return {
@@ -212,7 +241,7 @@ export const exportingHandle = (
     worktreePath: handle.worktreePath,
     exec: (command, options) => {
       forgetReport(hostGitDirectory);
-      return handle.exec(withExport(sandbox, sourceBranch, command), options);
+      return handle.exec(withExport(sandbox, request(), command), options);
     },
     copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
     close: () => handle.close(),

@@ -23,7 +23,7 @@ export interface HostState {
   readonly worktrees: readonly RegisteredWorktree[];
 }
 
-const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
+export const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
   Effect.all(
     [
       gitText(["symbolic-ref", "--quiet", "HEAD"], { cwd, expectedExitCodes: [1] }),

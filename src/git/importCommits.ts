@@ -40,6 +40,8 @@ export interface ImportedCommits {
   readonly tip: string;
   /** A commit on top of the tip that holds the uncommitted work of an isolated sandbox; held by a ref of the run's. */
   readonly uncommitted: string | undefined;
+  /** The commits of the agent's that were handed over by name. */
+  readonly heads: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -86,6 +88,25 @@ const resolveTip = Effect.fnUntraced(function* (
     return yield* Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
   }
   return tip;
+});
+
+/**
+ * Holds the uncommitted work of an isolated sandbox by a ref of the run's own. Work that has not changed since the last
+ * import is not handed over again: the host has it.
+ */
+const holdUncommitted = Effect.fnUntraced(function* (
+  { cwd, runId }: ImportTarget,
+  offered: string | undefined,
+  { uncommitted = offered, bundlePath }: SandboxExport,
+): Effect.fn.Return<string | undefined, SandduneError> {
+  if (uncommitted === undefined) return undefined;
+  const refused = (output = "") =>
+    new ImportRefusedError("the sandbox names a commit that it did not hand over", bundlePath, output);
+  if (!/^[0-9a-f]+$/.test(uncommitted)) return yield* Effect.fail(refused());
+  yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
+    Effect.mapError((error) => (isGitError(error) ? refused(error.stderr) : error)),
+  );
+  return uncommitted;
 });
 
 const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<boolean, SandduneError> =>
@@ -190,28 +211,19 @@ export const importCommits = Effect.fnUntraced(function* (
   target: ImportTarget,
   exported: SandboxExport,
 ): Effect.fn.Return<ImportedCommits, SandduneError> {
-  const { cwd, runId } = target;
   const heads: Heads =
     exported.bundlePath === undefined ? new Map() : yield* takeOver(target, exported.bundlePath);
   const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
   const strayWarnings = (tip: string) => keepStrays(target, source, tip, heads);
-  const uncommitted = heads.get(SANDBOX_UNCOMMITTED_REF);
-  if (uncommitted !== undefined) {
-    yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
-      Effect.mapError((error) =>
-        isGitError(error)
-          ? new ImportRefusedError(
-              "the bundle names a commit that it does not hold",
-              exported.bundlePath,
-              error.stderr,
-            )
-          : error,
-      ),
-    );
-  }
+  const uncommitted = yield* holdUncommitted(target, heads.get(SANDBOX_UNCOMMITTED_REF), exported);
   const tip = yield* resolveTip(target, heads.get(source), exported);
   const moveWarnings = yield* moveBranch(target, tip).pipe(
     Effect.tapError(() => Effect.ignore(strayWarnings(tip))),
   );
-  return { tip, uncommitted, warnings: [...moveWarnings, ...(yield* strayWarnings(tip))] };
+  return {
+    tip,
+    uncommitted,
+    heads: [...new Set(heads.values())].filter((sha) => sha !== uncommitted),
+    warnings: [...moveWarnings, ...(yield* strayWarnings(tip))],
+  };
 });

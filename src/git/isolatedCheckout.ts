@@ -5,6 +5,7 @@ import { SandboxError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { IsolatedSandboxHandle } from "../sandboxes/contract.ts";
+import { readBundle } from "./bundle.ts";
 import { type ConfigEntry, renderConfig } from "./configFile.ts";
 import { git } from "./git.ts";
 import { hostExcludes } from "./hostExcludes.ts";
@@ -24,6 +25,14 @@ export interface IsolatedCheckout {
   readonly handle: IsolatedSandboxHandle;
   /** A commit that holds what is uncommitted in the worktree, if anything is. */
   readonly uncommitted: string | undefined;
+}
+
+/** What an isolated sandbox has got. */
+export interface BroughtIn {
+  /** The tips of everything that it knows. */
+  readonly commits: readonly string[];
+  /** What could not be brought in, in sentences. */
+  readonly warnings: readonly string[];
 }
 
 const TRANSFER_TIMEOUT_MS = 30 * 60_000;
@@ -99,7 +108,7 @@ const bringIgnored = Effect.fnUntraced(function* (
  */
 export const bringIntoSandbox = Effect.fnUntraced(function* (
   checkout: IsolatedCheckout,
-): Effect.fn.Return<string[], SandduneError> {
+): Effect.fn.Return<BroughtIn, SandduneError> {
   const { repository, worktree, targetBranch, filesDirectory, handle, uncommitted } = checkout;
   const bundlePath = join(filesDirectory, "in.bundle");
   const configPath = join(filesDirectory, "in.config");
@@ -138,5 +147,9 @@ git reset --quiet --hard || exit 1
 ${uncommitted === undefined ? "" : `git read-tree -m -u HEAD ${uncommitted} && git reset --quiet || exit 1`}
 [ -d ${shellQuote(`./${repository.prefix}`)} ] || { echo ${shellQuote(`The branch has no directory ${repository.prefix}`)} >&2; exit 1; }`,
   );
-  return yield* bringIgnored(handle, worktree.path);
+  const { heads } = yield* interruptible(
+    () => readBundle(bundlePath),
+    (reason) => reason as SandduneError,
+  );
+  return { commits: [...new Set(heads.values())], warnings: yield* bringIgnored(handle, worktree.path) };
 });

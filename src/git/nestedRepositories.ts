@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { runProcess } from "../process/runProcess.ts";
+import { type HeldDirectory, withHeldDirectory } from "./heldDirectory.ts";
 
 /**
  * The `.git` entries below the top of a checkout, each with what identifies it on its file system. Names can hold any
@@ -16,9 +17,33 @@ const asBytes = (path: string): Buffer => Buffer.from(path, "latin1");
 const asText = (path: string): string => asBytes(path).toString("utf8");
 const fromText = (path: string): string => Buffer.from(path, "utf8").toString("latin1");
 
-const identify = (path: string): string | undefined => {
-  const stat = lstatSync(asBytes(path), { throwIfNoEntry: false, bigint: true });
-  return stat && `${stat.dev}:${stat.ino}`;
+/** Does something with the entry at a path below the checkout, through directories that are held. */
+const atEntry = <A>(
+  checkoutPath: string,
+  path: string,
+  use: (directory: HeldDirectory, name: string) => A,
+): A => {
+  const steps = path.split("/").filter((step) => step !== "" && step !== ".");
+  const name = steps.pop() ?? "";
+  return withHeldDirectory(fromText(checkoutPath), steps, (directory) => use(directory, name));
+};
+
+const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+
+/** `undefined` if it is not there, or if the way to it leads out of the checkout. Throws if that cannot be told. */
+const identify = (checkoutPath: string, path: string): string | undefined => {
+  try {
+    return atEntry(checkoutPath, path, (directory, name) => {
+      const { dev, ino } = lstatSync(directory.entry(name), { bigint: true });
+      return `${dev}:${ino}`;
+    });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (ABSENT.has(code)) return undefined;
+    // A directory that nobody may enter: git cannot, either.
+    if (code === "EACCES") return undefined;
+    throw error;
+  }
 };
 
 const CAPTURE_BYTES = 256 * 1024 * 1024;
@@ -59,9 +84,8 @@ export const findNestedRepositories = ({
       const named = submodulePaths.map((path) => join(fromText(path), ".git"));
       const found = new Map<string, string>();
       for (const path of [...listed, ...named]) {
-        const absolute = join(fromText(checkoutPath), path);
-        const identity = identify(absolute);
-        if (identity !== undefined) found.set(absolute, identity);
+        const identity = identify(checkoutPath, path);
+        if (identity !== undefined) found.set(join(fromText(checkoutPath), path), identity);
       }
       return found;
     }),
@@ -71,22 +95,34 @@ export const findNestedRepositories = ({
 export const nestedPaths = (nested: NestedRepositories): string[] =>
   [...nested.keys()].filter((path) => fromText(asText(path)) === path).map(asText);
 
-const disarm = (checkoutPath: string, path: string): string => {
-  const directory = dirname(path);
-  const shown = JSON.stringify(relative(checkoutPath, asText(directory)));
-  const renamed = join(directory, `.git.sanddune-${randomBytes(6).toString("hex")}`);
+/**
+ * Renames what is still the entry that was found. The agent may be alive and put something else in its place, or lead the
+ * way to it elsewhere: neither is touched.
+ */
+const rename = (directory: HeldDirectory, name: string, identity: string, newName: string): void => {
+  const { dev, ino } = lstatSync(directory.entry(name), { bigint: true });
+  if (`${dev}:${ino}` === identity) renameSync(directory.entry(name), directory.entry(newName));
+};
+
+const disarm = (checkoutPath: string, path: string, identity: string): string => {
+  const place = dirname(path);
+  const shown = JSON.stringify(relative(checkoutPath, asText(place)));
+  const newName = `.git.sanddune-${randomBytes(6).toString("hex")}`;
+  const inside = relative(fromText(checkoutPath), path);
   try {
-    renameSync(asBytes(path), asBytes(renamed));
-  } catch {
-    try {
-      // The agent may have taken the right to change the directory away.
-      chmodSync(asBytes(directory), 0o700);
-      renameSync(asBytes(path), asBytes(renamed));
-    } catch (error) {
-      return `The agent made a git repository in ${shown}, which could run programs on your machine. It could not be disarmed (${(error as NodeJS.ErrnoException).code}): delete ${asText(path)} before you use git there.`;
-    }
+    atEntry(checkoutPath, inside, (directory, name) => {
+      try {
+        rename(directory, name, identity, newName);
+      } catch {
+        // The agent may have taken the right to change the directory away.
+        chmodSync(directory.path, 0o700);
+        rename(directory, name, identity, newName);
+      }
+    });
+  } catch (error) {
+    return `The agent made a git repository in ${shown}, which could run programs on your machine. It could not be disarmed (${(error as NodeJS.ErrnoException).code}): delete ${asText(path)} before you use git there.`;
   }
-  return `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${asText(renamed)}.`;
+  return `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${asText(join(place, newName))}.`;
 };
 
 /**
@@ -103,6 +139,6 @@ export const disarmNestedRepositories = (
       const known = new Set(before.values());
       return [...found]
         .filter(([, identity]) => !known.has(identity))
-        .map(([path]) => disarm(search.checkoutPath, path));
+        .map(([path, identity]) => disarm(search.checkoutPath, path, identity));
     }),
   );

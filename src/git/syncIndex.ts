@@ -14,8 +14,8 @@ export interface IndexSync {
   readonly to: string;
 }
 
-/** The user may have switched to another branch while the agent worked: then the index is not this branch's. */
-const isStillOn = ({ gitDirectory, branch }: IndexSync): boolean => {
+/** Whether a checkout is on its branch. The user may have switched to another one: then the index is not this branch's. */
+export const isStillOn = ({ gitDirectory, branch }: Pick<IndexSync, "gitDirectory" | "branch">): boolean => {
   const path = join(gitDirectory, "HEAD");
   const head = existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "";
   return branch === undefined ? /^[0-9a-f]+$/.test(head) : head === `ref: ${branchRef(branch)}`;

@@ -49,6 +49,8 @@ export const openWorktreeFiles = Effect.fnUntraced(function* (
   copyFileSync(join(worktree.gitDirectory, "index"), indexPath);
   const options = { cwd: worktree.path, env: { GIT_INDEX_FILE: indexPath, ...SANDDUNE_IDENTITY } };
   const files = { worktreePath: worktree.path, indexPath };
+  // An index that has followed its branch does not know the files that are there: git would not dare to replace them.
+  yield* git(["update-index", "-q", "--refresh"], { ...options, expectedExitCodes: [1] });
   if (!(yield* addUncommitted(options))) {
     return { ...files, uncommitted: undefined, current: worktree.baseSha };
   }

@@ -40,7 +40,8 @@ export interface SourceBranch {
   /** Where it is or, if it does not exist yet, where it will start. */
   readonly sha: string;
   readonly exists: boolean;
-  readonly worktreeExists: boolean;
+  /** Git knows a worktree at its place, whether that is there or not. */
+  readonly isRegistered: boolean;
 }
 
 /**
@@ -96,11 +97,21 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
       ),
     );
   }
+  const squatter = worktrees.find((worktree) => worktree.path === path && worktree.branch !== branch);
+  if (squatter !== undefined && existsSync(join(path, ".git"))) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the worktree at ${path}, which is on ${squatter.branch ?? "a detached HEAD"}`,
+        `Put what it holds on a branch if you want to keep it, then: git -C ${shellQuote(path)} switch ${shellQuote(branch)}`,
+      ),
+    );
+  }
   return {
     branch,
     sha,
     exists: existing !== undefined,
-    worktreeExists: holder !== undefined && existsSync(path),
+    isRegistered: worktrees.some((worktree) => worktree.path === path),
   };
 });
 
@@ -134,7 +145,7 @@ export const openWorktree = Effect.fnUntraced(function* (
   yield* Effect.interruptible(lockWorktrees(repository));
   const { branch, sha, exists } = source;
   const path = worktreePathOf(repository, branch);
-  const isReused = source.worktreeExists && existsSync(path);
+  const isReused = source.isRegistered && existsSync(join(path, ".git"));
   ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
   if (!isReused && existsSync(path) && readdirSync(path).length > 0) {
     return yield* Effect.fail(
@@ -147,10 +158,15 @@ export const openWorktree = Effect.fnUntraced(function* (
   }
   yield* claimBranch(repository.topLevel, runId, source);
   if (!isReused) {
+    // Git may still know a worktree whose files somebody has deleted: that has to be said twice, because it is locked.
+    const forced = source.isRegistered ? ["--force", "--force"] : [];
     // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
-    yield* git(["worktree", "add", "--quiet", "--lock", "--reason", `sanddune run ${runId}`, path, branch], {
-      cwd: repository.topLevel,
-    }).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
+    yield* git(
+      ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", `sanddune run ${runId}`, path, branch],
+      {
+        cwd: repository.topLevel,
+      },
+    ).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
   }
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
@@ -167,12 +183,23 @@ export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   return true;
 });
 
-/** Deletes a branch if it still is where it was left. */
+/** Lets git forget a worktree whose directory is gone. */
+export const forgetWorktree = (repository: Repository, path: string): Effect.Effect<void> =>
+  Effect.ignore(
+    Effect.scoped(
+      lockWorktrees(repository).pipe(
+        Effect.andThen(git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel })),
+      ),
+    ),
+  );
+
+/** Deletes a branch if it still is where it was left. Resolves with whether it was deleted. */
 export const deleteBranch = (
   repository: Repository,
   branch: string,
   expectedSha: string,
-): Effect.Effect<void> =>
-  Effect.ignore(
-    updateRefs(repository.topLevel, [{ ref: branchRef(branch), to: undefined, from: expectedSha }]),
+): Effect.Effect<boolean> =>
+  updateRefs(repository.topLevel, [{ ref: branchRef(branch), to: undefined, from: expectedSha }]).pipe(
+    Effect.as(true),
+    Effect.catch(() => Effect.succeed(false)),
   );

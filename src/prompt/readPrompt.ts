@@ -46,8 +46,10 @@ export const readPrompt = async (
   place: PromptPlace,
   signal: AbortSignal,
 ): Promise<UnresolvedPrompt> => {
-  if (prompt !== undefined) return { promptFile: undefined, template: [{ type: "text", text: prompt }] };
-  const path = resolve(realpathSync("."), promptFile ?? "");
+  if (promptFile === undefined) {
+    return { promptFile: undefined, template: [{ type: "text", text: prompt ?? "" }] };
+  }
+  const path = resolve(realpathSync("."), promptFile);
   const refuse = (problem: string) => new InvalidOptionsError("promptFile", `${path} ${problem}`);
   try {
     const problem = await problemOf(path, place);

@@ -34,15 +34,21 @@ const checkBuiltIns = (args: PromptArgs, builtIns: PromptArgs): void => {
   }
 };
 
+/** The keys that the template uses and nobody has given. */
+export const missingArguments = ({ template }: UnresolvedPrompt, known: PromptArgs): string[] =>
+  argumentKeys(template).filter((key) => !Object.hasOwn(known, key));
+
 /** Fills the prompt arguments in, on the host, before anything is created. Throws if one is missing. */
 export const substituteArguments = (
-  { promptFile, template }: UnresolvedPrompt,
+  prompt: UnresolvedPrompt,
   args: PromptArgs,
   builtIns: PromptArgs,
 ): ResolvedPrompt => {
   checkBuiltIns(args, builtIns);
-  const values = new Map(Object.entries({ ...args, ...builtIns }));
-  const missing = argumentKeys(template).filter((key) => !values.has(key));
+  const { promptFile, template } = prompt;
+  const known = { ...args, ...builtIns };
+  const values = new Map(Object.entries(known));
+  const missing = missingArguments(prompt, known);
   if (missing.length > 0 && promptFile !== undefined) {
     throw new MissingPromptArgumentError(missing, promptFile, [...values.keys()]);
   }

@@ -1,0 +1,22 @@
+import * as Effect from "effect/Effect";
+import { enter } from "./engine/boundary.ts";
+import { openLastingSandbox } from "./engine/lasting.ts";
+import { planCreateSandbox } from "./engine/planLasting.ts";
+import { validateCreateSandbox } from "./engine/validateOptions.ts";
+import { lastingSandbox } from "./lastingSandbox.ts";
+import type { Sandbox } from "./sandbox.ts";
+import type { CreateSandboxOptions } from "./sandboxOptions.ts";
+
+/**
+ * Makes a sandbox on a branch, for several runs: it is started once, and what is installed in it stays. It owns its
+ * worktree: `close()` ends both. For a worktree that outlives its sandboxes, see `createWorktree()`.
+ *
+ * @example
+ * await using sandbox = await createSandbox({ branch: "agent/fix-42", sandbox: docker() });
+ * await sandbox.run({ agent, prompt: "Fix issue 42" });
+ * await sandbox.run({ agent: reviewer, prompt: "Review the last commit" });
+ */
+export const createSandbox = (options: CreateSandboxOptions): Promise<Sandbox> =>
+  enter(options, validateCreateSandbox, (own) =>
+    planCreateSandbox(own).pipe(Effect.flatMap(openLastingSandbox), Effect.map(lastingSandbox)),
+  );

@@ -1,0 +1,65 @@
+import { createInterface } from "node:readline";
+import { CancelledError } from "../errors.ts";
+import { neutralise } from "./neutralise.ts";
+import { holdScreen } from "./screen.ts";
+
+/** Asks a question and gives the line that is typed. */
+export type Ask = (question: string) => Promise<string>;
+
+/**
+ * Asks the person at the terminal. Lines that are typed ahead, or pasted, answer the questions that follow. Ctrl-C and
+ * Ctrl-D give up: rejects with a `CancelledError`, or with the identical `signal.reason`.
+ */
+export const atTerminal = async <A>(signal: AbortSignal, body: (ask: Ask) => Promise<A>): Promise<A> => {
+  signal.throwIfAborted();
+  // A status line of another session would be drawn over the question.
+  const showScreen = holdScreen();
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const lines: string[] = [];
+  let question = "";
+  let answer: ((line: string) => void) | undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(new CancelledError(question));
+    terminal.once("SIGINT", giveUp);
+    terminal.once("close", giveUp);
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
+  terminal.on("line", (line) => {
+    if (answer === undefined) lines.push(line);
+    else answer(line);
+    answer = undefined;
+  });
+  const ask: Ask = (text) => {
+    question = text;
+    const [last = "", ...before] = neutralise(text).split("\n").reverse();
+    for (const line of before.reverse()) process.stdout.write(`${line}\n`);
+    terminal.setPrompt(`${last} `);
+    terminal.prompt();
+    const typed = new Promise<string>((resolve) => {
+      const early = lines.shift();
+      if (early === undefined) answer = resolve;
+      else resolve(early);
+    });
+    return Promise.race([typed, givenUp]);
+  };
+  try {
+    return await Promise.race([body(ask), givenUp]);
+  } finally {
+    // Nobody waits for it any more.
+    givenUp.catch(() => {});
+    terminal.close();
+    showScreen();
+  }
+};
+
+/** Asks until there is an answer that is not empty. */
+export const askForText = async (ask: Ask, question: string): Promise<string> => {
+  for (;;) {
+    const answer = await ask(question);
+    if (answer !== "") return answer;
+  }
+};
+
+/** Asks for a yes; everything else is a no. */
+export const askForYes = async (ask: Ask, question: string): Promise<boolean> =>
+  /^y(es)?$/i.test((await ask(`${question} [y/N]`)).trim());

@@ -1,0 +1,130 @@
+import * as Effect from "effect/Effect";
+import { holdScreen } from "../display/screen.ts";
+import { AgentFailedError, AgentNotFoundError, SandboxError, type SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import { expandPrompt } from "../prompt/expandPrompt.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { withAftermath } from "./aftermath.ts";
+import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "./agentCommand.ts";
+import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
+import { type HostWorkplace, noteHostWork } from "./hostWorkplace.ts";
+import { importWork } from "./importWork.ts";
+import { land } from "./land.ts";
+import { timed } from "./phases.ts";
+import type { InteractionPlan } from "./plan.ts";
+import type { SandboxSession } from "./sandboxSession.ts";
+import type { Session } from "./session.ts";
+
+/** Where the agent works: in a sandbox, or on the host itself. */
+export type Workplace = SandboxSession | HostWorkplace;
+
+const handleOf = (workplace: Workplace): SandboxHandle =>
+  workplace.type === "host" ? workplace.handle : workplace.repository.handle;
+
+/** A shell that a person leaves after a mistyped command ends in the same way as one that does not find the agent. */
+const isThere = (
+  handle: SandboxHandle,
+  cwd: string,
+  program: string,
+): Effect.Effect<boolean, SandduneError> =>
+  interruptible(
+    (signal) => handle.exec(`command -v -- ${shellQuote(program)}`, { cwd, signal }),
+    (reason) => reason as SandduneError,
+  ).pipe(Effect.map((answer) => answer.exitCode === 0));
+
+/** Puts the agent's own interface on the terminal, until the person leaves it. Gives the exit code. */
+const showAgent = Effect.fnUntraced(function* (
+  session: Session,
+  workplace: Workplace,
+  { agent, prompt, promptExpansionMs }: InteractionPlan,
+): Effect.fn.Return<number, SandduneError> {
+  const handle = withEnv(session.plan.env, handleOf(workplace));
+  const cwd = sandboxDirectory(workplace.checkout.repository, handle);
+  const expansion = {
+    sandbox: handle,
+    cwd,
+    timeoutMs: promptExpansionMs,
+    redactCaptured: (text: string, captureBytes: number) => session.redactor.capturedEnd(text, captureBytes),
+  };
+  const expanded =
+    prompt &&
+    (yield* timed(
+      session,
+      { phase: "expand the prompt", label: "Expanding the prompt" },
+      expandPrompt(prompt, expansion),
+    ));
+  const { interactiveExec } = handle;
+  if (interactiveExec === undefined) {
+    return yield* Effect.fail(new SandboxError(handle.name, "there is no terminal to be had in it"));
+  }
+  const command = yield* Effect.try({
+    try: () =>
+      agent.interactiveCommand?.({
+        prompt: expanded,
+        dangerouslySkipPermissions: workplace.type === "sandbox",
+      }) ?? "",
+    catch: (reason) =>
+      new AgentFailedError(agent.name, `its agent provider threw (${String(reason)})`, undefined, ""),
+  });
+  session.agentHasStarted = true;
+  const exitCode = yield* Effect.acquireUseRelease(
+    Effect.sync(holdScreen),
+    () =>
+      interruptible(
+        async (signal) => (await interactiveExec(commandLineOf(command), { cwd, signal })).exitCode,
+        (reason) => reason as SandduneError,
+      ),
+    (showScreen) => Effect.sync(showScreen),
+  );
+  if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(command)))) return exitCode;
+  return yield* Effect.fail(
+    new AgentNotFoundError(
+      agent.name,
+      programOf(command),
+      workplace.type === "host" ? undefined : handle.name,
+    ),
+  );
+});
+
+const bringHome = (session: Session, workplace: Workplace, base: string, failed: boolean) =>
+  timed(
+    session,
+    { phase: "import commits", label: "Importing commits" },
+    workplace.type === "host"
+      ? noteHostWork(session, workplace, base)
+      : importWork(
+          { session, sandbox: workplace, base },
+          { label: "interactive", failed, isLast: true, isPacked: false },
+        ),
+  );
+
+/** A person's session with the agent: shows the agent, brings home what was committed, and lands it if all went well. */
+export const interact = Effect.fnUntraced(function* (
+  session: Session,
+  workplace: Workplace,
+  plan: InteractionPlan,
+): Effect.fn.Return<void, SandduneError> {
+  const { checkout } = workplace;
+  const { progress } = session;
+  const base = checkout.tip;
+  if (workplace.type === "sandbox") {
+    checkout.isUsed = true;
+    workplace.hasNews = true;
+  }
+  const exitCode = yield* withAftermath(
+    timed(session, { phase: "agent" }, showAgent(session, workplace, plan)),
+    {
+      onFailure: () => bringHome(session, workplace, base, true),
+      onSuccess: () => bringHome(session, workplace, base, false),
+      warn: (sentence) => progress.warn(sentence),
+    },
+  );
+  progress.exitCode = exitCode;
+  if (exitCode === 0) return yield* land(session, checkout);
+  if (checkout.branches.strategy === "merge-to-head" && checkout.tip !== checkout.landed) {
+    progress.warn(
+      `The agent ended with exit code ${exitCode}, so its commits were not merged. They are on ${checkout.branch}: git merge ${checkout.branch}`,
+    );
+  }
+});

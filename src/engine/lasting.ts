@@ -1,0 +1,107 @@
+import * as Effect from "effect/Effect";
+import type { EnvVars } from "../envVars.ts";
+import type { SandduneError } from "../errors.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { openSandbox } from "./openSandbox.ts";
+import type { CheckoutPlan, SandboxPlan, SessionPlan } from "./plan.ts";
+import { prepareCheckout } from "./prepareCheckout.ts";
+import type { SandboxSession } from "./sandboxSession.ts";
+import { type Kept, keepSession } from "./session.ts";
+import { settle } from "./settle.ts";
+import { type Surroundings, surroundingsOf } from "./surroundings.ts";
+import { takeNotice } from "./takeNotice.ts";
+import { Turns } from "./turns.ts";
+import { atPresent } from "./within.ts";
+
+/** A worktree that lasts until it is closed. */
+export interface LastingWorktree {
+  readonly lifecycle: Lifecycle;
+  readonly turns: Turns;
+  readonly checkout: CheckoutSession;
+  readonly surroundings: Surroundings;
+  readonly logFilePath: string | undefined;
+}
+
+/** A sandbox that lasts until it is closed. */
+export interface LastingSandbox {
+  readonly lifecycle: Lifecycle;
+  readonly sandbox: SandboxSession;
+  readonly surroundings: Surroundings;
+  readonly logFilePath: string | undefined;
+}
+
+export interface LastingSandboxPlan {
+  readonly session: SessionPlan;
+  readonly sandbox: SandboxPlan<SandboxProvider>;
+  /** The env vars that were declared for everything in it. */
+  readonly env: EnvVars;
+}
+
+const lastingOf = (
+  { session, sandbox: { provider }, env }: LastingSandboxPlan,
+  kept: Kept<SandboxSession>,
+  turns: Turns,
+  secrets?: Map<string, string>,
+): LastingSandbox => ({
+  lifecycle: new Lifecycle("sandbox", kept, turns),
+  sandbox: kept.value,
+  surroundings: surroundingsOf(
+    session,
+    { sandboxEnv: provider.env ?? {}, env },
+    secrets ?? new Map(session.env.secrets),
+  ),
+  logFilePath: kept.session.progress.logFilePath,
+});
+
+/** Makes a worktree that lasts. */
+export const openLastingWorktree = (plan: {
+  readonly session: SessionPlan;
+  readonly checkout: CheckoutPlan;
+}): Effect.Effect<LastingWorktree, SandduneError> =>
+  keepSession(plan.session, (session) => prepareCheckout(session, plan.checkout)).pipe(
+    Effect.map((kept) => {
+      const turns = new Turns();
+      return {
+        lifecycle: new Lifecycle("worktree", kept, turns),
+        turns,
+        checkout: kept.value,
+        surroundings: surroundingsOf(plan.session),
+        logFilePath: kept.session.progress.logFilePath,
+      };
+    }),
+  );
+
+/** Makes a sandbox that lasts, with a worktree of its own: both go together. */
+export const openLastingSandbox = (
+  plan: LastingSandboxPlan & { readonly checkout: CheckoutPlan },
+): Effect.Effect<LastingSandbox, SandduneError> =>
+  keepSession(plan.session, (session) =>
+    prepareCheckout(session, plan.checkout).pipe(
+      Effect.flatMap((checkout) => openSandbox(session, checkout, plan.sandbox, { endsWithCall: false })),
+    ),
+  ).pipe(Effect.map((kept) => lastingOf(plan, kept, new Turns())));
+
+/** Makes a sandbox that lasts, over a worktree that is somebody else's and goes on when the sandbox is closed. */
+export const openSandboxInWorktree = (
+  plan: LastingSandboxPlan,
+  worktree: LastingWorktree,
+): Effect.Effect<LastingSandbox, SandduneError> =>
+  Effect.flatMap(atPresent(plan.session), (current) =>
+    keepSession(
+      current,
+      Effect.fnUntraced(function* (session) {
+        const { checkout } = worktree;
+        yield* takeNotice(checkout);
+        yield* Effect.addFinalizer(() => settle(session, checkout));
+        return yield* openSandbox(session, checkout, plan.sandbox, { endsWithCall: false });
+      }),
+    ),
+  ).pipe(
+    Effect.map((kept) => {
+      const lasting = lastingOf(plan, kept, worktree.turns, worktree.surroundings.secrets);
+      worktree.lifecycle.adopt(lasting.lifecycle);
+      return lasting;
+    }),
+  );

@@ -1,0 +1,22 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../errors.ts";
+import { inspectChanges, listOwnCommits } from "../git/ownCommits.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
+import type { Session } from "./session.ts";
+
+/** Notes which commits on the source branch are the session's own, and what of them deserves attention. */
+export const noteCommits = Effect.fnUntraced(function* (
+  { plan, progress }: Session,
+  checkout: CheckoutSession,
+  base: string,
+): Effect.fn.Return<void, SandduneError> {
+  const cwd = checkout.repository.topLevel;
+  const knownCommits = [...new Set([base, ...plan.host.refs.map(({ sha }) => sha)])];
+  const [commits, changes] = yield* Effect.all(
+    [listOwnCommits(cwd, checkout.tip, knownCommits), inspectChanges(cwd, base, checkout.tip)],
+    { concurrency: "unbounded" },
+  );
+  progress.commits = commits;
+  for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
+  checkout.newSubmodules = [...new Set([...checkout.newSubmodules, ...changes.newSubmodules])];
+});

@@ -1,0 +1,60 @@
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../errors.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
+import { importWork } from "./importWork.ts";
+import { timed } from "./phases.ts";
+import type { SandboxPlan } from "./plan.ts";
+import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
+import type { Session } from "./session.ts";
+import { runSandboxHooks } from "./setupHooks.ts";
+import { requireOnBranch } from "./takeNotice.ts";
+import { tidying } from "./tidying.ts";
+
+/** What was committed outside of any call, by a failing hook or by what a command has left running, is brought home. */
+const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<void> => {
+  const mayHaveNews = sandbox.hasNews || (!sandbox.endsWithCall && sandbox.checkout.isUsed);
+  if (!mayHaveNews) return Effect.void;
+  // As after a failure: whoever closes a sandbox is waiting, and nothing has announced that there is more to come.
+  const work = { session, sandbox, base: sandbox.tip };
+  return tidying(
+    importWork(work, { label: "rest", failed: true, isLast: true, isPacked: false }),
+    (sentence) => session.progress.warn(sentence),
+  );
+};
+
+/**
+ * Makes a sandbox over a checkout, and gets it ready. It is closed with the scope, after what is in it has been brought
+ * home; the checkout stays, and belongs to whoever it belonged to.
+ */
+export const openSandbox = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  plan: SandboxPlan<SandboxProvider>,
+  { endsWithCall }: { readonly endsWithCall: boolean },
+): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
+  yield* requireOnBranch(checkout);
+  yield* pinBase(session, checkout);
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      checkout.openSandboxes++;
+    }),
+    () =>
+      Effect.sync(() => {
+        checkout.openSandboxes--;
+      }),
+  );
+  const sandbox = yield* timed(
+    session,
+    { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },
+    openSandboxSession({ session, checkout, plan, endsWithCall }),
+  );
+  session.progress.warn(...sandbox.warnings);
+  yield* Effect.addFinalizer(() => importRest(session, sandbox));
+  const runsCommands = plan.hooks["sandbox.onSandboxReady"].length > 0;
+  checkout.isUsed ||= runsCommands;
+  sandbox.hasNews = runsCommands;
+  yield* runSandboxHooks(session, checkout, plan, sandbox.repository.handle);
+  return sandbox;
+});

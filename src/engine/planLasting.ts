@@ -1,0 +1,38 @@
+import * as Effect from "effect/Effect";
+import type { CreateSandboxOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
+import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
+import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
+import { planSession } from "./planSession.ts";
+import type { Surroundings } from "./surroundings.ts";
+
+/** Plans `createWorktree()`. */
+export const planCreateWorktree = Effect.fnUntraced(function* (options: CreateWorktreeOptions) {
+  const { branchStrategy, logging = DEFAULTS.logging } = options;
+  const { session, source } = yield* planSession({ kind: "worktree", options, logging, branchStrategy });
+  return { session, checkout: planCheckout(options, source, { lasts: true }) };
+});
+
+/** Plans `createSandbox()`. */
+export const planCreateSandbox = Effect.fnUntraced(function* (options: CreateSandboxOptions) {
+  const { branch, from, env = {}, logging = DEFAULTS.logging } = options;
+  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const branchStrategy = { type: "branch", branch, ...(from !== undefined && { from }) } as const;
+  const planned = yield* planSession({ kind: "sandbox", options, logging, sandbox, branchStrategy });
+  return {
+    session: planned.session,
+    checkout: planCheckout(options, planned.source, { lasts: true }),
+    sandbox,
+    env,
+  };
+});
+
+/** Plans `worktree.createSandbox()`. */
+export const planWorktreeSandbox = Effect.fnUntraced(function* (
+  options: WorktreeSandboxOptions,
+  surroundings: Surroundings,
+) {
+  const { env = {}, logging = DEFAULTS.logging } = options;
+  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, surroundings });
+  return { session, sandbox, env };
+});

@@ -1,0 +1,191 @@
+import { resolve } from "node:path";
+import * as Effect from "effect/Effect";
+import type { AgentProvider } from "../agents/contract.ts";
+import { checkConfigDirectory } from "../configDirectory.ts";
+import type { SessionKind } from "../display/contract.ts";
+import type { LoggingOption } from "../display/logging.ts";
+import { printNotice } from "../display/notice.ts";
+import { tellIfSlow } from "../display/slowStep.ts";
+import { InvalidOptionsError, SandboxUnavailableError, SandduneError } from "../errors.ts";
+import { type BranchStrategy, resolveBranchStrategy } from "../git/branchStrategy.ts";
+import { checkCopyItems } from "../git/copyToWorktree.ts";
+import { checkNothingUnfinished, readHostState } from "../git/hostState.ts";
+import { openRepository } from "../git/repository.ts";
+import { inspectSourceBranch, type SourceBranch } from "../git/worktrees.ts";
+import type { InteractivePromptOption } from "../interactiveOptions.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { readPrompt } from "../prompt/readPrompt.ts";
+import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
+import type { CheckoutOptions, SessionOptions } from "../runOptions.ts";
+import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/contract.ts";
+import type { SandboxPlan, SessionPlan } from "./plan.ts";
+import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
+import { planPrompt } from "./planPrompt.ts";
+import { createRunId } from "./runId.ts";
+import { allSecrets, type Surroundings } from "./surroundings.ts";
+
+/** What is asked for, in the terms of all doors. */
+export interface PlanRequest {
+  readonly kind: SessionKind;
+  readonly options: InteractivePromptOption &
+    SessionOptions &
+    Pick<CheckoutOptions, "cwd" | "copyToWorktree">;
+  readonly logging: LoggingOption;
+  readonly agent?: AgentProvider;
+  /** The sandbox that is to be made. */
+  readonly sandbox?: SandboxPlan;
+  /** What it takes place in, if a worktree or a sandbox is there already. */
+  readonly surroundings?: Surroundings;
+  readonly branchStrategy?: BranchStrategy | undefined;
+  /** Asks for prompt arguments that are missing. Without it they are an error. */
+  readonly askFor?: (keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>;
+}
+
+export interface PlannedSession {
+  readonly session: SessionPlan;
+  /** `undefined` with `head`, and where a worktree is there already. */
+  readonly source: SourceBranch | undefined;
+  /** Empty if there is none. */
+  readonly prompt: ResolvedPrompt;
+}
+
+/** There is no display yet: whoever has to wait for a daemon, or for a password, is told on stderr. */
+const tellingIfSlow = <A, E>(
+  name: string | undefined,
+  label: string,
+  step: Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const tell = (sentence: string) => printNotice(name, sentence);
+    const end = tellIfSlow(label, tell, tell);
+    return Effect.onExit(step, () => Effect.sync(end));
+  });
+
+/** Runs a check that throws. */
+export const checked = <A>(check: () => A): Effect.Effect<A, SandduneError> =>
+  Effect.try({ try: check, catch: (error) => error as SandduneError });
+
+const preflight = (
+  sandbox: InteractiveSandboxProvider,
+  options: Omit<PreflightOptions, "signal">,
+): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    async (signal) => (sandbox.type === "none" ? undefined : sandbox.preflight?.({ ...options, signal })),
+    (reason) =>
+      reason instanceof SandduneError
+        ? reason
+        : new SandboxUnavailableError(
+            sandbox.name,
+            String(reason),
+            "See the sandbox provider's documentation.",
+          ),
+  );
+
+const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: PlanRequest) {
+  if (surroundings !== undefined) return surroundings.repository;
+  const repository = yield* openRepository(resolve(options.cwd ?? "."));
+  yield* checked(() => checkConfigDirectory(repository.configDirectory));
+  return repository;
+});
+
+const declaredEnv = ({ agent, sandbox, surroundings, options }: PlanRequest) => ({
+  agent: agent?.env ?? {},
+  sandbox: sandbox?.provider.env ?? surroundings?.sandboxEnv ?? {},
+  run: overlayEnv(surroundings?.env ?? {}, options.env ?? {}),
+});
+
+/** Decides everything about a session, and checks that it can be done, before anything is created. */
+export const planSession = Effect.fnUntraced(function* (
+  request: PlanRequest,
+): Effect.fn.Return<PlannedSession, SandduneError> {
+  const startedAt = performance.now();
+  const { options, agent, sandbox, surroundings } = request;
+  const runId = createRunId();
+  const repository = yield* findRepository(request);
+  const unresolvedPrompt = yield* interruptible(
+    (signal) => readPrompt(options, repository, signal),
+    (reason) => reason as SandduneError,
+  );
+  const hasEnv = agent !== undefined || sandbox !== undefined;
+  const [host, envPlan, sandboxCheck] = yield* Effect.all(
+    [
+      // What takes place in a worktree that is there already looks when its turn has come.
+      surroundings === undefined ? readHostState(repository) : Effect.succeed(surroundings.host),
+      hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
+      Effect.exit(
+        sandbox === undefined
+          ? Effect.void
+          : tellingIfSlow(
+              options.name,
+              `Checking the ${sandbox.provider.name} sandbox`,
+              preflight(sandbox.provider, {
+                repositoryPath: repository.topLevel,
+                usesSudo: sandbox.usesSudo,
+                usesTerminal: request.kind === "interactive",
+              }),
+            ),
+      ),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const branches =
+    surroundings?.branches ??
+    (yield* checked(() =>
+      resolveBranchStrategy(request.branchStrategy, sandbox?.provider.type ?? "bind-mount", host.head, runId),
+    ));
+  const { prompt, warnings } = yield* planPrompt({
+    prompt: unresolvedPrompt,
+    args: options.promptArgs ?? {},
+    branches,
+    headSha: host.head.sha,
+    askFor: request.askFor,
+  });
+  // Without a sandbox the agent has the user's own git, which knows what is unfinished.
+  const isUsersOwn = sandbox?.provider.type === "none";
+  if (surroundings === undefined && branches.strategy === "head" && !isUsersOwn) {
+    yield* checked(() => checkNothingUnfinished(repository));
+  }
+  const source =
+    surroundings !== undefined || branches.strategy === "head"
+      ? undefined
+      : yield* inspectSourceBranch(repository, host, branches.sourceBranch, branches.from);
+  yield* checked(() => {
+    const copyItems = options.copyToWorktree ?? [];
+    if (branches.strategy === "head" && copyItems.length > 0) {
+      throw new InvalidOptionsError(
+        "copyToWorktree",
+        "with the `head` strategy there is no worktree to copy into: the agent works in your checkout, where the files are. Use `merge-to-head` or `branch`.",
+      );
+    }
+    checkCopyItems(repository, copyItems);
+  });
+  // What the caller got wrong is told first, whether or not the sandbox is there; passwords are asked for last.
+  yield* sandboxCheck;
+  const sources = envPlan?.sources ?? new Map();
+  const values =
+    sources.size === 0
+      ? NO_ENV
+      : yield* tellingIfSlow(
+          options.name,
+          `Asking for the values of ${[...sources.keys()].join(", ")}`,
+          readEnv(sources),
+        );
+  const session: SessionPlan = {
+    runId,
+    kind: request.kind,
+    startedAt,
+    name: options.name,
+    repository,
+    host,
+    branches,
+    env:
+      surroundings === undefined ? values : { ...values, secrets: allSecrets(values.secrets, surroundings) },
+    logging: request.logging,
+    agentName: agent?.name,
+    sandboxName: sandbox?.provider.name ?? surroundings?.sandboxName,
+    within: surroundings?.runId,
+    warnings: [...warnings, ...(envPlan?.warnings ?? [])],
+    signal: options.signal,
+  };
+  return { session, source, prompt };
+});

@@ -1,0 +1,28 @@
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../errors.ts";
+import { copyToWorktree } from "../git/copyToWorktree.ts";
+import { type CheckoutSession, openCheckout } from "./checkoutSession.ts";
+import { labelled, timed } from "./phases.ts";
+import type { CheckoutPlan } from "./plan.ts";
+import type { Session } from "./session.ts";
+import { runWorktreeHooks } from "./setupHooks.ts";
+
+/** Makes the checkout that agents are to work in, and gets it ready. It is given back with the scope. */
+export const prepareCheckout = Effect.fnUntraced(function* (
+  session: Session,
+  plan: CheckoutPlan,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const checkout = yield* timed(
+    session,
+    labelled("worktree", plan.source !== undefined, "Making the worktree"),
+    openCheckout(session, plan),
+  );
+  yield* timed(
+    session,
+    labelled("copy to worktree", plan.copyToWorktree.length > 0, `Copying ${plan.copyToWorktree.join(", ")}`),
+    copyToWorktree(session.plan.repository, checkout.path, plan.copyToWorktree, plan.copyToWorktreeMs),
+  );
+  yield* runWorktreeHooks(session, checkout, plan);
+  return checkout;
+});

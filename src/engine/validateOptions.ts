@@ -1,0 +1,206 @@
+import { InvalidOptionsError } from "../errors.ts";
+import type {
+  InteractiveOptions,
+  InteractivePromptOption,
+  SandboxInteractiveOptions,
+  WorktreeInteractiveOptions,
+} from "../interactiveOptions.ts";
+import { requireTerminal } from "../process/terminalLease.ts";
+import type { AgentOptions, RunOptions, SandboxRunOptions, WorktreeRunOptions } from "../runOptions.ts";
+import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
+import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
+import {
+  anyText,
+  type Check,
+  callback,
+  count,
+  isRecord,
+  members,
+  milliseconds,
+  nested,
+  seconds,
+  text,
+  texts,
+} from "./optionChecks.ts";
+import * as value from "./valueChecks.ts";
+
+/** Every option of a door, with what its value must be. */
+type Table<Options> = Record<keyof Options, Check>;
+
+const SESSION = { name: value.name, env: value.env, signal: value.signal };
+const CHECKOUT = { cwd: text, copyToWorktree: texts };
+const PROMPT = { prompt: anyText, promptFile: text, promptArgs: value.promptArgs };
+const COPY_TIMEOUT = { copyToWorktreeMs: milliseconds };
+const EXPANSION_TIMEOUT = { promptExpansionMs: milliseconds };
+
+const AGENT: Table<AgentOptions<unknown>> = {
+  ...SESSION,
+  ...PROMPT,
+  agent: value.agent,
+  maxIterations: count,
+  completionSignal: value.completionSignal,
+  idleTimeoutSeconds: seconds,
+  completionTimeoutSeconds: seconds,
+  logging: value.logging,
+  output: value.output,
+  timeouts: nested("timeouts", EXPANSION_TIMEOUT),
+};
+const INTERACTION: Table<SandboxInteractiveOptions> = {
+  ...SESSION,
+  ...PROMPT,
+  agent: value.interactiveAgent,
+  timeouts: nested("timeouts", EXPANSION_TIMEOUT),
+};
+const LASTING_SANDBOX = { ...SESSION, sandbox: value.sandbox, logging: value.setupLogging };
+
+/** Where there is both a checkout to be made and a prompt to be expanded. */
+const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT });
+
+const RUN: Table<RunOptions> = {
+  ...AGENT,
+  ...CHECKOUT,
+  sandbox: value.sandbox,
+  branchStrategy: value.branchStrategy,
+  hooks: value.hooks,
+  timeouts: BOTH_TIMEOUTS,
+};
+const SANDBOX_RUN: Table<SandboxRunOptions> = { ...AGENT, resumeSession: value.resumeSession };
+const WORKTREE_RUN: Table<WorktreeRunOptions> = {
+  ...AGENT,
+  sandbox: value.sandbox,
+  hooks: value.sandboxHooks,
+};
+const INTERACTIVE: Table<InteractiveOptions> = {
+  ...INTERACTION,
+  ...CHECKOUT,
+  sandbox: value.sandboxOrNone,
+  hooks: value.hooks,
+  timeouts: BOTH_TIMEOUTS,
+};
+const WORKTREE_INTERACTIVE: Table<WorktreeInteractiveOptions> = {
+  ...INTERACTION,
+  sandbox: value.sandboxOrNone,
+  hooks: value.sandboxHooks,
+};
+const CREATE_SANDBOX: Table<CreateSandboxOptions> = {
+  ...LASTING_SANDBOX,
+  ...CHECKOUT,
+  branch: value.branch,
+  from: text,
+  hooks: value.hooks,
+  timeouts: nested("timeouts", COPY_TIMEOUT),
+};
+const WORKTREE_SANDBOX: Table<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: value.sandboxHooks };
+const CREATE_WORKTREE: Table<CreateWorktreeOptions> = {
+  ...CHECKOUT,
+  name: value.name,
+  signal: value.signal,
+  branchStrategy: value.worktreeBranchStrategy,
+  hooks: value.worktreeHooks,
+  logging: value.setupLogging,
+  timeouts: nested("timeouts", COPY_TIMEOUT),
+};
+const EXEC: Table<SandboxExecOptions> = {
+  cwd: text,
+  env: value.commandEnv,
+  stdin: value.execInput,
+  timeoutMs: milliseconds,
+  signal: value.signal,
+  onLine: callback,
+  onStderrLine: callback,
+  captureBytes: count,
+};
+
+const checkRequired = (table: Record<string, Check>, options: object, required: readonly string[]): void => {
+  for (const name of required) {
+    const problem = table[name]?.(Reflect.get(options, name));
+    if (problem !== undefined) throw new InvalidOptionsError(name, problem);
+  }
+};
+
+const checkPrompt = ({ prompt, promptFile, promptArgs }: InteractivePromptOption): void => {
+  if (prompt !== undefined && promptFile !== undefined) {
+    throw new InvalidOptionsError("promptFile", "`prompt` and `promptFile` exclude each other: pass one.");
+  }
+  if (promptArgs !== undefined && promptFile === undefined) {
+    throw new InvalidOptionsError(
+      "promptArgs",
+      "an inline `prompt` is handed over as it is, nothing is filled in. Put the template into a file and pass `promptFile`.",
+    );
+  }
+};
+
+const requirePrompt = (options: InteractivePromptOption): void => {
+  checkPrompt(options);
+  if (options.prompt === undefined && options.promptFile === undefined) {
+    throw new InvalidOptionsError(
+      "prompt",
+      "pass `prompt` with the text, or `promptFile` with a file that holds it.",
+    );
+  }
+};
+
+/** Providers come from elsewhere: what they declare is checked as well. */
+const checkDeclaredEnv = (options: object): void => {
+  for (const name of ["agent", "sandbox"]) {
+    const provider: unknown = Reflect.get(options, name);
+    const declared = isRecord(provider) ? provider["env"] : undefined;
+    const problem = declared === undefined ? undefined : value.env(declared);
+    if (problem !== undefined) throw new InvalidOptionsError(`${name}.env`, problem);
+  }
+};
+
+/** What was meant for a sandbox is not run on the host by mistake. */
+const checkPlace = ({ sandbox, hooks }: WorktreeInteractiveOptions): void => {
+  const isOnHost = sandbox === undefined || sandbox.type === "none";
+  if (isOnHost && (hooks?.sandbox?.onSandboxReady ?? []).length > 0) {
+    throw new InvalidOptionsError(
+      "hooks.sandbox",
+      "there is no sandbox that these hooks could run in. Use hooks.host, or a sandbox.",
+    );
+  }
+};
+
+/** Makes the function that rejects what a door's types would have rejected, for callers that have none. */
+const validator =
+  <Options extends object>(
+    table: Table<Options>,
+    required: readonly (keyof Options & string)[],
+    ...checks: readonly ((options: Options) => void)[]
+  ) =>
+  (options: Options): void => {
+    members("options", options, table);
+    checkRequired(table, options, required);
+    checkDeclaredEnv(options);
+    for (const check of checks) check(options);
+  };
+
+export const validateRun = validator(RUN, ["agent", "sandbox"], requirePrompt);
+export const validateSandboxRun = validator(SANDBOX_RUN, ["agent"], requirePrompt);
+export const validateWorktreeRun = validator(WORKTREE_RUN, ["agent", "sandbox"], requirePrompt);
+
+export const validateInteractive = validator(
+  INTERACTIVE,
+  ["agent", "sandbox"],
+  checkPrompt,
+  checkPlace,
+  requireTerminal,
+);
+export const validateSandboxInteractive = validator(INTERACTION, ["agent"], checkPrompt, requireTerminal);
+export const validateWorktreeInteractive = validator(
+  WORKTREE_INTERACTIVE,
+  ["agent"],
+  checkPrompt,
+  checkPlace,
+  requireTerminal,
+);
+
+export const validateCreateSandbox = validator(CREATE_SANDBOX, ["branch", "sandbox"]);
+export const validateWorktreeSandbox = validator(WORKTREE_SANDBOX, ["sandbox"]);
+export const validateCreateWorktree = validator(CREATE_WORKTREE, ["branchStrategy"]);
+
+export const validateExec = (command: string, options: SandboxExecOptions): void => {
+  const problem = text(command);
+  if (problem !== undefined) throw new InvalidOptionsError("command", problem);
+  members("options", options, EXEC);
+};

@@ -1,0 +1,165 @@
+import {
+  anyText,
+  type Check,
+  callback,
+  flag,
+  isRecord,
+  members,
+  milliseconds,
+  nested,
+  text,
+} from "./optionChecks.ts";
+
+export const agent: Check = (value) =>
+  isRecord(value) && typeof value["buildCommand"] === "function" && typeof value["parseLine"] === "function"
+    ? undefined
+    : 'must be an agent provider, e.g. command("sh ./agent.sh")';
+export const interactiveAgent: Check = (value) => {
+  const problem = agent(value);
+  if (problem !== undefined) return problem;
+  const { name, interactiveCommand } = value as { name?: unknown; interactiveCommand?: unknown };
+  return typeof interactiveCommand === "function"
+    ? undefined
+    : `the agent ${String(name)} has no terminal interface: it has no \`interactiveCommand\``;
+};
+const isProvider = (value: unknown, types: readonly string[]): boolean =>
+  isRecord(value) && types.includes(value["type"] as string);
+export const sandbox: Check = (value) => {
+  if (isProvider(value, ["none"])) {
+    return "the no-sandbox provider is for interactive sessions only: an unattended agent needs a sandbox";
+  }
+  return isProvider(value, ["bind-mount", "isolated"])
+    ? undefined
+    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker"';
+};
+export const sandboxOrNone: Check = (value) =>
+  isProvider(value, ["bind-mount", "isolated", "none"])
+    ? undefined
+    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker", or noSandbox() from "sanddune/sandboxes/no-sandbox"';
+export const completionSignal: Check = (value) => {
+  const signals = Array.isArray(value) ? value : [value];
+  return signals.length > 0 && signals.every((signal) => text(signal) === undefined)
+    ? undefined
+    : "must be a non-empty string, or a list of them";
+};
+export const signal: Check = (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal");
+
+export const name: Check = (value) =>
+  typeof value === "string" && value.trim() !== "" && !/[\r\n]/.test(value)
+    ? undefined
+    : "must be a non-empty string on one line";
+
+export const promptArgs: Check = (value) => {
+  if (!isRecord(value)) return "must be an object";
+  const wrong = Object.entries(value).find(
+    ([, item]) => !["string", "number", "boolean"].includes(typeof item),
+  );
+  return wrong && `the value of ${wrong[0]} must be a string, a number or a boolean`;
+};
+
+const isPublic = (value: unknown): boolean =>
+  isRecord(value) && typeof value["public"] === "string" && Object.keys(value).length === 1;
+const isEnvValue = (value: unknown): boolean => {
+  if (value === undefined || typeof value === "string" || typeof value === "function") return true;
+  if (!isRecord(value)) return false;
+  const { command, timeoutMs, ...others } = value;
+  if (command === undefined) return isPublic(value);
+  const isTime = timeoutMs === undefined || milliseconds(timeoutMs) === undefined;
+  return text(command) === undefined && isTime && Object.keys(others).length === 0;
+};
+/** Values may be secrets: only keys are named. */
+export const env: Check = (value) => {
+  if (!isRecord(value)) return "must be an object";
+  const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
+  return (
+    wrong &&
+    `the value of ${wrong} must be a string, a function that returns one, { command: "…", timeoutMs?: … } or { public: "…" }`
+  );
+};
+
+const hookList =
+  (path: string, checks: Record<string, Check>): Check =>
+  (value) => {
+    if (!Array.isArray(value)) return "must be a list of hooks";
+    for (const [index, hook] of value.entries()) {
+      members(`${path}[${index}]`, hook, checks);
+      if (hook.command === undefined) return `hook ${index + 1} has no \`command\``;
+    }
+    return undefined;
+  };
+const HOST_HOOK = { command: text, timeoutMs: milliseconds };
+const onWorktreeReady = hookList("hooks.host.onWorktreeReady", HOST_HOOK);
+const onSandboxReady = hookList("hooks.host.onSandboxReady", HOST_HOOK);
+const sandboxLists = nested("hooks.sandbox", {
+  onSandboxReady: hookList("hooks.sandbox.onSandboxReady", { ...HOST_HOOK, sudo: flag }),
+});
+export const hooks: Check = nested("hooks", {
+  host: nested("hooks.host", { onWorktreeReady, onSandboxReady }),
+  sandbox: sandboxLists,
+});
+export const worktreeHooks: Check = nested("hooks", { host: nested("hooks.host", { onWorktreeReady }) });
+export const sandboxHooks: Check = nested("hooks", {
+  host: nested("hooks.host", { onSandboxReady }),
+  sandbox: sandboxLists,
+});
+
+const loggingType: Check = (value) =>
+  value === "file" || value === "stdout" ? undefined : 'must be "file" or "stdout"';
+const loggingOf =
+  (checks: Record<string, Check>): Check =>
+  (value) => {
+    members("logging", value, { type: loggingType, verbose: flag, ...checks });
+    return (value as { type?: unknown }).type === undefined ? '`type` must be "file" or "stdout"' : undefined;
+  };
+export const logging = loggingOf({ onAgentStreamEvent: callback });
+/** Where there is no agent, there are no events of one. */
+export const setupLogging = loggingOf({});
+
+const outputTag: Check = (value) =>
+  typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
+    ? undefined
+    : "must be a tag name: a letter, then letters, digits, _, . and -";
+const outputSchema: Check = (value) =>
+  // Some libraries' schemas are functions.
+  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
+    ? undefined
+    : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
+export const output: Check = (value) => {
+  members("output", value, { tag: outputTag, schema: outputSchema });
+  return (value as { tag?: unknown }).tag === undefined
+    ? "needs a `tag`: use Output.object or Output.string"
+    : undefined;
+};
+
+export const branchStrategy: Check = (value) => {
+  const type = isRecord(value) ? value["type"] : undefined;
+  if (type === "head" || type === "merge-to-head") members("branchStrategy", value, { type: text });
+  else if (type === "branch") {
+    members("branchStrategy", value, { type: text, branch: anyText, from: text });
+    if ((value as { branch?: unknown }).branch === undefined) return "`branch` needs the branch's name";
+  } else return '`type` must be "head", "merge-to-head" or "branch"';
+  return undefined;
+};
+export const branch: Check = (value) =>
+  typeof value === "string" ? undefined : "must be the name of the branch that everything is committed to";
+export const worktreeBranchStrategy: Check = (value) =>
+  isRecord(value) && value["type"] === "head"
+    ? "with `head` there is no worktree: use `branch` or `merge-to-head`, or run() or interactive() to work in your checkout"
+    : branchStrategy(value);
+
+export const resumeSession: Check = () =>
+  "a sandbox that lasts does not go on with a session of the agent's: each run in it begins a new one";
+
+/** Env vars of a single command: their values are known. */
+export const commandEnv: Check = (value) => {
+  if (!isRecord(value)) return "must be an object";
+  const wrong = Object.keys(value).find((key) => typeof value[key] !== "string" && !isPublic(value[key]));
+  return wrong && `the value of ${wrong} must be a string, or { public: "…" }`;
+};
+
+export const execInput: Check = (value) =>
+  typeof value === "string" ||
+  value instanceof Uint8Array ||
+  (typeof value === "object" && value !== null && Symbol.asyncIterator in value)
+    ? undefined
+    : "must be a string, bytes, or an async iterable of bytes";

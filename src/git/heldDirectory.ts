@@ -1,0 +1,44 @@
+import { closeSync, constants, openSync } from "node:fs";
+
+/** A descriptor for the place alone, on Linux: having one takes no right to read the directory, which an agent may withhold. */
+const O_PATH = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
+const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+const SLASH = Buffer.from("/");
+
+/** A directory that is held open: whatever becomes of its path, this is the one. */
+export interface HeldDirectory {
+  readonly descriptor: number;
+  /** A path to it, and to something in it, that nobody can lead elsewhere. */
+  readonly path: Buffer;
+  entry(name: string): Buffer;
+}
+
+const held = (descriptor: number, ownPath: Buffer): HeldDirectory => {
+  // Elsewhere than on Linux there is no path through a descriptor; the directory's own has to do.
+  const path = process.platform === "linux" ? Buffer.from(`/proc/self/fd/${descriptor}`) : ownPath;
+  return { descriptor, path, entry: (name) => Buffer.concat([path, SLASH, Buffer.from(name, "latin1")]) };
+};
+
+/**
+ * Opens a directory below `root`, one step after the other, and hands it to `use`. No step follows a symbolic link:
+ * throws where somebody has put one in the place of a directory. Names are `latin1`, which keeps any bytes.
+ */
+export const withHeldDirectory = <A>(
+  root: string,
+  steps: readonly string[],
+  use: (directory: HeldDirectory) => A,
+): A => {
+  let path = Buffer.from(root, "latin1");
+  let directory = held(openSync(path, FLAGS), path);
+  try {
+    for (const step of steps) {
+      path = Buffer.concat([path, SLASH, Buffer.from(step, "latin1")]);
+      const next = openSync(directory.entry(step), FLAGS);
+      closeSync(directory.descriptor);
+      directory = held(next, path);
+    }
+    return use(directory);
+  } finally {
+    closeSync(directory.descriptor);
+  }
+};
