@@ -12,7 +12,7 @@ const END = { state: "succeeded", reached: {}, tally: new Tally(performance.now(
 
 const open = (options: Partial<RunLogOptions> = {}) => {
   const path = join(temporaryDirectory(), "run.log");
-  const log = new RunLog({ path, name: undefined, isVerbose: false, ...options });
+  const log = new RunLog({ kind: "run", path, name: undefined, isVerbose: false, ...options });
   return { path, log, tell: (event: AgentEvent) => log.event({ ...event, ...STAMP }) };
 };
 
@@ -127,7 +127,7 @@ describe("the run log", () => {
     log.close(END);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     writeFileSync(path, "precious");
-    expect(() => new RunLog({ path, name: undefined, isVerbose: false })).toThrow(/EEXIST/);
+    expect(() => new RunLog({ kind: "run", path, name: undefined, isVerbose: false })).toThrow(/EEXIST/);
     expect(readFileSync(path, "utf8")).toBe("precious");
   });
 

@@ -18,6 +18,7 @@ const plan: BubblewrapPlan = {
     { hostPath: "/host/repo", sandboxPath: "/repo", readOnly: false },
     { hostPath: "/host/objects", sandboxPath: "/repo/objects", readOnly: true },
   ],
+  terminal: false,
 };
 
 const text = (overrides: Partial<BubblewrapPlan> = {}) =>

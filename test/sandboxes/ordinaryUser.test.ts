@@ -47,6 +47,23 @@ describeWith(["test user", "bubblewrap"], "an ordinary user", () => {
   );
 });
 
+describeWith(["test user", "bubblewrap"], "an agent of an ordinary user", () => {
+  test(
+    "cannot hide a repository by taking the right to list its directory away",
+    async () => {
+      const program = bundle(join(import.meta.dirname, "fixtures/hiddenRepository.ts"), directory);
+      const place = await mkdtemp(join(directory, "place-"));
+      await promisify(execFile)("chown", [TEST_USER, place]);
+      const { stdout } = await promisify(execFile)("runuser", [...asTestUser, program, place], { cwd: "/" });
+      expect(JSON.parse(stdout)).toEqual({
+        hasRun: false,
+        warnings: [expect.stringContaining("was renamed to")],
+      });
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () => {
   test(
     "has docker sandboxes",

@@ -72,7 +72,7 @@ const FORGED_BUNDLES = {
 /** A sandbox, as an image could be, in which the agent has put a `git` of its own before the real one. */
 const sandboxWithAgentsOwnGit = (name: SandboxName): SandboxProvider => {
   const provider = SANDBOXES[name]();
-  const ownGit = 'git() { if [ -x "$HOME/bin/git" ]; then "$HOME/bin/git" "$@"; else command git "$@"; fi; }';
+  const ownGit = 'export PATH="$HOME/bin:$PATH"';
   return {
     ...provider,
     create: async (options: never) => {
