@@ -74,6 +74,8 @@ ${skippedText(skipped)}
   and leaves a mess when it is interrupted. *sanddune* is one call of \`run()\`, which also checks that the sandbox works, gives it
   a git directory of its own, verifies what comes out, locks the branch, and keeps a journal and a log.
 * **20,000 files**: the same in a large repository, where it must not compare worse.
+* **sandbox.run()**: the same work in a sandbox of \`createSandbox()\`, which is there already, against a \`run()\` that makes a
+  sandbox and a worktree for itself.
 * **memory, time per MB**: an agent with two secrets that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
 * **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
@@ -95,7 +97,7 @@ ${phaseTable(sessions)}
 
     npm ci
     npm run bench                  # everything that this machine can run
-    npm run bench -- bubblewrap    # one of: docker, bubblewrap, flood, import; this page is left alone
+    npm run bench -- bubblewrap    # one of: docker, bubblewrap, warm, flood, import; this page is left alone
 
 The repositories are made in the directory for temporary files. Where the disk is slow, \`TMPDIR=/dev/shm\` saves minutes, and is
 the stricter comparison: what both sides have in common gets cheaper.
