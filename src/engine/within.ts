@@ -13,10 +13,16 @@ import { takeNotice } from "./takeNotice.ts";
 export const atPresent = (plan: SessionPlan): Effect.Effect<SessionPlan, SandduneError> =>
   Effect.map(readHostState(plan.repository), (host) => ({ ...plan, host }));
 
-/** A session in a worktree that goes on afterwards, for its user too: nothing of an agent's runs there by itself. */
-export const inWorktree = <A, R>(
+/** What a session finds, and leaves behind for those who come after it. */
+interface Place {
+  readonly arrive: Effect.Effect<void, SandduneError>;
+  readonly leave: (session: Session) => Effect.Effect<void>;
+}
+
+/** A session in something that goes on afterwards. */
+const within = <A, R>(
   plan: SessionPlan,
-  checkout: CheckoutSession,
+  { arrive, leave }: Place,
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> =>
@@ -24,13 +30,24 @@ export const inWorktree = <A, R>(
     withSession(
       current,
       (session) =>
-        takeNotice(checkout).pipe(
+        arrive.pipe(
           Effect.andThen(Effect.suspend(() => body(session))),
-          Effect.ensuring(Effect.suspend(() => (checkout.isUsed ? settle(session, checkout) : Effect.void))),
+          Effect.ensuring(Effect.suspend(() => leave(session))),
         ),
       read,
     ),
   );
+
+/** A session in a worktree that goes on afterwards, for its user too: nothing of an agent's runs there by itself. */
+export const inWorktree = <A, R>(
+  plan: SessionPlan,
+  checkout: CheckoutSession,
+  body: (session: Session) => Effect.Effect<void, SandduneError, R>,
+  read: (session: Session) => A,
+): Effect.Effect<A, SandduneError, R> => {
+  const leave = (session: Session) => (checkout.isUsed ? settle(session, checkout) : Effect.void);
+  return within(plan, { arrive: takeNotice(checkout), leave }, body, read);
+};
 
 /** A session in a sandbox that goes on afterwards. */
 export const inSandbox = <A, R>(
@@ -38,15 +55,7 @@ export const inSandbox = <A, R>(
   sandbox: SandboxSession,
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
-): Effect.Effect<A, SandduneError, R> =>
-  Effect.flatMap(atPresent(plan), (current) =>
-    withSession(
-      current,
-      (session) =>
-        catchUp(sandbox).pipe(
-          Effect.andThen(Effect.suspend(() => body(session))),
-          Effect.ensuring(disarm(session, sandbox.checkout)),
-        ),
-      read,
-    ),
-  );
+): Effect.Effect<A, SandduneError, R> => {
+  const leave = (session: Session) => disarm(session, sandbox.checkout);
+  return within(plan, { arrive: catchUp(sandbox), leave }, body, read);
+};

@@ -21,7 +21,8 @@ echo 'Done. <promise>COMPLETE</promise>'
 
 export const expectUntouched = (repository: string): void => {
   expect(existsSync(join(repository, ".sanddune"))).toBe(false);
-  expect(git(repository, "branch", "--format=%(refname:short)")).toBe("main");
+  expect(existsSync(join(repository, ".git/sanddune"))).toBe(false);
+  expect(git(repository, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
   expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
   expect(git(repository, "status", "--porcelain")).toBe("");
 };

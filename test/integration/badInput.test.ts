@@ -14,6 +14,7 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { expectUntouched } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
@@ -27,14 +28,6 @@ const failureOf = (options: object): Promise<SandduneError> =>
     },
     (error) => error,
   );
-
-/** Nothing at all was made: no config directory, no ref, no worktree, no lock. */
-const expectUntouched = (cwd: string) => {
-  expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
-  expect(existsSync(join(cwd, ".git/sanddune"))).toBe(false);
-  expect(git(cwd, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
-  expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
-};
 
 const bind = (): SandboxProvider =>
   createBindMountSandboxProvider({

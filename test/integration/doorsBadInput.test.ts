@@ -1,5 +1,3 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   command,
@@ -12,7 +10,8 @@ import {
 } from "../../src/index.ts";
 import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { expectUntouched } from "../cli/fixtures.ts";
+import { temporaryRepository } from "../helpers/repository.ts";
 
 const agent = command("true", { interactive: "true" });
 /** One that must not be asked for anything: the options are wrong. */
@@ -49,14 +48,6 @@ const failureOf = (result: Promise<unknown>): Promise<Error> =>
     },
     (error) => error,
   );
-
-/** Nothing at all was made: no config directory, no lock, no ref, no worktree. */
-const expectUntouched = (cwd: string) => {
-  expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
-  expect(existsSync(join(cwd, ".git/sanddune"))).toBe(false);
-  expect(git(cwd, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
-  expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
-};
 
 describe.each(DOORS)("%s(), before anything is created,", (door) => {
   it.each([
