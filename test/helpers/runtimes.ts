@@ -3,7 +3,10 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "vitest";
 
-const ENV_FILE = join(import.meta.dirname, "../../.cache/runtimes/env");
+const CACHE = join(import.meta.dirname, "../../.cache");
+const ENV_FILE = join(CACHE, "runtimes/env");
+/** Where `scripts/agents/install` puts the agents. */
+export const AGENTS = join(CACHE, "agents");
 
 /** What `scripts/runtimes/start` wrote down, unless the caller has set it otherwise. */
 if (existsSync(ENV_FILE)) {
@@ -22,12 +25,25 @@ export const AS_TEST_USER = process.env["SANDDUNE_AS_TEST_USER"];
 
 export const isRoot = process.getuid?.() === 0;
 
-const complaint = (program: string, args: readonly string[]): string | undefined => {
-  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", cwd: "/" });
+const complaint = (
+  program: string,
+  args: readonly string[],
+  options: { cwd?: string; env?: NodeJS.ProcessEnv } = {},
+): string | undefined => {
+  const { status, stderr, error } = spawnSync(program, args, { encoding: "utf8", cwd: "/", ...options });
   return status === 0 ? undefined : `${program}: ${error?.message ?? stderr.trim()}`;
 };
 
 const inspectImage = ["image", "inspect", "--format", "{{.Id}}", TEST_IMAGE];
+
+/** Some agents write into their home even to say their version. */
+const agentComplaint = (launcher: string, args = ["--version"], cwd = "/"): string | undefined => {
+  const path = join(AGENTS, "bin", launcher);
+  if (!existsSync(path)) return `${path} does not exist: run scripts/agents/install`;
+  return complaint(path, args, { cwd, env: { ...process.env, HOME: join(AGENTS, "home") } });
+};
+
+const importCursorSdk = ["--no-warnings", "--input-type=module", "--eval", 'await import("@cursor/sdk")'];
 
 const checks = {
   docker: () => complaint("docker", inspectImage),
@@ -56,13 +72,24 @@ const checks = {
     AS_TEST_USER === undefined
       ? "SANDDUNE_AS_TEST_USER is not set"
       : complaint(AS_TEST_USER, ["podman", ...inspectImage]),
+  "claude code": () => agentComplaint("claude"),
+  codex: () => agentComplaint("codex"),
+  opencode: () => agentComplaint("opencode"),
+  pi: () => agentComplaint("pi"),
+  gemini: () => agentComplaint("gemini"),
+  copilot: () => agentComplaint("copilot"),
+  "cursor sdk": () => agentComplaint("node22", importCursorSdk, join(AGENTS, "cursor")),
 } satisfies Record<string, () => string | undefined>;
 
 export type Runtime = keyof typeof checks;
 
+/** Some take seconds to say their version, and a file may ask more than once. */
+const reasons = new Map<Runtime, string | undefined>();
+
 /** Why a runtime cannot be used here; `undefined` if it can. */
 export const whyMissing = (runtime: Runtime): string | undefined => {
-  const reason = checks[runtime]();
+  if (!reasons.has(runtime)) reasons.set(runtime, checks[runtime]());
+  const reason = reasons.get(runtime);
   return reason === undefined ? undefined : `${runtime} is not available: ${reason}`;
 };
 
