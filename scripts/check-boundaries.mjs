@@ -23,11 +23,13 @@ const ALLOWED = {
   // Contracts and what implements them know nothing of the engine.
   agents: ["process"],
   sandboxes: ["process"],
+  agentSessions: ["process", "agents/contract.ts", "sandboxes/contract.ts"],
   display: ["process", "agents"],
   prompt: ["process", "sandboxes/contract.ts"],
   env: ["process", "agents/contract.ts"],
   git: ["process", "sandboxes/contract.ts"],
   engine: [
+    "agentSessions",
     "git",
     "prompt",
     "env",

@@ -1,12 +1,29 @@
+export { type AiderEnvKey, type AiderOptions, aider } from "./agents/aider.ts";
+export { type ClaudeCodeEnvKey, type ClaudeCodeOptions, claudeCode } from "./agents/claudeCode.ts";
+export { type CodexEnvKey, type CodexOptions, codex } from "./agents/codex.ts";
 export { type CommandOptions, command } from "./agents/command.ts";
 export type {
   AgentCommand,
+  AgentErrorKind,
   AgentEvent,
+  AgentInstallation,
   AgentInteraction,
   AgentIteration,
+  AgentOutputParser,
+  AgentProgram,
   AgentProvider,
+  AgentSessions,
   AgentStreamEvent,
+  McpServer,
+  McpServers,
+  ResumedSession,
+  SessionDirectory,
 } from "./agents/contract.ts";
+export { type CopilotEnvKey, type CopilotOptions, copilot } from "./agents/copilot.ts";
+export { type CursorEnvKey, type CursorOptions, cursor } from "./agents/cursor.ts";
+export { type GeminiEnvKey, type GeminiOptions, gemini } from "./agents/gemini.ts";
+export { type OpencodeEnvKey, type OpencodeOptions, opencode } from "./agents/opencode.ts";
+export { type PiEnvKey, type PiOptions, pi } from "./agents/pi.ts";
 export { type ScriptedStep, scripted } from "./agents/scripted.ts";
 export { createSandbox } from "./createSandbox.ts";
 export { createWorktree } from "./createWorktree.ts";
@@ -33,11 +50,13 @@ export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type {
   CloseResult,
   Commit,
+  GoOnOptions,
   InteractiveResult,
   IterationResult,
   IterationUsage,
   RunResult,
   SandboxExecResult,
+  SandboxRunResult,
 } from "./results.ts";
 export { run } from "./run.ts";
 export type {
@@ -45,9 +64,11 @@ export type {
   BranchStrategyFor,
   CheckoutOptions,
   PromptOption,
+  ResumeOptions,
   RunOptions,
   SandboxRunOptions,
   SessionOptions,
+  TokenPrices,
   WorktreeRunOptions,
 } from "./runOptions.ts";
 export type { Sandbox } from "./sandbox.ts";

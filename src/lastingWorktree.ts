@@ -11,7 +11,9 @@ import {
   validateWorktreeRun,
   validateWorktreeSandbox,
 } from "./engine/validateOptions.ts";
+import { withGoingOn } from "./goOn.ts";
 import { lastingSandbox } from "./lastingSandbox.ts";
+import type { RunResult } from "./results.ts";
 import type { WorktreeRunOptions } from "./runOptions.ts";
 import { noSandbox } from "./sandboxes/no-sandbox.ts";
 import type { Worktree } from "./worktree.ts";
@@ -19,18 +21,22 @@ import type { Worktree } from "./worktree.ts";
 /** What the caller gets of a worktree that lasts. */
 export const lastingWorktree = (worktree: LastingWorktree): Worktree => {
   const { lifecycle, checkout, surroundings, logFilePath } = worktree;
+  const run = async <Value>(options: WorktreeRunOptions<Value>): Promise<RunResult<Value>> => {
+    const same = { ...options };
+    const result = await lifecycle.call(options as WorktreeRunOptions, validateWorktreeRun, (own) =>
+      liveRun<Value>(
+        planWorktreeRun(own, surroundings).pipe(Effect.flatMap((plan) => runInWorktree(plan, checkout))),
+      ),
+    );
+    return withGoingOn(result, same, (again) => run<Value>(again));
+  };
   return {
     runId: surroundings.runId,
     branch: checkout.branch ?? "HEAD",
     worktreePath: checkout.path,
     ...(logFilePath !== undefined && { logFilePath }),
     warnings: lifecycle.warnings,
-    run: <Value>(options: WorktreeRunOptions<Value>) =>
-      lifecycle.call(options as WorktreeRunOptions, validateWorktreeRun, (own) =>
-        liveRun<Value>(
-          planWorktreeRun(own, surroundings).pipe(Effect.flatMap((plan) => runInWorktree(plan, checkout))),
-        ),
-      ),
+    run,
     interactive: (options) =>
       lifecycle.call(options, validateWorktreeInteractive, (own) =>
         withTerminal(

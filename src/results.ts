@@ -13,17 +13,24 @@ export interface IterationUsage {
 
 /** One invocation of the agent. */
 export interface IterationResult {
+  /** What the agent calls its session. */
   readonly sessionId?: string;
+  /** The session on the host, where the agent's own resume finds it; not set if it was not captured. */
   readonly sessionFilePath?: string;
+  /** Not set if the agent does not tell. */
   readonly usage?: IterationUsage;
+  /** How many lines of the agent's output were not understood; not set if all were. */
+  readonly unknownLines?: number;
 }
 
-/** What `run()` resolves with; `Value` is the type of `output`. */
-export interface RunResult<Value = unknown> {
+/** What `sandbox.run()` resolves with; `Value` is the type of `output`. */
+export interface SandboxRunResult<Value = unknown> {
   /** Names the run in `.sanddune/runs/`, in container labels and in refs. */
   readonly runId: string;
   /** One entry for each iteration; its length is the iteration count. */
   readonly iterations: IterationResult[];
+  /** Tokens of all iterations; not set if the agent does not tell. */
+  readonly usage?: IterationUsage;
   /** The completion signal that the agent printed, if it printed one. */
   readonly completionSignal?: string;
   /** What the agent said in the tag of the `output` option; `undefined` without that option. */
@@ -42,6 +49,23 @@ export interface RunResult<Value = unknown> {
   readonly protectedPaths: string[];
   /** What went differently than a caller would expect, in sentences. */
   readonly warnings: string[];
+}
+
+/** What may be different when a run is gone on with. */
+export interface GoOnOptions {
+  readonly name?: string;
+  readonly signal?: AbortSignal;
+}
+
+/** What `run()` resolves with; `Value` is the type of `output`. */
+export interface RunResult<Value = unknown> extends SandboxRunResult<Value> {
+  /**
+   * Goes on with the agent's session of the last iteration: another run with the same options, of one iteration, with
+   * this prompt. Rejects if that session was not captured.
+   */
+  resume(prompt: string, options?: GoOnOptions): Promise<RunResult<Value>>;
+  /** As `resume()`, but in a copy of the session, which stays as it is. */
+  fork(prompt: string, options?: GoOnOptions): Promise<RunResult<Value>>;
 }
 
 /** What `interactive()` resolves with when the person has left the agent. */

@@ -4,6 +4,7 @@ import { liveRun } from "./engine/liveRun.ts";
 import { planRun } from "./engine/planRun.ts";
 import { runSession } from "./engine/runSession.ts";
 import { validateRun } from "./engine/validateOptions.ts";
+import { withGoingOn } from "./goOn.ts";
 import type { RunResult } from "./results.ts";
 import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
@@ -21,7 +22,9 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
  */
 export const run = <Sandbox extends SandboxProvider, Value = undefined>(
   options: RunOptions<Sandbox, Value>,
-): Promise<RunResult<Value>> =>
-  enter(options as RunOptions, validateRun, (own) =>
+): Promise<RunResult<Value>> => {
+  const same = { ...options };
+  return enter(options as RunOptions, validateRun, (own) =>
     liveRun<Value>(planRun(own).pipe(Effect.flatMap(runSession))),
-  );
+  ).then((result) => withGoingOn(result, same, (again) => run<Sandbox, Value>(again)));
+};

@@ -1,4 +1,4 @@
-import type { AgentProvider } from "./agents/contract.ts";
+import type { AgentProvider, McpServers } from "./agents/contract.ts";
 import type { LoggingOption } from "./display/logging.ts";
 import type { EnvVars } from "./envVars.ts";
 import type { BranchStrategy, WorktreeBranchStrategy } from "./git/branchStrategy.ts";
@@ -53,6 +53,24 @@ export interface CheckoutOptions {
   };
 }
 
+/** What a million tokens cost, in US dollars. */
+export interface TokenPrices {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+  /** That of input when it is left out. */
+  readonly cacheCreationPerMillion?: number;
+  /** That of input when it is left out. */
+  readonly cacheReadPerMillion?: number;
+}
+
+/** Going on with a session of the agent's that is on this machine. */
+export interface ResumeOptions {
+  /** The id of the session, as in `iterations` of an earlier run's result. Only one iteration is possible with it. */
+  readonly resumeSession?: string;
+  /** Go on in a copy of the session, which stays as it is. */
+  readonly forkSession?: boolean;
+}
+
 /** What the agent is to do, wherever it does it. */
 export type AgentOptions<Value> = PromptOption &
   SessionOptions & {
@@ -67,6 +85,19 @@ export type AgentOptions<Value> = PromptOption &
     readonly completionTimeoutSeconds?: number;
     /** How the run is shown while it goes on; `{ type: "file" }` when it is left out. */
     readonly logging?: LoggingOption;
+    /** Stops the run once it has used more tokens than this, of all kinds. What was committed is kept. */
+    readonly maxTokens?: number;
+    /** Stops the run once it has cost more than this by `prices`, in US dollars. What was committed is kept. */
+    readonly maxCostUsd?: number;
+    /** What tokens cost; needed for `maxCostUsd`. */
+    readonly prices?: TokenPrices;
+    /**
+     * When the model lets the agent do no more for now: fail, or wait for as long as the agent says, but not longer than
+     * this in all, and go on with the same session. `"fail"` when it is left out.
+     */
+    readonly onRateLimit?: "fail" | { readonly waitUpToMs: number };
+    /** Tools that the agent is to have besides its own. */
+    readonly mcpServers?: McpServers;
     /** What the agent is to say in a tag of its text; see `Output`. */
     readonly output?: OutputDefinition<Value>;
     readonly timeouts?: {
@@ -79,7 +110,8 @@ export type RunOptions<
   Sandbox extends SandboxProvider = SandboxProvider,
   Value = unknown,
 > = AgentOptions<Value> &
-  CheckoutOptions & {
+  CheckoutOptions &
+  ResumeOptions & {
     readonly sandbox: Sandbox;
     /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
     readonly branchStrategy?: BranchStrategyFor<Sandbox>;
@@ -91,11 +123,13 @@ export type RunOptions<
 export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
   /** Refused: a sandbox that lasts does not go on with a session of the agent's, each run in it begins a new one. */
   readonly resumeSession?: never;
+  readonly forkSession?: never;
 };
 
 /** The options of `worktree.run()`: the worktree is there; the sandbox is made for this run. */
-export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> & {
-  readonly sandbox: SandboxProvider;
-  /** Commands that prepare the sandbox. */
-  readonly hooks?: SandboxHooks;
-};
+export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> &
+  ResumeOptions & {
+    readonly sandbox: SandboxProvider;
+    /** Commands that prepare the sandbox. */
+    readonly hooks?: SandboxHooks;
+  };

@@ -1,5 +1,5 @@
 import type { SandboxInteractiveOptions } from "./interactiveOptions.ts";
-import type { CloseResult, InteractiveResult, RunResult, SandboxExecResult } from "./results.ts";
+import type { CloseResult, InteractiveResult, SandboxExecResult, SandboxRunResult } from "./results.ts";
 import type { SandboxRunOptions } from "./runOptions.ts";
 import type { SandboxExecOptions } from "./sandboxOptions.ts";
 
@@ -22,7 +22,7 @@ export interface Sandbox extends AsyncDisposable {
   /** What the making had to say: that a worktree with uncommitted changes was taken over, for one. */
   readonly warnings: readonly string[];
   /** Runs an agent in the sandbox; what it commits is on the branch when the promise resolves. */
-  run<Value = undefined>(options: SandboxRunOptions<Value>): Promise<RunResult<Value>>;
+  run<Value = undefined>(options: SandboxRunOptions<Value>): Promise<SandboxRunResult<Value>>;
   /** Runs a command with `sh`, where an agent would start, with the env vars of the sandbox. Resolves for every exit code. */
   exec(command: string, options?: SandboxExecOptions): Promise<SandboxExecResult>;
   /** Shows the agent's own interface on the terminal, until the person leaves it. */

@@ -35,11 +35,12 @@ export const command = (commandLine: string, { env, interactive }: CommandOption
     name: "command",
     ...(env && { env }),
     buildCommand: ({ prompt }) => ({ command: commandLine, stdin: prompt }),
-    parseLine: (line, stream) =>
+    createParser: () => (line, stream) =>
       stream === "stdout" ? [{ type: "text", text: `${line}\n` }] : [{ type: "raw", line, stream }],
     ...(interactive !== undefined && {
-      interactiveCommand: ({ prompt }) =>
-        prompt === undefined ? interactive : `${interactive} ${shellQuote(prompt)}`,
+      interactiveCommand: ({ prompt }) => ({
+        command: prompt === undefined ? interactive : `${interactive} ${shellQuote(prompt)}`,
+      }),
     }),
   };
 };

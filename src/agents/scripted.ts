@@ -66,7 +66,7 @@ export const scripted = (
     const played = typeof steps === "function" ? steps(iteration) : steps;
     return { command: ["sh", "-s"], stdin: `${played.flatMap(stepLines).join("\n")}\nexit 0\n` };
   },
-  parseLine: (line, stream) => {
+  createParser: () => (line, stream) => {
     if (stream === "stderr") return [{ type: "raw", line, stream }];
     if (!line.startsWith(EVENT_MARK)) return [{ type: "toolResult", output: line }];
     return [parseEvent(line) ?? { type: "raw", line, stream }];

@@ -43,6 +43,7 @@ export const createRunCommand = (): Command =>
     .description("Runs an agent on a prompt in a sandbox; its commits end up on a branch of this repository.")
     .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
     .option("--agent <name>", `who does the work: ${Object.keys(agentRegistry).join(", ")}`)
+    .option("--model <name>", "the model that the agent is to use")
     .option("--agent-command <line>", "the program for --agent command")
     .option("--sandbox <name>", `where it is done: ${Object.keys(sandboxRegistry).join(", ")}`)
     .option(
@@ -72,6 +73,9 @@ export const createRunCommand = (): Command =>
     .option("--max-iterations <n>", "how often the agent is invoked at most (default: 1)", wholeNumber)
     .option("--completion-signal <text>", "what the agent says when it is done (repeatable)", collect)
     .option("--idle-timeout <seconds>", "stop an agent that is silent for so long (default: 600)", seconds)
+    .option("--resume-session <id>", "go on with a session of the agent's, see the result of an earlier run")
+    .option("--fork-session", "go on in a copy of that session")
+    .option("--max-tokens <n>", "stop the run once it has used more tokens", wholeNumber)
     .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
     .option("--env <name>", "let this variable of yours into the sandbox (repeatable)", collect)
     .option("--name <text>", "stands before every line that is shown of the run")

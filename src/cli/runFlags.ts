@@ -20,6 +20,9 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly maxIterations?: number;
   readonly completionSignal?: string[];
   readonly idleTimeout?: number;
+  readonly resumeSession?: string;
+  readonly forkSession?: boolean;
+  readonly maxTokens?: number;
   readonly copy?: string[];
   readonly promptArg?: string[];
   readonly env?: string[];
@@ -88,6 +91,9 @@ export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
     maxIterations: flags.maxIterations,
     completionSignal: flags.completionSignal,
     idleTimeoutSeconds: flags.idleTimeout,
+    resumeSession: flags.resumeSession,
+    forkSession: flags.forkSession,
+    maxTokens: flags.maxTokens,
     copyToWorktree: flags.copy,
     name: flags.name,
     env: flags.env && envOf(flags.env),

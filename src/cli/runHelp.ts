@@ -1,7 +1,7 @@
 import { agentRegistry } from "./agentRegistry.ts";
 import { sandboxRegistry } from "./sandboxRegistry.ts";
 
-const NAME_WIDTH = 12;
+const NAME_WIDTH = 13;
 
 const entries = (registry: Readonly<Record<string, { readonly summary: string }>>): string =>
   Object.entries(registry)
@@ -17,6 +17,11 @@ Agents:
 ${entries(agentRegistry)}
 
 Examples:
+  Claude Code in a container of your image, with your key:
+    $ export ANTHROPIC_API_KEY=…
+    $ sanddune run --agent claude-code --model claude-opus-4-8 \\
+        --sandbox docker --branch agent/fix-42 --prompt 'Fix issue 42'
+
   A script as the agent, its commits on a branch of their own:
     $ sanddune run --agent-command 'sh ./agent.sh' --sandbox bubblewrap \\
         --branch agent/fix-42 --prompt 'Fix issue 42'

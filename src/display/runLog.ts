@@ -14,7 +14,7 @@ const MAX_BYTES_PER_CHARACTER = 3;
 /** What follows the first line is indented, so that it cannot pass for a line of sanddune's own. */
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
 
-const describe = (event: Exclude<AgentStreamEvent, { type: "text" }>): string => {
+const describe = (event: Exclude<AgentStreamEvent, { type: "text" | "turnStart" }>): string => {
   switch (event.type) {
     case "toolCall":
       return `[tool call] ${indented(event.name)} ${showToolInput(event.input)}`;
@@ -24,6 +24,8 @@ const describe = (event: Exclude<AgentStreamEvent, { type: "text" }>): string =>
       return `[session] ${indented(event.sessionId)}`;
     case "usage":
       return `[usage] ${JSON.stringify(event.usage)}`;
+    case "error":
+      return `[${event.willRetry ? "agent tries again" : "model error"}] ${indented(event.message)}`;
     case "result":
       return `[${event.isError ? "agent failed" : "agent finished"}] ${indented(event.message ?? "")}`;
     case "raw":
@@ -68,7 +70,7 @@ export class RunLog implements RunDisplay {
   }
 
   note(sentence: string): void {
-    this.#writeLine(`[sanddune ${new Date().toISOString()}] ${sentence}`);
+    this.#writeLine(`[sanddune ${new Date().toISOString()}] ${indented(sentence)}`);
   }
 
   warn(sentence: string): void {
@@ -81,7 +83,7 @@ export class RunLog implements RunDisplay {
 
   event(event: AgentStreamEvent): void {
     if (event.type === "text") this.#write(event.text);
-    else this.#writeLine(describe(event));
+    else if (event.type !== "turnStart") this.#writeLine(describe(event));
   }
 
   rawLine(line: string, stream: "stdout" | "stderr"): void {

@@ -1,10 +1,10 @@
-import type { RunResult } from "../results.ts";
+import type { IterationResult, SandboxRunResult } from "../results.ts";
 import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
 
 /** What a result has to tell; an error has the same fields, as far as the run came. */
-export type Reached = Partial<RunResult>;
+export type Reached = Partial<SandboxRunResult> & { readonly failedIteration?: IterationResult };
 
 const TITLES: Record<SessionKind, Record<RunEnding["state"], string>> = {
   run: { succeeded: "The run succeeded.", failed: "The run failed.", aborted: "The run was aborted." },
@@ -81,6 +81,12 @@ const worktreeLines = ({ preservedWorktreePath }: Reached): string[] =>
 /** Where work was done, for people. */
 const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];
 
+/** The session of the agent's that can be gone on with. */
+const sessionLines = ({ iterations = [], failedIteration = iterations.at(-1) }: Reached): string[] =>
+  failedIteration?.sessionId === undefined || failedIteration.sessionFilePath === undefined
+    ? []
+    : [line("Session", failedIteration.sessionId)];
+
 /** What a run reached, for people: one thing a line, nothing that is not there. */
 export const reachedLines = (reached: Reached): string[] => {
   // A run that had not begun has reached nothing.
@@ -90,6 +96,7 @@ export const reachedLines = (reached: Reached): string[] => {
     ...branchLines(reached),
     ...commitLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
+    ...sessionLines(reached),
     ...worktreeLines(reached),
     ...(protectedPaths.length === 0
       ? []

@@ -77,6 +77,10 @@ export class TerminalDisplay implements RunDisplay {
       case "toolResult":
         if (this.options.isVerbose) this.#printAside(this.screen.style("dim", neutralise(event.output)));
         break;
+      case "error":
+        // What it does not get over is told with the result.
+        if (event.willRetry) this.note(`The agent tries again: ${event.message}`);
+        break;
       case "result":
         if (event.isError) this.warn(`The agent says: ${event.message ?? "it failed"}`);
         break;
@@ -86,6 +90,7 @@ export class TerminalDisplay implements RunDisplay {
         break;
       case "usage":
       case "sessionId":
+      case "turnStart":
         break;
     }
   }

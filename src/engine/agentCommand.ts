@@ -1,11 +1,16 @@
+import type { AgentProgram } from "../agents/contract.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 
 /** What a shell says when there is no such program. */
 export const COMMAND_NOT_FOUND = 127;
 
-/** The line for `sh` that runs an agent's command. */
-export const commandLineOf = (command: readonly string[] | string): string =>
+const lineOf = (command: AgentProgram["command"]): string =>
   typeof command === "string" ? command : command.map(shellQuote).join(" ");
 
-export const programOf = (command: readonly string[] | string): string =>
+/** What `sh` runs for an agent's program. */
+export const commandLineOf = ({ command, setup }: AgentProgram): string =>
+  setup === undefined ? lineOf(command) : `${setup}\n${lineOf(command)}`;
+
+/** The name of the program itself, for those who are told that it is missing. */
+export const programOf = ({ command }: AgentProgram): string =>
   (typeof command === "string" ? command.trim().split(/\s+/)[0] : command[0]) ?? "";

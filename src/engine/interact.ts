@@ -58,12 +58,13 @@ const showAgent = Effect.fnUntraced(function* (
   if (interactiveExec === undefined) {
     return yield* Effect.fail(new SandboxError(handle.name, "there is no terminal to be had in it"));
   }
-  const command = yield* Effect.try({
+  const program = yield* Effect.try({
     try: () =>
       agent.interactiveCommand?.({
         prompt: expanded,
         dangerouslySkipPermissions: workplace.type === "sandbox",
-      }) ?? "",
+        cwd,
+      }) ?? { command: "" },
     catch: (reason) =>
       new AgentFailedError(agent.name, `its agent provider threw (${String(reason)})`, undefined, ""),
   });
@@ -72,17 +73,22 @@ const showAgent = Effect.fnUntraced(function* (
     Effect.sync(holdScreen),
     () =>
       interruptible(
-        async (signal) => (await interactiveExec(commandLineOf(command), { cwd, signal })).exitCode,
+        async (signal) => {
+          const env = { ...program.env, ...session.plan.env.values };
+          return (await interactiveExec(commandLineOf(program), { cwd, signal, env })).exitCode;
+        },
         (reason) => reason as SandduneError,
       ),
     (showScreen) => Effect.sync(showScreen),
   );
-  if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(command)))) return exitCode;
+  if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(program)))) return exitCode;
+  const isOnHost = workplace.type === "host";
   return yield* Effect.fail(
     new AgentNotFoundError(
       agent.name,
-      programOf(command),
-      workplace.type === "host" ? undefined : handle.name,
+      programOf(program),
+      isOnHost ? undefined : handle.name,
+      isOnHost ? [] : agent.installation?.dockerfile,
     ),
   );
 });

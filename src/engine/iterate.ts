@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { AgentEvent, AgentStreamEvent } from "../agents/contract.ts";
 import { EventRedactor } from "../env/redactEvents.ts";
 import type { Redactor } from "../env/redactor.ts";
 import type { SandduneError } from "../errors.ts";
@@ -7,6 +7,8 @@ import { interruptible } from "../process/interruptible.ts";
 import { expandPrompt } from "../prompt/expandPrompt.ts";
 import type { IterationResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
+import { AgentSessionTransfer } from "./agentSession.ts";
+import { Budget } from "./budget.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
@@ -15,7 +17,11 @@ import type { AgentPlan } from "./plan.ts";
 import { readOutput } from "./readOutput.ts";
 import { packingHandle } from "./sandboxSession.ts";
 import { TagReader } from "./tagReader.ts";
+import { UnknownLines } from "./unknownLines.ts";
 import { askingCaller } from "./waitingCalls.ts";
+
+/** How much is shown of a line that was not understood. */
+const SAMPLE_LENGTH = 200;
 
 /** Hands an event to the caller, whose mistakes are not the run's: not what is thrown, nor what is rejected later. */
 const tellCaller = (
@@ -29,8 +35,11 @@ const tellCaller = (
   } catch {}
 };
 
-const redactSession = (redactor: Redactor, result: IterationResult): IterationResult =>
-  result.sessionId === undefined ? result : { ...result, sessionId: redactor.text(result.sessionId) };
+const redactSession = (redactor: Redactor, result: IterationResult): IterationResult => ({
+  ...result,
+  ...(result.sessionId !== undefined && { sessionId: redactor.text(result.sessionId) }),
+  ...(result.sessionFilePath !== undefined && { sessionFilePath: redactor.text(result.sessionFilePath) }),
+});
 
 const importIteration = (work: SandboxWork, { iteration, result, failed, isLast }: IterationEnd) => {
   const { progress, journal, redactor } = work.session;
@@ -41,16 +50,24 @@ const importIteration = (work: SandboxWork, { iteration, result, failed, isLast 
   ).pipe(
     Effect.tap(() =>
       Effect.sync(() => {
-        if (!failed) progress.iterations.push(redactSession(redactor, result));
+        const told = redactSession(redactor, result);
+        progress.addIteration(told, failed);
         journal.tell({
           type: "iteration",
           iteration,
-          ...(result.usage && { usage: result.usage }),
+          ...(told.sessionId !== undefined && { sessionId: told.sessionId }),
+          ...(told.usage && { usage: told.usage }),
           commits: progress.commits,
         });
       }),
     ),
   );
+};
+
+const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
+  const [event, ...more] = events;
+  if (event === undefined || more.length > 0) return false;
+  return event.type === "raw" || (event.type === "text" && event.text === `${line}\n`);
 };
 
 /** The iterations of a run: expands the prompt, invokes the agent, shows what it says, and imports what it commits. */
@@ -82,10 +99,40 @@ export const iterate = Effect.fnUntraced(function* (
     timeoutMs: plan.promptExpansionMs,
   };
   sandbox.checkout.isUsed = true;
+  const transfer = new AgentSessionTransfer(work, plan.agent);
+  const resume =
+    plan.resume &&
+    (yield* timed(
+      session,
+      { phase: "agent session", label: "Bringing the agent's session into the sandbox" },
+      transfer.bring(plan.resume),
+    ));
+  // Redacted before it is cut: the beginning of a secret could not be recognised.
+  const sampleOf = (line: string) => redactor.text(line).slice(0, SAMPLE_LENGTH);
+  let unknownLines = new UnknownLines(sampleOf);
+  const finish = Effect.fnUntraced(function* (end: IterationEnd): Effect.fn.Return<void, SandduneError> {
+    const warning = unknownLines.warning(plan.agent.name);
+    if (warning !== undefined) progress.warn(warning);
+    const sessionFilePath =
+      plan.agent.sessions &&
+      (yield* timed(
+        session,
+        { phase: "agent session", label: "Capturing the agent's session" },
+        transfer.capture(end.result.sessionId, end.failed),
+      ));
+    const result = {
+      ...end.result,
+      ...(sessionFilePath !== undefined && { sessionFilePath }),
+      ...(unknownLines.count > 0 && { unknownLines: unknownLines.count }),
+    };
+    unknownLines = new UnknownLines(sampleOf);
+    yield* importIteration(work, { ...end, result });
+  });
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
-    sandbox: withEnv(env, packingHandle(sandbox)),
+    sandbox: packingHandle(sandbox),
     cwd,
+    env: env.values,
     beginIteration: (iteration) =>
       timed(
         session,
@@ -105,15 +152,23 @@ export const iterate = Effect.fnUntraced(function* (
     completionSignals: plan.completionSignals,
     idleTimeoutMs: plan.idleTimeoutMs,
     completionTimeoutMs: plan.completionTimeoutMs,
+    resume,
+    mcpServers: plan.mcpServers,
+    budget: new Budget(plan.budget),
+    rateLimitWaitMs: plan.rateLimitWaitMs,
     onEvent: (event) => events.push(event),
-    ...(logging.verbose && { onRawLine: (line, stream) => display.rawLine(line, stream) }),
+    onLine: (line, stream, meaning) => {
+      unknownLines.push(line, stream, meaning);
+      if (logging.verbose && !saysTheSame(meaning, line)) display.rawLine(line, stream);
+    },
     redactCaptured,
+    onWait: (until) => display.step(`Waiting for the rate limit to end, until ${until.toISOString()}`),
     onWarning: (sentence) => progress.warn(sentence),
     afterIteration: (end) =>
       Effect.suspend(() => {
         events.flush();
         tag?.endText();
-        return importIteration(work, end);
+        return finish(end);
       }),
   });
   if (output === undefined) return;

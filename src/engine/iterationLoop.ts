@@ -1,14 +1,22 @@
 import * as Clock from "effect/Clock";
-import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
-import type { AgentEvent, AgentProvider, AgentStreamEvent } from "../agents/contract.ts";
-import { IdleTimeoutError, type SandduneError } from "../errors.ts";
+import type {
+  AgentEvent,
+  AgentProvider,
+  AgentStreamEvent,
+  McpServers,
+  ResumedSession,
+} from "../agents/contract.ts";
+import { AgentRateLimitError, type BudgetExceededError, type SandduneError } from "../errors.ts";
 import type { IterationResult, IterationUsage } from "../results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { addUsage } from "../usage.ts";
 import { withAftermath } from "./aftermath.ts";
-import { type AgentInvocation, AgentInvoker } from "./agentInvoker.ts";
+import type { AgentInvocation, AgentInvoker } from "./agentInvoker.ts";
+import type { Budget } from "./budget.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
+import { invokeAgent } from "./invokeAgent.ts";
+import { RateLimitPatience } from "./rateLimit.ts";
 
 /** How an iteration ended. */
 export interface IterationEnd {
@@ -23,81 +31,118 @@ export interface IterationLoop {
   readonly agent: AgentProvider;
   readonly sandbox: SandboxHandle;
   readonly cwd: string;
+  /** The env vars of the session. */
+  readonly env: Readonly<Record<string, string>>;
   /** Begins an iteration: makes the prompt that the agent gets in it. */
   readonly beginIteration: (iteration: number) => Effect.Effect<string, SandduneError>;
+  /** The session that the first iteration goes on with. */
+  readonly resume?: ResumedSession | undefined;
+  readonly mcpServers?: McpServers | undefined;
   readonly maxIterations: number;
   readonly completionSignals: readonly string[];
   readonly idleTimeoutMs: number;
   readonly completionTimeoutMs: number;
+  readonly budget: Budget;
+  /** How long to wait, in all, for rate limits to end. */
+  readonly rateLimitWaitMs: number;
   readonly onEvent: (event: AgentStreamEvent) => void;
   /** Each line as the agent printed it. */
-  readonly onRawLine?: AgentInvocation["onRawLine"];
+  readonly onLine: AgentInvocation["onLine"];
   readonly redactCaptured: AgentInvocation["redactCaptured"];
+  /** The agent has to wait; the result is called when it goes on. */
+  readonly onWait: (until: Date) => () => void;
   readonly onWarning: (sentence: string) => void;
-  /** Runs after every iteration, however it ended: what the agent committed is brought home before anything else. */
+  /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
 
-/** Fails once nothing has been heard of the agent for the whole idle timeout. */
-const watchIdle = Effect.fnUntraced(function* (
-  loop: IterationLoop,
-  now: () => number,
-  lastActivity: () => number,
-): Effect.fn.Return<never, IdleTimeoutError> {
-  for (;;) {
-    const silentMs = () => now() - lastActivity();
-    yield* Effect.sleep(Math.max(0, loop.idleTimeoutMs - silentMs()));
-    // This process may have been held up itself, by a paused terminal for one: first it reads what has arrived.
-    yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
-    if (silentMs() >= loop.idleTimeoutMs) {
-      return yield* Effect.fail(new IdleTimeoutError(loop.agent.name, loop.idleTimeoutMs / 1000));
-    }
+/** What an agent is told that goes on after it was held up. */
+const GO_ON = "A rate limit had interrupted you. Go on where you were.";
+
+/** What is known of an iteration while it goes on. */
+class IterationState {
+  sessionId: string | undefined;
+  usage: IterationUsage | undefined;
+  exceeded: BudgetExceededError | undefined;
+
+  /** What is known of it when it is over. */
+  get result(): IterationResult {
+    return {
+      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(this.usage && { usage: this.usage }),
+    };
   }
+}
+
+/** With which session the agent goes on after it was held up; `undefined` if it has to begin anew. */
+const sessionToGoOn = (
+  loop: IterationLoop,
+  { sessionId, usage }: IterationState,
+  begunWith: ResumedSession | undefined,
+): ResumedSession | undefined => {
+  if (sessionId === undefined || loop.agent.sessions === undefined) return undefined;
+  const used = usage === undefined ? begunWith?.usedBefore : addUsage(begunWith?.usedBefore, usage);
+  return { sessionId, isFork: false, ...(used && { usedBefore: used }) };
+};
+
+/** Waits for a rate limit to end; fails with it where that would be too long. */
+const waitOut = Effect.fnUntraced(function* (
+  loop: IterationLoop,
+  patience: RateLimitPatience,
+  error: AgentRateLimitError,
+): Effect.fn.Return<void, AgentRateLimitError> {
+  const now = (yield* Clock.Clock).currentTimeMillisUnsafe();
+  const waitMs = patience.nextWaitMs(error, now);
+  if (waitMs === undefined) return yield* Effect.fail(error);
+  yield* Effect.acquireUseRelease(
+    Effect.sync(() => loop.onWait(new Date(now + waitMs))),
+    () => Effect.sleep(waitMs),
+    (end) => Effect.sync(end),
+  );
 });
 
-/**
- * One invocation of the agent. It is over when the agent's process is; or, when the agent has said that its turn is
- * over but something it left behind keeps the process alive, a grace period after that.
- */
 const runIteration = Effect.fnUntraced(function* (
   loop: IterationLoop,
   iteration: number,
+  patience: RateLimitPatience,
+  state: IterationState,
   matcher: CompletionSignalMatcher,
-  result: { sessionId?: string; usage?: IterationUsage },
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
-  const prompt = yield* loop.beginIteration(iteration);
-  const invoker = yield* AgentInvoker;
-  const clock = yield* Clock.Clock;
-  const turnEnded = yield* Deferred.make<Extract<AgentEvent, { type: "result" }>>();
-  const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
-  let lastActivity = now();
-  const onActivity = () => {
-    lastActivity = now();
-  };
+  const begunWith = iteration === 1 ? loop.resume : undefined;
+  const { mcpServers } = loop;
+  let prompt = yield* loop.beginIteration(iteration);
+  let resume = begunWith;
   const onEvent = (event: AgentEvent) => {
-    onActivity();
     if (event.type === "text") matcher.push(event.text);
-    if (event.type === "sessionId") result.sessionId = event.sessionId;
-    if (event.type === "usage") result.usage = addUsage(result.usage, event.usage);
-    if (event.type === "result" && !event.isError) Deferred.doneUnsafe(turnEnded, Effect.succeed(event));
+    if (event.type === "sessionId") state.sessionId = event.sessionId;
+    if (event.type === "usage") state.usage = addUsage(state.usage, event.usage);
     loop.onEvent({ iteration, timestamp: new Date(), ...event });
   };
-  const invocation = invoker.invoke({
-    agent: loop.agent,
-    prompt,
-    iteration,
-    sandbox: loop.sandbox,
-    cwd: loop.cwd,
-    onEvent,
-    ...(loop.onRawLine && { onRawLine: loop.onRawLine }),
-    redactCaptured: loop.redactCaptured,
-    onActivity,
-  });
-  const lingering = Deferred.await(turnEnded).pipe(Effect.andThen(Effect.sleep(loop.completionTimeoutMs)));
-  yield* invocation.pipe(
-    Effect.raceFirst(watchIdle(loop, now, () => lastActivity)),
-    Effect.raceFirst(lingering),
-  );
+  const spend = (event: AgentEvent) => {
+    if (event.type === "usage") state.exceeded ??= loop.budget.spend(event.usage);
+    return state.exceeded;
+  };
+  for (;;) {
+    const limited = yield* invokeAgent(loop, {
+      iteration: { prompt, iteration, ...(resume && { resume }), ...(mcpServers && { mcpServers }) },
+      onEvent,
+      spend,
+      hasSaidSignal: () => matcher.matched !== undefined,
+    }).pipe(
+      Effect.as(undefined),
+      Effect.catchIf(
+        (error) => error instanceof AgentRateLimitError,
+        (error) => Effect.succeed(error),
+      ),
+    );
+    if (limited === undefined) return;
+    if (state.exceeded !== undefined) return yield* Effect.fail(state.exceeded);
+    yield* waitOut(loop, patience, limited);
+    const session = sessionToGoOn(loop, state, begunWith);
+    if (session === undefined) continue;
+    resume = session;
+    prompt = GO_ON;
+  }
 });
 
 /**
@@ -107,18 +152,22 @@ const runIteration = Effect.fnUntraced(function* (
 export const runIterations = Effect.fnUntraced(function* (
   loop: IterationLoop,
 ): Effect.fn.Return<string | undefined, SandduneError, AgentInvoker> {
+  const patience = new RateLimitPatience(loop.rateLimitWaitMs);
   for (let iteration = 1; iteration <= loop.maxIterations; iteration++) {
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
-    const result: { sessionId?: string; usage?: IterationUsage } = {};
-    yield* withAftermath(runIteration(loop, iteration, matcher, result), {
-      onFailure: () => loop.afterIteration({ iteration, result, failed: true, isLast: true }),
+    const state = new IterationState();
+    yield* withAftermath(runIteration(loop, iteration, patience, state, matcher), {
+      onFailure: () => loop.afterIteration({ iteration, result: state.result, failed: true, isLast: true }),
       onSuccess: () => {
-        const isLast = matcher.matched !== undefined || iteration === loop.maxIterations;
-        return loop.afterIteration({ iteration, result, failed: false, isLast });
+        const isDone = matcher.matched !== undefined || iteration === loop.maxIterations;
+        const isLast = isDone || state.exceeded !== undefined;
+        return loop.afterIteration({ iteration, result: state.result, failed: false, isLast });
       },
       warn: loop.onWarning,
     });
     if (matcher.matched !== undefined) return matcher.matched;
+    if (state.exceeded !== undefined && iteration < loop.maxIterations)
+      return yield* Effect.fail(state.exceeded);
   }
   return undefined;
 });

@@ -23,7 +23,7 @@ export const seconds: Check = (value) =>
 export const milliseconds: Check = (value) =>
   typeof value === "number" && value > 0 && value <= MAX_TIMER_SECONDS * 1000
     ? undefined
-    : "must be a number of milliseconds above 0";
+    : `must be a number of milliseconds, above 0 and at most ${MAX_TIMER_SECONDS * 1000}`;
 export const count: Check = (value) =>
   Number.isInteger(value) && (value as number) >= 1 ? undefined : "must be a whole number, 1 or more";
 

@@ -1,4 +1,5 @@
-import type { AgentProvider } from "../agents/contract.ts";
+import type { HostSessionFile } from "../agentSessions/hostSessions.ts";
+import type { AgentProvider, McpServers } from "../agents/contract.ts";
 import type { SessionKind } from "../display/contract.ts";
 import type { LoggingOption } from "../display/logging.ts";
 import type { ResolvedEnv } from "../env/envValues.ts";
@@ -10,6 +11,7 @@ import type { HostHook, SandboxHook } from "../hooks.ts";
 import type { OutputDefinition } from "../output.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../sandboxes/contract.ts";
+import type { BudgetLimits } from "./budget.ts";
 
 /** Everything that is decided about a session before anything is created; what it does is in plans of their own. */
 export interface SessionPlan {
@@ -57,6 +59,14 @@ export interface SandboxPlan<Provider = InteractiveSandboxProvider> {
   readonly usesSudo: boolean;
 }
 
+/** A session of the agent's that a run goes on with. */
+export interface ResumePlan {
+  readonly sessionId: string;
+  /** It goes on in a copy. */
+  readonly isFork: boolean;
+  readonly files: readonly HostSessionFile[];
+}
+
 /** What the agent is to do, in as many iterations as it takes. */
 export interface AgentPlan {
   readonly agent: AgentProvider;
@@ -67,6 +77,11 @@ export interface AgentPlan {
   readonly completionSignals: readonly string[];
   readonly idleTimeoutMs: number;
   readonly completionTimeoutMs: number;
+  readonly resume: ResumePlan | undefined;
+  readonly mcpServers: McpServers | undefined;
+  readonly budget: BudgetLimits;
+  /** How long to wait, in all, for rate limits to end. */
+  readonly rateLimitWaitMs: number;
 }
 
 /** What the agent is to begin with, when a person talks to it. */

@@ -1,17 +1,22 @@
+import { join, resolve } from "node:path";
 import * as Effect from "effect/Effect";
+import { findHostSession } from "../agentSessions/hostSessions.ts";
+import { MIN_COPIED_ID_LENGTH } from "../agentSessions/limits.ts";
+import { InvalidOptionsError } from "../errors.ts";
 import type { SourceBranch } from "../git/worktrees.ts";
 import type { Hooks, SandboxHooks } from "../hooks.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type {
   AgentOptions,
   CheckoutOptions,
+  ResumeOptions,
   RunOptions,
   SandboxRunOptions,
   WorktreeRunOptions,
 } from "../runOptions.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";
-import type { AgentPlan, CheckoutPlan, SandboxPlan } from "./plan.ts";
-import { type PlanRequest, planSession } from "./planSession.ts";
+import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan } from "./plan.ts";
+import { checked, type PlanRequest, planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 export const DEFAULTS = {
@@ -48,7 +53,48 @@ export const planSandbox = <Provider>(
   };
 };
 
-const planAgent = (options: AgentOptions<unknown>, prompt: ResolvedPrompt): AgentPlan => ({
+/** Values for MCP servers are secrets like those of env vars. */
+const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(mcpServers).flatMap(([name, server]) =>
+      Object.entries(("url" in server ? server.headers : server.env) ?? {}).map(
+        ([key, value]) => [`mcpServers.${name}.${key}`, value] as const,
+      ),
+    ),
+  );
+
+/** A budget can stop nothing that it does not hear of in time. */
+const budgetWarnings = ({ agent, maxTokens, maxCostUsd, maxIterations }: AgentOptions<unknown>): string[] => {
+  const hasBudget = maxTokens !== undefined || maxCostUsd !== undefined;
+  if (!hasBudget || agent.reportsUsage !== "perTurn" || (maxIterations ?? 1) > 1) return [];
+  return [
+    `The agent ${agent.name} tells only at the end of its turn what it has used: a budget cannot stop the one iteration of this run.`,
+  ];
+};
+
+/** Looks for the session that is to be resumed: on the host, before anything is created. */
+const planResume = (
+  { agent, resumeSession, forkSession }: ResumeOptions & AgentOptions<unknown>,
+  cwd: string,
+) =>
+  checked((): ResumePlan | undefined => {
+    const { sessions } = agent;
+    if (resumeSession === undefined || sessions === undefined) return undefined;
+    if (forkSession && sessions.forksByCopy && resumeSession.length < MIN_COPIED_ID_LENGTH) {
+      throw new InvalidOptionsError("forkSession", "a session with so short an id cannot be copied.");
+    }
+    const files = findHostSession({ ...agent, sessions }, resumeSession, cwd);
+    return { sessionId: resumeSession, isFork: forkSession ?? false, files };
+  });
+
+const waitMsOf = (onRateLimit: AgentOptions<unknown>["onRateLimit"] = "fail"): number =>
+  onRateLimit === "fail" ? 0 : onRateLimit.waitUpToMs;
+
+const planAgent = (
+  options: AgentOptions<unknown>,
+  prompt: ResolvedPrompt,
+  resume?: ResumePlan,
+): AgentPlan => ({
   agent: options.agent,
   prompt,
   promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
@@ -57,6 +103,10 @@ const planAgent = (options: AgentOptions<unknown>, prompt: ResolvedPrompt): Agen
   completionSignals: [options.completionSignal ?? DEFAULT_COMPLETION_SIGNAL].flat(),
   idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
   completionTimeoutMs: (options.completionTimeoutSeconds ?? DEFAULTS.completionTimeoutSeconds) * 1000,
+  resume,
+  mcpServers: options.mcpServers,
+  budget: { maxTokens: options.maxTokens, maxCostUsd: options.maxCostUsd, prices: options.prices },
+  rateLimitWaitMs: waitMsOf(options.onRateLimit),
 });
 
 const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
@@ -64,18 +114,21 @@ const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
   options,
   logging: options.logging ?? DEFAULTS.logging,
   agent: options.agent,
+  secrets: mcpSecrets(options),
+  warnings: budgetWarnings(options),
 });
 
 /** Plans `run()`. */
 export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
   const { branchStrategy } = options;
+  const resume = yield* planResume(options, resolve(options.cwd ?? "."));
   const planned = yield* planSession({ ...requestOf(options), sandbox, branchStrategy });
   return {
     session: planned.session,
     checkout: planCheckout(options, planned.source),
     sandbox,
-    agent: planAgent(options, planned.prompt),
+    agent: planAgent(options, planned.prompt, resume),
   };
 });
 
@@ -85,8 +138,10 @@ export const planWorktreeRun = Effect.fnUntraced(function* (
   surroundings: Surroundings,
 ) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
+  const { topLevel, prefix } = surroundings.repository;
+  const resume = yield* planResume(options, join(topLevel, prefix));
   const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
-  return { session, sandbox, agent: planAgent(options, prompt) };
+  return { session, sandbox, agent: planAgent(options, prompt, resume) };
 });
 
 /** Plans `sandbox.run()`. */

@@ -32,6 +32,10 @@ export interface PlanRequest {
     Pick<CheckoutOptions, "cwd" | "copyToWorktree">;
   readonly logging: LoggingOption;
   readonly agent?: AgentProvider;
+  /** Secrets that come with the options, besides those of env vars. */
+  readonly secrets?: ReadonlyMap<string, string>;
+  /** What the caller should know about the options, in sentences. */
+  readonly warnings?: readonly string[];
   /** The sandbox that is to be made. */
   readonly sandbox?: SandboxPlan;
   /** What it takes place in, if a worktree or a sandbox is there already. */
@@ -170,6 +174,7 @@ export const planSession = Effect.fnUntraced(function* (
           `Asking for the values of ${[...sources.keys()].join(", ")}`,
           readEnv(sources),
         );
+  const secrets = new Map([...values.secrets, ...(request.secrets ?? [])]);
   const session: SessionPlan = {
     runId,
     kind: request.kind,
@@ -178,13 +183,12 @@ export const planSession = Effect.fnUntraced(function* (
     repository,
     host,
     branches,
-    env:
-      surroundings === undefined ? values : { ...values, secrets: allSecrets(values.secrets, surroundings) },
+    env: { ...values, secrets: surroundings === undefined ? secrets : allSecrets(secrets, surroundings) },
     logging: request.logging,
     agentName: agent?.name,
     sandboxName: sandbox?.provider.name ?? surroundings?.sandboxName,
     within: surroundings?.runId,
-    warnings: [...warnings, ...(envPlan?.warnings ?? [])],
+    warnings: [...warnings, ...(envPlan?.warnings ?? []), ...(request.warnings ?? [])],
     signal: options.signal,
   };
   return { session, source, prompt };

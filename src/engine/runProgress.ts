@@ -2,13 +2,16 @@ import { redactData } from "../env/redactData.ts";
 import type { Redactor } from "../env/redactor.ts";
 import { SandduneError } from "../errors.ts";
 import { BoundedCapture } from "../process/boundedCapture.ts";
-import type { IterationResult, RunResult } from "../results.ts";
+import type { IterationResult, IterationUsage, SandboxRunResult } from "../results.ts";
+import { addUsage } from "../usage.ts";
 
 const STDOUT_BYTES = 1024 * 1024;
 
 /** What a run session has to tell so far, whether it ends well or not. */
 export class RunProgress {
   readonly iterations: IterationResult[] = [];
+  #failedIteration: IterationResult | undefined;
+  #usage: IterationUsage | undefined;
   readonly #warnings: string[] = [];
   readonly protectedPaths = new Set<string>();
   commits: string[] = [];
@@ -37,6 +40,12 @@ export class RunProgress {
     }
   }
 
+  addIteration(result: IterationResult, failed: boolean): void {
+    if (failed) this.#failedIteration = result;
+    else this.iterations.push(result);
+    if (result.usage !== undefined) this.#usage = addUsage(this.#usage, result.usage);
+  }
+
   addText(text: string): void {
     this.#stdout.pushText(text);
   }
@@ -52,6 +61,8 @@ export class RunProgress {
     return {
       runId: this.runId,
       iterations: this.iterations,
+      ...(this.#usage && { usage: this.#usage }),
+      ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,
       ...(this.logFilePath !== undefined && { logFilePath: this.logFilePath }),
@@ -61,7 +72,7 @@ export class RunProgress {
     };
   }
 
-  toResult(): RunResult {
+  toResult(): SandboxRunResult {
     return {
       ...this.reached(),
       output: this.output,

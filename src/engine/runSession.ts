@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
-import type { RunResult } from "../results.ts";
+import type { SandboxRunResult } from "../results.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
@@ -31,12 +31,12 @@ const work = Effect.fnUntraced(function* (
   yield* land(session, checkout);
 });
 
-const resultOf = ({ progress }: Session): RunResult => progress.toResult();
+const resultOf = ({ progress }: Session): SandboxRunResult => progress.toResult();
 
 /** A run that makes a checkout and a sandbox for itself. Every resource is given back, in reverse order. */
 export const runSession = (
   plan: RunPlan & { readonly checkout: CheckoutPlan; readonly sandbox: SandboxPlan<SandboxProvider> },
-): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
+): Effect.Effect<SandboxRunResult, SandduneError, AgentInvoker> =>
   withSession(
     plan.session,
     Effect.fnUntraced(function* (session) {
@@ -51,7 +51,7 @@ export const runSession = (
 export const runInWorktree = (
   plan: RunPlan & { readonly sandbox: SandboxPlan<SandboxProvider> },
   checkout: CheckoutSession,
-): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
+): Effect.Effect<SandboxRunResult, SandduneError, AgentInvoker> =>
   inWorktree(
     plan.session,
     checkout,
@@ -66,5 +66,5 @@ export const runInWorktree = (
 export const runInSandbox = (
   plan: RunPlan,
   sandbox: SandboxSession,
-): Effect.Effect<RunResult, SandduneError, AgentInvoker> =>
+): Effect.Effect<SandboxRunResult, SandduneError, AgentInvoker> =>
   inSandbox(plan.session, sandbox, (session) => work(session, sandbox, plan.agent), resultOf);

@@ -6,7 +6,13 @@ import type {
   WorktreeInteractiveOptions,
 } from "../interactiveOptions.ts";
 import { requireTerminal } from "../process/terminalLease.ts";
-import type { AgentOptions, RunOptions, SandboxRunOptions, WorktreeRunOptions } from "../runOptions.ts";
+import type {
+  AgentOptions,
+  ResumeOptions,
+  RunOptions,
+  SandboxRunOptions,
+  WorktreeRunOptions,
+} from "../runOptions.ts";
 import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
 import {
@@ -14,6 +20,7 @@ import {
   type Check,
   callback,
   count,
+  flag,
   isRecord,
   members,
   milliseconds,
@@ -43,8 +50,14 @@ const AGENT: Table<AgentOptions<unknown>> = {
   completionTimeoutSeconds: seconds,
   logging: value.logging,
   output: value.output,
+  maxTokens: count,
+  maxCostUsd: value.cost,
+  prices: value.prices,
+  onRateLimit: value.onRateLimit,
+  mcpServers: value.mcpServers,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
+const RESUME: Table<ResumeOptions> = { resumeSession: value.resumeSession, forkSession: flag };
 const INTERACTION: Table<SandboxInteractiveOptions> = {
   ...SESSION,
   ...PROMPT,
@@ -59,14 +72,20 @@ const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT
 const RUN: Table<RunOptions> = {
   ...AGENT,
   ...CHECKOUT,
+  ...RESUME,
   sandbox: value.sandbox,
   branchStrategy: value.branchStrategy,
   hooks: value.hooks,
   timeouts: BOTH_TIMEOUTS,
 };
-const SANDBOX_RUN: Table<SandboxRunOptions> = { ...AGENT, resumeSession: value.resumeSession };
+const SANDBOX_RUN: Table<SandboxRunOptions> = {
+  ...AGENT,
+  resumeSession: value.noResume,
+  forkSession: value.noResume,
+};
 const WORKTREE_RUN: Table<WorktreeRunOptions> = {
   ...AGENT,
+  ...RESUME,
   sandbox: value.sandbox,
   hooks: value.sandboxHooks,
 };
@@ -161,6 +180,41 @@ const checkPlace = ({ sandbox, hooks }: WorktreeInteractiveOptions): void => {
   }
 };
 
+/** Only the first iteration could go on with the session. */
+const checkResume = (options: ResumeOptions & AgentOptions<unknown>): void => {
+  const { agent, resumeSession, forkSession, maxIterations = 1 } = options;
+  if (resumeSession === undefined) {
+    if (forkSession) throw new InvalidOptionsError("forkSession", "there is no `resumeSession` to fork.");
+    return;
+  }
+  if (agent.sessions === undefined) {
+    throw new InvalidOptionsError("resumeSession", `the agent ${agent.name} cannot resume a session.`);
+  }
+  if (maxIterations > 1) {
+    throw new InvalidOptionsError(
+      "resumeSession",
+      "only one iteration can go on with a session: leave `maxIterations` out.",
+    );
+  }
+};
+
+/** An option that the agent could do nothing with would be a promise that nobody keeps. */
+const checkAgentCan = ({ agent, maxTokens, maxCostUsd, prices, mcpServers }: AgentOptions<unknown>): void => {
+  const budget = maxTokens !== undefined ? "maxTokens" : maxCostUsd !== undefined ? "maxCostUsd" : undefined;
+  if (budget !== undefined && agent.reportsUsage === undefined) {
+    throw new InvalidOptionsError(budget, `the agent ${agent.name} does not tell how many tokens it uses.`);
+  }
+  if ((maxCostUsd === undefined) !== (prices === undefined)) {
+    throw new InvalidOptionsError(
+      maxCostUsd === undefined ? "prices" : "maxCostUsd",
+      "`maxCostUsd` and `prices` go together: what tokens cost is for you to say.",
+    );
+  }
+  if (mcpServers !== undefined && agent.acceptsMcpServers !== true) {
+    throw new InvalidOptionsError("mcpServers", `the agent ${agent.name} cannot be given any.`);
+  }
+};
+
 /** Makes the function that rejects what a door's types would have rejected, for callers that have none. */
 const validator =
   <Options extends object>(
@@ -175,9 +229,15 @@ const validator =
     for (const check of checks) check(options);
   };
 
-export const validateRun = validator(RUN, ["agent", "sandbox"], requirePrompt);
-export const validateSandboxRun = validator(SANDBOX_RUN, ["agent"], requirePrompt);
-export const validateWorktreeRun = validator(WORKTREE_RUN, ["agent", "sandbox"], requirePrompt);
+export const validateRun = validator(RUN, ["agent", "sandbox"], requirePrompt, checkResume, checkAgentCan);
+export const validateSandboxRun = validator(SANDBOX_RUN, ["agent"], requirePrompt, checkAgentCan);
+export const validateWorktreeRun = validator(
+  WORKTREE_RUN,
+  ["agent", "sandbox"],
+  requirePrompt,
+  checkResume,
+  checkAgentCan,
+);
 
 export const validateInteractive = validator(
   INTERACTIVE,

@@ -1,3 +1,4 @@
+import { isSessionId } from "../agentSessions/sessionId.ts";
 import {
   anyText,
   type Check,
@@ -8,12 +9,15 @@ import {
   milliseconds,
   nested,
   text,
+  texts,
 } from "./optionChecks.ts";
 
 export const agent: Check = (value) =>
-  isRecord(value) && typeof value["buildCommand"] === "function" && typeof value["parseLine"] === "function"
+  isRecord(value) &&
+  typeof value["buildCommand"] === "function" &&
+  typeof value["createParser"] === "function"
     ? undefined
-    : 'must be an agent provider, e.g. command("sh ./agent.sh")';
+    : 'must be an agent provider, e.g. claudeCode("claude-opus-4-8") or command("sh ./agent.sh")';
 export const interactiveAgent: Check = (value) => {
   const problem = agent(value);
   if (problem !== undefined) return problem;
@@ -147,7 +151,64 @@ export const worktreeBranchStrategy: Check = (value) =>
     ? "with `head` there is no worktree: use `branch` or `merge-to-head`, or run() or interactive() to work in your checkout"
     : branchStrategy(value);
 
-export const resumeSession: Check = () =>
+export const resumeSession: Check = (value) =>
+  typeof value === "string" && isSessionId(value)
+    ? undefined
+    : "must be a session id: letters, digits, - and _, at most 100";
+const price: Check = (value) =>
+  typeof value === "number" && Number.isFinite(value) && value >= 0
+    ? undefined
+    : "must be a number of US dollars, 0 or more";
+export const cost: Check = (value) =>
+  price(value) === undefined && value !== 0 ? undefined : "must be a number of US dollars above 0";
+export const prices: Check = (value) => {
+  members("prices", value, {
+    inputPerMillion: price,
+    outputPerMillion: price,
+    cacheCreationPerMillion: price,
+    cacheReadPerMillion: price,
+  });
+  const { inputPerMillion, outputPerMillion } = value as Record<string, unknown>;
+  return inputPerMillion === undefined || outputPerMillion === undefined
+    ? "needs `inputPerMillion` and `outputPerMillion`"
+    : undefined;
+};
+export const onRateLimit: Check = (value) => {
+  if (value === "fail") return undefined;
+  if (!isRecord(value)) return 'must be "fail" or { waitUpToMs: … }';
+  members("onRateLimit", value, { waitUpToMs: milliseconds });
+  return value["waitUpToMs"] === undefined ? 'must be "fail" or { waitUpToMs: … }' : undefined;
+};
+
+const isTextRecord = (value: unknown): boolean =>
+  isRecord(value) && Object.values(value).every((item) => typeof item === "string");
+const isCommandEnv = (value: unknown): boolean =>
+  isTextRecord(value) && Object.keys(value as object).every((name) => /^[A-Za-z_]\w*$/.test(name));
+const isAddress = (value: unknown): boolean =>
+  typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
+const isMcpServer = (value: unknown): boolean => {
+  if (!isRecord(value)) return false;
+  const { command, args = [], env = {}, url, headers = {}, ...others } = value;
+  if (Object.keys(others).length > 0) return false;
+  if (command === undefined) {
+    return isAddress(url) && isTextRecord(headers) && !("args" in value) && !("env" in value);
+  }
+  const isProgram = text(command) === undefined && texts(args) === undefined && isCommandEnv(env);
+  return isProgram && url === undefined && !("headers" in value);
+};
+/** Values may be secrets: only names are told. */
+export const mcpServers: Check = (value) => {
+  if (!isRecord(value)) return "must be an object";
+  const wrong = Object.keys(value).find(
+    (name) => !/^[A-Za-z][\w-]*$/.test(name) || !isMcpServer(value[name]),
+  );
+  return (
+    wrong &&
+    `${wrong} must be { command: "…", args?: […], env?: {…} } or { url: "…", headers?: {…} }, and its name letters, digits, - and _`
+  );
+};
+
+export const noResume: Check = () =>
   "a sandbox that lasts does not go on with a session of the agent's: each run in it begins a new one";
 
 /** Env vars of a single command: their values are known. */

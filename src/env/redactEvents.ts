@@ -21,17 +21,25 @@ const redactEvent = (redactor: Redactor, event: AgentStreamEvent): AgentStreamEv
       return { ...event, output: redactor.text(event.output), ...redactId(redactor, event) };
     case "sessionId":
       return { ...event, sessionId: redactor.text(event.sessionId) };
+    case "error":
+      return { ...event, message: redactor.text(event.message) };
     case "result":
       return event.message === undefined ? event : { ...event, message: redactor.text(event.message) };
     case "raw":
       return { ...event, line: redactor.text(event.line) };
     case "usage":
+    case "turnStart":
       return event;
   }
 };
 
 /** What an agent does after what it has said. Other events only happen to come in between. */
-const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set(["toolCall", "toolResult", "result"]);
+const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set([
+  "toolCall",
+  "toolResult",
+  "error",
+  "result",
+]);
 
 /**
  * Redacts a stream of events. An agent's text comes in pieces, and a secret may be spread over several: what could be

@@ -1,5 +1,5 @@
 import { SandduneError } from "./base.ts";
-import { block } from "./text.ts";
+import { block, sentence } from "./text.ts";
 
 /** A hook failed or took too long; everything that ran beside it was stopped, and the agent was not started. */
 export class HookFailedError extends SandduneError {
@@ -41,7 +41,71 @@ export class AgentFailedError extends SandduneError {
     readonly exitCode: number | undefined,
     readonly stderr: string,
   ) {
-    super(`The agent ${agent} failed: ${problem}.${block("Its last words", stderr)}`);
+    super(`The agent ${agent} failed: ${sentence(problem)}${block("Its last words", stderr)}`);
+  }
+}
+
+/** The model did not let the agent in: a key is missing, wrong or has run out. */
+export class AgentAuthenticationError extends AgentFailedError {
+  constructor(
+    agent: string,
+    problem: string,
+    exitCode: number | undefined,
+    stderr: string,
+    /** Env vars that let the agent in, as far as they are known: any one of them will do. */
+    readonly credentials: readonly string[] = [],
+  ) {
+    super(agent, problem, exitCode, stderr);
+    if (credentials.length > 0) this.message += `\nThe agent is let in by: ${credentials.join(", ")}.`;
+  }
+}
+
+/** The model lets the agent do no more for now, and the agent has given up. */
+export class AgentRateLimitError extends AgentFailedError {
+  constructor(
+    agent: string,
+    problem: string,
+    exitCode: number | undefined,
+    stderr: string,
+    /** When it may go on, if the agent has told. */
+    readonly retryAt: Date | undefined,
+  ) {
+    super(agent, problem, exitCode, stderr);
+  }
+}
+
+/** The model's servers had too much to do, were out of order, or could not be reached. */
+export class AgentOverloadedError extends AgentFailedError {}
+
+/** The conversation no longer fits into the model's context. */
+export class AgentContextLengthError extends AgentFailedError {}
+
+/** The run has used more than `maxTokens` or `maxCostUsd` allows. What was committed is kept. */
+export class BudgetExceededError extends SandduneError {
+  constructor(
+    readonly option: "maxTokens" | "maxCostUsd",
+    readonly limit: number,
+    /** What had been used when the run was stopped. */
+    readonly used: number,
+  ) {
+    const amount = (value: number) =>
+      option === "maxTokens" ? `${value} tokens` : `${Number(value.toPrecision(6))} USD`;
+    super(
+      `The run was stopped: it has used ${amount(used)}, and \`${option}\` allows ${amount(limit)}. Its commits are kept.`,
+    );
+  }
+}
+
+/** There is no such session of the agent's on this machine. */
+export class AgentSessionNotFoundError extends SandduneError {
+  constructor(
+    readonly agent: string,
+    /** `undefined` if the agent has not told it. */
+    readonly sessionId: string | undefined,
+    readonly problem: string,
+  ) {
+    const session = sessionId === undefined ? "" : ` ${JSON.stringify(sessionId)}`;
+    super(`The session${session} of the agent ${agent} cannot be resumed: ${problem}.`);
   }
 }
 
@@ -52,6 +116,8 @@ export class AgentNotFoundError extends SandduneError {
     readonly program: string,
     /** `undefined` for the host itself. */
     readonly sandbox: string | undefined,
+    /** Lines of a Dockerfile that install it, if they are known. */
+    readonly dockerfile: readonly string[] = [],
   ) {
     const place = sandbox === undefined ? "on this machine" : `in the sandbox ${sandbox}`;
     const remedy =
@@ -59,7 +125,7 @@ export class AgentNotFoundError extends SandduneError {
         ? "Install it, or check your PATH."
         : "Install it in the sandbox's image, or check the PATH there.";
     super(
-      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} ${place}. ${remedy}`,
+      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} ${place}. ${remedy}${block("In a Dockerfile", dockerfile.join("\n"))}`,
     );
   }
 }

@@ -1,4 +1,4 @@
-import type { Commit, IterationResult } from "../results.ts";
+import type { Commit, IterationResult, IterationUsage } from "../results.ts";
 
 /**
  * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run
@@ -27,6 +27,10 @@ export abstract class SandduneError extends Error {
   declare protectedPaths?: string[];
   /** The iterations that were finished before the failure. */
   declare iterations?: IterationResult[];
+  /** The iteration that came to no good end: its session can be resumed, too. */
+  declare failedIteration?: IterationResult;
+  /** As in `RunResult.usage`. */
+  declare usage?: IterationUsage;
 
   constructor(message: string, options?: { cause?: unknown }) {
     super(message, options);

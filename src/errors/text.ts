@@ -4,6 +4,9 @@ import { shellQuote } from "../process/shellQuote.ts";
 export const sentences = (...parts: (string | undefined | false)[]): string =>
   parts.filter(Boolean).join(" ");
 
+/** The words of others as the end of a sentence. */
+export const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
+
 const tail = (text: string, bytes = 2000): string => {
   const trimmed = text.trim();
   return trimmed.length > bytes ? `…${trimmed.slice(-bytes)}` : trimmed;

@@ -38,22 +38,26 @@ describe("the command line of any program, as an agent", () => {
 
   it.each(HOSTILE)("gets the prompt %j as one argument of its terminal interface, exactly", (prompt) => {
     const agent = command("agent", { interactive: PRINT_ARGUMENTS });
-    const line = agent.interactiveCommand?.({ prompt, dangerouslySkipPermissions: true });
-    expect(argumentsOf(line)).toEqual(["fixed", prompt]);
+    const line = agent.interactiveCommand?.({ prompt, dangerouslySkipPermissions: true, cwd: "/" });
+    expect(argumentsOf(line?.command)).toEqual(["fixed", prompt]);
   });
 
   it("gets no argument when there is no prompt", () => {
     const agent = command("agent", { interactive: PRINT_ARGUMENTS });
-    const line = agent.interactiveCommand?.({ prompt: undefined, dangerouslySkipPermissions: false });
-    expect(argumentsOf(line)).toEqual(["fixed"]);
+    const line = agent.interactiveCommand?.({
+      prompt: undefined,
+      dangerouslySkipPermissions: false,
+      cwd: "/",
+    });
+    expect(argumentsOf(line?.command)).toEqual(["fixed"]);
   });
 
   it("is the same with and without permissions: only its caller knows what it asks", () => {
     const agent = command("agent", { interactive: "agent --tui" });
     const lines = [true, false].map((dangerouslySkipPermissions) =>
-      agent.interactiveCommand?.({ prompt: "a b", dangerouslySkipPermissions }),
+      agent.interactiveCommand?.({ prompt: "a b", dangerouslySkipPermissions, cwd: "/" }),
     );
-    expect(lines).toEqual(["agent --tui 'a b'", "agent --tui 'a b'"]);
+    expect(lines).toEqual(Array(2).fill({ command: "agent --tui 'a b'" }));
   });
 
   it.each<[string, unknown, object | undefined, string]>([

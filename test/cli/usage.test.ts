@@ -52,6 +52,36 @@ const MISTAKES: readonly Mistake[] = [
     says: ["--agent-command"],
   },
   {
+    name: "agent without its model",
+    args: [...SANDBOX, ...PROMPT, "--agent", "claude-code"],
+    says: ["--model", "e.g. --model claude-opus-4-8"],
+  },
+  {
+    name: "model for a command",
+    args: [...COMPLETE, "--model", "gpt-6"],
+    says: ["--model", "a command has no model"],
+  },
+  {
+    name: "command for an agent that has its own",
+    args: [...SANDBOX, ...PROMPT, "--agent", "codex", "--model", "gpt-6", "--agent-command", "true"],
+    says: ["--agent-command"],
+  },
+  {
+    name: "session of an agent that has none",
+    args: [...COMPLETE, "--resume-session", "x"],
+    says: ["--resume-session", "the agent command cannot resume a session"],
+  },
+  {
+    name: "copy of no session",
+    args: [...SANDBOX, ...PROMPT, "--agent", "pi", "--model", "a/b", "--fork-session"],
+    says: ["--fork-session", "resumeSession"],
+  },
+  {
+    name: "budget for an agent that does not tell what it uses",
+    args: [...COMPLETE, "--max-tokens", "5"],
+    says: ["--max-tokens", "does not tell how many tokens it uses"],
+  },
+  {
     name: "no prompt",
     args: [...AGENT, ...SANDBOX],
     says: ["--prompt TEXT", "--prompt-file FILE", "--prompt -"],

@@ -73,7 +73,7 @@ describe("the run log", () => {
       { name: "fix-42" },
     );
     expect(text.split("\n").slice(0, -1)).toEqual(
-      ["a", "", "bc", "d", "[tool result] e", "  f", "* Warning: g", "h"].map((line) => `[fix-42] ${line}`),
+      ["a", "", "bc", "d", "[tool result] e", "  f", "* Warning: g", "  h"].map((line) => `[fix-42] ${line}`),
     );
   });
 

@@ -2,71 +2,10 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
-import type { AgentEvent, AgentStreamEvent } from "../../src/agents/contract.ts";
-import { type AgentInvocation, AgentInvoker } from "../../src/engine/agentInvoker.ts";
-import { type IterationEnd, type IterationLoop, runIterations } from "../../src/engine/iterationLoop.ts";
-import {
-  AgentFailedError,
-  IdleTimeoutError,
-  ImportRefusedError,
-  type SandduneError,
-} from "../../src/errors.ts";
-
-/** What a fake agent does in an iteration. */
-type Play = (invocation: AgentInvocation) => Effect.Effect<void, SandduneError>;
-
-const say = (invocation: AgentInvocation, text: string) =>
-  Effect.sync(() => invocation.onEvent({ type: "text", text }));
-
-interface Observed {
-  readonly events: AgentStreamEvent[];
-  readonly ends: IterationEnd[];
-  readonly warnings: string[];
-}
-
-const loopOf = (overrides: Partial<IterationLoop> = {}) => {
-  const observed: Observed = { events: [], ends: [], warnings: [] };
-  const loop: IterationLoop = {
-    agent: { name: "fake", buildCommand: () => ({ command: "", stdin: "" }), parseLine: () => [] },
-    sandbox: {} as IterationLoop["sandbox"],
-    cwd: "/",
-    beginIteration: () => Effect.succeed("the prompt"),
-    maxIterations: 1,
-    completionSignals: ["DONE"],
-    idleTimeoutMs: 600_000,
-    completionTimeoutMs: 30_000,
-    onEvent: (event) => observed.events.push(event),
-    redactCaptured: (text) => text,
-    onWarning: (sentence) => observed.warnings.push(sentence),
-    afterIteration: (end) => Effect.sync(() => void observed.ends.push(end)),
-    ...overrides,
-  };
-  return { loop, observed };
-};
-
-const play = <A, E>(effect: Effect.Effect<A, E, AgentInvoker>, agent: Play) =>
-  effect.pipe(Effect.provideService(AgentInvoker, { invoke: agent }), Effect.provide(TestClock.layer()));
-
-const runLoop = (agent: Play, overrides: Partial<IterationLoop> = {}) => {
-  const { loop, observed } = loopOf(overrides);
-  return Effect.runPromise(play(runIterations(loop), agent)).then((signal) => ({ signal, ...observed }));
-};
-
-/** Starts the loop, lets the test move the clock, and gives what became of it. */
-const withClock = (
-  agent: Play,
-  overrides: Partial<IterationLoop>,
-  move: Effect.Effect<void>,
-): Promise<{ result: unknown; ends: IterationEnd[] }> => {
-  const { loop, observed } = loopOf(overrides);
-  const program = Effect.gen(function* () {
-    const fiber = yield* Effect.forkChild(Effect.result(runIterations(loop)));
-    yield* Effect.yieldNow;
-    yield* move;
-    return { result: yield* Fiber.join(fiber), ends: observed.ends };
-  });
-  return Effect.runPromise(play(program, agent));
-};
+import type { AgentEvent } from "../../src/agents/contract.ts";
+import { runIterations } from "../../src/engine/iterationLoop.ts";
+import { AgentFailedError, IdleTimeoutError, ImportRefusedError } from "../../src/errors.ts";
+import { loopOf, type Play, play, runLoop, say, withClock } from "./loops.ts";
 
 describe("the number of iterations", () => {
   it("is bounded by maxIterations", async () => {

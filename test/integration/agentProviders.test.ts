@@ -10,12 +10,12 @@ const bug = () => {
 describe("an agent provider of somebody else's that throws", () => {
   it.each<[string, Partial<AgentProvider>]>([
     ["building the command", { buildCommand: bug }],
-    ["reading the output", { parseLine: bug }],
+    ["reading the output", { createParser: () => bug }],
   ])("while %s is named", async (what, wrong) => {
     const agent: AgentProvider = {
       name: "theirs",
       buildCommand: () => ({ command: "echo hi", stdin: "" }),
-      parseLine: () => [],
+      createParser: () => () => [],
       ...wrong,
     };
     const error = await run({
@@ -34,7 +34,7 @@ describe("an agent that reports its own end", () => {
     name: "reporting",
     reportsResult: true,
     buildCommand: () => ({ command, stdin: "" }),
-    parseLine: (line) => {
+    createParser: () => (line) => {
       if (line === "OK") return [{ type: "result", isError: false }];
       if (line === "BAD") return [{ type: "result", isError: true, message: "the model refused" }];
       return [{ type: "text", text: `${line}\n` }];

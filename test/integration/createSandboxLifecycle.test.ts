@@ -115,7 +115,7 @@ describe("close()", () => {
   it("lets every later call reject with a ClosedError", async () => {
     const warm = await open(temporaryRepository());
     await warm.close();
-    const agent = { ...command("true"), interactiveCommand: () => "true" };
+    const agent = { ...command("true"), interactiveCommand: () => ({ command: "true" }) };
     const calls = [warm.exec("true"), warm.run({ agent, prompt: "x" }), warm.interactive({ agent })];
     for (const error of await Promise.all(calls.map(failureOf))) {
       expect(error).toBeInstanceOf(ClosedError);

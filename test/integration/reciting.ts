@@ -14,7 +14,7 @@ import { temporaryRepository } from "../helpers/repository.ts";
 export const reciting: AgentProvider = {
   name: "reciting",
   buildCommand: ({ prompt }) => ({ command: "cat; echo to stderr >&2", stdin: prompt }),
-  parseLine: (line, stream) =>
+  createParser: () => (line, stream) =>
     line.startsWith("{") ? [JSON.parse(line) as AgentEvent] : [{ type: "raw", line, stream }],
 };
 export const recite = (...events: AgentEvent[]): string =>

@@ -95,7 +95,7 @@ describe("onAgentStreamEvent", () => {
     const heard: unknown[] = [];
     const odd: AgentProvider = {
       ...reciting,
-      parseLine: () => [{ type: "toolCall", name: "Odd", input: { count: 1n } }],
+      createParser: () => () => [{ type: "toolCall", name: "Odd", input: { count: 1n } }],
     };
     const logging = { type, onAgentStreamEvent: (event: AgentStreamEvent) => heard.push(event.type) };
     const problem = await runHere({ agent: odd, prompt: "x\n", logging }).then(

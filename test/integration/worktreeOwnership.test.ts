@@ -8,8 +8,8 @@ import {
   type CreateWorktreeOptions,
   command,
   createWorktree,
-  type RunResult,
   SandboxError,
+  type SandboxRunResult,
   type ScriptedStep,
   scripted,
   type Worktree,
@@ -48,7 +48,7 @@ const work = (worktree: Worktree, steps: ScriptedStep[], sandbox: SandboxProvide
 
 const subjects = (cwd: string, range = "main..agent/work") =>
   git(cwd, "log", "--reverse", "--format=%s", range);
-const subjectsOf = (cwd: string, { commits }: Pick<RunResult, "commits">): string[] =>
+const subjectsOf = (cwd: string, { commits }: Pick<SandboxRunResult, "commits">): string[] =>
   commits.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha));
 
 /** Containers that were made for a repository and are still there. */

@@ -42,11 +42,11 @@ export interface Scene {
 const agentOf = (script: string): AgentProvider => ({
   name: "mine",
   buildCommand: () => ({ command: ["sh", "-c", script], stdin: "" }),
-  parseLine: (line) => [{ type: "text", text: line }],
-  interactiveCommand: ({ dangerouslySkipPermissions }) => [
-    ...["env", `skip=${dangerouslySkipPermissions}`],
-    ...["sh", "-c", script],
-  ],
+  createParser: () => (line) => [{ type: "text", text: line }],
+  interactiveCommand: ({ dangerouslySkipPermissions }) => ({
+    command: ["sh", "-c", script],
+    env: { skip: String(dangerouslySkipPermissions) },
+  }),
 });
 
 const outcome = async (call: Promise<unknown>): Promise<unknown> =>

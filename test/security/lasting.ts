@@ -6,8 +6,8 @@ import {
   type CreateSandboxOptions,
   createSandbox,
   createWorktree,
-  type RunResult,
   type Sandbox,
+  type SandboxRunResult,
   type ScriptedStep,
   scripted,
   type Worktree,
@@ -37,7 +37,7 @@ export const openWorktree = async (cwd: string): Promise<Worktree> => {
 };
 
 /** Lets a scripted agent work in a sandbox that lasts. */
-export const playIn = (sandbox: Sandbox, ...steps: readonly ScriptedStep[]): Promise<RunResult> =>
+export const playIn = (sandbox: Sandbox, ...steps: readonly ScriptedStep[]): Promise<SandboxRunResult> =>
   sandbox.run({ agent: scripted(steps), prompt: "Work", idleTimeoutSeconds: 10 });
 
 /** Runs commands as the user would. Whether they succeed is not the question. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ProcessTimeoutError, type RunResult, scripted } from "../../src/index.ts";
+import { ProcessTimeoutError, type SandboxRunResult, scripted } from "../../src/index.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { ending, openSandbox, playIn } from "./lasting.ts";
@@ -30,7 +30,7 @@ describeWith(["bubblewrap"], "a secret of a sandbox that lasts", () => {
     const ended = await run("another value entirely", "cat ~/kept; echo");
     await sandbox.exec("cat ~/kept; echo");
     await sandbox.close();
-    expect(leaksIn(tracesOf(cwd, { ended: ended as RunResult, events: [] }))).toEqual([]);
+    expect(leaksIn(tracesOf(cwd, { ended: ended as SandboxRunResult, events: [] }))).toEqual([]);
   });
 
   it.each([

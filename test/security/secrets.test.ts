@@ -133,7 +133,7 @@ describe("other errors of a run hold no secret either", () => {
   it("of an agent provider that throws", async () => {
     const agent: AgentProvider = {
       ...command('echo "$API_KEY"'),
-      parseLine: (line) => {
+      createParser: () => (line) => {
         throw new Error(`cannot read ${line}`);
       },
     };

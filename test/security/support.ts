@@ -4,6 +4,7 @@ import {
   type RunOptions,
   type RunResult,
   run,
+  type SandboxRunResult,
   type SandduneError,
   type ScriptedStep,
   scripted,
@@ -35,7 +36,7 @@ export const play = (
   run({ agent: scripted(steps), sandbox, prompt, cwd, idleTimeoutSeconds: 60, ...overrides } as RunOptions);
 
 /** The error that a run ended with. A run that succeeded fails the test. */
-export const failureOf = async (running: Promise<RunResult>): Promise<SandduneError> => {
+export const failureOf = async (running: Promise<SandboxRunResult>): Promise<SandduneError> => {
   const ended = await running.then(
     (result) => ({ result }),
     (error: SandduneError) => ({ error }),

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import type { AgentEvent, AgentProvider, AgentStreamEvent, RunResult } from "../../src/index.ts";
+import type { AgentEvent, AgentProvider, AgentStreamEvent, SandboxRunResult } from "../../src/index.ts";
 
 /** Has characters that JSON, URLs and Base64 treat in their own ways. */
 export const SECRET = 'tok"Zx+81/mQ=v9pLw4-kR7';
@@ -32,7 +32,10 @@ const filesBelow = (directory: string): string[] =>
 /** Everything that a run has told about itself, by where it stands. */
 export const tracesOf = (
   cwd: string,
-  { ended, events }: { readonly ended: RunResult | Error; readonly events: readonly AgentStreamEvent[] },
+  {
+    ended,
+    events,
+  }: { readonly ended: SandboxRunResult | Error; readonly events: readonly AgentStreamEvent[] },
 ): Record<string, string> => ({
   ...Object.fromEntries(
     filesBelow(join(cwd, ".sanddune"))
@@ -58,7 +61,7 @@ export const leaksIn = (traces: Readonly<Record<string, string>>): string[] =>
 export const eventAgent = (script: string): AgentProvider => ({
   name: "events",
   buildCommand: () => ({ command: script, stdin: "" }),
-  parseLine: (line, stream) => {
+  createParser: () => (line, stream) => {
     try {
       return [JSON.parse(line) as AgentEvent];
     } catch {

@@ -13,9 +13,9 @@ import {
   type InteractiveResult,
   interactive,
   Output,
-  type RunResult,
   type Sandbox,
   type SandboxExecResult,
+  type SandboxRunResult,
   type Worktree,
 } from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
@@ -31,7 +31,7 @@ it("the output of a run has the type that its schema says, wherever it takes pla
   const cases = [
     async () => {
       const result = await sandbox.run({ ...work, output });
-      expectTypeOf(result).toEqualTypeOf<RunResult<{ score: number }>>();
+      expectTypeOf(result).toEqualTypeOf<SandboxRunResult<{ score: number }>>();
     },
     async () => {
       const result = await worktree.run({ ...work, sandbox: docker(), output });
@@ -102,20 +102,21 @@ it("agents of others may have a terminal interface, and need not", () => {
   const bare: AgentProvider = {
     name: "mine",
     buildCommand: ({ prompt }) => ({ command: ["mine"], stdin: prompt }),
-    parseLine: () => [],
+    createParser: () => () => [],
   };
   const mine: AgentProvider = {
     ...bare,
     interactiveCommand: ({ prompt, dangerouslySkipPermissions }) => {
       expectTypeOf(prompt).toEqualTypeOf<string | undefined>();
       expectTypeOf(dangerouslySkipPermissions).toEqualTypeOf<boolean>();
-      return ["mine", ...(dangerouslySkipPermissions ? ["--yes"] : []), ...(prompt ? [prompt] : [])];
+      return {
+        command: ["mine", ...(dangerouslySkipPermissions ? ["--yes"] : []), ...(prompt ? [prompt] : [])],
+      };
     },
   };
-  expect(mine.interactiveCommand?.({ prompt: "x", dangerouslySkipPermissions: false })).toEqual([
-    "mine",
-    "x",
-  ]);
+  expect(mine.interactiveCommand?.({ prompt: "x", dangerouslySkipPermissions: false, cwd: "/" })).toEqual({
+    command: ["mine", "x"],
+  });
   expect(bare.interactiveCommand).toBeUndefined();
 });
 

@@ -1,0 +1,98 @@
+import { createReadStream } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname, extname, join, posix } from "node:path";
+import type { AgentSessions } from "../agents/contract.ts";
+import { SandboxError } from "../errors.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { IterationUsage } from "../results.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+import type { SessionPlaces } from "./captureSession.ts";
+import type { HostSessionFile } from "./hostSessions.ts";
+import { LAST_WORDS_BYTES, MAX_RECORD_LENGTH } from "./limits.ts";
+import { recordMover, recordOf } from "./recordMover.ts";
+import { rewriteFile } from "./rewriteFile.ts";
+import { directoryWords } from "./takeFiles.ts";
+
+export interface BringOptions {
+  readonly sessions: AgentSessions;
+  readonly sessionId: string;
+  /** The id of the copy that is brought instead. */
+  readonly copyId?: string;
+  readonly files: readonly HostSessionFile[];
+  readonly handle: SandboxHandle;
+  readonly places: SessionPlaces;
+  /** A directory of this run's for what is brought; it does not exist yet, and stays. */
+  readonly workDirectory: string;
+  readonly signal: AbortSignal;
+  /** Takes secrets out of a command's last words, which may have been cut off in the middle of one. */
+  readonly redactCaptured: (text: string, captureBytes: number) => string;
+}
+
+/** A session that was brought into a sandbox. */
+export interface BroughtSession {
+  /** What it has used so far, if it tells. */
+  readonly used: IterationUsage | undefined;
+  /** Copies on the host of what was brought, one for each file. */
+  readonly copies: readonly string[];
+}
+
+/** Brings a session into the sandbox, to where the agent looks for it. */
+export const bringSession = async (options: BringOptions): Promise<BroughtSession> => {
+  const { sessions, sessionId, copyId = sessionId, handle, places, workDirectory, signal } = options;
+  const isCopy = copyId !== sessionId;
+  const named = (text: string): string =>
+    isCopy && text.length <= MAX_RECORD_LENGTH ? text.replaceAll(sessionId, copyId) : text;
+  const run = async (command: string, stdin?: AsyncIterable<Uint8Array>): Promise<string> => {
+    const result = await handle.exec(command, {
+      cwd: places.sandboxCwd,
+      signal,
+      ...(stdin && { stdin }),
+      captureBytes: LAST_WORDS_BYTES,
+    });
+    if (result.exitCode === 0) return result.stdout;
+    const lastWords = options.redactCaptured(result.stderr, LAST_WORDS_BYTES);
+    throw new SandboxError(handle.name, "the agent's session could not be brought into it", lastWords);
+  };
+  await mkdir(workDirectory, { recursive: true, mode: 0o700 });
+  try {
+    const directory = directoryWords(sessions);
+    const [sandboxCwd = "", sandboxDirectory = ""] = (
+      await run(`pwd -P && umask 077 && mkdir -p -- ${directory} && cd -- ${directory} && pwd -P`)
+    ).split("\n");
+    const [main] = options.files;
+    const moves = [{ from: places.hostRoot, to: places.sandboxRoot }];
+    if (main !== undefined) {
+      const target = posix.join(sandboxDirectory, sessions.place(main.file, sandboxCwd));
+      moves.push({ from: dirname(main.path), to: posix.dirname(target) });
+    }
+    const move = recordMover(sessions, moves, sandboxCwd);
+    let used: IterationUsage | undefined;
+    const copies: string[] = [];
+    const onRecord = (json: string) => {
+      if (sessions.usedInAll !== undefined) used = sessions.usedInAll(recordOf(json)) ?? used;
+    };
+    for (const [index, { file, path }] of options.files.entries()) {
+      const moved = join(workDirectory, `${index}${extname(file)}`);
+      await rewriteFile(path, moved, {
+        rewrite: (json) => {
+          if (index === 0) onRecord(json);
+          return named(move(json));
+        },
+        signal,
+      });
+      const place = named(sessions.place(file, sandboxCwd));
+      copies.push(moved);
+      const target = posix.join(sandboxDirectory, place);
+      await run(
+        `umask 077 && mkdir -p -- ${shellQuote(posix.dirname(target))} && cat >${shellQuote(target)}`,
+        createReadStream(moved),
+      );
+    }
+    const importCommand = sessions.importCommand?.(copyId);
+    if (importCommand !== undefined) await run(`${importCommand} </dev/null`);
+    return { used, copies };
+  } catch (reason) {
+    await rm(workDirectory, { recursive: true, force: true });
+    throw reason;
+  }
+};

@@ -1,0 +1,2 @@
+/** A text as a regular expression finds it. */
+export const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");

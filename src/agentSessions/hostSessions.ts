@@ -1,0 +1,95 @@
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import type { AgentProvider, AgentSessions } from "../agents/contract.ts";
+import { AgentSessionNotFoundError } from "../errors.ts";
+import { namePattern } from "./filePatterns.ts";
+import { MAX_FILE_BYTES } from "./limits.ts";
+
+/** A file of a session on the host, as it was when it was looked at. */
+export interface HostSessionFile {
+  /** Relative to the agent's directory. */
+  readonly file: string;
+  readonly path: string;
+  /** Changes whenever the file does. */
+  readonly state: string;
+}
+
+/** The directory in which the agent keeps its sessions on the host: where its own resume looks. */
+export const hostDirectoryOf = ({ directory }: AgentSessions): string => {
+  const named = directory.variable === undefined ? undefined : process.env[directory.variable];
+  return named === undefined || named === "" ? join(homedir(), directory.inHome) : resolve(named);
+};
+
+/** Changes whenever a file does; `undefined` where there is none. */
+export const stateOf = (path: string): string | undefined => {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  return status && `${status.ino} ${status.size} ${status.mtimeMs}`;
+};
+
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+};
+
+const expand = (directory: string, pattern: string): string[] =>
+  pattern.split("/").reduce<string[]>(
+    (found, name) => {
+      const wanted = namePattern(name);
+      return found.flatMap((path) =>
+        namesIn(join(directory, path))
+          .filter((entry) => wanted.test(entry))
+          .sort()
+          .map((entry) => (path === "" ? entry : `${path}/${entry}`)),
+      );
+    },
+    [""],
+  );
+
+/** Where a working directory really is: agents do not go by the name of a link. */
+export const physicalPath = (path: string): string => {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+};
+
+/**
+ * The files of a session on the host, the one that stands for it first. If it is there for several directories, those
+ * of `cwd` are meant.
+ */
+export const findHostSession = (
+  agent: AgentProvider & { readonly sessions: AgentSessions },
+  sessionId: string,
+  cwd: string,
+): readonly HostSessionFile[] => {
+  const { sessions } = agent;
+  const directory = hostDirectoryOf(sessions);
+  const [main = "", ...others] = sessions.files(sessionId);
+  const candidates = expand(directory, main);
+  const here = candidates.find((file) => sessions.place(file, physicalPath(cwd)) === file) ?? candidates[0];
+  if (here === undefined)
+    throw new AgentSessionNotFoundError(agent.name, sessionId, `there is no such session in ${directory}`);
+  const beside = others
+    .flatMap((pattern) => expand(directory, pattern))
+    .filter((file) => file.startsWith(`${dirname(here)}/`));
+  return [here, ...beside].map((file) => {
+    const path = join(directory, file);
+    const status = lstatSync(path, { throwIfNoEntry: false });
+    if (status?.isFile() !== true) {
+      throw new AgentSessionNotFoundError(agent.name, sessionId, `${path} is not a regular file`);
+    }
+    if (status.size > MAX_FILE_BYTES) {
+      throw new AgentSessionNotFoundError(
+        agent.name,
+        sessionId,
+        `${path} is larger than ${MAX_FILE_BYTES} bytes`,
+      );
+    }
+    return { file, path, state: stateOf(path) ?? "" };
+  });
+};

@@ -1,0 +1,121 @@
+import { shellQuote } from "../process/shellQuote.ts";
+import {
+  type AgentSettings,
+  checkChoice,
+  checkFlag,
+  checkModel,
+  declareEnv,
+  type SessionSettings,
+} from "./agentSettings.ts";
+import { claudeCodeParser } from "./claudeCodeOutput.ts";
+import { claudeCodeSessions } from "./claudeCodeSessions.ts";
+import { claudeCodeSetup, SKIP_WARNING } from "./claudeCodeSetup.ts";
+import type { AgentProvider, McpServers } from "./contract.ts";
+import { mcpFile } from "./mcpFile.ts";
+
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+const PERMISSION_MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
+const ENV_KEYS = [
+  "ANTHROPIC_API_KEY",
+  "ANTHROPIC_AUTH_TOKEN",
+  "CLAUDE_CODE_OAUTH_TOKEN",
+  "ANTHROPIC_BASE_URL",
+] as const;
+
+export type ClaudeCodeEnvKey = (typeof ENV_KEYS)[number];
+
+export interface ClaudeCodeOptions extends AgentSettings, SessionSettings {
+  readonly effort?: (typeof EFFORTS)[number];
+  /**
+   * What the agent may do without asking. When it is left out, that is everything in a sandbox, and on the host what
+   * Claude Code itself decides; there `bypassPermissions` has no effect.
+   */
+  readonly permissionMode?: (typeof PERMISSION_MODES)[number];
+  /** Take a prompt that begins with `/` for a command of Claude Code's. It is text like any other when this is left out. */
+  readonly slashCommands?: boolean;
+}
+
+const MCP_FILE = "SANDDUNE_MCP_FILE";
+
+/** As root, Claude Code skips permissions only where it is told that it is in a sandbox. */
+const IN_SANDBOX = { IS_SANDBOX: "1", DISABLE_AUTOUPDATER: "1" };
+
+const mcpConfig = (servers: McpServers) => {
+  const mcpServers = Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      "url" in server ? { type: "http", ...server } : { type: "stdio", ...server },
+    ]),
+  );
+  return mcpFile({ mcpServers }, MCP_FILE);
+};
+
+/**
+ * Claude Code, `claude`.
+ *
+ * @example
+ * await run({ agent: claudeCode("claude-opus-4-8", { effort: "high" }), sandbox: docker(), prompt: "Fix issue 42" });
+ */
+export const claudeCode = (
+  model: string,
+  { effort, permissionMode, slashCommands = false, captureSessions = true, env }: ClaudeCodeOptions = {},
+): AgentProvider<ClaudeCodeEnvKey> => {
+  checkModel("claudeCode", model);
+  checkChoice("effort", effort, EFFORTS);
+  checkChoice("permissionMode", permissionMode, PERMISSION_MODES);
+  checkFlag("slashCommands", slashCommands);
+  checkFlag("captureSessions", captureSessions);
+  const permissions =
+    permissionMode === undefined ? ["--dangerously-skip-permissions"] : ["--permission-mode", permissionMode];
+  /** There, everything that skips permissions is left to the person. */
+  const onHost =
+    permissionMode === undefined || permissionMode === "bypassPermissions"
+      ? []
+      : ["--permission-mode", permissionMode];
+  const settings = ["--model", model, ...(effort === undefined ? [] : ["--effort", effort])];
+  return {
+    name: "claude-code",
+    env: declareEnv(ENV_KEYS, env),
+    reportsResult: true,
+    reportsUsage: "perCall",
+    acceptsMcpServers: true,
+    captureSessions,
+    sessions: claudeCodeSessions,
+    buildCommand: ({ prompt, resume, mcpServers }) => {
+      const command = [
+        ...["claude", "-p", "--output-format", "stream-json", "--verbose"],
+        // It tells what a message has used when that is written, and that it is being written at all.
+        "--include-partial-messages",
+        ...permissions,
+        ...settings,
+        ...(resume === undefined ? [] : ["--resume", resume.sessionId]),
+        ...(resume?.isFork ? ["--fork-session"] : []),
+      ];
+      // Only the very first character makes a command of a prompt.
+      const stdin = prompt.startsWith("/") && !slashCommands ? `\n${prompt}` : prompt;
+      if (mcpServers === undefined) return { command, stdin, env: IN_SANDBOX };
+      const { env: mcpEnv, setup } = mcpConfig(mcpServers);
+      return {
+        command: `${command.map(shellQuote).join(" ")} --mcp-config "$${MCP_FILE}"`,
+        stdin,
+        env: { ...IN_SANDBOX, ...mcpEnv },
+        setup,
+      };
+    },
+    createParser: claudeCodeParser,
+    interactiveCommand: ({ prompt, dangerouslySkipPermissions, cwd }) => ({
+      command: [
+        "claude",
+        ...(dangerouslySkipPermissions ? [...permissions, ...SKIP_WARNING] : onHost),
+        ...settings,
+        ...(prompt === undefined ? [] : ["--", prompt]),
+      ],
+      ...(dangerouslySkipPermissions && { env: IN_SANDBOX, setup: claudeCodeSetup(cwd) }),
+    }),
+    installation: {
+      versionCommand: ["claude", "--version"],
+      dockerfile: ["RUN npm install --global @anthropic-ai/claude-code@2.1.325"],
+      credentials: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"],
+    },
+  };
+};

@@ -1,0 +1,66 @@
+import { shellQuote } from "../process/shellQuote.ts";
+import { type AgentSettings, checkModel, declareEnv } from "./agentSettings.ts";
+import type { AgentProvider } from "./contract.ts";
+import { CURSOR_DRIVER } from "./cursorDriver.ts";
+import { cursorParser } from "./cursorOutput.ts";
+import { PROMPT_FILE, writePromptFile } from "./promptFile.ts";
+
+const ENV_KEYS = ["CURSOR_API_KEY"] as const;
+
+export type CursorEnvKey = (typeof ENV_KEYS)[number];
+
+export interface CursorOptions extends AgentSettings {}
+
+/** The CLI takes a prompt as an argument alone, and an argument ends at 128 KB. */
+const LONGEST_ARGUMENT = 100_000;
+const ARGUMENT = "_sanddune_argument";
+
+const driver = (model: string): string =>
+  `node --no-warnings --input-type=module --eval ${shellQuote(CURSOR_DRIVER)} ${shellQuote(model)}`;
+
+const setup = (
+  model: string,
+): string => `if ! command -v cursor-agent >/dev/null 2>&1 && command -v node >/dev/null 2>&1; then
+  exec ${driver(model)}
+fi
+${writePromptFile()}
+if [ "$(wc -c <"$${PROMPT_FILE}")" -le ${LONGEST_ARGUMENT} ]; then
+  ${ARGUMENT}=$(cat -- "$${PROMPT_FILE}")
+else
+  ${ARGUMENT}="Your task is written in the file $${PROMPT_FILE}. Read that file completely, to its end, and do what it says."
+fi
+case "$${ARGUMENT}" in -*) ${ARGUMENT}=" $${ARGUMENT}" ;; esac`;
+
+/**
+ * Cursor, by its CLI `cursor-agent` where that is installed, and otherwise by its SDK, `@cursor/sdk`, which needs
+ * Node.js 22.13. The SDK is looked for among the global packages of npm's, in NODE_PATH, and in the directory that
+ * CURSOR_SDK names.
+ *
+ * @example
+ * await run({ agent: cursor("composer-2"), sandbox: docker(), prompt: "Fix issue 42" });
+ */
+export const cursor = (model: string, { env }: CursorOptions = {}): AgentProvider<CursorEnvKey> => {
+  checkModel("cursor", model);
+  return {
+    name: "cursor",
+    env: declareEnv(ENV_KEYS, env),
+    reportsResult: true,
+    buildCommand: ({ prompt }) => ({
+      setup: setup(model),
+      command: `cursor-agent --print --output-format stream-json --force --model ${shellQuote(model)} "$${ARGUMENT}" </dev/null`,
+      stdin: prompt,
+    }),
+    createParser: cursorParser,
+    interactiveCommand: ({ prompt, dangerouslySkipPermissions }) => ({
+      command: [
+        ...["cursor-agent", ...(dangerouslySkipPermissions ? ["--force"] : []), "--model", model],
+        ...(prompt === undefined ? [] : [prompt.startsWith("-") ? ` ${prompt}` : prompt]),
+      ],
+    }),
+    installation: {
+      versionCommand: ["sh", "-c", "cursor-agent --version || npm list --global @cursor/sdk"],
+      dockerfile: ["RUN npm install --global @cursor/sdk@1.0.32"],
+      credentials: ["CURSOR_API_KEY"],
+    },
+  };
+};

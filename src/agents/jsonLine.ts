@@ -1,0 +1,51 @@
+/** An object of a line of JSON that a program of other people has printed: nothing about it is known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The object that a line holds; `undefined` if it holds anything else. */
+export const parseObject = (line: string): JsonObject | undefined => {
+  if (!line.trimStart().startsWith("{")) return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+export const objectAt = (object: JsonObject, key: string): JsonObject => {
+  const value = object[key];
+  return isObject(value) ? value : {};
+};
+
+export const objectsAt = (object: JsonObject, key: string): readonly JsonObject[] => {
+  const value = object[key];
+  return Array.isArray(value) ? value.filter(isObject) : [];
+};
+
+export const textAt = (object: JsonObject, key: string): string | undefined => {
+  const value = object[key];
+  return typeof value === "string" ? value : undefined;
+};
+
+export const numberAt = (object: JsonObject, key: string): number | undefined => {
+  const value = object[key];
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+};
+
+/** A number of tokens; what cannot be one counts as none. */
+export const tokensAt = (object: JsonObject, key: string): number => Math.max(0, numberAt(object, key) ?? 0);
+
+/** What a tool has printed, given as text or as a list of blocks. */
+export const outputText = (content: unknown): string => {
+  if (typeof content === "string") return content;
+  if (content === undefined || content === null) return "";
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return content
+    .map((block: unknown) =>
+      isObject(block) ? (textAt(block, "text") ?? `[${textAt(block, "type") ?? "?"}]`) : "",
+    )
+    .join("\n");
+};

@@ -1,0 +1,84 @@
+import {
+  type AgentSettings,
+  checkChoice,
+  checkFlag,
+  checkModel,
+  declareEnv,
+  keysFor,
+  type SessionSettings,
+} from "./agentSettings.ts";
+import type { AgentProvider } from "./contract.ts";
+import { piParser } from "./piOutput.ts";
+import type { AgentSessions } from "./sessionContract.ts";
+
+const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const ENV_KEYS = {
+  anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN"],
+  openai: ["OPENAI_API_KEY"],
+  google: ["GEMINI_API_KEY"],
+  openrouter: ["OPENROUTER_API_KEY"],
+} as const;
+
+export type PiEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
+
+export interface PiOptions extends AgentSettings, SessionSettings {
+  /** How long the model may think. */
+  readonly thinking?: (typeof THINKING)[number];
+}
+
+/** The name of the directory in which pi keeps the sessions of those who work in `cwd`. */
+export const piProject = (cwd: string): string => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
+
+const sessions: AgentSessions = {
+  directory: { variable: "PI_CODING_AGENT_DIR", inHome: ".pi/agent" },
+  files: (sessionId) => [`sessions/*/*_${sessionId}.jsonl`],
+  place: (file, cwd) => file.replace(/^sessions\/[^/]+\//, () => `sessions/${piProject(cwd)}/`),
+  // It refuses to go on where it has not worked before.
+  withCwd: (record, cwd) => (record["type"] === "session" ? { ...record, cwd } : undefined),
+  sealedKeys: ["thinking", "thinkingSignature", "textSignature", "thoughtSignature"],
+};
+
+const goOn = (sessionId: string, isFork: boolean): string[] => [isFork ? "--fork" : "--session", sessionId];
+
+/**
+ * pi, `pi`. A model is named together with its provider.
+ *
+ * @example
+ * await run({ agent: pi("anthropic/claude-opus-4-8", { thinking: "high" }), sandbox: docker(), prompt: "Fix issue 42" });
+ */
+export const pi = (
+  model: string,
+  { thinking, captureSessions = true, env }: PiOptions = {},
+): AgentProvider<PiEnvKey> => {
+  checkModel("pi", model);
+  checkChoice("thinking", thinking, THINKING);
+  checkFlag("captureSessions", captureSessions);
+  const settings = ["--model", model, ...(thinking === undefined ? [] : ["--thinking", thinking])];
+  return {
+    name: "pi",
+    env: declareEnv(keysFor(model, ENV_KEYS), env),
+    reportsResult: true,
+    reportsUsage: "perCall",
+    captureSessions,
+    sessions,
+    buildCommand: ({ prompt, resume }) => ({
+      command: [
+        ...["pi", "-p", "--mode", "json", ...settings],
+        ...(resume === undefined ? [] : goOn(resume.sessionId, resume.isFork)),
+      ],
+      stdin: prompt,
+      env: { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
+    }),
+    createParser: piParser,
+    // pi has no permissions that it could ask for.
+    interactiveCommand: ({ prompt }) => ({
+      // A word that begins with @ would be a file.
+      command: ["pi", ...settings, ...(prompt === undefined ? [] : ["--", prompt.replace(/^@/, " @")])],
+    }),
+    installation: {
+      versionCommand: ["pi", "--version"],
+      dockerfile: ["RUN npm install --global @earendil-works/pi-coding-agent@0.87.1"],
+      credentials: keysFor(model, ENV_KEYS),
+    },
+  };
+};

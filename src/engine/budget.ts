@@ -1,0 +1,42 @@
+import { BudgetExceededError } from "../errors.ts";
+import type { IterationUsage } from "../results.ts";
+import type { TokenPrices } from "../runOptions.ts";
+import { addUsage } from "../usage.ts";
+
+export interface BudgetLimits {
+  readonly maxTokens?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
+  readonly prices?: TokenPrices | undefined;
+}
+
+const tokensOf = (usage: IterationUsage): number =>
+  usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
+
+const costOf = (usage: IterationUsage, prices: TokenPrices): number =>
+  (usage.inputTokens * prices.inputPerMillion +
+    usage.outputTokens * prices.outputPerMillion +
+    usage.cacheCreationInputTokens * (prices.cacheCreationPerMillion ?? prices.inputPerMillion) +
+    usage.cacheReadInputTokens * (prices.cacheReadPerMillion ?? prices.inputPerMillion)) /
+  1_000_000;
+
+/** What a run may use, in all its iterations. */
+export class Budget {
+  #used: IterationUsage | undefined;
+
+  constructor(private readonly limits: BudgetLimits) {}
+
+  /** Counts what was used. Says what is exceeded, once it is. */
+  spend(usage: IterationUsage): BudgetExceededError | undefined {
+    this.#used = addUsage(this.#used, usage);
+    const { maxTokens, maxCostUsd, prices } = this.limits;
+    const tokens = tokensOf(this.#used);
+    if (maxTokens !== undefined && tokens > maxTokens) {
+      return new BudgetExceededError("maxTokens", maxTokens, tokens);
+    }
+    const cost = prices === undefined ? 0 : costOf(this.#used, prices);
+    if (maxCostUsd !== undefined && cost > maxCostUsd) {
+      return new BudgetExceededError("maxCostUsd", maxCostUsd, cost);
+    }
+    return undefined;
+  }
+}

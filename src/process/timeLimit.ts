@@ -1,0 +1,25 @@
+/**
+ * Work that is aborted after a time, or when another signal says so. It rejects with an `Error` that says how long it
+ * took. (An `AbortSignal.timeout` within an `AbortSignal.any` would do, but may be collected as garbage in Node.js 20
+ * before its time has come.)
+ */
+export const withTimeLimit = async <A>(
+  limitMs: number,
+  other: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<A>,
+): Promise<A> => {
+  const controller = new AbortController();
+  const tooLong = new Error(`it took longer than ${limitMs} ms`);
+  const timer = setTimeout(() => controller.abort(tooLong), limitMs);
+  const follow = () => controller.abort(other?.reason);
+  other?.addEventListener("abort", follow, { once: true });
+  if (other?.aborted) follow();
+  try {
+    return await work(controller.signal);
+  } catch (reason) {
+    throw controller.signal.reason === tooLong ? tooLong : reason;
+  } finally {
+    clearTimeout(timer);
+    other?.removeEventListener("abort", follow);
+  }
+};
