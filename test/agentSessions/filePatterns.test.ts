@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { matchesAny, namePattern } from "../../src/agentSessions/filePatterns.ts";
+import { claudeCode } from "../../src/agents/claudeCode.ts";
+import { codex } from "../../src/agents/codex.ts";
+import { opencode } from "../../src/agents/opencode.ts";
+import { pi } from "../../src/agents/pi.ts";
+
+const patternsOf = {
+  claudeCode: claudeCode("m").sessions?.files("s-1") ?? [],
+  codex: codex("m").sessions?.files("s-1") ?? [],
+  opencode: opencode("m").sessions?.files("s-1") ?? [],
+  pi: pi("m").sessions?.files("s-1") ?? [],
+};
+
+describe("a file of a session", () => {
+  it.each([
+    ["claudeCode", "projects/-workspace-repo/s-1.jsonl"],
+    ["claudeCode", "projects/-workspace-repo/s-1/subagents/agent-a55d.jsonl"],
+    ["claudeCode", "projects/-workspace-repo/s-1/subagents/agent-a55d.meta.json"],
+    ["claudeCode", "projects/-workspace-repo/s-1/tool-results/b7ar3eh37.txt"],
+    ["codex", "sessions/2026/11/16/rollout-2026-11-16T07-00-00-s-1.jsonl"],
+    ["opencode", "opencode/sanddune/s-1.json"],
+    ["pi", "sessions/--workspace-repo--/2026-11-16T07-00-00-000Z_s-1.jsonl"],
+    ["pi", "sessions/--home-ä b--/2026_s-1.jsonl"],
+  ] as const)("of %s is known: %s", (agent, file) => {
+    expect(matchesAny(file, patternsOf[agent])).toBe(true);
+  });
+
+  it.each([
+    "projects/-workspace-repo/s-2.jsonl",
+    "projects/-workspace-repo/s-1xjsonl",
+    "projects/-workspace-repo/xs-1.jsonl",
+    "projects/../s-1.jsonl",
+    "projects/./s-1.jsonl",
+    "projects//s-1.jsonl",
+    "projects/.hidden/s-1.jsonl",
+    "projects/a/b/s-1.jsonl",
+    "projects/a\n/s-1.jsonl",
+    "projects/a\0/s-1.jsonl",
+    "projects/a\u001b[2J/s-1.jsonl",
+    "projects/a/s-1.jsonl\n",
+    "projects/a/s-1.jsonl/",
+    "projects/s-1.jsonl",
+    "/projects/a/s-1.jsonl",
+    "./projects/a/s-1.jsonl",
+    "../projects/a/s-1.jsonl",
+    "Projects/a/s-1.jsonl",
+    "projects/a/s-1/subagents/../x.jsonl",
+    "projects/a/s-1/subagents/.x.jsonl",
+    "projects/a/s-1/subagents/deeper/x.jsonl",
+    "projects/a/s-1/../../../settings.json",
+    "settings.json",
+    ".credentials.json",
+    "",
+    "/",
+    "..",
+  ])("is nothing else that a sandbox may name: %j", (file) => {
+    expect(matchesAny(file, patternsOf.claudeCode)).toBe(false);
+  });
+
+  it("is found by no pattern where there is none", () => {
+    expect(matchesAny("a", [])).toBe(false);
+  });
+});
+
+describe("the pattern of a name", () => {
+  it.each([
+    ["a.b", "axb"],
+    ["a+(b)", "aab"],
+    ["[ab]", "a"],
+    ["a|b", "a"],
+    ["^$", ""],
+    ["a?", "a"],
+    [String.raw`\d`, "1"],
+  ])("takes everything but a star as it is: %s does not stand for %s", (pattern, name) => {
+    expect(namePattern(pattern).test(name)).toBe(false);
+    expect(namePattern(pattern).test(pattern)).toBe(true);
+  });
+
+  it.each([
+    ["*", "any thing ä 🏜"],
+    ["*_*.jsonl", "_.jsonl"],
+    ["a*", "a"],
+  ])("takes a star for anything, also for nothing: %s stands for %s", (pattern, name) => {
+    expect(namePattern(pattern).test(name)).toBe(true);
+  });
+});

@@ -1,0 +1,69 @@
+import { constants } from "node:os";
+import { describe, expect, it } from "vitest";
+import { claudeCode } from "../../src/agents/claudeCode.ts";
+import { codex } from "../../src/agents/codex.ts";
+import type { AgentProvider } from "../../src/agents/contract.ts";
+import { opencode } from "../../src/agents/opencode.ts";
+import { pi } from "../../src/agents/pi.ts";
+import { AgentVerdict } from "../../src/engine/agentVerdict.ts";
+import { replay } from "../helpers/agentEvents.ts";
+import { type RecordedAgent, recordedCases, recording } from "../helpers/recordings.ts";
+
+/** How the runs that failed have failed; all others have succeeded. */
+const FAILURES: Readonly<Record<string, string>> = {
+  "error-400": "AgentFailedError",
+  "error-401": "AgentAuthenticationError",
+  "error-429": "AgentRateLimitError",
+  "error-500": "AgentOverloadedError",
+  "error-529": "AgentOverloadedError",
+  "max-turns": "AgentFailedError",
+  "no-auth": "AgentAuthenticationError",
+  "resume-missing": "AgentFailedError",
+  "sigint-in-model-wait": "AgentFailedError",
+  "sigint-in-tool": "AgentFailedError",
+  "sigterm-in-tool": "AgentFailedError",
+  "stream-cut": "AgentOverloadedError",
+  // It was asked to do nothing.
+  "empty-stdin": "AgentFailedError",
+  "permission-rejected": "AgentFailedError",
+};
+
+/** Recorded without its log, in which it says why it tries again. */
+const SILENT = {
+  "error-429": "AgentFailedError",
+  "error-500": "AgentFailedError",
+  "stream-cut": "AgentFailedError",
+};
+
+const agents: [AgentProvider, RecordedAgent, Readonly<Record<string, string>>][] = [
+  [claudeCode("m"), "claude-code", FAILURES],
+  [codex("m"), "codex", FAILURES],
+  [opencode("a/b"), "opencode", { ...FAILURES, ...SILENT }],
+  [pi("a/b"), "pi", FAILURES],
+];
+
+describe.each(agents)("a recorded run of $name", (agent, name, failures) => {
+  const failureOf = (each: string) => {
+    const recorded = recording(name, each);
+    const verdict = new AgentVerdict();
+    for (const event of replay(agent, recorded)) verdict.push(event);
+    const bySignal = recorded.signal === null ? 0 : 128 + constants.signals[recorded.signal];
+    return verdict.failureOf(agent, {
+      exitCode: recorded.exitCode ?? bySignal,
+      stderr: recorded.stderr.join("\n"),
+      program: name,
+      sandbox: "docker",
+    });
+  };
+
+  it.each(recordedCases(name))("is taken for what it was: %s", (each) => {
+    expect(failureOf(each)?.constructor.name).toBe(failures[each]);
+  });
+
+  it("fails in the agent's own words", () => {
+    expect(failureOf("error-401")?.message).toContain("invalid api key");
+    expect(failureOf("resume-missing")?.message).toMatch(
+      /no conversation|no rollout|session not found|no session/i,
+    );
+  });
+});

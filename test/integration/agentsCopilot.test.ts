@@ -1,0 +1,67 @@
+import { expect, it } from "vitest";
+import { AgentAuthenticationError, AgentNotFoundError, AgentRateLimitError } from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { leftovers } from "../helpers/leftovers.ts";
+import type { Turn } from "../helpers/modelServer/script.ts";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { failureOf } from "../security/support.ts";
+import { itHasMcpServers, itWorks } from "./otherAgents.ts";
+import { COMMITTING, runReal, type SandboxName, scriptedModel, temporaryHome } from "./realAgents.ts";
+
+const agent = "copilot";
+const failure = async (sandbox: SandboxName, ...turns: readonly Turn[]) => {
+  temporaryHome();
+  const cwd = temporaryRepository();
+  const model = await scriptedModel(turns);
+  const error = await failureOf(runReal({ agent, sandbox, model, cwd }));
+  expect(leftovers(cwd)).toEqual([]);
+  return { error, cwd };
+};
+
+for (const sandbox of ["docker", "bubblewrap"] as const) {
+  describeWith(["copilot", sandbox], `the real copilot in ${sandbox}`, () => {
+    itWorks(agent, sandbox, undefined);
+
+    it("fails with its own words when its key is refused", async () => {
+      const { error } = await failure(sandbox, { error: 401, message: "the scripted key is bad" });
+      expect(error).toBeInstanceOf(AgentAuthenticationError);
+      expect(error).toMatchObject({ problem: expect.stringContaining("(HTTP 401)") });
+    });
+  });
+}
+
+describeWith(["copilot", "bubblewrap"], "the real copilot", () => {
+  itHasMcpServers(agent, "greeter-greet");
+
+  it("is stopped when it has met a rate limit again and again, and what it did before is kept", async () => {
+    const [commits] = COMMITTING as readonly Turn[];
+    const { error, cwd } = await failure("bubblewrap", commits ?? {}, {
+      error: 429,
+      message: "slow down",
+      retryAfter: 1,
+    });
+    expect(error).toBeInstanceOf(AgentRateLimitError);
+    expect(error).toMatchObject({ problem: "slow down" });
+    expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("Add a greeting");
+  });
+
+  it("has a prompt of a megabyte", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    const model = await scriptedModel([{ text: "Read. <promise>COMPLETE</promise>" }]);
+    const prompt = `${"0123456789abcdef".repeat(65_536)} is the end`;
+    await runReal({ agent, sandbox: "bubblewrap", model, cwd, options: { prompt } });
+    expect(JSON.stringify(model.requests.map(({ body }) => body))).toContain(prompt);
+  });
+
+  it("is missed by its name where it is not installed", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    const model = await scriptedModel(COMMITTING);
+    const options = { sandbox: bubblewrap(), env: {} };
+    const error = await failureOf(runReal({ agent, sandbox: "bubblewrap", model, cwd, options }));
+    expect(error).toBeInstanceOf(AgentNotFoundError);
+    expect(error).toMatchObject({ program: "copilot" });
+  });
+});

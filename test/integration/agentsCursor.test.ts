@@ -1,0 +1,196 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import {
+  AgentAuthenticationError,
+  AgentFailedError,
+  AgentNotFoundError,
+  AgentOverloadedError,
+  AgentRateLimitError,
+  cursor,
+  type RunOptions,
+  run,
+} from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { AGENTS_IN_SANDBOX, agentMount, pinnedPackage } from "../helpers/agents.ts";
+import { leftovers } from "../helpers/leftovers.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import { failureOf } from "../security/support.ts";
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const NODE_22 = `${AGENTS_IN_SANDBOX}/node/node_modules/node/bin`;
+const MODULES = `${AGENTS_IN_SANDBOX}/cursor/node_modules`;
+
+/** Stands for Cursor's servers, and always answers with the same status; never, if there is none. */
+const backend = async (status?: number) => {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? "");
+    if (status === undefined) return;
+    response.writeHead(status, { "content-type": "application/json" });
+    response.end(JSON.stringify({ error: `scripted error ${status}` }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
+};
+
+interface Place {
+  readonly path?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly mounts?: readonly { hostPath: string; sandboxPath: string }[];
+}
+
+const runCursor = (cwd: string, { path = SYSTEM_PATH, env = {}, mounts = [] }: Place, options: object = {}) =>
+  run({
+    agent: cursor("composer-2"),
+    sandbox: bubblewrap({ network: true, path, mounts: [agentMount(), ...mounts] }),
+    branchStrategy: { type: "branch", branch: "agent/work" },
+    cwd,
+    prompt: "Greet the world, and commit.",
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, { public: value }])),
+    ...options,
+  } as RunOptions);
+
+const SDK = {
+  path: `${NODE_22}:${SYSTEM_PATH}`,
+  env: { NODE_PATH: MODULES, CURSOR_API_KEY: "fake" },
+} as const;
+
+const failure = async (place: Place) => {
+  const cwd = temporaryRepository();
+  const error = await failureOf(runCursor(cwd, place));
+  expect(leftovers(cwd)).toEqual([]);
+  return error;
+};
+
+/** Processes of this machine with a mark on their command line. */
+const marked = (mark: string): string[] =>
+  readdirSync("/proc").filter((pid) => {
+    try {
+      return pid !== String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
+    } catch {
+      return false;
+    }
+  });
+
+describeWith(["cursor sdk", "bubblewrap"], "Cursor's real SDK", () => {
+  it.each([
+    [401, AgentAuthenticationError],
+    [429, AgentRateLimitError],
+    [503, AgentOverloadedError],
+  ])("whose servers answer with %d fails with an error of that kind", async (status, type) => {
+    const { url, paths } = await backend(status);
+    const error = await failure({ ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } });
+    expect(error).toBeInstanceOf(type);
+    expect(paths).not.toEqual([]);
+  });
+
+  it("is also found in the directory that CURSOR_SDK names", async () => {
+    const { url } = await backend(401);
+    const env = { CURSOR_SDK: `${MODULES}/@cursor/sdk`, CURSOR_API_KEY: "fake", CURSOR_BACKEND_URL: url };
+    expect(await failure({ ...SDK, env })).toBeInstanceOf(AgentAuthenticationError);
+  });
+
+  it("without a key does not even ask", async () => {
+    const { url, paths } = await backend(401);
+    const env = { NODE_PATH: MODULES, CURSOR_API_KEY: "", CURSOR_BACKEND_URL: url };
+    const error = await failure({ ...SDK, env });
+    expect(error).toBeInstanceOf(AgentAuthenticationError);
+    expect(error).toMatchObject({ problem: "CURSOR_API_KEY is not set" });
+    expect(paths).toEqual([]);
+  });
+
+  it("that is not installed, nor the CLI, is missed with the line that installs it", async () => {
+    const error = await failure({ ...SDK, env: { CURSOR_API_KEY: "fake" } });
+    expect(error).toBeInstanceOf(AgentNotFoundError);
+    expect(error).toMatchObject({ program: "cursor-agent" });
+    expect(error.message).toContain(`RUN npm install --global ${pinnedPackage("cursor")}`);
+  });
+
+  it("that is aborted while its servers do not answer leaves no process behind", async () => {
+    const cwd = temporaryRepository();
+    const { url, paths } = await backend();
+    const mark = `composer-${process.pid}`;
+    const controller = new AbortController();
+    const options = { agent: cursor(mark), signal: controller.signal };
+    const place = { ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } };
+    const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
+    await waitFor(() => paths.length > 0);
+    expect(marked(mark)).not.toEqual([]);
+    controller.abort("enough");
+    expect(await running).toBe("enough");
+    await waitFor(() => marked(mark).length === 0, 5000);
+  });
+});
+
+/** A directory with a program that is called as one of Cursor's needs. */
+const programs = (named: Readonly<Record<string, string>>): Place => {
+  const directory = temporaryDirectory();
+  for (const [name, source] of Object.entries(named)) {
+    writeFileSync(join(directory, name), source);
+    chmodSync(join(directory, name), 0o755);
+  }
+  const sandboxPath = "/opt/programs";
+  return { path: `${sandboxPath}:${SYSTEM_PATH}`, mounts: [{ hostPath: directory, sandboxPath }] };
+};
+
+/**
+ * Stands for Cursor's CLI, which is not on npm: it prints what the real one is documented to print, and keeps the
+ * argument with the prompt.
+ */
+const CLI = `#!/bin/sh
+for last; do :; done
+printf '%s' "$last" >prompt.txt
+git add prompt.txt && git commit -qm 'Keep the prompt'
+echo '{"type":"system","subtype":"init","session_id":"c-1","model":"Composer","cwd":"/repo"}'
+echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"<promise>COMPLETE</promise>"}]},"session_id":"c-1"}'
+echo '{"type":"result","subtype":"success","is_error":false,"result":"","session_id":"c-1"}'
+`;
+
+describeWith(["bubblewrap"], "a stand-in for Cursor's CLI", () => {
+  it("is used where it is installed", async () => {
+    const cwd = temporaryRepository();
+    const result = await runCursor(cwd, programs({ "cursor-agent": CLI }));
+    expect(result.warnings).toEqual([]);
+    expect(result.completionSignal).toBe("<promise>COMPLETE</promise>");
+    expect(result.iterations).toMatchObject([{ sessionId: "c-1" }]);
+    expect(result.commits).toHaveLength(1);
+    expect(git(cwd, "show", "agent/work:prompt.txt")).toBe("Greet the world, and commit.");
+    expect(leftovers(cwd)).toEqual([]);
+  });
+
+  it("is told where a prompt of a megabyte is", async () => {
+    const cwd = temporaryRepository();
+    await runCursor(cwd, programs({ "cursor-agent": CLI }), { prompt: "x".repeat(1024 * 1024) });
+    expect(git(cwd, "show", "agent/work:prompt.txt")).toMatch(
+      /^Your task is written in the file \/\S+\. Read/,
+    );
+  });
+
+  it("that says on stderr that nobody is logged in fails with an authentication error", async () => {
+    const source =
+      "#!/bin/sh\necho \"Error: Authentication required. Please run 'cursor-agent login'\" >&2\nexit 1\n";
+    expect(await failure(programs({ "cursor-agent": source }))).toBeInstanceOf(AgentAuthenticationError);
+  });
+});
+
+const OLD_NODE = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
+
+describeWith(["cursor sdk", "bubblewrap"], "Cursor's SDK with another Node.js", () => {
+  it.skipIf(OLD_NODE === undefined || Number(process.versions.node.split(".")[0]) >= 22)(
+    "says which one it needs, where that is too old",
+    async () => {
+      const error = await failure({ env: SDK.env });
+      expect(error).toBeInstanceOf(AgentFailedError);
+      expect(error).toMatchObject({ problem: expect.stringMatching(/needs Node\.js 22\.13, and this is/) });
+    },
+  );
+});

@@ -1,0 +1,79 @@
+import { expect, it } from "vitest";
+import { AgentAuthenticationError, AgentNotFoundError, AgentRateLimitError } from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { leftovers } from "../helpers/leftovers.ts";
+import type { Turn } from "../helpers/modelServer/script.ts";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { failureOf } from "../security/support.ts";
+import { itHasMcpServers, itWorks } from "./otherAgents.ts";
+import { COMMITTING, runReal, type SandboxName, scriptedModel, temporaryHome } from "./realAgents.ts";
+
+const agent = "gemini";
+/** It pauses for half a minute in all before it is stopped. */
+const PATIENCE = { timeout: 180_000 };
+
+const failure = async (sandbox: SandboxName, ...turns: readonly Turn[]) => {
+  temporaryHome();
+  const cwd = temporaryRepository();
+  const model = await scriptedModel(turns);
+  const error = await failureOf(runReal({ agent, sandbox, model, cwd }));
+  expect(leftovers(cwd)).toEqual([]);
+  return { error, cwd };
+};
+
+for (const sandbox of ["docker", "bubblewrap"] as const) {
+  describeWith(["gemini", sandbox], `the real gemini in ${sandbox}`, () => {
+    itWorks(agent, sandbox, 2 * 34);
+
+    it("fails with its own words when its key is refused", async () => {
+      const { error } = await failure(sandbox, { error: 401, message: "the scripted key is bad" });
+      expect(error).toBeInstanceOf(AgentAuthenticationError);
+      expect(error).toMatchObject({ problem: "the scripted key is bad" });
+    });
+  });
+}
+
+describeWith(["gemini", "bubblewrap"], "the real gemini", () => {
+  itHasMcpServers(agent, "mcp_greeter_greet");
+
+  it(
+    "is stopped when it has met a rate limit again and again, and what it did before is kept",
+    PATIENCE,
+    async () => {
+      const [commits] = COMMITTING as readonly Turn[];
+      const { error, cwd } = await failure("bubblewrap", commits ?? {}, { error: 429, message: "slow down" });
+      expect(error).toBeInstanceOf(AgentRateLimitError);
+      expect(error).toMatchObject({ problem: "slow down" });
+      expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("Add a greeting");
+    },
+  );
+
+  it("needs nothing but a key in a fresh home", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    const model = await scriptedModel(COMMITTING);
+    const { commits } = await runReal({ agent, sandbox: "bubblewrap", model, cwd, options: { hooks: {} } });
+    expect(commits).toHaveLength(1);
+  });
+
+  it("has a prompt of a megabyte", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    // It repeats the prompt, and ends without waiting until that has been read: a model needs time to think.
+    const model = await scriptedModel([{ text: "Read. <promise>COMPLETE</promise>", delayMs: 3000 }]);
+    const prompt = `${"0123456789abcdef".repeat(65_536)} is the end`;
+    await runReal({ agent, sandbox: "bubblewrap", model, cwd, options: { prompt } });
+    expect(JSON.stringify(model.requests.map(({ body }) => body))).toContain(prompt);
+  });
+
+  it("is missed by its name where it is not installed", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    const model = await scriptedModel(COMMITTING);
+    const options = { sandbox: bubblewrap(), env: {} };
+    const error = await failureOf(runReal({ agent, sandbox: "bubblewrap", model, cwd, options }));
+    expect(error).toBeInstanceOf(AgentNotFoundError);
+    expect(error).toMatchObject({ program: "gemini" });
+  });
+});

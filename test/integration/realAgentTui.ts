@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { shellQuote } from "../../src/process/shellQuote.ts";
+import {
+  AGENT_PATH,
+  agentMount,
+  type OfflineAgent,
+  offlineAgent,
+  writeAgentFiles,
+} from "../helpers/agents.ts";
+import { bundle } from "../helpers/bundle.ts";
+import type { ModelServer } from "../helpers/modelServer/server.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { AGENTS as AGENTS_ON_HOST, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { startTerminal, type Terminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import type { TuiAgentName, TuiOrder, TuiReport, TuiSandboxName } from "./realAgentTuiProgram.ts";
+
+export type { TuiAgentName, TuiSandboxName } from "./realAgentTuiProgram.ts";
+
+/** opencode alone takes some twenty seconds on a busy machine. */
+const OPENING_MS = 100_000;
+
+/** The arguments of the processes that have something in their environment. */
+const processesWith = (variable: string): string[][] =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const parts = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
+        return parts("environ").includes(variable) ? [parts("cmdline")] : [];
+      } catch {
+        // It has ended.
+        return [];
+      }
+    });
+
+/** A real agent at a terminal. */
+export interface TuiScene {
+  readonly cwd: string;
+  /** The home directory of the person at the terminal. */
+  readonly home: string;
+  readonly terminal: Terminal;
+  /** Waits until the screen shows something. Some agents take long to open. */
+  sees(text: string): Promise<void>;
+  /** The arguments of the agent's own process. */
+  argv(): readonly string[];
+  /** Waits for the session to end. */
+  report(): Promise<TuiReport>;
+}
+
+export interface TuiSceneOptions {
+  readonly agent: TuiAgentName;
+  readonly sandbox: TuiSandboxName;
+  readonly model: ModelServer;
+  readonly prompt?: string;
+  /** Shell commands that have run in the sandbox before. */
+  readonly before?: readonly string[];
+  /** Env vars instead of those that the agent is usually given. */
+  readonly env?: (offline: OfflineAgent) => Readonly<Record<string, string>>;
+  /** What the person has in their home directory. */
+  readonly files?: (offline: OfflineAgent, cwd: string) => Readonly<Record<string, string>>;
+}
+
+/** Shows an agent at a terminal, as somebody would who has never used it. */
+export const startTui = ({
+  agent,
+  sandbox,
+  model,
+  prompt,
+  before = [],
+  files,
+  env,
+}: TuiSceneOptions): TuiScene => {
+  const cwd = temporaryRepository();
+  const home = temporaryDirectory();
+  const directory = temporaryDirectory();
+  const offline = offlineAgent(agent, model.url);
+  for (const [path, content] of Object.entries(files?.(offline, cwd) ?? {})) {
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    writeFileSync(join(home, path), content);
+  }
+  const isOnHost = sandbox === "no-sandbox";
+  const variables = { ...(!isOnHost && { PATH: AGENT_PATH }), ...(env?.(offline) ?? offline.env) };
+  const onSandboxReady = [writeAgentFiles(offline), ...before].map((command) => ({ command }));
+  const order: TuiOrder = {
+    agent,
+    model: offline.model,
+    sandbox,
+    image: TEST_IMAGE,
+    mounts: [agentMount()],
+    path: AGENT_PATH,
+    report: join(directory, "report"),
+    options: {
+      ...(prompt !== undefined && { prompt }),
+      env: Object.fromEntries(Object.entries(variables).map(([name, value]) => [name, { public: value }])),
+      ...(!isOnHost && { hooks: { sandbox: { onSandboxReady } } }),
+    },
+  };
+  const program = bundle(join(import.meta.dirname, "realAgentTuiProgram.ts"), directory);
+  const argv = [process.execPath, program, JSON.stringify(order)].map(shellQuote).join(" ");
+  // tmux gives programs a PATH of its own.
+  const path = `${join(AGENTS_ON_HOST, "bin")}:${process.env["PATH"]}`;
+  const terminal = startTerminal(`PATH=${shellQuote(path)} exec ${argv}`, {
+    cwd,
+    columns: 120,
+    rows: 40,
+    env: { HOME: home },
+  });
+  return {
+    cwd,
+    home,
+    terminal,
+    sees: async (text) => {
+      const isThere = () => terminal.screen().includes(text);
+      await waitFor(() => isThere() || existsSync(order.report), OPENING_MS).catch(() => {});
+      if (!isThere()) throw new Error(`The terminal does not show ${text}, but:\n${terminal.screen()}`);
+    },
+    argv: () => processesWith(`HOME=${home}`).find((argv) => argv.includes(offline.model)) ?? [],
+    report: async () => {
+      await terminal.ended();
+      if (!existsSync(order.report)) throw new Error(`There is no report, but:\n${terminal.history()}`);
+      return JSON.parse(readFileSync(order.report, "utf8")) as TuiReport;
+    },
+  };
+};

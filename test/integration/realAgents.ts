@@ -1,0 +1,120 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished, vi } from "vitest";
+import {
+  type AgentProvider,
+  type AgentStreamEvent,
+  claudeCode,
+  codex,
+  copilot,
+  gemini,
+  opencode,
+  pi,
+  type RunOptions,
+  type RunResult,
+  run,
+  type SandboxProvider,
+} from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { docker } from "../../src/sandboxes/docker.ts";
+import {
+  AGENT_PATH,
+  agentMount,
+  type OfflineAgentName,
+  offlineAgent,
+  writeAgentFiles,
+} from "../helpers/agents.ts";
+import type { Script } from "../helpers/modelServer/script.ts";
+import { type ModelServer, startModelServer } from "../helpers/modelServer/server.ts";
+import { TEST_IMAGE } from "../helpers/runtimes.ts";
+
+/** The agents that most of the tests are made with: their names are those of their programs. */
+export const AGENTS = {
+  claude: { runtime: "claude code" },
+  codex: { runtime: "codex" },
+  opencode: { runtime: "opencode" },
+  pi: { runtime: "pi" },
+} as const satisfies Partial<Record<OfflineAgentName, { readonly runtime: string }>>;
+export type AgentName = keyof typeof AGENTS;
+
+export const PROVIDERS: Readonly<Record<OfflineAgentName, (model: string) => AgentProvider>> = {
+  claude: claudeCode,
+  codex,
+  opencode,
+  pi,
+  gemini,
+  copilot,
+};
+
+/** Sandboxes that reach the scripted model on the host's loopback, and have the agents. */
+export const SANDBOXES = {
+  docker: (): SandboxProvider => docker({ image: TEST_IMAGE, network: "host", mounts: [agentMount()] }),
+  bubblewrap: (): SandboxProvider => bubblewrap({ network: true, path: AGENT_PATH, mounts: [agentMount()] }),
+} as const;
+export type SandboxName = keyof typeof SANDBOXES;
+
+/** A home directory of its own for what is captured. */
+export const temporaryHome = (): string => {
+  const home = mkdtempSync(join(tmpdir(), "sanddune-home-"));
+  vi.stubEnv("HOME", home);
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+    rmSync(home, { recursive: true, force: true });
+  });
+  return home;
+};
+
+/** A model that plays a script, for as long as the test takes. */
+export const scriptedModel = async (script: Script): Promise<ModelServer> => {
+  const server = await startModelServer(script);
+  onTestFinished(() => server.close());
+  return server;
+};
+
+/** Creates a file, commits it, and says that it is done. */
+export const COMMITTING = [
+  {
+    text: "On it.",
+    calls: [{ shell: "echo hello > hello.txt && git add hello.txt && git commit -qm 'Add a greeting'" }],
+  },
+  { text: "All done. <promise>COMPLETE</promise>" },
+] as const satisfies Script;
+
+export interface RealRun {
+  readonly agent: OfflineAgentName;
+  readonly sandbox: SandboxName;
+  readonly model: ModelServer;
+  readonly cwd: string;
+  readonly options?: Partial<RunOptions>;
+  readonly provider?: (model: string) => AgentProvider;
+}
+
+/** Runs the real program of an agent in a sandbox, with a scripted model. */
+export const runReal = ({ agent, sandbox, model, cwd, options, provider }: RealRun): Promise<RunResult> => {
+  const offline = offlineAgent(agent, model.url);
+  const env = { PATH: AGENT_PATH, ...offline.env };
+  return run({
+    agent: (provider ?? PROVIDERS[agent])(offline.model),
+    sandbox: SANDBOXES[sandbox](),
+    branchStrategy: { type: "branch", branch: "agent/work" },
+    cwd,
+    prompt: "Greet the world, and commit.",
+    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, { public: value }])),
+    hooks: { sandbox: { onSandboxReady: [{ command: writeAgentFiles(offline) }] } },
+    ...options,
+  } as RunOptions);
+};
+
+/** What the model has been sent, each request as text. */
+export const turnsOf = ({ requests }: ModelServer): string[] =>
+  requests.filter(({ kind }) => kind === "turn").map(({ body }) => JSON.stringify(body));
+
+/** Collects the events of a run. */
+export const listening = () => {
+  const events: AgentStreamEvent[] = [];
+  return {
+    events,
+    logging: { type: "file", onAgentStreamEvent: (event: AgentStreamEvent) => events.push(event) },
+  } as const;
+};
