@@ -6,9 +6,9 @@ import { SandboxError } from "../errors.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { IterationUsage } from "../results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
-import type { SessionPlaces } from "./captureSession.ts";
 import type { HostSessionFile } from "./hostSessions.ts";
 import { LAST_WORDS_BYTES, MAX_RECORD_LENGTH } from "./limits.ts";
+import type { SessionPlaces } from "./places.ts";
 import { recordMover, recordOf } from "./recordMover.ts";
 import { rewriteFile } from "./rewriteFile.ts";
 import { directoryWords } from "./takeFiles.ts";
@@ -28,12 +28,16 @@ export interface BringOptions {
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
+/** A file of the host's, with a copy of what was brought into the sandbox of it. */
+export interface BroughtFile extends HostSessionFile {
+  readonly copy: string;
+}
+
 /** A session that was brought into a sandbox. */
 export interface BroughtSession {
   /** What it has used so far, if it tells. */
   readonly used: IterationUsage | undefined;
-  /** Copies on the host of what was brought, one for each file. */
-  readonly copies: readonly string[];
+  readonly files: readonly BroughtFile[];
 }
 
 /** Brings a session into the sandbox, to where the agent looks for it. */
@@ -67,30 +71,29 @@ export const bringSession = async (options: BringOptions): Promise<BroughtSessio
     }
     const move = recordMover(sessions, moves, sandboxCwd);
     let used: IterationUsage | undefined;
-    const copies: string[] = [];
+    const brought: BroughtFile[] = [];
     const onRecord = (json: string) => {
       if (sessions.usedInAll !== undefined) used = sessions.usedInAll(recordOf(json)) ?? used;
     };
-    for (const [index, { file, path }] of options.files.entries()) {
-      const moved = join(workDirectory, `${index}${extname(file)}`);
-      await rewriteFile(path, moved, {
+    for (const [index, hostFile] of options.files.entries()) {
+      const copy = join(workDirectory, `${index}${extname(hostFile.file)}`);
+      await rewriteFile(hostFile.path, copy, {
         rewrite: (json) => {
           if (index === 0) onRecord(json);
           return named(move(json));
         },
         signal,
       });
-      const place = named(sessions.place(file, sandboxCwd));
-      copies.push(moved);
-      const target = posix.join(sandboxDirectory, place);
+      brought.push({ ...hostFile, copy });
+      const target = posix.join(sandboxDirectory, named(sessions.place(hostFile.file, sandboxCwd)));
       await run(
         `umask 077 && mkdir -p -- ${shellQuote(posix.dirname(target))} && cat >${shellQuote(target)}`,
-        createReadStream(moved),
+        createReadStream(copy),
       );
     }
     const importCommand = sessions.importCommand?.(copyId);
     if (importCommand !== undefined) await run(`${importCommand} </dev/null`);
-    return { used, copies };
+    return { used, files: brought };
   } catch (reason) {
     await rm(workDirectory, { recursive: true, force: true });
     throw reason;

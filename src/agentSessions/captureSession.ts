@@ -2,25 +2,15 @@ import { constants, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import type { BroughtFile } from "./bringSession.ts";
 import { continuesFile } from "./continues.ts";
 import { matchesAny } from "./filePatterns.ts";
-import { type HostSessionFile, hostDirectoryOf, stateOf } from "./hostSessions.ts";
+import { hostDirectoryOf, stateOf } from "./hostSessions.ts";
+import type { SessionPlaces } from "./places.ts";
 import { recordMover } from "./recordMover.ts";
-import { rewriteFile } from "./rewriteFile.ts";
+import { type Rewriting, rewriteFile } from "./rewriteFile.ts";
 import { isSessionId } from "./sessionId.ts";
-import { takeFiles } from "./takeFiles.ts";
-
-/** A repository, on the host and in the sandbox. */
-export interface SessionPlaces {
-  /** The top of the repository, on the host. It and the next are paths without symbolic links. */
-  readonly hostRoot: string;
-  /** Where the agent would work on the host. */
-  readonly hostCwd: string;
-  /** The top of the repository, in the sandbox. */
-  readonly sandboxRoot: string;
-  /** Where the agent works in the sandbox. */
-  readonly sandboxCwd: string;
-}
+import { type TakenFile, takeFiles } from "./takeFiles.ts";
 
 export interface CaptureOptions {
   readonly sessions: AgentSessions;
@@ -36,6 +26,11 @@ export interface CaptureOptions {
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
+/** A file that was taken out of the sandbox, and where it belongs on the host. */
+interface PlacedFile extends TakenFile {
+  readonly target: string;
+}
+
 /**
  * Brings sessions of an agent to the host. It replaces only what this run has put there, or has gone on with: whatever
  * a sandbox calls its session, it cannot reach the sessions of others.
@@ -47,11 +42,11 @@ export class SessionCapture {
   /** What was brought into the sandbox of files of the host's, as copies. */
   readonly #brought = new Map<string, string>();
 
-  /** The run goes on with a session of the host's; of each file there is a copy of what was brought into the sandbox. */
-  goesOnWith(files: readonly HostSessionFile[], copies: readonly string[]): void {
-    for (const [index, { path, state }] of files.entries()) {
+  /** The run goes on with files of the host's, of which copies were brought into the sandbox. */
+  goesOnWith(files: readonly BroughtFile[]): void {
+    for (const { path, state, copy } of files) {
       this.#own.set(path, state);
-      this.#brought.set(path, copies[index] ?? "");
+      this.#brought.set(path, copy);
     }
   }
 
@@ -70,52 +65,57 @@ export class SessionCapture {
     this.#own.set(to, stateOf(to) ?? "");
   }
 
+  /** Refuses what would take the place of something that it is not. */
+  async #check(files: readonly PlacedFile[], { sessions, signal }: CaptureOptions): Promise<void> {
+    const targets = new Set<string>();
+    for (const { file, path, target } of files) {
+      if (targets.has(target)) throw new Error(`there are two of ${file}`);
+      targets.add(target);
+      const before = this.#brought.get(target);
+      if (before === undefined || (await continuesFile(sessions, before, path, signal))) continue;
+      throw new Error(`${file} is no longer what it was, with something added: the one on the host stays`);
+    }
+  }
+
+  async #place({ path, target }: PlacedFile, { runId }: CaptureOptions, rewriting: Rewriting): Promise<void> {
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const draft = join(dirname(target), `.${basename(target)}.${runId}`);
+    try {
+      await rewriteFile(path, draft, rewriting);
+      await this.#put(draft, target);
+    } finally {
+      await rm(draft, { force: true });
+    }
+  }
+
   /** Gives the path of the session's file on the host; rejects with an `Error` that says in a few words what is wrong. */
   async capture(options: CaptureOptions): Promise<string> {
-    const { sessions, sessionId, places, workDirectory } = options;
+    const { sessions, sessionId, places, workDirectory, signal } = options;
     if (!isSessionId(sessionId)) throw new Error("what the agent calls its session is no session id");
     await mkdir(workDirectory, { recursive: true, mode: 0o700 });
     try {
       const taken = await takeFiles(options.handle, sessions, sessionId, {
         cwd: places.sandboxCwd,
         targetDirectory: workDirectory,
-        signal: options.signal,
+        signal,
         redactCaptured: options.redactCaptured,
       });
-      const [main] = taken.files;
+      const files = taken.files.map((each) => ({
+        ...each,
+        target: join(hostDirectoryOf(sessions), sessions.place(each.file, places.hostCwd)),
+      }));
+      const [main] = files;
       const isThere = main !== undefined && matchesAny(main.file, sessions.files(sessionId).slice(0, 1));
       if (!isThere) throw new Error(`the agent has no session ${sessionId}`);
-      const targetOf = (file: string) =>
-        join(hostDirectoryOf(sessions), sessions.place(file, places.hostCwd));
+      await this.#check(files, options);
       const moves = [
         { from: places.sandboxRoot, to: places.hostRoot },
-        { from: join(taken.directory, dirname(main.file)), to: dirname(targetOf(main.file)) },
+        { from: join(taken.directory, dirname(main.file)), to: dirname(main.target) },
       ];
-      const rewrite = recordMover(sessions, moves, places.hostCwd);
-      const targets = taken.files.map(({ file }) => targetOf(file));
-      for (const [index, { file, path }] of taken.files.entries()) {
-        const target = targets[index] ?? "";
-        if (targets.indexOf(target) !== index) throw new Error(`there are two of ${file}`);
-        const before = this.#brought.get(target);
-        if (before !== undefined && !(await continuesFile(sessions, before, path, options.signal))) {
-          throw new Error(
-            `${file} is no longer what it was, with something added: the one on the host stays`,
-          );
-        }
-      }
+      const rewriting = { rewrite: recordMover(sessions, moves, places.hostCwd), signal };
       // The one that stands for the session comes last: where it is, everything is.
-      for (const [index, { path }] of [...taken.files.entries()].reverse()) {
-        const target = targets[index] ?? "";
-        await mkdir(dirname(target), { recursive: true, mode: 0o700 });
-        const draft = join(dirname(target), `.${basename(target)}.${options.runId}`);
-        try {
-          await rewriteFile(path, draft, { rewrite, signal: options.signal });
-          await this.#put(draft, target);
-        } finally {
-          await rm(draft, { force: true });
-        }
-      }
-      return targetOf(main.file);
+      for (const file of files.reverse()) await this.#place(file, options, rewriting);
+      return main.target;
     } finally {
       await rm(workDirectory, { recursive: true, force: true });
     }

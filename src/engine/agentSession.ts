@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { bringSession } from "../agentSessions/bringSession.ts";
-import { SessionCapture, type SessionPlaces } from "../agentSessions/captureSession.ts";
+import { SessionCapture } from "../agentSessions/captureSession.ts";
 import { physicalPath } from "../agentSessions/hostSessions.ts";
+import type { SessionPlaces } from "../agentSessions/places.ts";
 import type { AgentProvider, ResumedSession } from "../agents/contract.ts";
 import { oneLine, shortenTo } from "../display/shorten.ts";
 import { SandboxError, SandduneError } from "../errors.ts";
@@ -62,7 +63,7 @@ export class AgentSessionTransfer {
     const copyId = isFork && sessions.forksByCopy === true ? randomUUID() : undefined;
     return interruptible(
       async (signal) => {
-        const { used, copies } = await withTimeLimit(BRING_TIMEOUT_MS, signal, (limit) =>
+        const { used, files: brought } = await withTimeLimit(BRING_TIMEOUT_MS, signal, (limit) =>
           bringSession({
             sessions,
             sessionId,
@@ -76,7 +77,7 @@ export class AgentSessionTransfer {
           }),
         );
         if (isFork) await removeDirectory(workDirectory);
-        else this.#capture.goesOnWith(files, copies);
+        else this.#capture.goesOnWith(brought);
         this.#brought = workDirectory;
         return {
           sessionId: copyId ?? sessionId,

@@ -1,12 +1,11 @@
 import { expect, it } from "vitest";
-import { AgentAuthenticationError, AgentNotFoundError, AgentRateLimitError } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { AgentAuthenticationError, AgentRateLimitError } from "../../src/index.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { failureOf } from "../security/support.ts";
-import { itHasMcpServers, itWorks } from "./otherAgents.ts";
+import { itHasMcpServers, itIsMissed, itWorks } from "./otherAgents.ts";
 import { COMMITTING, runReal, type SandboxName, scriptedModel, temporaryHome } from "./realAgents.ts";
 
 const agent = "copilot";
@@ -55,13 +54,5 @@ describeWith(["copilot", "bubblewrap"], "the real copilot", () => {
     expect(JSON.stringify(model.requests.map(({ body }) => body))).toContain(prompt);
   });
 
-  it("is missed by its name where it is not installed", async () => {
-    temporaryHome();
-    const cwd = temporaryRepository();
-    const model = await scriptedModel(COMMITTING);
-    const options = { sandbox: bubblewrap(), env: {} };
-    const error = await failureOf(runReal({ agent, sandbox: "bubblewrap", model, cwd, options }));
-    expect(error).toBeInstanceOf(AgentNotFoundError);
-    expect(error).toMatchObject({ program: "copilot" });
-  });
+  itIsMissed(agent);
 });

@@ -1,10 +1,12 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import type { McpServers } from "../../src/index.ts";
+import { AgentNotFoundError, type McpServers } from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { processesWith } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
+import { failureOf } from "../security/support.ts";
 import {
   COMMITTING,
   listening,
@@ -124,5 +126,17 @@ export const itHasMcpServers = (agent: OtherAgentName, tool: string): void => {
     expect(events).toContainEqual(
       expect.objectContaining({ type: "toolResult", output: expect.stringContaining("greetings from Mars") }),
     );
+  });
+};
+
+export const itIsMissed = (agent: OtherAgentName): void => {
+  it("is missed by its name where it is not installed", async () => {
+    temporaryHome();
+    const cwd = temporaryRepository();
+    const model = await scriptedModel(COMMITTING);
+    const options = { sandbox: bubblewrap(), env: {} };
+    const error = await failureOf(runReal({ agent, sandbox: "bubblewrap", model, cwd, options }));
+    expect(error).toBeInstanceOf(AgentNotFoundError);
+    expect(error).toMatchObject({ program: agent });
   });
 };
