@@ -35,10 +35,11 @@ const NON_INTERACTIVE = [
   "--analytics-disable",
 ];
 
-/** What aider would leave in the repository for the next time. Its cache is always there, so that it is removed. */
+/** What aider would leave in the repository for the next time. It cannot be told to have no cache: one of its own is removed. */
 const HISTORIES = ["--chat-history-file", "/dev/null", "--input-history-file", "/dev/null"];
 const SETUP = `_sanddune_root=$(git rev-parse --show-toplevel 2>/dev/null || pwd)
-${writePromptFile(`rm -rf -- "$_sanddune_root"/.aider.tags.cache.v[0-9]*; printf "\\n%s\\n" "${END_LINE}"`)}`;
+_sanddune_cache=$(ls -d "$_sanddune_root"/.aider.tags.cache.v[0-9]* 2>/dev/null)
+${writePromptFile(`[ -n "$_sanddune_cache" ] || rm -rf -- "$_sanddune_root"/.aider.tags.cache.v[0-9]*; printf "\\n%s\\n" "${END_LINE}"`)}`;
 
 /**
  * aider, `aider`. It commits what it edits, has no tools besides, and tells neither its session nor what it uses.

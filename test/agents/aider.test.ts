@@ -44,14 +44,21 @@ describe("the command of aider", () => {
     expect(stdout).toBe(`Bye.\n${END}\n`);
   });
 
-  it("leaves no cache in the repository", () => {
+  it("leaves no cache of its own in the repository", () => {
+    const cwd = temporaryRepository();
+    const make = join(cwd, ".aider.tags.cache.v4");
+    started("Do it", { cwd, make });
+    expect(existsSync(make)).toBe(false);
+    expect(existsSync(join(cwd, ".git"))).toBe(true);
+  });
+
+  it("leaves a cache alone that was there before: it is its user's", () => {
     const cwd = temporaryRepository();
     const cache = join(cwd, ".aider.tags.cache.v4");
     mkdirSync(cache);
     writeFileSync(join(cache, "cache.db"), "x");
     started("Do it", { cwd });
-    expect(existsSync(cache)).toBe(false);
-    expect(existsSync(join(cwd, ".git"))).toBe(true);
+    expect(existsSync(join(cache, "cache.db"))).toBe(true);
   });
 
   it("is not found by its name", () => {

@@ -22,12 +22,22 @@ export interface AgentLineResult {
   readonly leftFiles: readonly string[];
 }
 
+/** What the stand-in for the program does. */
+interface AgentLineOptions {
+  readonly say?: string;
+  readonly code?: number;
+  /** A directory that it makes. */
+  readonly make?: string;
+  readonly cwd?: string;
+}
+
 const RECORDER = `#!/usr/bin/env node
-const { readFileSync, writeFileSync } = require("node:fs");
+const { mkdirSync, readFileSync, writeFileSync } = require("node:fs");
 const args = process.argv.slice(2);
 const paths = args.flatMap((word) => word.match(/\\/\\S*sanddune-[\\w.-]*\\w/g) ?? []);
 const files = Object.fromEntries(paths.map((path) => [path, readFileSync(path, "utf8")]));
 writeFileSync(process.env.RECORD, JSON.stringify({ args, stdin: readFileSync(0, "utf8"), files }));
+if (process.env.MAKE) mkdirSync(process.env.MAKE);
 process.stdout.write(process.env.SAY ?? "");
 process.exit(Number(process.env.CODE ?? 0));
 `;
@@ -36,7 +46,7 @@ process.exit(Number(process.env.CODE ?? 0));
 export const runAgentLine = (
   command: AgentCommand,
   program: string,
-  { say = "", code = 0, cwd }: { readonly say?: string; readonly code?: number; readonly cwd?: string } = {},
+  { say = "", code = 0, make = "", cwd }: AgentLineOptions = {},
 ): AgentLineResult => {
   const directory = temporaryDirectory();
   const record = join(directory, "record");
@@ -57,6 +67,7 @@ export const runAgentLine = (
       TMPDIR: temporary,
       RECORD: record,
       SAY: say,
+      MAKE: make,
       CODE: String(code),
     },
   });

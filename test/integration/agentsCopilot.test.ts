@@ -1,22 +1,13 @@
 import { expect, it } from "vitest";
 import { AgentAuthenticationError, AgentRateLimitError } from "../../src/index.ts";
-import { leftovers } from "../helpers/leftovers.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { failureOf } from "../security/support.ts";
-import { itHasMcpServers, itIsMissed, itWorks } from "./otherAgents.ts";
+import { failureWith, itHasMcpServers, itIsMissed, itWorks } from "./otherAgents.ts";
 import { COMMITTING, runReal, type SandboxName, scriptedModel, temporaryHome } from "./realAgents.ts";
 
 const agent = "copilot";
-const failure = async (sandbox: SandboxName, ...turns: readonly Turn[]) => {
-  temporaryHome();
-  const cwd = temporaryRepository();
-  const model = await scriptedModel(turns);
-  const error = await failureOf(runReal({ agent, sandbox, model, cwd }));
-  expect(leftovers(cwd)).toEqual([]);
-  return { error, cwd };
-};
+const failure = (sandbox: SandboxName, ...turns: readonly Turn[]) => failureWith(agent, sandbox, turns);
 
 for (const sandbox of ["docker", "bubblewrap"] as const) {
   describeWith(["copilot", sandbox], `the real copilot in ${sandbox}`, () => {

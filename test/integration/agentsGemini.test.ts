@@ -1,25 +1,16 @@
 import { expect, it } from "vitest";
 import { AgentAuthenticationError, AgentRateLimitError } from "../../src/index.ts";
-import { leftovers } from "../helpers/leftovers.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { failureOf } from "../security/support.ts";
-import { itHasMcpServers, itIsMissed, itWorks } from "./otherAgents.ts";
+import { failureWith, itHasMcpServers, itIsMissed, itWorks } from "./otherAgents.ts";
 import { COMMITTING, runReal, type SandboxName, scriptedModel, temporaryHome } from "./realAgents.ts";
 
 const agent = "gemini";
 /** It pauses for half a minute in all before it is stopped. */
 const PATIENCE = { timeout: 180_000 };
 
-const failure = async (sandbox: SandboxName, ...turns: readonly Turn[]) => {
-  temporaryHome();
-  const cwd = temporaryRepository();
-  const model = await scriptedModel(turns);
-  const error = await failureOf(runReal({ agent, sandbox, model, cwd }));
-  expect(leftovers(cwd)).toEqual([]);
-  return { error, cwd };
-};
+const failure = (sandbox: SandboxName, ...turns: readonly Turn[]) => failureWith(agent, sandbox, turns);
 
 for (const sandbox of ["docker", "bubblewrap"] as const) {
   describeWith(["gemini", sandbox], `the real gemini in ${sandbox}`, () => {

@@ -4,6 +4,7 @@ import { AgentNotFoundError, type McpServers } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { processesWith } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import type { Turn } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { failureOf } from "../security/support.ts";
@@ -21,6 +22,16 @@ export type OtherAgentName = "copilot" | "gemini";
 
 /** Each of these programs takes seconds to begin, more where others are busy. */
 const PATIENCE = { timeout: 180_000 };
+
+/** How a run fails whose model plays these turns, and where. */
+export const failureWith = async (agent: OtherAgentName, sandbox: SandboxName, turns: readonly Turn[]) => {
+  temporaryHome();
+  const cwd = temporaryRepository();
+  const model = await scriptedModel(turns);
+  const error = await failureOf(runReal({ agent, sandbox, model, cwd }));
+  expect(leftovers(cwd)).toEqual([]);
+  return { error, cwd };
+};
 
 /** What holds for the real program of every agent. */
 export const itWorks = (agent: OtherAgentName, sandbox: SandboxName, usage: number | undefined): void => {
