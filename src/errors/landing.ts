@@ -1,6 +1,15 @@
 import { SandduneError } from "./base.ts";
 import { block, nextCommands, sentences } from "./text.ts";
 
+const MAX_SHOWN = 5;
+
+/** The first of them: an agent can make any number. */
+const firstOf = (paths: readonly string[]): string => {
+  const shown = paths.slice(0, MAX_SHOWN).map((path) => JSON.stringify(path));
+  const others = paths.length - shown.length;
+  return others > 0 ? `${shown.join(", ")} and ${others} more` : shown.join(", ");
+};
+
 /** What came out of the sandbox is not a sound set of commits. Nothing was taken over; the bundle is kept. */
 export class ImportRefusedError extends SandduneError {
   constructor(
@@ -44,6 +53,28 @@ export class MergeConflictError extends SandduneError {
   ) {
     super(
       `Merging ${sourceBranch} into ${targetBranch} conflicts in ${files.map((file) => JSON.stringify(file)).join(", ")}. Your checkout was not touched; the commits are on ${sourceBranch}.${nextCommands([["git", "merge", sourceBranch]])}`,
+    );
+  }
+}
+
+/**
+ * The agent has changed the config directory: programs, settings and image definitions, which run on the host or say
+ * what does. Such a change is not merged without anybody having seen it. The checkout was not touched.
+ */
+export class ConfigChangeError extends SandduneError {
+  constructor(
+    readonly paths: readonly string[],
+    readonly sourceBranch: string,
+    readonly targetBranch: string,
+  ) {
+    const range = `${targetBranch}...${sourceBranch}`;
+    super(
+      `The agent has changed ${firstOf(paths)}. What is there decides what runs on your machine, so ${sourceBranch} was not merged into ${targetBranch}; the commits are on it. Look at the change, then merge it yourself.${nextCommands(
+        [
+          ["git", "diff", range, "--", ":/.sanddune"],
+          ["git", "merge", sourceBranch],
+        ],
+      )}`,
     );
   }
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import * as Schedule from "effect/Schedule";
 import { GitError, PrerequisiteError, ProcessStartError, type SandduneError } from "../errors.ts";
+import { hostPath } from "../process/hostPrograms.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { type ProcessInput, type ProcessResult, runProcess } from "../process/runProcess.ts";
 
@@ -42,7 +43,6 @@ const HARDENED_CONFIG = [
 
 /** What git may see of the host's environment: enough for the user's configuration and for signing, nothing that redirects it. */
 const PASSED_ENVIRONMENT = [
-  "PATH",
   "HOME",
   "USER",
   "LOGNAME",
@@ -61,7 +61,12 @@ const CAPTURE_BYTES = 256 * 1024 * 1024;
 const TIMEOUT_MS = 30 * 60_000;
 
 const environment = (extra: GitOptions["env"]): Record<string, string> => {
-  const env: Record<string, string> = { LC_ALL: "C", GIT_TERMINAL_PROMPT: "0", GIT_OPTIONAL_LOCKS: "0" };
+  const env: Record<string, string> = {
+    PATH: hostPath(),
+    LC_ALL: "C",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_OPTIONAL_LOCKS: "0",
+  };
   for (const key of PASSED_ENVIRONMENT) {
     const value = process.env[key];
     if (value !== undefined) env[key] = value;

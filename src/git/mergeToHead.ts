@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import {
   BranchMovedError,
   CheckoutInTheWayError,
+  ConfigChangeError,
   MergeConflictError,
   type SandduneError,
 } from "../errors.ts";
@@ -68,6 +70,22 @@ const computeMerge = Effect.fnUntraced(function* (
     ],
     { cwd, env: fallbackIdentity(plan.hostConfig) },
   );
+});
+
+/** What runs or steers sanddune on the host is for a person to merge. */
+const refuseConfigChange = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+  result: string,
+): Effect.fn.Return<void, SandduneError> {
+  const { stdout } = yield* git(
+    ["diff-tree", "-r", "-z", "--name-only", targetTip, result, "--", CONFIG_DIRECTORY_NAME],
+    { cwd: plan.repository.topLevel },
+  );
+  const paths = stdout.split("\0").filter((path) => path !== "");
+  if (paths.length > 0) {
+    return yield* Effect.fail(new ConfigChangeError(paths, plan.sourceBranch, plan.targetBranch ?? "HEAD"));
+  }
 });
 
 /** A branch that is being rebased is checked out nowhere, and yet in use: the rebase would undo the merge. */
@@ -170,6 +188,7 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
         }
         if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
         const result = yield* computeMerge(plan, targetTip);
+        yield* refuseConfigChange(plan, targetTip, result);
         // Once git has begun to move a checkout it must be let finish: half of it would be the user's to clean up.
         if ((yield* Effect.uninterruptible(advance(plan, targetTip, result))) === "done") return;
       }

@@ -22,6 +22,7 @@ export const PROTECTED_PATHS: readonly RegExp[] = [
   /(^|\/)(\.gitlab-ci|\.travis|\.woodpecker|azure-pipelines|bitbucket-pipelines)\.ya?ml$/,
   /(^|\/)Jenkinsfile$/,
   /(^|\/)package\.json$/,
+  /(^|\/)node_modules\//,
   /(^|\/)\.npmrc$/,
   /(^|\/)\.yarnrc(\.yml)?$/,
   /(^|\/)\.yarn\//,

@@ -10,6 +10,7 @@ import {
   type SandduneError,
   UnsupportedRepositoryError,
 } from "../errors.ts";
+import { distrustCheckoutOf } from "../process/hostPrograms.ts";
 import { git, gitText } from "./git.ts";
 
 /** The host repository of a run, as found from `cwd`. Every path is absolute. */
@@ -96,6 +97,7 @@ export const openRepository = Effect.fnUntraced(function* (
     return yield* Effect.fail(new InvalidOptionsError("cwd", `there is no directory ${cwd}`));
   }
   const realCwd = realpathSync(cwd);
+  distrustCheckoutOf(realCwd);
   if (realCwd.includes("\n")) {
     return yield* Effect.fail(
       new UnsupportedRepositoryError(realCwd, "has a line break in its path", "Rename the directory."),

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
+import { findProgram, hostPath } from "./hostPrograms.ts";
 
 /**
  * Names a process so that it can be told from any other, now or later: a pid alone is recycled, and means nothing
@@ -23,14 +24,26 @@ const read = (path: string): string | undefined => {
   }
 };
 
+export interface ProcessStat {
+  readonly state: string;
+  readonly parent: number;
+  readonly group: number;
+  readonly startTime: string;
+}
+
 /** What Linux says about a process, or `undefined` if there is none. */
-export const readProcessStat = (
-  pid: number,
-): { readonly state: string; readonly group: number; readonly startTime: string } | undefined => {
+export const readProcessStat = (pid: number): ProcessStat | undefined => {
   const stat = read(`/proc/${pid}/stat`);
   // The second field is the program's name in parentheses, and may hold anything; the fields after it are well defined.
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return fields && { state: fields[0] ?? "", group: Number(fields[2]), startTime: fields[19] ?? "" };
+  return (
+    fields && {
+      state: fields[0] ?? "",
+      parent: Number(fields[1]),
+      group: Number(fields[2]),
+      startTime: fields[19] ?? "",
+    }
+  );
 };
 
 const startTimeOf = (pid: number): string | undefined => {
@@ -38,9 +51,9 @@ const startTimeOf = (pid: number): string | undefined => {
     const stat = readProcessStat(pid);
     return stat === undefined || stat.state === "Z" ? undefined : stat.startTime;
   }
-  const ps = spawnSync("ps", ["-o", "lstart=", "-p", String(pid)], {
+  const ps = spawnSync(findProgram("ps"), ["-o", "lstart=", "-p", String(pid)], {
     encoding: "utf8",
-    env: { LC_ALL: "C", PATH: process.env["PATH"] },
+    env: { LC_ALL: "C", PATH: hostPath() },
   });
   return ps.status === 0 ? ps.stdout.trim() : undefined;
 };

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProcessStartError, TerminalError } from "../errors.ts";
 import { exitCodeOf } from "./exitCode.ts";
+import { findProgram, hostEnvironment } from "./hostPrograms.ts";
 import { rememberTerminal } from "./terminalState.ts";
 
 export interface TerminalProcess {
@@ -34,9 +35,9 @@ const ignoreKeys = (): (() => void) => {
 
 const start = (spec: TerminalProcess): Promise<ChildProcess> =>
   new Promise((resolve, reject) => {
-    const child = spawn(spec.program, spec.args, {
+    const child = spawn(findProgram(spec.program, spec.env?.["PATH"]), spec.args, {
       cwd: spec.cwd,
-      env: spec.env as NodeJS.ProcessEnv | undefined,
+      env: (spec.env as NodeJS.ProcessEnv | undefined) ?? hostEnvironment(),
       stdio: "inherit",
     });
     child.once("spawn", () => resolve(child));

@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../errors.ts";
 import { BoundedCapture } from "./boundedCapture.ts";
 import { exitCodeOf } from "./exitCode.ts";
+import { findProgram, hostEnvironment } from "./hostPrograms.ts";
 import { killGroup } from "./killGroup.ts";
 import { LineSplitter } from "./lineSplitter.ts";
 
@@ -20,6 +21,8 @@ export interface ProcessSpec {
   readonly stdin?: ProcessInput;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** The process's id, which is that of its process group, too. */
+  readonly onStart?: (pid: number) => void;
   readonly onStdoutChunk?: (chunk: Buffer) => void;
   readonly onStderrChunk?: (chunk: Buffer) => void;
   readonly onStdoutLine?: (line: string) => void;
@@ -85,9 +88,9 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
   return new Promise((resolve, reject) => {
     let child: ChildProcess;
     try {
-      child = spawn(spec.program, spec.args, {
+      child = spawn(findProgram(spec.program, spec.env?.["PATH"]), spec.args, {
         cwd: spec.cwd,
-        env: spec.env as NodeJS.ProcessEnv | undefined,
+        env: (spec.env as NodeJS.ProcessEnv | undefined) ?? hostEnvironment(),
         detached: true,
         stdio: "pipe",
       });
@@ -97,6 +100,8 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       );
       return;
     }
+
+    if (child.pid !== undefined) spec.onStart?.(child.pid);
 
     let failure: { readonly reason: unknown } | undefined;
     let exit: { readonly exitCode: number; readonly at: number } | undefined;

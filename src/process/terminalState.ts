@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
+import { findProgram } from "./hostPrograms.ts";
 import { swallowAnswers } from "./swallowAnswers.ts";
 import { writeSafely } from "./writeSafely.ts";
 
@@ -19,7 +20,7 @@ const SANE_SCREEN = [
 /** The settings of the terminal, in stty's own words; `undefined` where they cannot be told. */
 const readSettings = (): Promise<string | undefined> =>
   new Promise((resolve) => {
-    const stty = spawn("stty", ["-g"], { stdio: ["inherit", "pipe", "ignore"] });
+    const stty = spawn(findProgram("stty"), ["-g"], { stdio: ["inherit", "pipe", "ignore"] });
     let settings = "";
     stty.stdout.on("data", (chunk: Buffer) => {
       settings += chunk.toString();
@@ -36,7 +37,10 @@ const OWN_SESSION = { detached: true };
 
 const writeSettings = (settings: string): Promise<void> =>
   new Promise((resolve) => {
-    const stty = spawn("stty", [settings], { stdio: ["inherit", "ignore", "ignore"], ...OWN_SESSION });
+    const stty = spawn(findProgram("stty"), [settings], {
+      stdio: ["inherit", "ignore", "ignore"],
+      ...OWN_SESSION,
+    });
     stty.on("error", () => resolve());
     stty.on("close", () => resolve());
   });
@@ -52,7 +56,11 @@ export const rememberTerminal = async (): Promise<() => Promise<void>> => {
   const onExit = () => {
     if (settings !== undefined) {
       const limits = { timeout: EXIT_TIMEOUT_MS, killSignal: "SIGKILL" } as const;
-      spawnSync("stty", [settings], { stdio: ["inherit", "ignore", "ignore"], ...limits, ...OWN_SESSION });
+      spawnSync(findProgram("stty"), [settings], {
+        stdio: ["inherit", "ignore", "ignore"],
+        ...limits,
+        ...OWN_SESSION,
+      });
     }
     writeSafely(process.stdout, SANE_SCREEN);
   };
