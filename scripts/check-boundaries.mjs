@@ -8,8 +8,11 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 /** Files directly in src/ that hold no behaviour of their own: anyone may import them. */
 const LEAVES = [
   "errors.ts",
+  "commandErrors.ts",
   "results.ts",
   "configDirectory.ts",
+  "projectConfig.ts",
+  "projectChoices.ts",
   "envVars.ts",
   "hooks.ts",
   "output.ts",
@@ -42,23 +45,42 @@ const ALLOWED = {
     "sandboxOptions.ts",
     "worktreeOptions.ts",
   ],
+  // What runs have left behind, to be shown, stopped and cleaned up.
+  runs: ["engine/journal.ts", "engine/runId.ts", "git", "display", "process", "sandboxes"],
+  images: ["process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
+  init: ["images", "git/repository.ts", "process", "agents"],
+  doctor: ["images", "env/envFile.ts", "git", "process", "agents", "sandboxes"],
   // The doors and the public surface.
   ".": [
     "engine",
+    "process/boundary.ts",
     "agents",
     "sandboxes",
     "git/branchStrategy.ts",
+    "git/repository.ts",
     "display/logging.ts",
     "prompt/resolvePrompt.ts",
     ".",
   ],
-  cli: [".", "agents", "sandboxes", "display"],
+  cli: [
+    ".",
+    "runs",
+    "images",
+    "init",
+    "doctor",
+    "agents",
+    "sandboxes",
+    "display",
+    "process/hostPrograms.ts",
+    "process/shellQuote.ts",
+  ],
 };
 
 /** Packages that only some rooms may use. */
 const RESTRICTED_PACKAGES = {
-  effect: ["engine", "git", "prompt", "process", "."],
+  effect: ["engine", "git", "prompt", "process", "runs", "."],
   commander: ["cli"],
+  "@clack": ["cli"],
   "node:child_process": ["process"],
 };
 
@@ -82,7 +104,7 @@ for (const name of readdirSync(source, { recursive: true })) {
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
-      const isPartOfErrors = file === "errors.ts" && roomOf(target) === "errors";
+      const isPartOfErrors = ["errors.ts", "commandErrors.ts"].includes(file) && roomOf(target) === "errors";
       const isAllowed = LEAVES.includes(file)
         ? LEAVES.includes(target) || isPartOfErrors
         : mayImport(file, target);

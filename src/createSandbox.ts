@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
-import { enter } from "./engine/boundary.ts";
 import { openLastingSandbox } from "./engine/lasting.ts";
 import { planCreateSandbox } from "./engine/planLasting.ts";
 import { validateCreateSandbox } from "./engine/validateOptions.ts";
 import { lastingSandbox } from "./lastingSandbox.ts";
+import { enter } from "./process/boundary.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { CreateSandboxOptions } from "./sandboxOptions.ts";
 

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
-import { enter } from "./engine/boundary.ts";
 import { openLastingWorktree } from "./engine/lasting.ts";
 import { planCreateWorktree } from "./engine/planLasting.ts";
 import { validateCreateWorktree } from "./engine/validateOptions.ts";
 import { lastingWorktree } from "./lastingWorktree.ts";
+import { enter } from "./process/boundary.ts";
 import type { Worktree } from "./worktree.ts";
 import type { CreateWorktreeOptions } from "./worktreeOptions.ts";
 

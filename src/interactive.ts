@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
-import { enter } from "./engine/boundary.ts";
 import { interactiveSession } from "./engine/interactiveSession.ts";
 import { planInteractive, withTerminal } from "./engine/planInteractive.ts";
 import { validateInteractive } from "./engine/validateOptions.ts";
 import type { InteractiveOptions } from "./interactiveOptions.ts";
+import { enter } from "./process/boundary.ts";
 import type { InteractiveResult } from "./results.ts";
 
 /**

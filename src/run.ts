@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect";
-import { enter } from "./engine/boundary.ts";
 import { liveRun } from "./engine/liveRun.ts";
 import { planRun } from "./engine/planRun.ts";
 import { runSession } from "./engine/runSession.ts";
 import { validateRun } from "./engine/validateOptions.ts";
 import { withGoingOn } from "./goOn.ts";
+import { enter } from "./process/boundary.ts";
 import type { RunResult } from "./results.ts";
 import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";

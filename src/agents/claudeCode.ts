@@ -13,7 +13,7 @@ import { claudeCodeSetup, SKIP_WARNING } from "./claudeCodeSetup.ts";
 import type { AgentProvider, McpServers } from "./contract.ts";
 import { mcpFile } from "./mcpFile.ts";
 
-const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+export const CLAUDE_CODE_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const PERMISSION_MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
 const ENV_KEYS = [
   "ANTHROPIC_API_KEY",
@@ -25,7 +25,7 @@ const ENV_KEYS = [
 export type ClaudeCodeEnvKey = (typeof ENV_KEYS)[number];
 
 export interface ClaudeCodeOptions extends AgentSettings, SessionSettings {
-  readonly effort?: (typeof EFFORTS)[number];
+  readonly effort?: (typeof CLAUDE_CODE_EFFORTS)[number];
   /**
    * What the agent may do without asking. When it is left out, that is everything in a sandbox, and on the host what
    * Claude Code itself decides; there `bypassPermissions` has no effect.
@@ -61,7 +61,7 @@ export const claudeCode = (
   { effort, permissionMode, slashCommands = false, captureSessions = true, env }: ClaudeCodeOptions = {},
 ): AgentProvider<ClaudeCodeEnvKey> => {
   checkModel("claudeCode", model);
-  checkChoice("effort", effort, EFFORTS);
+  checkChoice("effort", effort, CLAUDE_CODE_EFFORTS);
   checkChoice("permissionMode", permissionMode, PERMISSION_MODES);
   checkFlag("slashCommands", slashCommands);
   checkFlag("captureSessions", captureSessions);

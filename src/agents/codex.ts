@@ -12,13 +12,13 @@ import type { AgentProvider, McpServer, McpServers } from "./contract.ts";
 import { isObject, objectAt } from "./jsonLine.ts";
 import type { AgentSessions } from "./sessionContract.ts";
 
-const EFFORTS = ["low", "medium", "high", "xhigh"] as const;
+export const CODEX_EFFORTS = ["low", "medium", "high", "xhigh"] as const;
 const ENV_KEYS = ["CODEX_API_KEY"] as const;
 
 export type CodexEnvKey = (typeof ENV_KEYS)[number];
 
 export interface CodexOptions extends AgentSettings, SessionSettings {
-  readonly effort?: (typeof EFFORTS)[number];
+  readonly effort?: (typeof CODEX_EFFORTS)[number];
 }
 
 /** Values of TOML that are also JSON: strings, lists of them and tables of them. */
@@ -113,7 +113,7 @@ export const codex = (
   { effort, captureSessions = true, env }: CodexOptions = {},
 ): AgentProvider<CodexEnvKey> => {
   checkModel("codex", model);
-  checkChoice("effort", effort, EFFORTS);
+  checkChoice("effort", effort, CODEX_EFFORTS);
   checkFlag("captureSessions", captureSessions);
   const settings = [
     ...["-m", model],

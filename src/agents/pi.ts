@@ -11,7 +11,7 @@ import type { AgentProvider } from "./contract.ts";
 import { piParser } from "./piOutput.ts";
 import type { AgentSessions } from "./sessionContract.ts";
 
-const THINKING = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export const PI_EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const ENV_KEYS = {
   anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN"],
   openai: ["OPENAI_API_KEY"],
@@ -23,7 +23,7 @@ export type PiEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
 export interface PiOptions extends AgentSettings, SessionSettings {
   /** How long the model may think. */
-  readonly thinking?: (typeof THINKING)[number];
+  readonly thinking?: (typeof PI_EFFORTS)[number];
 }
 
 /** The name of the directory in which pi keeps the sessions of those who work in `cwd`. */
@@ -51,7 +51,7 @@ export const pi = (
   { thinking, captureSessions = true, env }: PiOptions = {},
 ): AgentProvider<PiEnvKey> => {
   checkModel("pi", model);
-  checkChoice("thinking", thinking, THINKING);
+  checkChoice("thinking", thinking, PI_EFFORTS);
   checkFlag("captureSessions", captureSessions);
   const settings = ["--model", model, ...(thinking === undefined ? [] : ["--thinking", thinking])];
   return {

@@ -1,14 +1,45 @@
-const FLAGS: Readonly<Record<string, string>> = {
-  branchStrategy: "--branch, --merge-to-head, --head",
-  "branchStrategy.branch": "--branch",
-  "branchStrategy.from": "--from",
-  copyToWorktree: "--copy",
-  promptArgs: "--prompt-arg",
-  idleTimeoutSeconds: "--idle-timeout",
+/** Options of `run()` and of the providers whose flags have the same name. */
+const SAME_NAMES = [
+  ...["cwd", "agent", "model", "effort", "sandbox", "image", "network", "memory", "cpus", "pids", "user"],
+  ...["path", "allowUnsafeMounts", "selinuxLabel", "prompt", "promptFile", "maxIterations"],
+  ...["completionSignal", "resumeSession", "forkSession", "maxTokens", "maxCostUsd", "prices"],
+  ...["onRateLimit", "hooks", "env", "name", "logging"],
+];
+
+export const kebabCase = (name: string): string =>
+  name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+
+const FLAGS: ReadonlyMap<string, string> = new Map([
+  ...SAME_NAMES.map((name) => [name, `--${kebabCase(name)}`] as const),
+  ["thinking", "--effort"],
+  ["mounts", "--mount"],
+  ["capabilities", "--capability"],
+  ["extraArgs", "--engine-arg"],
+  ["readOnlyPaths", "--read-only-path"],
+  ["branchStrategy", "--branch, --merge-to-head, --head"],
+  ["branchStrategy.branch", "--branch"],
+  ["branchStrategy.from", "--from"],
+  ["copyToWorktree", "--copy"],
+  ["promptArgs", "--prompt-arg"],
+  ["idleTimeoutSeconds", "--idle-timeout"],
+  ["completionTimeoutSeconds", "--completion-timeout"],
+  ["timeouts.copyToWorktreeMs", "--copy-timeout"],
+  ["timeouts.promptExpansionMs", "--prompt-expansion-timeout"],
+  ["mcpServers", "--mcp-config"],
+  ["output.tag", "--output-tag"],
+]);
+
+/** The flag that sets an option; what has none, a file for instance, keeps its name. */
+export const flagOf = (option: string): string => {
+  const flag = FLAGS.get(option);
+  if (flag !== undefined) return flag;
+  const [, root = "", member] = /^(\w*)(?:\.(.+))?$/s.exec(option) ?? [];
+  if (member === undefined) return root === "" ? option : `--${kebabCase(root)}`;
+  // What the file of a flag holds.
+  const file = FLAGS.get(root);
+  return file === undefined ? option : `${file}, ${member}`;
 };
 
-const kebabCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-
-/** The flag that sets an option of `run()`; what has none, a file for instance, keeps its name. */
-export const flagOf = (option: string): string =>
-  FLAGS[option] ?? (option.includes(".") ? option : `--${kebabCase(option)}`);
+/** A sentence of the library's in which options are named as flags. */
+export const inFlags = (sentence: string): string =>
+  sentence.replace(/`([\w.]+)(?:: true)?`/g, (quoted, option) => FLAGS.get(option) ?? quoted);

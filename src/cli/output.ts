@@ -7,8 +7,13 @@ export const surviveClosedStreams = (): void => {
   process.stderr.on("error", () => {});
 };
 
-const write = (stream: NodeJS.WriteStream, text: string): Promise<void> =>
-  new Promise((resolve) => stream.write(text, () => resolve()));
+/** Resolves with whether it was written. A standard stream whose reader has gone calls itself writable all the same. */
+const attempt = (stream: NodeJS.WriteStream, text: string): Promise<boolean> =>
+  new Promise((resolve) => stream.write(text, (error) => resolve(error == null)));
+
+const write = async (stream: NodeJS.WriteStream, text: string): Promise<void> => {
+  await attempt(stream, text);
+};
 
 /** For people. Much of it is the agent's words, which must not steer the terminal. */
 export const tell = async (text: string): Promise<void> => {
@@ -19,6 +24,9 @@ export const tell = async (text: string): Promise<void> => {
 
 /** The result, for people. */
 export const print = (text: string): Promise<void> => write(process.stdout, `${neutralise(text)}\n`);
+
+/** A piece of the result, for people. Resolves with whether anybody is still there to read more. */
+export const printPiece = (text: string): Promise<boolean> => attempt(process.stdout, neutralise(text));
 
 /** The result, for programs: one object on one line. */
 export const printJson = (value: unknown): Promise<void> =>

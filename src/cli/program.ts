@@ -1,15 +1,65 @@
 import { Command } from "commander";
+import { createCleanCommand } from "./cleanCommand.ts";
+import { createCompleteCommand } from "./completeCommand.ts";
+import { createCompletionsCommand } from "./completionsCommand.ts";
+import { createDoctorCommand } from "./doctorCommand.ts";
+import { withExamples } from "./helpExamples.ts";
+import { createDockerCommand, createPodmanCommand } from "./imageCommands.ts";
+import { createInitCommand } from "./initCommand.ts";
+import { createLogsCommand } from "./logsCommand.ts";
+import { createPsCommand } from "./psCommand.ts";
 import { createRunCommand } from "./runCommand.ts";
+import { createStopCommand } from "./stopCommand.ts";
 import { version } from "./version.ts";
 
-/** All commands. Nothing here ends the process: the parser throws, and `main.ts` decides. */
+const NOTES = `
+Help of a command: sanddune <command> --help
+Where an error comes from, with all its causes: SANDDUNE_DEBUG=1 sanddune …`;
+
+/** What is said of the program holds for its commands: above all that the parser throws instead of ending the process. */
+const inheritSettings = (command: Command): void => {
+  for (const child of command.commands) {
+    inheritSettings(child.copyInheritedSettings(command).helpCommand(false));
+  }
+};
+
+/** All commands, in the groups in which the help shows them. */
 export const createProgram = (): Command => {
   const program = new Command("sanddune")
     .description("Hands a prompt to a coding agent in a sandbox, and gets commits on a branch.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
-    .helpCommand(false)
     .configureOutput({ outputError: () => {} })
     .exitOverride();
-  return program.addCommand(createRunCommand().copyInheritedSettings(program));
+  program
+    .commandsGroup("Set up:")
+    .addCommand(createInitCommand())
+    .addCommand(createDockerCommand())
+    .addCommand(createPodmanCommand())
+    .addCommand(createDoctorCommand());
+  program.commandsGroup("Run:").addCommand(createRunCommand());
+  program
+    .commandsGroup("Look after runs:")
+    .addCommand(createPsCommand())
+    .addCommand(createLogsCommand())
+    .addCommand(createStopCommand())
+    .addCommand(createCleanCommand());
+  program
+    .commandsGroup("Other:")
+    .addCommand(createCompletionsCommand())
+    .addCommand(createCompleteCommand(), { hidden: true })
+    .helpCommand("help [command]", "print the help of a command");
+  inheritSettings(program);
+  return withExamples(
+    program,
+    {
+      title: "Set up this repository, then see whether everything is there",
+      command: "sanddune init && sanddune doctor",
+    },
+    {
+      title: "Get commits on a branch",
+      command: "sanddune run --branch agent/fix-42 --prompt 'Fix issue 42'",
+    },
+    { title: "See what is running", command: "sanddune ps --watch" },
+  ).addHelpText("after", NOTES);
 };

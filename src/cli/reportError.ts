@@ -1,9 +1,23 @@
 import { type Reached, reachedLines, warningLines } from "../display/summary.ts";
-import { InternalError, InvalidOptionsError, MissingPromptArgumentError, SandduneError } from "../errors.ts";
+import {
+  BudgetExceededError,
+  IdleTimeoutError,
+  InternalError,
+  InvalidOptionsError,
+  MissingPromptArgumentError,
+  NotARepositoryError,
+  SandduneError,
+  StepTimeoutError,
+} from "../errors.ts";
+import { debugLines, isDebugging } from "./debug.ts";
 import { exitCodeOf } from "./exitCodes.ts";
-import { flagOf } from "./flagNames.ts";
+import { flagOf, inFlags } from "./flagNames.ts";
 import { printJson, tell } from "./output.ts";
 import type { Answer } from "./reportResult.ts";
+import { UsageError } from "./usageError.ts";
+
+/** These tell which option to set, by its name in the library. */
+const NAMING_OPTIONS = [NotARepositoryError, BudgetExceededError, IdleTimeoutError, StepTimeoutError];
 
 /** What went wrong, in the words of the command line. */
 const messageOf = (error: unknown): string => {
@@ -11,14 +25,19 @@ const messageOf = (error: unknown): string => {
     const flags = error.keys.map((key) => `--prompt-arg ${key}=…`).join(" ");
     return `${error.promptFile} has placeholders without a value: pass ${flags}`;
   }
-  if (error instanceof InvalidOptionsError) return `${flagOf(error.option)}: ${error.problem}`;
-  return error instanceof Error ? error.message : String(error);
+  if (error instanceof InvalidOptionsError) return `${flagOf(error.option)}: ${inFlags(error.problem)}`;
+  if (!(error instanceof Error)) return String(error);
+  return NAMING_OPTIONS.some((naming) => error instanceof naming) ? inFlags(error.message) : error.message;
 };
 
-/** Only a bug is worth a stack: everything else explains itself. */
-const stackOf = (error: unknown): string | undefined => {
-  if (error instanceof InternalError) return error.cause instanceof Error ? error.cause.stack : error.stack;
-  return undefined;
+/** Nobody has foreseen it, so it may not explain itself. */
+const isUnforeseen = (error: unknown): boolean =>
+  !(error instanceof SandduneError || error instanceof UsageError);
+
+/** Where it comes from, for those who want to know; only a bug is worth a stack unasked. */
+const originLines = (error: unknown): string[] => {
+  if (isDebugging() || error instanceof InternalError) return debugLines(error);
+  return isUnforeseen(error) ? ["SANDDUNE_DEBUG=1 shows where this comes from."] : [];
 };
 
 const forPrograms = (error: unknown): object => ({
@@ -36,13 +55,10 @@ export const reportError = async (error: unknown, { json, isShown }: Answer): Pr
   const reached: Reached = error instanceof SandduneError ? error : {};
   // A run that has begun has told itself how it ended.
   if (!isShown || reached.runId === undefined) {
-    const lines = [
-      `error: ${messageOf(error)}`,
-      stackOf(error),
-      ...reachedLines(reached),
-      ...warningLines(reached),
-    ];
-    await tell(lines.filter((line) => line).join("\n"));
+    const lines = [`error: ${messageOf(error)}`, ...reachedLines(reached), ...warningLines(reached)];
+    await tell(lines.join("\n"));
   }
+  const origin = originLines(error);
+  if (origin.length > 0) await tell(origin.join("\n"));
   return exitCodeOf(error);
 };

@@ -9,8 +9,14 @@ export interface Answer {
   readonly isShown: boolean;
 }
 
+/** As it is, and last: it may have any number of lines. */
+const outputLines = ({ output }: RunResult<unknown>): string[] =>
+  typeof output === "string" ? ["Output", output] : [];
+
 /** Prints what `run()` resolved with. */
-export const reportResult = async (result: RunResult, { json, isShown }: Answer): Promise<void> => {
+export const reportResult = async (result: RunResult<unknown>, { json, isShown }: Answer): Promise<void> => {
   if (json) await printJson(result);
-  else if (!isShown) await print([...reachedLines(result), ...warningLines(result)].join("\n"));
+  else if (!isShown) {
+    await print([...reachedLines(result), ...warningLines(result), ...outputLines(result)].join("\n"));
+  }
 };

@@ -1,15 +1,21 @@
 import type { EnvVars } from "../envVars.ts";
+import { findProject } from "../findProject.ts";
 import type { LoggingOption } from "../index.ts";
+import { Output } from "../output.ts";
 import type { RunOptions } from "../runOptions.ts";
-import { type AgentFlags, agentRegistry } from "./agentRegistry.ts";
+import { type AgentFlags, createAgent } from "./agentFlags.ts";
 import { readPrompt } from "./readPrompt.ts";
-import { type SandboxFlags, sandboxRegistry } from "./sandboxRegistry.ts";
+import { choicesOf } from "./runDefaults.ts";
+import { readRunFiles } from "./runFiles.ts";
+import { createSandboxProvider, type SandboxFlags } from "./sandboxRegistry.ts";
 import { UsageError } from "./usageError.ts";
 
 /** The flags of `sanddune run`, as the parser hands them over. */
 export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly cwd?: string;
   readonly agent?: string;
+  readonly model?: string;
+  readonly agentCommand?: string;
   readonly sandbox?: string;
   readonly branch?: string;
   readonly from?: string;
@@ -17,33 +23,29 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly head?: boolean;
   readonly prompt?: string;
   readonly promptFile?: string;
+  readonly promptArg?: readonly string[];
+  readonly promptExpansionTimeout?: number;
   readonly maxIterations?: number;
-  readonly completionSignal?: string[];
+  readonly completionSignal?: readonly string[];
+  readonly outputTag?: string;
   readonly idleTimeout?: number;
+  readonly completionTimeout?: number;
   readonly resumeSession?: string;
   readonly forkSession?: boolean;
   readonly maxTokens?: number;
-  readonly copy?: string[];
-  readonly promptArg?: string[];
-  readonly env?: string[];
+  readonly maxCostUsd?: number;
+  readonly prices?: string;
+  readonly onRateLimit?: RunOptions["onRateLimit"];
+  readonly mcpConfig?: string;
+  readonly hooks?: string;
+  readonly copy?: readonly string[];
+  readonly copyTimeout?: number;
+  readonly env?: readonly string[];
   readonly name?: string;
   readonly logging?: LoggingOption["type"];
   readonly verbose?: boolean;
   readonly json?: boolean;
 }
-
-const lookUp = <Entry>(
-  registry: Readonly<Record<string, Entry>>,
-  flag: string,
-  name: string | undefined,
-): Entry => {
-  const known = Object.keys(registry).join(", ");
-  if (name === undefined) throw new UsageError(`${flag} is missing. Known are: ${known}`);
-  const entry = Object.hasOwn(registry, name) ? registry[name] : undefined;
-  if (entry === undefined)
-    throw new UsageError(`${flag}: there is no ${JSON.stringify(name)}. Known are: ${known}`);
-  return entry;
-};
 
 /** `undefined` leaves the choice to `run()`. */
 const branchStrategyOf = (flags: RunFlags): RunOptions["branchStrategy"] => {
@@ -76,28 +78,36 @@ const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
   return { type, ...(verbose && { verbose }) };
 };
 
+const inMs = (seconds: number | undefined): number | undefined =>
+  seconds === undefined ? undefined : seconds * 1000;
+
 /** What `run()` is to be called with. */
 export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
-  const agentName = flags.agent ?? (flags.agentCommand === undefined ? undefined : "command");
-  const agent = lookUp(agentRegistry, "--agent", agentName).create(flags);
-  const { image, network } = flags;
-  const sandbox = await lookUp(sandboxRegistry, "--sandbox", flags.sandbox).create({ image, network });
-  const branchStrategy = branchStrategyOf(flags);
+  const choices = choicesOf(flags, await findProject(flags.cwd));
   return {
-    agent,
-    sandbox,
+    agent: createAgent(choices, flags),
+    sandbox: await createSandboxProvider(choices, flags),
     cwd: flags.cwd,
-    branchStrategy,
+    branchStrategy: branchStrategyOf(flags),
     maxIterations: flags.maxIterations,
     completionSignal: flags.completionSignal,
+    output: flags.outputTag === undefined ? undefined : Output.string({ tag: flags.outputTag }),
     idleTimeoutSeconds: flags.idleTimeout,
+    completionTimeoutSeconds: flags.completionTimeout,
     resumeSession: flags.resumeSession,
     forkSession: flags.forkSession,
     maxTokens: flags.maxTokens,
+    maxCostUsd: flags.maxCostUsd,
+    onRateLimit: flags.onRateLimit,
     copyToWorktree: flags.copy,
+    timeouts: {
+      copyToWorktreeMs: inMs(flags.copyTimeout),
+      promptExpansionMs: inMs(flags.promptExpansionTimeout),
+    },
     name: flags.name,
     env: flags.env && envOf(flags.env),
     logging: loggingOf(flags),
+    ...(await readRunFiles(flags)),
     // Last, because it waits for standard input: every other mistake is told before that.
     ...(await readPrompt(flags)),
   };

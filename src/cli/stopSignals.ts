@@ -10,30 +10,46 @@ const SAME_WISH_MS = 250;
 
 const exitCodeOf = (signal: StopSignal): number => 128 + constants.signals[signal];
 
-/** The run was stopped by a signal to this process. */
+/** What people are told about what is being stopped. */
+export interface StopWords {
+  /** What is stopped, and what is kept of it. */
+  readonly subject: string;
+  readonly kept: string;
+  /** What happens between the signal and the end. */
+  readonly tidying: string;
+}
+
+const RUN: StopWords = {
+  subject: "The run",
+  kept: "What the agent had committed by then is kept.",
+  tidying: "stopping the agent and bringing its commits home",
+};
+
+/** What the command line was doing was stopped by a signal to this process. */
 export class StoppedError extends SandduneError {
   readonly exitCode: number;
 
-  constructor(readonly signal: StopSignal) {
-    super(`The run was stopped by ${signal}. What the agent had committed by then is kept.`);
+  constructor(
+    readonly signal: StopSignal,
+    { subject, kept }: StopWords,
+  ) {
+    super(`${subject} was stopped by ${signal}. ${kept}`);
     this.exitCode = exitCodeOf(signal);
   }
 }
 
 /**
- * Turns signals to this process into an abort, so that the run can tidy up; a second one ends the process at once.
+ * Turns signals to this process into an abort, so that a run, for one, can tidy up; a second one ends the process at once.
  * Disposing gives the signals back.
  */
-export const abortOnStopSignals = (): { readonly signal: AbortSignal } & Disposable => {
+export const abortOnStopSignals = (words = RUN): { readonly signal: AbortSignal } & Disposable => {
   const controller = new AbortController();
   let firstAt: number | undefined;
   const onSignal = (name: StopSignal) => {
     if (firstAt === undefined) {
       firstAt = performance.now();
-      void tell(
-        `${name}: stopping the agent and bringing its commits home. Once more to leave without tidying up.`,
-      );
-      controller.abort(new StoppedError(name));
+      void tell(`${name}: ${words.tidying}. Once more to leave without tidying up.`);
+      controller.abort(new StoppedError(name, words));
     } else if (performance.now() - firstAt > SAME_WISH_MS) {
       process.exit(exitCodeOf(name));
     }

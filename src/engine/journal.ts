@@ -20,6 +20,8 @@ export type JournalEntry =
       readonly sourceBranch: string | undefined;
       readonly targetBranch: string | undefined;
       readonly logFilePath: string | undefined;
+      /** Where sandboxes that are directories are made. */
+      readonly temporaryDirectory: string;
     }
   | {
       readonly type: "creating";
@@ -28,7 +30,7 @@ export type JournalEntry =
     }
   | {
       readonly type: "removed";
-      readonly what: "worktree" | "branch" | "sandbox" | "ref";
+      readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes" | "files";
       readonly name: string;
     }
   | {
@@ -44,7 +46,18 @@ export type JournalEntry =
       readonly usage?: IterationUsage;
       readonly commits: readonly string[];
     }
-  | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string };
+  | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string }
+  /** What a run had left behind was removed by `sanddune clean`, as far as it may be. */
+  | { readonly type: "cleaned" };
+
+/** The file whose appearance ends a session: `sanddune stop` makes it. */
+export const stopRequestPath = (runDirectory: string): string => join(runDirectory, "stop");
+
+/** The journal's own file, in the directory of a run. */
+export const journalPath = (runDirectory: string): string => join(runDirectory, "journal.jsonl");
+
+/** What the run needs on the host while it lasts, or what it could not bring home. */
+export const runFilesDirectory = (runDirectory: string): string => join(runDirectory, "files");
 
 /** The fields that may quote what a program has printed. All others are needed as they are, to find things again. */
 const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem"]);
@@ -55,7 +68,6 @@ const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem"]);
  */
 export class Journal {
   readonly path: string;
-  /** What the run needs on the host while it lasts, or what it could not bring home. */
   readonly filesDirectory: string;
   #isBroken = false;
 
@@ -64,10 +76,10 @@ export class Journal {
     /** Takes the secrets out of a sentence. */
     private readonly redact: (sentence: string) => string,
   ) {
-    this.filesDirectory = join(runDirectory, "files");
+    this.filesDirectory = runFilesDirectory(runDirectory);
     mkdirSync(runDirectory, { mode: 0o700 });
     mkdirSync(this.filesDirectory);
-    this.path = join(runDirectory, "journal.jsonl");
+    this.path = journalPath(runDirectory);
   }
 
   /** Must succeed: what is not in the journal must not be created. */

@@ -3,11 +3,12 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { printNotice } from "../display/notice.ts";
 import { tellIfSlow } from "../display/slowStep.ts";
-import { ClosedError, InvalidOptionsError, type SandduneError } from "../errors.ts";
+import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError } from "../errors.ts";
+import { runAtBoundary } from "../process/boundary.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type { CloseResult } from "../results.ts";
-import { runAtBoundary } from "./boundary.ts";
 import type { Kept } from "./session.ts";
+import { onStopRequest } from "./stopRequest.ts";
 import type { Turns } from "./turns.ts";
 import { inTurn, waitingTurns } from "./waitingCalls.ts";
 
@@ -27,6 +28,7 @@ export class Lifecycle {
   /** What was made in it, and cannot outlive it. */
   readonly #children = new Set<Lifecycle>();
   readonly #warningsBefore: number;
+  readonly #stopLooking: () => void;
   #closed: Promise<CloseResult> | undefined;
 
   constructor(
@@ -37,6 +39,11 @@ export class Lifecycle {
     // Every call that waits listens to it; there may be any number of them.
     setMaxListeners(0, this.#closing.signal);
     this.#warningsBefore = kept.session.progress.reached().warnings.length;
+    const { journal, plan } = kept.session;
+    this.#stopLooking = onStopRequest(journal, () => {
+      this.#closing.abort(new RunStoppedError(plan.runId));
+      void this.close();
+    });
   }
 
   /** What the making had to say. */
@@ -136,6 +143,7 @@ export class Lifecycle {
   }
 
   async #close(): Promise<CloseResult> {
+    this.#stopLooking();
     this.#closing.abort(new ClosedError(this.what));
     await Promise.allSettled(this.#calls);
     await Promise.allSettled([...this.#children].map((child) => child.close()));

@@ -1,3 +1,5 @@
+import { realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
@@ -7,8 +9,9 @@ import { ensureConfigDirectoryPart } from "../configDirectory.ts";
 import type { RunDisplay } from "../display/contract.ts";
 import { logFilePathOf, openDisplay } from "../display/openDisplay.ts";
 import { Tally } from "../display/tally.ts";
+import { redactData } from "../env/redactData.ts";
 import { Redactor } from "../env/redactor.ts";
-import { SandduneError } from "../errors.ts";
+import { RunStoppedError, SandduneError } from "../errors.ts";
 import { updateRefs } from "../git/refs.ts";
 import { ownIdentity } from "../process/processIdentity.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
@@ -17,6 +20,7 @@ import { Journal } from "./journal.ts";
 import type { SessionPlan } from "./plan.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
+import { stoppable } from "./stopRequest.ts";
 import { tidying } from "./tidying.ts";
 
 /** One call of a door, and what it has to tell: its journal, its display, what it has reached. */
@@ -79,6 +83,7 @@ const openSession = (plan: SessionPlan): Session => {
     sourceBranch,
     targetBranch,
     logFilePath,
+    temporaryDirectory: realpathSync(tmpdir()),
   });
   const display = redactedDisplay(
     openDisplay({ kind: plan.kind, logFilePath, logging, agent: agentName ?? "", name }),
@@ -103,7 +108,8 @@ const openSession = (plan: SessionPlan): Session => {
 
 const stateOf = (exit: Exit.Exit<unknown, unknown>): "succeeded" | "failed" | "aborted" => {
   if (exit._tag === "Success") return "succeeded";
-  return Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
+  const isStopped = Cause.squash(exit.cause) instanceof RunStoppedError;
+  return isStopped || Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
 };
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
@@ -133,9 +139,10 @@ const closeSession = Effect.fnUntraced(function* (
   const problem =
     exit._tag === "Failure" && state === "failed" ? messageOf(Cause.squash(exit.cause)) : undefined;
   const explained = problem !== undefined && { problem };
-  journal.tell({ type: "ended", state, ...explained });
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
   display.close({ state, ...explained, reached: progress.reached(), tally });
+  // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
+  journal.tell({ type: "ended", state, ...explained });
 });
 
 /**
@@ -155,6 +162,13 @@ export const telling = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   body.pipe(
     Effect.mapError((error) => session.progress.attachTo(error)),
+    // What nobody foresaw may quote a secret as well.
+    Effect.onError(({ reasons }) =>
+      Effect.sync(() => {
+        for (const reason of reasons)
+          if (Cause.isDieReason(reason)) redactData(session.redactor, reason.defect);
+      }),
+    ),
     Effect.onInterrupt(() => Effect.sync(() => tellAborter(session, signal))),
   );
 
@@ -173,7 +187,7 @@ export const withSession = <A, R>(
   Effect.flatMap(beginSession(plan), (session) =>
     telling(
       session,
-      withHostFileErrors(Effect.suspend(() => body(session))).pipe(
+      stoppable(session.journal, plan.runId, withHostFileErrors(Effect.suspend(() => body(session)))).pipe(
         Effect.onExit((exit) => endSession(session, exit)),
         Effect.map(() => read(session)),
       ),
@@ -201,7 +215,11 @@ export const keepSession = <A, R>(
           const scope = Scope.makeUnsafe();
           const end = (exit: Exit.Exit<unknown, unknown>) =>
             Effect.ensuring(Scope.close(scope, exit), endSession(session, exit));
-          const opened = withHostFileErrors(Effect.suspend(() => open(session))).pipe(Scope.provide(scope));
+          const opened = stoppable(
+            session.journal,
+            plan.runId,
+            withHostFileErrors(Effect.suspend(() => open(session))).pipe(Scope.provide(scope)),
+          );
           return telling(
             session,
             restore(opened).pipe(

@@ -147,6 +147,16 @@ export class CancelledError extends SandduneError {
   }
 }
 
+/** Somebody has asked for the run to be stopped, with `sanddune stop`. */
+export class RunStoppedError extends SandduneError {
+  constructor(
+    /** The run that was asked to stop: this one, or the sandbox or worktree that it works in. */
+    readonly stoppedRunId: string,
+  ) {
+    super(`Stopped by: sanddune stop ${stoppedRunId}. What the agent had committed by then is kept.`);
+  }
+}
+
 /** The sandbox or the worktree was closed: nothing more can be done with it, and what was going on has been stopped. */
 export class ClosedError extends SandduneError {
   constructor(readonly handle: "sandbox" | "worktree") {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import {
+  existsSync,
   linkSync,
   mkdirSync,
   readdirSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { processExists } from "../process/processExists.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../process/processIdentity.ts";
 
 export interface LockOwner extends ProcessIdentity {
@@ -56,15 +58,6 @@ const createExclusively = (path: string, content: string, attempts = 3): boolean
   }
 };
 
-const processExists = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return hasCode(error, "EPERM");
-  }
-};
-
 /** A process that was killed in the middle of `createExclusively` has left its draft. */
 const removeDeadDrafts = (directory: string): void => {
   for (const name of readdirSync(directory)) {
@@ -85,7 +78,7 @@ const guardIsStale = (guard: string): boolean => {
  * Removes the lock of an owner that is not running any more. The guard makes sure that of several contenders only one
  * removes it, and that it removes the lock it has judged and not a fresh one.
  */
-const removeIfDead = (path: string): boolean => {
+export const removeDeadLock = (path: string): boolean => {
   const guard = `${path}.takeover`;
   if (!createExclusively(guard, "")) {
     if (guardIsStale(guard)) rmSync(guard, { force: true });
@@ -108,11 +101,21 @@ export const tryLock = (path: string, purpose: string): LockAttempt => {
   const owner: LockOwner = { ...ownIdentity(), purpose, since: new Date().toISOString() };
   const content = JSON.stringify(owner);
   const take = (): boolean => createExclusively(path, content);
-  if (take() || (removeIfDead(path) && take())) {
+  if (take() || (removeDeadLock(path) && take())) {
     return { acquired: true, release: () => rmSync(path, { force: true }) };
   }
   return { acquired: false, owner: readOwner(path) };
 };
+
+/** The locks in a directory whose owner is not running any more. */
+export const deadLocks = (directory: string): { readonly path: string; readonly owner: LockOwner }[] =>
+  (existsSync(directory) ? readdirSync(directory) : [])
+    .filter((name) => name.endsWith(".lock"))
+    .flatMap((name) => {
+      const path = join(directory, name);
+      const owner = readOwner(path);
+      return owner === undefined || isRunning(owner) ? [] : [{ path, owner }];
+    });
 
 export const describeOwner = (owner: LockOwner | undefined): string =>
   owner === undefined

@@ -9,8 +9,11 @@ import type { Repository } from "./repository.ts";
 const RETRY_MS = 20;
 const LOCK_TIMEOUT_MS = 5 * 60_000;
 
+export const locksDirectory = ({ commonDirectory }: Repository): string =>
+  join(commonDirectory, "sanddune", "locks");
+
 const lockPath = (repository: Repository, name: string): string =>
-  join(repository.commonDirectory, "sanddune", "locks", `${name}.lock`);
+  join(locksDirectory(repository), `${name}.lock`);
 
 /** Branch names are hashed: they may be longer than a file name, or differ only in case. */
 const branchLockName = (branch: string): string =>
@@ -70,6 +73,9 @@ const lockRepository = Effect.fnUntraced(function* (
 /** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */
 export const lockMerges = (repository: Repository, runId: string) =>
   lockRepository(repository, "merge", `run ${runId}, merging`);
+
+/** Serializes cleaning up: what one has found another may have removed meanwhile. */
+export const lockCleaning = (repository: Repository) => lockRepository(repository, "clean", "cleaning up");
 
 /** Serializes what adds or removes worktrees: git does not cope with several of these at a time. */
 export const lockWorktrees = (repository: Repository) =>

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 /** Refs of sanddune's own in the host repository. No sandbox ever sees them. */
-const RUN_REFS = "refs/sanddune/";
+export const RUN_REFS = "refs/sanddune/";
 
 /** Keeps the commit that a run starts from, whatever happens to the branches meanwhile. */
 export const baseRef = (runId: string): string => `${RUN_REFS}base/${runId}`;
@@ -29,6 +29,10 @@ export const strayRef = (runId: string, name: string): string => {
   const hash = createHash("sha256").update(name).digest("hex").slice(0, 10);
   return `${keptRefs(runId)}${readable.replace(/^-|-$/g, "")}-${hash}`;
 };
+
+/** The run that a ref is of, if it is one of a run's. */
+export const runOfRef = (ref: string): string | undefined =>
+  /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
 /** In a sandbox: uncommitted work, as a commit on top of the source branch. */
 export const SANDBOX_UNCOMMITTED_REF = `${RUN_REFS}uncommitted`;

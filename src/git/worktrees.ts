@@ -171,6 +171,10 @@ export const openWorktree = Effect.fnUntraced(function* (
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
 
+/** Twice forced because it is locked; `remove` without force would look into submodules. */
+const removeByForce = (repository: Repository, path: string) =>
+  git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel }).pipe(Effect.asVoid);
+
 /** Removes the worktree if git says that it holds nothing uncommitted. Resolves with whether it was removed. */
 export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   repository: Repository,
@@ -178,20 +182,20 @@ export const removeWorktreeIfClean = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, SandduneError, Scope.Scope> {
   yield* lockWorktrees(repository);
   if (yield* isDirty(path)) return false;
-  // Twice forced because it is locked; `remove` without force would look into submodules.
-  yield* git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel });
+  yield* removeByForce(repository, path);
   return true;
 });
 
+/** Removes a worktree with all that is in it, or lets git forget one whose directory is gone. */
+export const discardWorktree = (
+  repository: Repository,
+  path: string,
+): Effect.Effect<void, SandduneError, Scope.Scope> =>
+  lockWorktrees(repository).pipe(Effect.andThen(removeByForce(repository, path)));
+
 /** Lets git forget a worktree whose directory is gone. */
 export const forgetWorktree = (repository: Repository, path: string): Effect.Effect<void> =>
-  Effect.ignore(
-    Effect.scoped(
-      lockWorktrees(repository).pipe(
-        Effect.andThen(git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel })),
-      ),
-    ),
-  );
+  Effect.ignore(Effect.scoped(discardWorktree(repository, path)));
 
 /** Deletes a branch if it still is where it was left. Resolves with whether it was deleted. */
 export const deleteBranch = (

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { hostPath } from "../process/hostPrograms.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
@@ -24,6 +25,7 @@ import { killedOnHost } from "./killedOnHost.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
 import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
+import { bubblewrapDirectory } from "./sandboxDirectories.ts";
 
 const NAME = "bubblewrap";
 const PROGRAM = "bwrap";
@@ -95,7 +97,7 @@ const preflight = async (signal: AbortSignal | undefined): Promise<void> => {
 
 /** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
 const environmentOfBubblewrap = (execId: string | undefined): Record<string, string> => ({
-  PATH: process.env["PATH"] ?? DEFAULT_PATH,
+  PATH: hostPath(),
   ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
 });
 
@@ -110,7 +112,7 @@ const create = async (
   const links = await rootDirectories();
 
   // The name says whose it is, should sanddune be killed before it can remove it.
-  const directory = join(await realpath(tmpdir()), `sanddune-bubblewrap-${sandboxName}`);
+  const directory = bubblewrapDirectory(await realpath(tmpdir()), sandboxName);
   const temporaryPath = join(directory, "tmp");
   const homeHostPath = join(directory, "home");
   const remove = () => removeDirectory(directory);

@@ -1,12 +1,32 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../errors.ts";
-import { type ProcessResult, runProcess } from "../process/runProcess.ts";
+import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
 import type { ContainerUser } from "./containerArguments.ts";
 
-/** What differs between the engines whose command line is Docker's. */
-export interface ContainerEngine {
+/** The command line of an engine. */
+export interface EngineClient {
   /** The sandbox provider's name and the client's program. */
   readonly name: "docker" | "podman";
   readonly installHint: string;
+  readonly startHint: string;
+}
+
+export const engineClients = {
+  docker: {
+    name: "docker",
+    installHint:
+      "Install Docker: sudo apt-get install docker.io (Debian, Ubuntu), sudo dnf install moby-engine (Fedora), brew install --cask docker (macOS)",
+    startHint: "Start it: sudo systemctl start docker (Linux), open -a Docker (macOS)",
+  },
+  podman: {
+    name: "podman",
+    installHint:
+      "Install Podman: sudo apt-get install podman (Debian, Ubuntu), sudo dnf install podman (Fedora), brew install podman (macOS)",
+    startHint: "Start its machine: podman machine start",
+  },
+} as const satisfies Readonly<Record<string, EngineClient>>;
+
+/** What differs between the engines whose command line is Docker's. */
+export interface ContainerEngine extends EngineClient {
   /** Whom commands have to run as, for their files to belong to the host's user. */
   hostUser(): Promise<ContainerUser>;
   /** Whether bind mounts get an SELinux label when the user does not say. */
@@ -17,17 +37,21 @@ export interface ContainerEngine {
 /** `uid:gid` of the host's user. Where there are no such numbers, the engine's file sharing does not heed them. */
 export const hostUserId = (): string => `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
 
+type CallOptions = Pick<ProcessSpec, "timeoutMs" | "env" | "onStart" | "onStdoutLine" | "onStderrLine"> & {
+  readonly signal?: AbortSignal | undefined;
+};
+
 /** Runs the engine's client. Where that cannot be started, or does not come back, there is no sandbox to be had. */
 export const callEngine = (
-  engine: ContainerEngine,
+  engine: EngineClient,
   args: readonly string[],
-  options: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  { signal, ...options }: CallOptions,
 ): Promise<ProcessResult> =>
   runProcess({
     program: engine.name,
     args,
-    timeoutMs: options.timeoutMs,
-    ...(options.signal && { signal: options.signal }),
+    ...options,
+    ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (error instanceof ProcessStartError) {
       throw new SandboxUnavailableError(
@@ -39,7 +63,7 @@ export const callEngine = (
     if (error instanceof ProcessTimeoutError) {
       throw new SandboxUnavailableError(
         engine.name,
-        `${engine.name} ${args[0]} did not come back within ${options.timeoutMs} ms`,
+        `${engine.name} ${args[0]} did not come back within ${error.timeoutMs} ms`,
         `Check with: ${engine.name} info`,
       );
     }
@@ -48,7 +72,7 @@ export const callEngine = (
 
 /** What the client's complaint means when it is about the engine or the image, not about one container. */
 export const unavailability = (
-  engine: ContainerEngine,
+  engine: EngineClient,
   image: string,
   stderr: string,
 ): SandboxUnavailableError | undefined => {
@@ -63,14 +87,14 @@ export const unavailability = (
     return new SandboxUnavailableError(
       engine.name,
       `the ${engine.name} daemon does not answer`,
-      `Start it, then check with: ${engine.name} info`,
+      `${engine.startHint}. Then check with: ${engine.name} info`,
     );
   }
   if (/no such image|image not known|unable to find image/i.test(stderr)) {
     return new SandboxUnavailableError(
       engine.name,
       `there is no image ${image}`,
-      `Build it: ${engine.name} build -t ${image} . – or get it: ${engine.name} pull ${image}`,
+      `Build it: sanddune ${engine.name} build-image --image-name ${image} – or get it: ${engine.name} pull ${image}`,
     );
   }
   return undefined;

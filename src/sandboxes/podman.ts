@@ -1,22 +1,9 @@
-import { existsSync } from "node:fs";
-import { type ContainerEngine, hostUserId } from "./containerEngine.ts";
 import type { ContainerOptions } from "./containerOptions.ts";
 import { containerSandboxProvider } from "./containerSandbox.ts";
 import type { BindMountSandboxProvider } from "./contract.ts";
+import { podmanEngine } from "./podmanEngine.ts";
 
 export type PodmanOptions = ContainerOptions;
-
-const engine: ContainerEngine = {
-  name: "podman",
-  installHint: "Install Podman: https://podman.io/docs/installation",
-  removeArguments: ["rm", "--force", "--volumes", "--time", "0"],
-  defaultSelinuxLabel: () => (existsSync("/sys/fs/selinux/enforce") ? "z" : false),
-  hostUser: async () => ({
-    user: hostUserId(),
-    // Podman would hand the host's proxy settings in, and the credentials that may be in them.
-    runArguments: ["--http-proxy=false", ...(process.getuid?.() === 0 ? [] : ["--userns", "keep-id"])],
-  }),
-};
 
 /**
  * Sandboxes that are Podman containers, one each, without capabilities; rootless when sanddune is. The image is never
@@ -26,4 +13,4 @@ const engine: ContainerEngine = {
  * await run({ agent, sandbox: podman({ image: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
  */
 export const podman = (settings: PodmanOptions = {}): BindMountSandboxProvider =>
-  containerSandboxProvider(engine, settings);
+  containerSandboxProvider(podmanEngine, settings);

@@ -1,12 +1,9 @@
-import { cp, mkdir, mkdtemp, realpath } from "node:fs/promises";
+import { cp, mkdir, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError, SandboxUnavailableError } from "../errors.ts";
-import { killOnHost } from "../process/killOnHost.ts";
-import { killSandboxArguments } from "../process/killScript.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
-import { removeDirectory } from "../process/removeDirectory.ts";
 import { commandSandbox } from "./commandSandbox.ts";
 import {
   createIsolatedSandboxProvider,
@@ -17,12 +14,15 @@ import {
 import { killedOnHost } from "./killedOnHost.ts";
 import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
+import { removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.ts";
 
 const NAME = "test-isolated";
 
 const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
   signal?.throwIfAborted();
-  const directory = await realpath(await mkdtemp(join(tmpdir(), "sanddune-test-isolated-")));
+  // The name says whose it is, should sanddune be killed before it can remove it.
+  const directory = testIsolatedDirectory(await realpath(tmpdir()), sandboxName);
+  await mkdir(directory, { mode: 0o700 });
   const sandboxMark = basename(directory);
   const worktreePath = join(directory, "repo");
   const homePath = join(directory, "home");
@@ -54,10 +54,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
       problem: "commands cannot be started any more",
       details: `Its directory: ${directory}`,
     }),
-    close: async () => {
-      await killOnHost(killSandboxArguments(sandboxMark));
-      await removeDirectory(directory);
-    },
+    close: () => removeTestIsolated(directory),
   });
 
   return {

@@ -1,0 +1,68 @@
+import { Command, Option } from "commander";
+import { cleanLines } from "./cleanReport.ts";
+import { EXIT_RUN_FAILED } from "./exitCodes.ts";
+import { withExamples } from "./helpExamples.ts";
+import { print, printJson } from "./output.ts";
+import { performing } from "./performing.ts";
+import { collect } from "./runValues.ts";
+import { abortOnStopSignals } from "./stopSignals.ts";
+import { tellUnreadable } from "./unreadableRuns.ts";
+
+interface CleanFlags {
+  readonly cwd?: string;
+  readonly yes?: boolean;
+  readonly run?: string[];
+  readonly branch?: string[];
+  readonly records?: boolean;
+  readonly json?: boolean;
+}
+
+const STOPPED = {
+  subject: "clean",
+  kept: "What it had removed by then is gone, the rest is as it was.",
+  tidying: "finishing what was begun",
+};
+
+const perform = async (flags: CleanFlags): Promise<void> => {
+  const [{ findRepository }, { cleanUp }] = await Promise.all([
+    import("../runs/listRuns.ts"),
+    import("../runs/cleanUp.ts"),
+  ]);
+  using stop = abortOnStopSignals(STOPPED);
+  const outcomes = await cleanUp(await findRepository(flags.cwd), {
+    remove: flags.yes ?? false,
+    runs: flags.run ?? [],
+    branches: flags.branch ?? [],
+    records: flags.records ?? false,
+    signal: stop.signal,
+    onUnreadable: tellUnreadable,
+  });
+  if (flags.json) await printJson(outcomes);
+  else await print(cleanLines(outcomes).join("\n"));
+  if (outcomes.some(({ outcome }) => outcome === "failed")) process.exitCode = EXIT_RUN_FAILED;
+};
+
+const NOTES = `
+Without --run and --branch, nothing goes that holds work: a worktree with
+changes, commits that no branch has. What stays is listed with the reason.`;
+
+/** `sanddune clean`: removes what runs have left behind. */
+export const createCleanCommand = (): Command =>
+  withExamples(
+    new Command("clean")
+      .description("Says what runs have left behind, and removes it if told to.")
+      .addOption(new Option("--dry-run", "only say what would be removed (default)").conflicts("yes"))
+      .option("--yes", "remove it")
+      .option("--run <run>", "everything of this run but a branch with its commits (repeatable)", collect)
+      .option(
+        "--branch <name>",
+        "the worktree of this branch with all that is in it, and the branch if a run has made it (repeatable)",
+        collect,
+      )
+      .option("--records", "also journals and run logs of runs of which nothing else is left")
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option("--json", "print what was found as one JSON array")
+      .action(performing(perform)),
+    { title: "See what there is, then remove it", command: "sanddune clean\nsanddune clean --yes" },
+    { title: "Get rid of a run and of its work", command: "sanddune clean --run 7f3a21 --yes" },
+  ).addHelpText("after", NOTES);

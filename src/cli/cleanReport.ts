@@ -1,0 +1,43 @@
+import { shellQuote } from "../process/shellQuote.ts";
+import type { CleanOutcome } from "../runs/cleanUp.ts";
+
+const TITLES: Record<CleanOutcome["outcome"], string> = {
+  removed: "Removed:",
+  wouldBeRemoved: "Would be removed:",
+  kept: "Kept:",
+  failed: "Could not be removed:",
+};
+
+const describe = ({
+  what,
+  name,
+  detail,
+  runIds,
+  keptBecause,
+  goesIfNamed,
+  loses,
+  problem,
+}: CleanOutcome): string[] => {
+  const subject = name.startsWith(what) ? name : `${what} ${name}`;
+  const runId = runIds.at(-1);
+  return [
+    `  ${subject}${detail === "" ? "" : ` (${detail})`}`,
+    keptBecause !== undefined && `      ${keptBecause}`,
+    loses !== undefined && `      work is lost with it: ${loses}`,
+    problem !== undefined && `      ${problem}`,
+    goesIfNamed &&
+      runId !== undefined &&
+      `      to remove it all the same: sanddune clean ${what === "branch" ? `--branch ${shellQuote(name)}` : `--run ${runId}`}`,
+  ].filter((line) => typeof line === "string");
+};
+
+/** What was found, and what became of it, for people. */
+export const cleanLines = (outcomes: readonly CleanOutcome[]): string[] => {
+  if (outcomes.length === 0) return ["There is nothing to clean up."];
+  const parts = (Object.keys(TITLES) as CleanOutcome["outcome"][]).flatMap((outcome) => {
+    const items = outcomes.filter((item) => item.outcome === outcome);
+    return items.length === 0 ? [] : [[TITLES[outcome], ...items.flatMap(describe)]];
+  });
+  const isDry = outcomes.some(({ outcome }) => outcome === "wouldBeRemoved");
+  return [...parts.flat(), ...(isDry ? ["Nothing was removed. To do so, add --yes."] : [])];
+};

@@ -1,0 +1,86 @@
+import { Command } from "commander";
+import type { Finding } from "../doctor/finding.ts";
+import { checkImageName } from "../images/imageNames.ts";
+import { agentNames } from "./agentFlags.ts";
+import { EXIT_RUN_FAILED } from "./exitCodes.ts";
+import { choices } from "./flagChoices.ts";
+import { withExamples } from "./helpExamples.ts";
+import { print, printJson } from "./output.ts";
+import { performing } from "./performing.ts";
+import { sandboxNames } from "./sandboxRegistry.ts";
+import { abortOnStopSignals } from "./stopSignals.ts";
+import { UsageError } from "./usageError.ts";
+
+interface DoctorFlags {
+  readonly cwd?: string;
+  readonly agent?: string;
+  readonly model?: string;
+  readonly sandbox?: string;
+  readonly imageName?: string;
+  readonly json?: boolean;
+}
+
+const MARKS = { ok: "✓", failed: "✗", note: "-" } as const;
+
+const STOPPED = {
+  subject: "The examination",
+  kept: "Nothing was changed.",
+  tidying: "closing the sandboxes that were tried",
+};
+
+/** A version needs no more than a blank before it. What a program has said can have more than one line. */
+const linesOf = (finding: Finding): string[] => {
+  const { title, state, detail } = finding;
+  const [first, ...others] = detail.split("\n").filter((line) => line.trim() !== "");
+  return [
+    `${MARKS[state]} ${title}${state === "ok" && /^\d/.test(detail) ? "" : ":"} ${first}`,
+    ...others.map((line) => `    ${line}`),
+    ...("fix" in finding ? [`  fix: ${finding.fix}`] : []),
+  ];
+};
+
+const verdictOf = (findings: readonly Finding[]): string => {
+  const failures = findings.filter(({ state }) => state === "failed").length;
+  if (failures === 0) return "Everything that a run needs is there.";
+  return failures === 1 ? "One thing has to be fixed." : `${failures} things have to be fixed.`;
+};
+
+const checkName = (flag: string, name: string | undefined, known: readonly string[]): void => {
+  if (name === undefined || known.includes(name)) return;
+  throw new UsageError(`${flag}: there is no ${JSON.stringify(name)}. Known are: ${known.join(", ")}`);
+};
+
+const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
+  checkName("--agent", flags.agent, agentNames);
+  checkName("--sandbox", flags.sandbox, sandboxNames);
+  const { imageName } = flags;
+  const imageProblem = imageName === undefined ? undefined : checkImageName(imageName);
+  if (imageProblem !== undefined) throw new UsageError(`--image-name: ${imageProblem}`);
+  // Only now: a command line that asks for help, or for a completion, does not wait for Effect to be loaded.
+  const { examine } = await import("../doctor/examine.ts");
+  using stop = abortOnStopSignals(STOPPED);
+  const { ok, findings } = await examine(flags, stop.signal);
+  if (json) await printJson({ ok, findings });
+  else await print([...findings.flatMap(linesOf), "", verdictOf(findings)].join("\n"));
+  if (!ok) process.exitCode = EXIT_RUN_FAILED;
+};
+
+/** `sanddune doctor`. */
+export const createDoctorCommand = (): Command =>
+  withExamples(
+    new Command("doctor")
+      .description("Looks whether everything is there that runs need, and says how to get what is missing.")
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .addOption(choices("--agent <name>", "an agent that has to work", agentNames))
+      .option("--model <name>", "the model that the agent is to use")
+      .addOption(
+        choices("--sandbox <name>", "a sandbox that has to work (default: any of them)", sandboxNames),
+      )
+      .option("--image-name <name>", "the image of the container")
+      .option("--json", "print the findings as one JSON object"),
+    { title: "Before the first run", command: "sanddune doctor" },
+    {
+      title: "Before a change of plans",
+      command: "sanddune doctor --agent codex --sandbox podman",
+    },
+  ).action(performing(perform));

@@ -1,0 +1,36 @@
+import type { Command, Option } from "commander";
+
+/** Where the words of a command line lead. */
+export interface Found {
+  readonly command: Command;
+  /** How many arguments the command has got by then. */
+  readonly argumentCount: number;
+  /** The flag whose value is to come next. */
+  readonly flag?: Option;
+  /** There was no `--`, after which every word is an argument. */
+  readonly takesFlags: boolean;
+}
+
+const flagNamed = (command: Command, word: string): Option | undefined =>
+  command.options.find(({ long, short }) => word === long || word === short);
+
+/** Where one more word leads. */
+const follow = (found: Found, word: string): Found => {
+  const { command, argumentCount, flag, takesFlags } = found;
+  if (flag !== undefined) return { command, argumentCount, takesFlags };
+  if (takesFlags && word === "--") return { ...found, takesFlags: false };
+  if (takesFlags && word.startsWith("-") && word !== "-") {
+    const known = flagNamed(command, word);
+    return known?.required ? { ...found, flag: known } : found;
+  }
+  const next = argumentCount === 0 ? command.commands.find((child) => child.name() === word) : undefined;
+  return next === undefined ? { ...found, argumentCount: argumentCount + 1 } : { ...found, command: next };
+};
+
+/** Goes from the program down to the command that words are about. What nobody knows is passed over. */
+export const findCommand = (program: Command, words: readonly string[]): Found =>
+  words.reduce(follow, { command: program, argumentCount: 0, takesFlags: true });
+
+/** The words that call a command, e.g. `sanddune docker build-image`. */
+export const commandPath = (command: Command): string =>
+  command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;

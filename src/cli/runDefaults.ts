@@ -1,0 +1,66 @@
+import { ProjectConfigError } from "../commandErrors.ts";
+import type { Project } from "../findProject.ts";
+import { choose } from "../projectChoices.ts";
+import type { ProjectConfig } from "../projectConfig.ts";
+import { UsageError } from "./usageError.ts";
+
+/** A value, with where it was said: that is where a mistake has to be mended. */
+export interface Said {
+  readonly value: string;
+  /** The error for a value that cannot be used. */
+  refuse(problem: string): Error;
+}
+
+/** What the command line and `.sanddune/config.json` say together. */
+export interface Choices {
+  readonly agent?: Said | undefined;
+  readonly model?: Said | undefined;
+  readonly agentCommand?: Said | undefined;
+  readonly sandbox?: Said | undefined;
+  readonly imageName?: Said | undefined;
+}
+
+/** Flags win over the project config, and what that says about its agent is not for another one. */
+export const choicesOf = (
+  flags: {
+    readonly agent?: string;
+    readonly model?: string;
+    readonly agentCommand?: string;
+    readonly sandbox?: string;
+    readonly imageName?: string;
+  },
+  { config, configPath }: Project,
+): Choices => {
+  const choices = choose(flags, config);
+  const said = (flag: string, key: keyof ProjectConfig): Said | undefined => {
+    const chosen = choices[key];
+    if (chosen === undefined) return undefined;
+    const refuse = (problem: string) =>
+      chosen.isFlag
+        ? new UsageError(`${flag}: ${problem}`)
+        : new ProjectConfigError(configPath, `${key}: ${problem}`);
+    return { value: chosen.value, refuse };
+  };
+  return {
+    agent: said("--agent", "agent"),
+    model: said("--model", "model"),
+    agentCommand: said("--agent-command", "agentCommand"),
+    sandbox: said("--sandbox", "sandbox"),
+    imageName: said("--image-name", "imageName"),
+  };
+};
+
+/** The entry that a name stands for. */
+export const lookUp = <Entry>(
+  registry: Readonly<Record<string, Entry>>,
+  flag: string,
+  said: Said | undefined,
+): Entry => {
+  const known = `Known are: ${Object.keys(registry).join(", ")}`;
+  if (said === undefined) {
+    throw new UsageError(`${flag} is missing. ${known}\nsanddune init writes your choice down for good.`);
+  }
+  const entry = Object.hasOwn(registry, said.value) ? registry[said.value] : undefined;
+  if (entry === undefined) throw said.refuse(`there is no ${JSON.stringify(said.value)}. ${known}`);
+  return entry;
+};

@@ -1,0 +1,107 @@
+import { type Command, Option } from "commander";
+import { agentNames, effortNames } from "./agentFlags.ts";
+import { choices } from "./flagChoices.ts";
+import {
+  collect,
+  collectMounts,
+  numberAboveZero,
+  rateLimitAnswer,
+  seconds,
+  wholeNumber,
+} from "./runValues.ts";
+import { sandboxNames } from "./sandboxRegistry.ts";
+
+/** Adds the flags of `sanddune run`, in the groups in which its help shows them. */
+export const addRunFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Agent:")
+    .addOption(choices("--agent <name>", "who does the work", agentNames))
+    .option("--model <name>", "the model that the agent is to use")
+    .option("--agent-command <line>", "the program for --agent command: the prompt is its standard input")
+    .addOption(
+      choices("--effort <level>", "how hard the model thinks, if the agent lets you choose", effortNames),
+    )
+    .option("--mcp-config <file>", 'JSON, { "mcpServers": … }: more tools for the agent')
+    .option("--resume-session <id>", "go on with a session of the agent's, see the result of an earlier run")
+    .option("--fork-session", "go on in a copy of that session")
+    .option("--no-capture-sessions", "leave the agent's sessions in the sandbox")
+    .optionsGroup("Sandbox:")
+    .addOption(choices("--sandbox <name>", "where the work is done", sandboxNames))
+    .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
+    .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
+    .option(
+      "--mount <host:path>",
+      "show a host file or directory in the sandbox; host:path:ro for reading alone (repeatable)",
+      collectMounts,
+    )
+    .option("--allow-unsafe-mounts", "let --mount show your home or the container engine's socket")
+    .option("--env <name>", "let this variable of yours into the sandbox (repeatable)", collect)
+    .option("--memory <size>", "memory of the container, swap included, e.g. 4g")
+    .option("--cpus <n>", "processors of the container, e.g. 1.5", numberAboveZero)
+    .option("--pids <n>", "processes and threads of the container (default: 4096)", wholeNumber)
+    .option("--user <uid:gid>", "who commands in the container run as (default: you)")
+    .option("--capability <name>", "a capability that the container is to have (repeatable)", collect)
+    .addOption(
+      new Option("--selinux-label <label>", "label of the container's mounts").choices(["z", "Z", "none"]),
+    )
+    .option("--engine-arg <arg>", "one more argument of docker run or podman run (repeatable)", collect)
+    .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
+    .option("--path <dirs>", "PATH in bubblewrap")
+    .optionsGroup("Repository and branch:")
+    .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+    .addOption(
+      new Option("--branch <name>", "commit to this branch, which is made if need be").conflicts([
+        "mergeToHead",
+        "head",
+      ]),
+    )
+    .option("--from <ref>", "where a new --branch starts (default: HEAD)")
+    .addOption(
+      new Option(
+        "--merge-to-head",
+        "commit to a temporary branch, then merge it into the current one",
+      ).conflicts("head"),
+    )
+    .option("--head", "work in the current checkout, on the current branch (default)")
+    .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
+    .option("--copy-timeout <s>", "how long that may take (default: 60 s)", seconds)
+    .option("--hooks <file>", "JSON, as the option hooks of run(): commands that prepare the work")
+    .optionsGroup("Prompt:")
+    .addOption(
+      new Option("--prompt <text>", "the prompt; - reads it from standard input").conflicts("promptFile"),
+    )
+    .option("--prompt-file <file>", "a file that holds a prompt template")
+    .option("--prompt-arg <key=value>", "fills in {{KEY}} of the template (repeatable)", collect)
+    .option(
+      "--prompt-expansion-timeout <s>",
+      "how long each command of the template may take (default: 30 s)",
+      seconds,
+    )
+    .optionsGroup("Limits:")
+    .option("--max-iterations <n>", "how often the agent is invoked at most (default: 1)", wholeNumber)
+    .option("--completion-signal <text>", "what the agent says when it is done (repeatable)", collect)
+    .option("--idle-timeout <s>", "stop an agent that is silent for so long (default: 600 s)", seconds)
+    .option(
+      "--completion-timeout <s>",
+      "how long an agent may linger that says it is done (default: 30 s)",
+      seconds,
+    )
+    .option("--max-tokens <n>", "stop the run once it has used more tokens", wholeNumber)
+    .option("--max-cost-usd <n>", "stop the run once it has cost more, by --prices", numberAboveZero)
+    .option("--prices <file>", "JSON, dollars a million tokens: inputPerMillion, outputPerMillion")
+    .option(
+      "--on-rate-limit <fail|s>",
+      "fail, or wait so many seconds in all and go on (default: fail)",
+      rateLimitAnswer,
+    )
+    .optionsGroup("Output:")
+    .option("--name <text>", "stands before every line that is shown of the run")
+    .addOption(
+      new Option(
+        "--logging <where>",
+        "file: a run log; stdout: here (default: stdout at a terminal)",
+      ).choices(["file", "stdout"]),
+    )
+    .option("--verbose", "show every line that the agent and its tools print")
+    .option("--output-tag <tag>", "what the agent says in <tag>…</tag> is the output of the result")
+    .option("--json", "print the result as one JSON object");

@@ -1,0 +1,65 @@
+import type { AgentProvider } from "../agents/contract.ts";
+import { agentRegistry } from "../agents/registry.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { BindMountSandboxHandle } from "../sandboxes/contract.ts";
+import { type Finding, failed, note, ok } from "./finding.ts";
+import type { Situation } from "./situation.ts";
+
+const VERSION_TIMEOUT_MS = 20_000;
+
+/** What the agent's program says about its version; `undefined` where it cannot be used. */
+const versionIn = async (
+  handle: BindMountSandboxHandle,
+  { installation }: AgentProvider,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> => {
+  if (installation === undefined) return undefined;
+  const command = installation.versionCommand.map(shellQuote).join(" ");
+  const { exitCode, stdout } = await handle.exec(command, {
+    timeoutMs: VERSION_TIMEOUT_MS,
+    ...(signal && { signal }),
+  });
+  return exitCode === 0 ? (/\d+\.\S+/.exec(stdout)?.[0] ?? "found") : undefined;
+};
+
+const installFix = ({ installation }: AgentProvider, sandbox: string): string => {
+  const lines = installation?.dockerfile ?? [];
+  if (sandbox === "bubblewrap") {
+    return `On this machine, as root: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
+  }
+  const file = sandbox === "podman" ? "Containerfile" : "Dockerfile";
+  return `Have in .sanddune/${file}: ${lines.join("; ")} – then: sanddune ${sandbox} build-image`;
+};
+
+export const agentTitle = (agent: AgentProvider, sandbox: string): string => `${agent.name} in ${sandbox}`;
+
+/** The agent's program, in the sandbox: the chosen one, or else all that are there. */
+export const checkAgents = async (
+  handle: BindMountSandboxHandle,
+  { agent }: Situation,
+  sandbox: string,
+  signal: AbortSignal | undefined,
+): Promise<Finding> => {
+  if (agent !== undefined) {
+    const title = agentTitle(agent, sandbox);
+    const version = await versionIn(handle, agent, signal).catch((error: Error) => error);
+    if (version instanceof Error) {
+      const command = agent.installation?.versionCommand.map(shellQuote).join(" ");
+      return failed(title, version.message, `See why this does not come to an end there: ${command}`);
+    }
+    return version === undefined
+      ? failed(title, "its program cannot be used there", installFix(agent, sandbox))
+      : ok(title, version);
+  }
+  const found = await Promise.all(
+    Object.values(agentRegistry).map(async ({ create, exampleModel }) => {
+      const provider = create(exampleModel);
+      const version = await versionIn(handle, provider, signal).catch(() => undefined);
+      return version === undefined ? [] : [`${provider.name} ${version}`];
+    }),
+  );
+  const names = found.flat();
+  return names.length === 0
+    ? note(`agents in ${sandbox}`, "there is no agent's program that sanddune knows")
+    : ok(`agents in ${sandbox}`, names.join(", "));
+};

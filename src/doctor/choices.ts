@@ -1,0 +1,60 @@
+import type { AgentProvider } from "../agents/contract.ts";
+import { agentRegistry, findAgent } from "../agents/registry.ts";
+import { InvalidOptionsError } from "../errors.ts";
+import { checkImageName } from "../images/imageNames.ts";
+import type { ProjectChoices } from "../projectChoices.ts";
+import { type Finding, failed } from "./finding.ts";
+import { examinedSandboxes } from "./sandboxes.ts";
+
+/** What was chosen, as far as a run would take it. */
+export interface ExaminedChoices {
+  readonly agent: AgentProvider | undefined;
+  readonly sandbox: string | undefined;
+  readonly imageName: string | undefined;
+  /** What a run would refuse. */
+  readonly findings: readonly Finding[];
+}
+
+/** Any program can be the agent. */
+const COMMAND = "command";
+
+const NAME_ANOTHER = "Name another in .sanddune/config.json";
+
+const noSuch = (title: string, name: string, known: readonly string[]): Finding =>
+  failed(title, `there is no ${JSON.stringify(name)}`, `${NAME_ANOTHER}: ${known.join(", ")}`);
+
+const examineAgent = ({ agent, model }: ProjectChoices): Pick<ExaminedChoices, "agent" | "findings"> => {
+  if (agent === undefined || agent.value === COMMAND) return { agent: undefined, findings: [] };
+  const known = findAgent(agent.value);
+  if (known === undefined) {
+    const names = [...Object.keys(agentRegistry), COMMAND];
+    return { agent: undefined, findings: [noSuch("agent", agent.value, names)] };
+  }
+  try {
+    return { agent: known.create(model?.value ?? known.exampleModel), findings: [] };
+  } catch (error) {
+    // What a flag says is for whoever has typed it.
+    if (!(error instanceof InvalidOptionsError) || model?.isFlag) throw error;
+    return { agent: undefined, findings: [failed("model", error.problem, NAME_ANOTHER)] };
+  }
+};
+
+/** Looks whether a run would take what was chosen. */
+export const examineChoices = (choices: ProjectChoices): ExaminedChoices => {
+  const { agent, findings } = examineAgent(choices);
+  const sandbox = choices.sandbox?.value;
+  const names = Object.keys(examinedSandboxes);
+  const isKnownSandbox = sandbox === undefined || names.includes(sandbox);
+  const imageName = choices.imageName?.value;
+  const imageProblem = imageName === undefined ? undefined : checkImageName(imageName);
+  return {
+    agent,
+    sandbox: isKnownSandbox ? sandbox : undefined,
+    imageName: imageProblem === undefined ? imageName : undefined,
+    findings: [
+      ...findings,
+      ...(isKnownSandbox ? [] : [noSuch("sandbox", sandbox, names)]),
+      ...(imageProblem === undefined ? [] : [failed("image", imageProblem, NAME_ANOTHER)]),
+    ],
+  };
+};

@@ -1,0 +1,80 @@
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { AgentProvider } from "../agents/contract.ts";
+import { agentRegistry } from "../agents/registry.ts";
+import { ENV_FILE } from "../configDirectory.ts";
+import { readEnvFile } from "../env/envFile.ts";
+import type { SandduneError } from "../errors.ts";
+import { isTracked } from "../git/trackedFile.ts";
+import { runAtBoundary } from "../process/boundary.ts";
+import { type Finding, failed, note, ok } from "./finding.ts";
+import type { Situation } from "./situation.ts";
+
+const OTHERS = 0o077;
+
+const envFileOf = ({ repository }: Situation): string | undefined =>
+  repository && join(dirname(repository.configDirectory), ENV_FILE);
+
+/** Names only, never values. */
+const presentNames = (names: readonly string[], file: Readonly<Record<string, string>>): string[] =>
+  names.flatMap((name) => {
+    if (file[name]) return [`${name} (${ENV_FILE})`];
+    return process.env[name] ? [`${name} (environment)`] : [];
+  });
+
+const ofAgent = (agent: AgentProvider, file: Readonly<Record<string, string>>): Finding => {
+  const title = `credentials of ${agent.name}`;
+  const wanted = agent.installation?.credentials ?? [];
+  const present = presentNames(wanted, file);
+  if (wanted.length === 0) return ok(title, "none needed");
+  if (present.length > 0) return ok(title, present.join(", "));
+  return failed(
+    title,
+    `${wanted.join(" or ")} is not set`,
+    `export ${wanted[0]}=… – or write it into ${ENV_FILE}`,
+  );
+};
+
+const ofAnybody = (file: Readonly<Record<string, string>>): Finding => {
+  const known = Object.values(agentRegistry).flatMap(({ create, exampleModel }) => [
+    ...(create(exampleModel).installation?.credentials ?? []),
+  ]);
+  const present = presentNames([...new Set(known)], file);
+  return present.length > 0
+    ? ok("credentials", present.join(", "))
+    : note("credentials", "there is none that sanddune's agents use");
+};
+
+/** Whether the agent could log in, as far as names tell. */
+export const checkCredentials = async (situation: Situation): Promise<Finding[]> => {
+  const path = envFileOf(situation);
+  let file: Readonly<Record<string, string>> = {};
+  try {
+    file = (path !== undefined && readEnvFile(path)) || {};
+  } catch (error) {
+    return [failed("env file", (error as SandduneError).message, `Mend ${path}.`)];
+  }
+  return [situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file)];
+};
+
+/** `undefined` also where it cannot be looked at: reading it has told so. */
+const modeOf = (path: string): number | undefined => {
+  try {
+    return lstatSync(path).mode;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Whether secrets of the env file are for the user's eyes only. */
+export const checkEnvFile = async (situation: Situation): Promise<Finding | undefined> => {
+  const path = envFileOf(situation);
+  const mode = path === undefined ? undefined : modeOf(path);
+  if (path === undefined || situation.repository === undefined || mode === undefined) return undefined;
+  if (await runAtBoundary(isTracked(situation.repository.topLevel, ENV_FILE))) {
+    return failed("env file", "git tracks it, with the secrets in it", `git rm --cached ${ENV_FILE}`);
+  }
+  return mode & OTHERS
+    ? note("env file", `others on this machine can read ${path}`, `chmod 600 ${path}`)
+    : ok("env file", path);
+};

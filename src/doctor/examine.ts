@@ -1,0 +1,111 @@
+import type { ChoiceFlags } from "../projectChoices.ts";
+import { agentTitle } from "./agents.ts";
+import { checkCredentials, checkEnvFile } from "./credentials.ts";
+import { asNotes, attempt, type Finding, failed } from "./finding.ts";
+import { checkGit, checkIdentity, checkNode } from "./host.ts";
+import { checkRepository } from "./repository.ts";
+import { examinedSandboxes, examineSandbox, tryByHand } from "./sandboxes.ts";
+import { findSituation, type Situation } from "./situation.ts";
+import { checkUserNamespaces } from "./userNamespaces.ts";
+
+export interface Examination {
+  /** Whether everything that a run needs is there. */
+  readonly ok: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** All checks are bounded themselves; this is for a file system or an engine that does not come back at all. */
+const CHECK_LIMIT_MS = 60_000;
+
+/** What a check finds, in bounded time. `fix` is for what nothing better is known about. */
+const within = async (
+  title: string,
+  fix: string,
+  check: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> => {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<readonly Finding[]>((resolve) => {
+    const detail = `the check did not come back within ${CHECK_LIMIT_MS / 1000} s`;
+    timer = setTimeout(() => resolve([failed(title, detail, fix)]), CHECK_LIMIT_MS);
+  });
+  return Promise.race([attempt(title, fix, check), limit]).finally(() => clearTimeout(timer));
+};
+
+interface ExaminedSandbox {
+  readonly name: string;
+  readonly findings: readonly Finding[];
+}
+
+type HostCheck = (situation: Situation) => Promise<Finding | readonly Finding[] | undefined>;
+
+/** Each with what it is about. */
+const BEFORE: Readonly<Record<string, HostCheck>> = {
+  git: checkGit,
+  "git identity": checkIdentity,
+  "Node.js": checkNode,
+  repository: checkRepository,
+  "chosen settings": async ({ findings }) => findings,
+  "user namespaces": checkUserNamespaces,
+};
+const AFTER: Readonly<Record<string, HostCheck>> = {
+  credentials: checkCredentials,
+  "env file": checkEnvFile,
+};
+
+const MEND = "Mend what it says – then again: sanddune doctor";
+
+const INSTALL_ANY =
+  "sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora), or install docker or podman";
+
+/** What is missing in all of the sandboxes, where none of them was chosen. */
+const missingEverywhere = (
+  examined: readonly ExaminedSandbox[],
+  { sandbox, agent }: Situation,
+): Finding | undefined => {
+  if (sandbox !== undefined) return undefined;
+  if (!examined.some(({ findings }) => findings[0]?.state === "ok")) {
+    return failed("sandboxes", "none of them works here", INSTALL_ANY);
+  }
+  const hasAgent = ({ name, findings }: ExaminedSandbox) =>
+    agent === undefined ||
+    findings.some(({ title, state }) => title === agentTitle(agent, name) && state === "ok");
+  return examined.some(hasAgent)
+    ? undefined
+    : failed(agent?.name ?? "", "it can be used in none of the sandboxes", "See what they need above.");
+};
+
+/** The chosen sandbox has to work; where none was chosen, any one of them. */
+const judge = (examined: readonly ExaminedSandbox[], situation: Situation): Finding[] => {
+  const missing = missingEverywhere(examined, situation);
+  return [
+    ...examined.flatMap(({ name, findings }) => (name === situation.sandbox ? findings : asNotes(findings))),
+    ...(missing === undefined ? [] : [missing]),
+  ];
+};
+
+/** Looks whether everything is there that a run needs. Checks run side by side, and change nothing. */
+export const examine = async (
+  flags: ChoiceFlags & { readonly cwd?: string },
+  signal?: AbortSignal,
+): Promise<Examination> => {
+  const situation = await findSituation(flags);
+  const onHost = (checks: Readonly<Record<string, HostCheck>>) =>
+    Promise.all(
+      Object.entries(checks).map(([title, check]) =>
+        within(title, MEND, async () => [(await check(situation)) ?? []].flat()),
+      ),
+    );
+  const [before, sandboxes, after] = await Promise.all([
+    onHost(BEFORE),
+    Promise.all(
+      Object.keys(examinedSandboxes).map(async (name) => ({
+        name,
+        findings: await within(name, tryByHand(name), () => examineSandbox(name, situation, signal)),
+      })),
+    ),
+    onHost(AFTER),
+  ]);
+  signal?.throwIfAborted();
+  const findings = [...before.flat(), ...judge(sandboxes, situation), ...after.flat()];
+  return { ok: findings.every(({ state }) => state !== "failed"), findings };
+};

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { lstat, mkdir, mkdtemp, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { removeDirectory } from "../process/removeDirectory.ts";
+import type { BindMountSandboxHandle, BindMountSandboxProvider } from "../sandboxes/contract.ts";
+import { type Finding, failed, ok } from "./finding.ts";
+
+const WORKTREE = "/sanddune-doctor/worktree";
+const HOME = "/sanddune-doctor/home";
+const FILE = "made-in-the-sandbox";
+
+/** Makes a real sandbox over an empty directory, for as long as `use` takes. */
+export const withProbe = async <Result>(
+  provider: BindMountSandboxProvider,
+  { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal: AbortSignal | undefined },
+  use: (handle: BindMountSandboxHandle, directory: string) => Promise<Result>,
+): Promise<Result> => {
+  const directory = await mkdtemp(join(await realpath(tmpdir()), "sanddune-doctor-"));
+  const runId = `doctor-${randomBytes(4).toString("hex")}`;
+  const mounts = [
+    { hostPath: join(directory, "worktree"), sandboxPath: WORKTREE, readOnly: false },
+    { hostPath: join(directory, "home"), sandboxPath: HOME, readOnly: false },
+  ];
+  try {
+    for (const { hostPath } of mounts) await mkdir(hostPath);
+    const handle = await provider.create({
+      ...{ runId, sandboxName: `sanddune-${runId}`, repositoryPath },
+      ...{ worktreePath: WORKTREE, homePath: HOME, mounts },
+      ...(signal && { signal }),
+    });
+    try {
+      return await use(handle, join(directory, "worktree"));
+    } finally {
+      await handle.close();
+    }
+  } finally {
+    await removeDirectory(directory);
+  }
+};
+
+/** Whether what is made in the sandbox belongs to the user. */
+export const checkOwner = async (
+  handle: BindMountSandboxHandle,
+  directory: string,
+  sandbox: string,
+): Promise<Finding> => {
+  const title = `files made in ${sandbox}`;
+  const { exitCode, stderr } = await handle.exec(`true > ${FILE}`);
+  if (exitCode !== 0) {
+    return failed(
+      title,
+      `none can be made (${stderr.trim()})`,
+      "Let the image's programs be usable by every user.",
+    );
+  }
+  const { uid } = await lstat(join(directory, FILE));
+  const own = process.getuid?.();
+  if (own === undefined || uid === own) return ok(title, "belong to you");
+  return failed(
+    title,
+    `belong to uid ${uid}, and you are ${own}`,
+    sandbox === "podman"
+      ? 'sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "$USER" && podman system migrate'
+      : "Leave user namespace remapping (userns-remap) of the daemon off, or use podman.",
+  );
+};

@@ -1,0 +1,84 @@
+import { bubblewrap } from "../sandboxes/bubblewrap.ts";
+import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
+import { docker } from "../sandboxes/docker.ts";
+import { podman } from "../sandboxes/podman.ts";
+import { checkAgents } from "./agents.ts";
+import { checkDocker, checkPodman } from "./engines.ts";
+import { attempt, type Finding, ok } from "./finding.ts";
+import { checkOwner, withProbe } from "./probe.ts";
+import type { Situation } from "./situation.ts";
+
+interface ExaminedSandbox {
+  provider(imageName: string | undefined): BindMountSandboxProvider;
+  /** Whether there is such a sandbox on this machine at all. Rejects with the error that a run would meet. */
+  check(provider: BindMountSandboxProvider, situation: Situation): Promise<Finding>;
+  readonly hasImages: boolean;
+  /** What shows people why it does not work. */
+  readonly trial: string;
+}
+
+const byPreflight: ExaminedSandbox["check"] = async (provider, { cwd }) => {
+  await provider.preflight?.({ repositoryPath: cwd });
+  return ok(provider.name, "works");
+};
+
+const settings = (imageName: string | undefined) => (imageName === undefined ? {} : { image: imageName });
+
+/** The sandboxes that are made on this machine. */
+export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {
+  docker: {
+    provider: (image) => docker(settings(image)),
+    check: checkDocker,
+    hasImages: true,
+    trial: "docker info",
+  },
+  podman: {
+    provider: (image) => podman(settings(image)),
+    check: checkPodman,
+    hasImages: true,
+    trial: "podman info",
+  },
+  bubblewrap: {
+    provider: () => bubblewrap(),
+    check: byPreflight,
+    hasImages: false,
+    trial: "bwrap --ro-bind / / true",
+  },
+};
+
+export const tryByHand = (name: string): string =>
+  `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: sanddune doctor`;
+
+/**
+ * Examines a sandbox as far as it goes: the runtime, the image, and in a real sandbox who its files belong to and which
+ * agents it has. The first finding is about the runtime.
+ */
+export const examineSandbox = async (
+  name: string,
+  situation: Situation,
+  signal: AbortSignal | undefined,
+): Promise<readonly Finding[]> => {
+  const { provider: create, check, hasImages } = examinedSandboxes[name] as ExaminedSandbox;
+  const { imageName, repository, cwd } = situation;
+  const provider = create(imageName);
+  const fix = tryByHand(name);
+  const runtime = await attempt(name, fix, async () => [await check(provider, situation)]);
+  if (runtime.some(({ state }) => state !== "ok") || (hasImages && imageName === undefined)) return runtime;
+
+  const repositoryPath = repository?.topLevel ?? cwd;
+  const imageTitle = `image ${imageName} (${name})`;
+  const image = await attempt(imageTitle, fix, async () => {
+    if (!hasImages) return [];
+    await provider.preflight?.({ repositoryPath });
+    return [ok(imageTitle, "is there")];
+  });
+  if (image.some(({ state }) => state !== "ok")) return [...runtime, ...image];
+
+  const inside = await attempt(name, fix, () =>
+    withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [
+      await checkOwner(handle, directory, name),
+      await checkAgents(handle, situation, name, signal),
+    ]),
+  );
+  return [...runtime, ...image, ...inside];
+};

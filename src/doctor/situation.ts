@@ -1,0 +1,59 @@
+import { realpathSync } from "node:fs";
+import { resolve } from "node:path";
+import { ProjectConfigError } from "../commandErrors.ts";
+import { InvalidOptionsError } from "../errors.ts";
+import { openRepository, type Repository } from "../git/repository.ts";
+import { runAtBoundary } from "../process/boundary.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import { type ChoiceFlags, choose } from "../projectChoices.ts";
+import { projectConfigPath, readProjectConfig } from "../projectConfig.ts";
+import { defaultImage } from "../sandboxes/containerArguments.ts";
+import { type ExaminedChoices, examineChoices } from "./choices.ts";
+import { type Finding, failed, isForeseen } from "./finding.ts";
+
+/** What there is to be examined. Where no agent or no sandbox was chosen, any will do. */
+export interface Situation extends ExaminedChoices {
+  readonly cwd: string;
+  readonly repository: Repository | undefined;
+  /** Why there is no repository. */
+  readonly problem: Error | undefined;
+}
+
+/** A directory that is not there is the mistake of whoever has typed its name. */
+const tryTo = async <Value>(work: () => Value | Promise<Value>): Promise<Value | Error> => {
+  try {
+    return await work();
+  } catch (error) {
+    if (isForeseen(error) && !(error instanceof InvalidOptionsError)) return error;
+    throw error;
+  }
+};
+
+const TITLE = "config file";
+
+const brokenConfig = (error: Error, { configDirectory }: Repository): Finding => {
+  const path = projectConfigPath(configDirectory);
+  return error instanceof ProjectConfigError
+    ? failed(TITLE, error.problem, `Mend ${path}, or remove it.`)
+    : failed(TITLE, error.message, `Make it readable for you: sudo chown "$USER" ${shellQuote(path)}`);
+};
+
+/** Finds out what there is to be examined: what `flags` say, and otherwise what the project config says. */
+export const findSituation = async (flags: ChoiceFlags & { readonly cwd?: string }): Promise<Situation> => {
+  const cwd = resolve(flags.cwd ?? ".");
+  const found = await tryTo(() => runAtBoundary(openRepository(cwd)));
+  const repository = found instanceof Error ? undefined : found;
+  const read = await tryTo(() => (repository ? readProjectConfig(repository.configDirectory) : {}));
+  const choices = examineChoices(choose(flags, read instanceof Error ? {} : read));
+  return {
+    cwd: realpathSync(cwd),
+    repository,
+    problem: found instanceof Error ? found : undefined,
+    ...choices,
+    imageName: choices.imageName ?? (repository && defaultImage(repository.topLevel)),
+    findings: [
+      ...(repository && read instanceof Error ? [brokenConfig(read, repository)] : []),
+      ...choices.findings,
+    ],
+  };
+};

@@ -1,0 +1,27 @@
+import { resolve } from "node:path";
+import { type ProjectConfig, projectConfigPath, readProjectConfig } from "./projectConfig.ts";
+
+/** The repository that a command line is about, with what it takes for granted there. */
+export interface Project {
+  /** The top of the checkout. */
+  readonly topLevel: string;
+  readonly configDirectory: string;
+  readonly configPath: string;
+  readonly config: ProjectConfig;
+}
+
+/** Finds the repository of `cwd`, and reads its `.sanddune/config.json`. */
+export const findProject = async (cwd = "."): Promise<Project> => {
+  // Only now: a command line that asks for help, or for a completion, does not wait for Effect to be loaded.
+  const [{ openRepository }, { runAtBoundary }] = await Promise.all([
+    import("./git/repository.ts"),
+    import("./process/boundary.ts"),
+  ]);
+  const { topLevel, configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
+  return {
+    topLevel,
+    configDirectory,
+    configPath: projectConfigPath(configDirectory),
+    config: readProjectConfig(configDirectory),
+  };
+};

@@ -1,0 +1,62 @@
+import { ForeignImageError } from "../commandErrors.ts";
+import { SandboxError } from "../errors.ts";
+import {
+  callEngine,
+  type EngineClient,
+  engineClients,
+  unavailability,
+} from "../sandboxes/containerEngine.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/** Says under which name sanddune has built an image. */
+export const IMAGE_LABEL = "sanddune.image";
+
+const lookUpError = (client: EngineClient, imageName: string, stderr: string): SandboxError =>
+  new SandboxError(client.name, `the image ${imageName} could not be looked up`, stderr);
+
+/** Asks the engine about its images. What goes wrong with the engine itself is a `SandboxUnavailableError`. */
+const ask = async (client: EngineClient, args: readonly string[], imageName: string): Promise<string> => {
+  const { exitCode, stdout, stderr } = await callEngine(client, args, { timeoutMs: TIMEOUT_MS });
+  if (exitCode === 0) return stdout.trim();
+  throw unavailability(client, imageName, stderr) ?? lookUpError(client, imageName, stderr);
+};
+
+/** How many bytes an image takes. */
+export const imageSize = async (engine: EngineClient["name"], imageName: string): Promise<number> =>
+  Number(
+    await ask(engineClients[engine], ["image", "inspect", "--format", "{{.Size}}", imageName], imageName),
+  );
+
+/** All tags that the engine has, as it writes them. */
+export const listTags = async (client: EngineClient): Promise<string[]> => {
+  const listed = await ask(client, ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"], "");
+  return listed.split("\n").filter((tag) => tag !== "");
+};
+
+/**
+ * Makes sure that an image, if it is there, is one that sanddune has built under that name. A config file that came with
+ * somebody's commit can name any image of the machine. Throws a `ForeignImageError`.
+ */
+export const checkIsOwnImage = async (engine: EngineClient["name"], imageName: string): Promise<void> => {
+  const client = engineClients[engine];
+  const format = `{{index .Config.Labels "${IMAGE_LABEL}"}}`;
+  // By its name, as the engine understands it: there are many ways to write one.
+  const { exitCode, stdout, stderr } = await callEngine(
+    client,
+    ["image", "inspect", "--format", format, imageName],
+    { timeoutMs: TIMEOUT_MS },
+  );
+  if (exitCode !== 0 && /no such image|image not known/i.test(stderr)) return;
+  if (exitCode !== 0)
+    throw unavailability(client, imageName, stderr) ?? lookUpError(client, imageName, stderr);
+  if (stdout.trim() !== imageName) throw new ForeignImageError(engine, imageName);
+};
+
+/** The containers that were made from an image, under whichever name of it, running or not. */
+export const containersOf = async (client: EngineClient, imageName: string): Promise<string[]> => {
+  const id = await ask(client, ["image", "inspect", "--format", "{{.Id}}", imageName], imageName);
+  const filter = ["--all", "--filter", `ancestor=${id}`, "--format", "{{.Names}}"];
+  const listed = await ask(client, ["ps", ...filter], imageName);
+  return listed.split("\n").filter((name) => name !== "");
+};

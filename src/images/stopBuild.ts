@@ -1,0 +1,38 @@
+import { killDescendantsOutside } from "../process/killDescendants.ts";
+
+/** How long the engine has to tidy up after a step that was killed. */
+const TIDY_MS = 5000;
+
+export interface BuildStop extends Disposable {
+  readonly signal: AbortSignal;
+  onStart(pid: number): void;
+}
+
+/**
+ * What ends a build when `signal` is aborted. Podman, when it is killed, leaves the commands of its step running and
+ * their containers in its storage. So the commands are killed first: that ends the build like any other step that fails.
+ * Docker's daemon does all of that by itself, once its client has gone.
+ */
+export const stopBuildOn = (signal: AbortSignal | undefined): BuildStop => {
+  const controller = new AbortController();
+  let client: number | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const endClient = () => controller.abort(signal?.reason);
+  const onAbort = () => {
+    const endsByItself = client !== undefined && killDescendantsOutside(client);
+    if (endsByItself) timer = setTimeout(endClient, TIDY_MS);
+    else endClient();
+  };
+  if (signal?.aborted) endClient();
+  signal?.addEventListener("abort", onAbort, { once: true });
+  return {
+    signal: controller.signal,
+    onStart: (pid) => {
+      client = pid;
+    },
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    },
+  };
+};

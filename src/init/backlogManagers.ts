@@ -1,0 +1,70 @@
+/** Where the tasks are that agents work on, and how an agent gets at them. */
+export interface BacklogManager {
+  readonly title: string;
+  /** Lines of a Dockerfile that install its program; what every image has needs none. */
+  readonly dockerfile: readonly string[];
+  /** Prints the open tasks. Like `viewCommand`, it runs in the sandbox, as a shell expression of a prompt. */
+  readonly listCommand: string;
+  /** Prints the task `{{TASK_ID}}`. */
+  readonly viewCommand: string;
+  /**
+   * Tells the agent how a task is closed: always by something in the commit. So a task is done when its commit has
+   * arrived, and not before.
+   */
+  readonly closeStep: string;
+  /** Env vars that its program needs, each with what it is for. */
+  readonly envVars: Readonly<Record<string, string>>;
+  /** What the user has to do before the first run. */
+  readonly preparation: { readonly what: string; readonly command?: string };
+}
+
+/** The user's own list, for which no program is needed. */
+export const TASK_FILE = "tasks.md";
+const SHOW_TASK_FILE = `git show {{TARGET_BRANCH}}:.sanddune/${TASK_FILE}`;
+
+/** A fresh worktree has the list that is in git, and no database yet. */
+const OPEN_BEADS = "bd bootstrap --yes >/dev/null";
+const BEADS_FILE = ".beads/issues.jsonl";
+
+/** Everybody can open an issue in a public repository, but only its maintainers can label it. */
+const LABEL = "sanddune";
+
+/** A new backlog manager is one entry here. */
+export const backlogManagers = {
+  "github-issues": {
+    title: "GitHub Issues",
+    dockerfile: [],
+    listCommand: `gh issue list --state open --label ${LABEL} --limit 100 --json number,title,body`,
+    viewCommand: "gh issue view {{TASK_ID}} --json number,title,body",
+    closeStep:
+      "Let the commit message end with the line `Closes #<id>`: GitHub closes the issue when the commit arrives there.",
+    envVars: { GH_TOKEN: "GitHub: a token that can read the issues of this repository, and nothing else." },
+    preparation: {
+      what: `Label the issues that agents may take, issue 42 for instance`,
+      command: `gh label create ${LABEL}; gh issue edit 42 --add-label ${LABEL}`,
+    },
+  },
+  beads: {
+    title: "Beads",
+    dockerfile: ["RUN npm install --global @beads/bd@1.3.0"],
+    listCommand: `${OPEN_BEADS} && bd ready --json`,
+    viewCommand: `${OPEN_BEADS} && bd show {{TASK_ID}} --json`,
+    closeStep: `Let the commit close the task, too: \`${OPEN_BEADS} && bd close <id> && bd export -o ${BEADS_FILE} && git add ${BEADS_FILE}\`.`,
+    envVars: {},
+    preparation: {
+      what: "Have git track the tasks: that is where agents read them",
+      command: `bd export -o ${BEADS_FILE} && git add --force ${BEADS_FILE}`,
+    },
+  },
+  none: {
+    title: `a list of your own, .sanddune/${TASK_FILE}`,
+    dockerfile: [],
+    listCommand: SHOW_TASK_FILE,
+    viewCommand: SHOW_TASK_FILE,
+    closeStep: "Leave the list of tasks as it is: the subject of the commit says that the task is done.",
+    envVars: {},
+    preparation: { what: `Write your tasks into .sanddune/${TASK_FILE}` },
+  },
+} as const satisfies Readonly<Record<string, BacklogManager>>;
+
+export type BacklogManagerName = keyof typeof backlogManagers;

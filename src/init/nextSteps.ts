@@ -1,0 +1,82 @@
+import { relative } from "node:path";
+import { CONFIG_DIRECTORY_NAME, ENV_FILE } from "../configDirectory.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import type { InitAnswers } from "./answers.ts";
+import { type BacklogManager, backlogManagers } from "./backlogManagers.ts";
+import { packageManagers } from "./packageManager.ts";
+import type { InitProject } from "./project.ts";
+import { mainFileName, type Scaffold } from "./scaffold.ts";
+import { templates } from "./templates.ts";
+
+/** Something that is left to the user. */
+export interface NextStep {
+  readonly what: string;
+  readonly command?: string;
+}
+
+/** Since then Node runs TypeScript by itself. */
+const RUNS_TYPESCRIPT = [22, 18] as const;
+
+const nodeRunsTypeScript = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major > RUNS_TYPESCRIPT[0] || (major === RUNS_TYPESCRIPT[0] && minor >= RUNS_TYPESCRIPT[1]);
+};
+
+export interface Situation {
+  readonly project: InitProject;
+  readonly answers: InitAnswers;
+  readonly scaffold: Scaffold;
+  readonly isBuilt: boolean;
+  /** Where the user is. */
+  readonly cwd: string;
+  readonly nodeVersion: string;
+}
+
+/** What is left to do until the first commit of an agent, in order. */
+export const nextSteps = ({
+  project,
+  answers,
+  scaffold,
+  isBuilt,
+  cwd,
+  nodeVersion,
+}: Situation): NextStep[] => {
+  const manager = packageManagers[project.packageManager];
+  const { preparation }: BacklogManager = backlogManagers[answers.backlog];
+  const main = `${CONFIG_DIRECTORY_NAME}/${mainFileName(project.isModulePackage)}`;
+  const isElsewhere = relative(project.directory, cwd) !== "";
+  const hasEnvVars = /^\w+=/m.test(scaffold[".env.example"] ?? "");
+  const steps: (NextStep | false)[] = [
+    isElsewhere && {
+      what: "Go to the top of the repository",
+      command: `cd ${shellQuote(project.directory)}`,
+    },
+    !project.hasSanddune && {
+      what: `Install sanddune, which ${main} imports`,
+      command: project.installCommand,
+    },
+    hasEnvVars &&
+      (project.hasEnvFile
+        ? { what: `Add what ${ENV_FILE}.example names to ${ENV_FILE}, as far as you have it` }
+        : {
+            what: `Fill in the keys that you have in ${ENV_FILE}, which nobody else can read`,
+            command: `install -m 600 ${ENV_FILE}.example ${ENV_FILE}`,
+          }),
+    answers.imageName !== undefined &&
+      !isBuilt && {
+        what: `Build the image ${answers.imageName}`,
+        command: `${manager.sanddune} ${answers.sandbox} build-image`,
+      },
+    templates[answers.template].hasTasks && preparation,
+    {
+      what: "Look at the prompts and commit everything: agents see what is committed",
+      command: `git add ${[CONFIG_DIRECTORY_NAME, ...project.installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
+    },
+    { what: "See whether everything is there", command: `${manager.sanddune} doctor` },
+    {
+      what: "Set the agents to work",
+      command: `${nodeRunsTypeScript(nodeVersion) ? "node" : manager.runTypeScript} ${main}`,
+    },
+  ];
+  return steps.filter((step) => step !== false);
+};

@@ -1,0 +1,67 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import { ENV_FILE } from "../configDirectory.ts";
+import {
+  findPackageManager,
+  installCommand,
+  installedFiles,
+  type PackageJson,
+  type PackageManagerName,
+} from "./packageManager.ts";
+
+/** The repository that a scaffold is made for. */
+export interface InitProject {
+  /** The top of the main checkout. */
+  readonly directory: string;
+  readonly configDirectory: string;
+  /** Whether `.ts` files in it are modules. */
+  readonly isModulePackage: boolean;
+  readonly packageManager: PackageManagerName;
+  /** Whether a program in it can import sanddune. */
+  readonly hasSanddune: boolean;
+  /** Makes that so. */
+  readonly installCommand: string;
+  /** What belongs to sanddune's being installed, from the top. */
+  readonly installedFiles: readonly string[];
+  /** Whether there is an env file, which nobody may replace. */
+  readonly hasEnvFile: boolean;
+}
+
+/** A file that cannot be read says nothing; whoever needs it for more will say so. */
+const readPackageJson = (path: string): PackageJson => {
+  try {
+    return JSON.parse(readFileSync(path, "utf8")) ?? {};
+  } catch {
+    return {};
+  }
+};
+
+const canImportSanddune = (directory: string): boolean =>
+  createRequire(join(directory, "main.js"))
+    .resolve.paths("sanddune")
+    ?.some((path) => existsSync(join(path, "sanddune/package.json"))) ?? false;
+
+/** Finds the repository of `cwd`. */
+export const findInitProject = async (cwd: string): Promise<InitProject> => {
+  // Only now: a command line that asks for help does not wait for Effect to be loaded.
+  const [{ openRepository }, { runAtBoundary }] = await Promise.all([
+    import("../git/repository.ts"),
+    import("../process/boundary.ts"),
+  ]);
+  const { configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
+  const directory = dirname(configDirectory);
+  const packageJson = readPackageJson(join(directory, "package.json"));
+  const packageManager = findPackageManager(directory, packageJson, process.env["npm_config_user_agent"]);
+  const hasSanddune = canImportSanddune(directory);
+  return {
+    directory,
+    configDirectory,
+    isModulePackage: packageJson.type === "module",
+    packageManager,
+    hasSanddune,
+    installCommand: installCommand(packageManager, directory, packageJson),
+    installedFiles: installedFiles(packageManager, directory, hasSanddune),
+    hasEnvFile: existsSync(join(directory, ENV_FILE)),
+  };
+};

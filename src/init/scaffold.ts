@@ -1,0 +1,87 @@
+import type { AgentProvider } from "../agents/contract.ts";
+import { agentRegistry, needsNetwork } from "../agents/registry.ts";
+import { PRIVATE_PARTS } from "../configDirectory.ts";
+import { dockerfileFor } from "../images/dockerfile.ts";
+import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../projectConfig.ts";
+import { COMMAND_AGENT, type InitAnswers } from "./answers.ts";
+import { type BacklogManager, backlogManagers, TASK_FILE } from "./backlogManagers.ts";
+import { envExample } from "./envExample.ts";
+import { sandboxChoices } from "./sandboxChoices.ts";
+import { fillIn, type TemplateArguments } from "./templateArguments.ts";
+import { readTemplate, templates } from "./templates.ts";
+
+/** The files of a scaffold: texts by name, below `.sanddune/`. */
+export type Scaffold = Readonly<Record<string, string>>;
+
+const TASKS = `# Tasks
+
+Agents read this list as it is committed on your branch. Each task has an id of letters, digits, \`_\` and \`-\`. A task is
+done when a commit says so: its subject begins with \`Task <id>: \`.
+
+## 1: Say what the project is good for
+
+README.md gets a sentence that says it.
+`;
+
+const agentOf = (
+  answers: InitAnswers,
+): { readonly title: string; readonly factory: string; readonly provider: AgentProvider } | undefined => {
+  if (answers.agent === COMMAND_AGENT) return undefined;
+  const { title, factory, create } = agentRegistry[answers.agent];
+  return { title, factory, provider: create(answers.model) };
+};
+
+const call = (factory: string, argument: string | undefined): string =>
+  `${factory}(${argument === undefined ? "" : JSON.stringify(argument)})`;
+
+const sandboxExpression = ({ sandbox, imageName, agent }: InitAnswers): string => {
+  if (imageName !== undefined) return `${sandbox}({ image: ${JSON.stringify(imageName)} })`;
+  return needsNetwork(agent) ? `${sandbox}({ network: true })` : `${sandbox}()`;
+};
+
+const templateArguments = (answers: InitAnswers, backlog: BacklogManager): TemplateArguments => {
+  const factory = agentOf(answers)?.factory ?? COMMAND_AGENT;
+  return {
+    AGENT_FACTORY: factory,
+    AGENT: call(factory, answers.agent === COMMAND_AGENT ? answers.agentCommand : answers.model),
+    SANDBOX_FACTORY: answers.sandbox,
+    SANDBOX: sandboxExpression(answers),
+    LIST_TASKS_COMMAND: backlog.listCommand,
+    VIEW_TASK_COMMAND: backlog.viewCommand,
+    CLOSE_TASK_STEP: backlog.closeStep,
+  };
+};
+
+const projectConfig = ({ template: _, backlog: __, ...config }: InitAnswers): string =>
+  `${JSON.stringify(config satisfies ProjectConfig, undefined, 2)}\n`;
+
+/** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */
+export const mainFileName = (isModulePackage: boolean): string => (isModulePackage ? "main.ts" : "main.mts");
+
+/** All files of a scaffold. Nothing is written. */
+export const scaffoldFor = (answers: InitAnswers, isModulePackage: boolean): Scaffold => {
+  const backlog: BacklogManager = backlogManagers[answers.backlog];
+  const { imageFile, ignoreFile } = sandboxChoices[answers.sandbox];
+  const texts = readTemplate(answers.template);
+  const args = templateArguments(answers, backlog);
+  const agent = agentOf(answers);
+  const prompts = Object.entries(texts.prompts).map(([name, text]) => [name, fillIn(text, args)] as const);
+  const hasTaskFile = answers.backlog === "none" && templates[answers.template].hasTasks;
+  const privateLines = PRIVATE_PARTS.map((part) => `/${part}\n`).join("");
+  return {
+    [PROJECT_CONFIG_FILE]: projectConfig(answers),
+    [mainFileName(isModulePackage)]: fillIn(texts.main, args),
+    ...Object.fromEntries(prompts),
+    ...(hasTaskFile && { [TASK_FILE]: TASKS }),
+    ...(imageFile && {
+      [imageFile]: dockerfileFor({
+        templateText: texts.image,
+        agent: agent?.provider,
+        backlogTools: backlog.dockerfile,
+      }),
+    }),
+    ".env.example": envExample(agent, backlog),
+    ".gitignore": privateLines,
+    ...(ignoreFile && { [ignoreFile]: PRIVATE_PARTS.map((part) => `${part}\n`).join("") }),
+  };
+};

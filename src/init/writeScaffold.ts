@@ -1,0 +1,74 @@
+import { constants, copyFileSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { AlreadyInitialisedError } from "../commandErrors.ts";
+import { PRIVATE_PARTS } from "../configDirectory.ts";
+import { HostFileError } from "../errors.ts";
+import { writeDraft } from "./draft.ts";
+import type { Scaffold } from "./scaffold.ts";
+
+/** What the system says when something else is in the place already. */
+const TAKEN = ["EEXIST", "ENOTEMPTY", "ENOTDIR"];
+
+type Place = "free" | "used by runs";
+
+/** A run makes the config directory if there is none; what it keeps there is not in the way of a scaffold. */
+const isPrivate = (name: string): boolean => PRIVATE_PARTS.some((part) => part === name);
+
+const findPlace = (configDirectory: string): Place => {
+  const status = lstatSync(configDirectory, { throwIfNoEntry: false });
+  if (status === undefined) return "free";
+  const names = status.isDirectory() ? readdirSync(configDirectory).sort() : [];
+  const inTheWay = names.filter((name) => !isPrivate(name));
+  const isUsedByRuns = inTheWay.length < names.length;
+  if (isUsedByRuns && inTheWay.length === 0) return "used by runs";
+  throw new AlreadyInitialisedError(configDirectory, inTheWay, isUsedByRuns);
+};
+
+const withHostFileErrors = <A>(work: () => A): A => {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof AlreadyInitialisedError) throw error;
+    const { code = "", path } = error as NodeJS.ErrnoException;
+    throw new HostFileError(code, path, { cause: error });
+  }
+};
+
+/** Says how a scaffold can get there. Throws an `AlreadyInitialisedError` if it cannot. */
+export const checkPlace = (configDirectory: string): Place =>
+  withHostFileErrors(() => findPlace(configDirectory));
+
+/** The first file is the same in every scaffold: of two inits at once, one has it, and the other one ends here. */
+const placeFiles = (from: string, to: string, names: readonly string[]): void => {
+  const placed: string[] = [];
+  try {
+    for (const name of names) {
+      copyFileSync(join(from, name), join(to, name), constants.COPYFILE_EXCL);
+      placed.push(name);
+    }
+  } catch (error) {
+    for (const name of placed) rmSync(join(to, name));
+    throw error;
+  }
+};
+
+const place = (configDirectory: string, scaffold: Scaffold): void => {
+  const found = findPlace(configDirectory);
+  using draft = writeDraft(configDirectory, scaffold);
+  try {
+    if (found === "free") renameSync(draft.directory, configDirectory);
+    else placeFiles(draft.directory, configDirectory, Object.keys(scaffold));
+  } catch (error) {
+    const isTaken = TAKEN.includes((error as NodeJS.ErrnoException).code ?? "");
+    // Somebody else was faster. What is there now says what is in the way.
+    if (isTaken) findPlace(configDirectory);
+    throw error;
+  }
+};
+
+/**
+ * Writes a scaffold, all of it or nothing: it becomes visible when its directory gets its name. Not so beside what runs
+ * keep in the config directory, which nobody may move; there one file after the other is added. Nothing is replaced.
+ */
+export const writeScaffold = (configDirectory: string, scaffold: Scaffold): void =>
+  withHostFileErrors(() => place(configDirectory, scaffold));

@@ -1,0 +1,70 @@
+import type { JournalEntry } from "../engine/journal.ts";
+
+/** A journal entry with its time. */
+export type WrittenEntry = JournalEntry & { readonly at: string };
+
+type Check = (value: unknown) => boolean;
+type Fields = Readonly<Record<string, Check>>;
+
+const isText: Check = (value) => typeof value === "string" && !value.includes("\0");
+const isCount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
+const isDate: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
+const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const oneOf =
+  (...choices: readonly string[]): Check =>
+  (value) =>
+    choices.some((choice) => choice === value);
+const record =
+  (fields: Fields): Check =>
+  (value) =>
+    typeof value === "object" &&
+    value !== null &&
+    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
+
+const THING: Fields = { what: isText, name: isText };
+
+const USAGE = record({
+  inputTokens: isCount,
+  cacheCreationInputTokens: isCount,
+  cacheReadInputTokens: isCount,
+  outputTokens: isCount,
+});
+
+const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
+  begun: {
+    runId: isText,
+    kind: oneOf("run", "interactive", "sandbox", "worktree"),
+    within: optional(isText),
+    name: optional(isText),
+    owner: record({ pid: isPid, startTime: isText, bootId: isText, pidNamespace: isText, host: isText }),
+    agent: optional(isText),
+    sandbox: optional(isText),
+    strategy: isText,
+    sourceBranch: optional(isText),
+    targetBranch: optional(isText),
+    logFilePath: optional(isText),
+    temporaryDirectory: optional(isText),
+  },
+  creating: THING,
+  removed: THING,
+  kept: { ...THING, reason: isText },
+  phase: { phase: isText, durationMs: isCount },
+  iteration: { iteration: isCount, usage: optional(USAGE), commits: listOf(isText) },
+  ended: { state: oneOf("succeeded", "failed", "aborted"), problem: optional(isText) },
+  cleaned: {},
+};
+
+/** What a line of a journal says; `undefined` if no run writes such a line. A repository may come with anything. */
+export const checkEntry = (value: unknown): WrittenEntry | undefined => {
+  if (!record({ at: isDate, type: isText })(value)) return undefined;
+  const { type } = value as WrittenEntry;
+  return Object.hasOwn(ENTRIES, type) && record(ENTRIES[type])(value) ? (value as WrittenEntry) : undefined;
+};

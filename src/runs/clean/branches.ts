@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect";
+import { BranchInUseError, type SandduneError } from "../../errors.ts";
+import { TEMPORARY_BRANCH_PREFIX } from "../../git/branchStrategy.ts";
+import { gitText } from "../../git/git.ts";
+import { lockBranch } from "../../git/locks.ts";
+import { branchRef, isAncestor, resolveCommit } from "../../git/refs.ts";
+import { listWorktrees } from "../../git/worktreeList.ts";
+import { deleteBranch } from "../../git/worktrees.ts";
+import { amendJournal } from "../journalFile.ts";
+import type { RunRecord } from "../runRecord.ts";
+import { type CleanScope, count, type Leftover, unlessNamed } from "./leftover.ts";
+
+/** How many commits would be on no branch, tag or remote branch any more. */
+const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, SandduneError> =>
+  gitText(
+    [
+      "rev-list",
+      "--count",
+      branchRef(branch),
+      "--not",
+      `--exclude=${branchRef(branch)}`,
+      "--glob=refs/heads/*",
+      "--tags",
+      "--remotes",
+    ],
+    { cwd },
+  ).pipe(Effect.map(Number));
+
+/** Branches of merge-to-head were made to be thrown away, the others are what their runs were for. */
+const isTemporary = ({ runId }: RunRecord, branch: string): boolean =>
+  branch === `${TEMPORARY_BRANCH_PREFIX}${runId}`;
+
+const findBranch = Effect.fnUntraced(function* (
+  scope: CleanScope,
+  run: RunRecord,
+  branch: string,
+): Effect.fn.Return<Leftover | undefined, SandduneError> {
+  const { repository } = scope;
+  const cwd = repository.topLevel;
+  const sha = yield* resolveCommit(cwd, branchRef(branch));
+  if (sha === undefined) return undefined;
+  const target = run.targetBranch === undefined ? "HEAD" : branchRef(run.targetBranch);
+  const isMerged = (yield* resolveCommit(cwd, target)) !== undefined && (yield* isAncestor(cwd, sha, target));
+  const alone = isMerged ? 0 : yield* commitsNowhereElse(cwd, branch);
+  const holders = (yield* listWorktrees(cwd)).filter((worktree) => worktree.branch === branch);
+  const holder = holders.find(({ path }) => !scope.goneWorktrees.has(path));
+  const unmerged = alone === 0 ? undefined : `${count(alone, "commit")} on no other branch`;
+  const keep =
+    holder === undefined
+      ? unlessNamed(scope.namedBranches.has(branch), isMerged ? undefined : (unmerged ?? "it is not merged"))
+      : { keptBecause: `it is checked out at ${holder.path}` };
+  return {
+    what: "branch",
+    name: branch,
+    runIds: [run.runId],
+    detail: `at ${sha}, ${isMerged ? "merged" : (unmerged ?? "not merged")}`,
+    ...keep,
+    remove: Effect.scoped(
+      Effect.gen(function* () {
+        yield* lockBranch(repository, branch, "to be cleaned up");
+        if (!(yield* deleteBranch(repository, branch, sha))) {
+          return yield* Effect.fail(
+            new BranchInUseError(branch, "somebody who has just changed it", "Clean up again."),
+          );
+        }
+        amendJournal(run.runDirectory, { type: "removed", what: "branch", name: branch });
+      }),
+    ),
+  };
+});
+
+/** Branches that runs have made: temporary ones, and those that were named. */
+export const findBranches = (scope: CleanScope): Effect.Effect<Leftover[], SandduneError> => {
+  const inUse = new Set(scope.runs.filter(({ state }) => state === "running").map(({ branch }) => branch));
+  const candidates = scope.selected.flatMap((run) =>
+    run.owns
+      .filter(({ what, name }) => what === "branch" && !inUse.has(name))
+      .filter(({ name }) => scope.namedBranches.has(name) || isTemporary(run, name))
+      .map(({ name }) => ({ run, name })),
+  );
+  return Effect.forEach(candidates, ({ run, name }) => findBranch(scope, run, name)).pipe(
+    Effect.map((found) => found.filter((leftover) => leftover !== undefined)),
+  );
+};

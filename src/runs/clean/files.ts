@@ -1,0 +1,78 @@
+import { existsSync, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { runFilesDirectory } from "../../engine/journal.ts";
+import type { SandduneError } from "../../errors.ts";
+import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { hasUnknownCommits } from "../../git/unknownCommits.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
+import { amendJournal } from "../journalFile.ts";
+import type { RunRecord } from "../runRecord.ts";
+import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
+
+/** Archives of files that could not be brought home otherwise. */
+const archivesIn = (runDirectory: string): string[] =>
+  (existsSync(runDirectory) ? readdirSync(runDirectory) : [])
+    .filter((name) => /^rescue(-.*)?\.tar$/.test(name))
+    .map((name) => join(runDirectory, name))
+    .filter((path) => lstatSync(path).isFile());
+
+const removal = (path: string, noteRemoval: () => void = () => {}) =>
+  interruptible(
+    () => removeDirectory(path).then(noteRemoval),
+    (reason) => reason as SandduneError,
+  );
+
+const reasonToKeep = Effect.fnUntraced(function* (
+  { repository }: CleanScope,
+  run: RunRecord,
+  path: string,
+): Effect.fn.Return<string | undefined> {
+  // A run that has ended in order keeps its files only if they hold what could not be brought home.
+  if (run.state !== "dead")
+    return "it holds commits that could not be taken over. How to rescue them: docs/recovery.md";
+  const isUnknown = yield* hasUnknownCommits(repository, sandboxDirectories(path).git).pipe(
+    Effect.catch(() => Effect.succeed(true)),
+  );
+  return isUnknown
+    ? "it holds commits that are not in the repository. How to rescue them: docs/recovery.md"
+    : undefined;
+});
+
+const findRunFiles = Effect.fnUntraced(function* (
+  scope: CleanScope,
+  run: RunRecord,
+): Effect.fn.Return<Leftover[]> {
+  const { runId, runDirectory } = run;
+  const path = runFilesDirectory(runDirectory);
+  const archives = archivesIn(runDirectory).map(
+    (archive): Leftover => ({
+      what: "files",
+      name: archive,
+      runIds: [runId],
+      detail: "files of a sandbox",
+      ...unlessNamed(scope.namedRuns.has(runId), "they could not be brought home otherwise"),
+      remove: removal(archive),
+    }),
+  );
+  if (!existsSync(path)) return archives;
+  const keep = scope.unsettled.has(runId)
+    ? { keptBecause: "its sandbox may still be at work" }
+    : unlessNamed(scope.namedRuns.has(runId), yield* reasonToKeep(scope, run, path));
+  return [
+    ...archives,
+    {
+      what: "files",
+      name: path,
+      runIds: [runId],
+      detail: "the sandbox git directory",
+      ...keep,
+      remove: removal(path, () => amendJournal(runDirectory, { type: "removed", what: "files", name: path })),
+    },
+  ];
+});
+
+/** What runs have in their own directories besides the journal. */
+export const findFiles = (scope: CleanScope): Effect.Effect<Leftover[]> =>
+  Effect.forEach(scope.selected, (run) => findRunFiles(scope, run)).pipe(Effect.map((found) => found.flat()));

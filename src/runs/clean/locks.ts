@@ -1,0 +1,18 @@
+import * as Effect from "effect/Effect";
+import { deadLocks, removeDeadLock } from "../../git/lockFile.ts";
+import { locksDirectory } from "../../git/locks.ts";
+import type { CleanScope, Leftover } from "./leftover.ts";
+
+/** Locks whose owner is not running any more. The next run would take them over anyway. */
+export const findLocks = ({ repository, namedRuns, namedBranches }: CleanScope): Leftover[] =>
+  namedRuns.size + namedBranches.size > 0
+    ? []
+    : deadLocks(locksDirectory(repository)).map(({ path, owner }) => ({
+        what: "lock",
+        name: path,
+        runIds: [],
+        detail: `of ${owner.purpose}, process ${owner.pid}, which is dead`,
+        remove: Effect.sync(() => {
+          removeDeadLock(path);
+        }),
+      }));

@@ -1,0 +1,28 @@
+import type { WrittenEntry } from "./checkEntry.ts";
+
+/** Something that a run has made, or was about to make, and is not known to have removed. */
+export interface OwnedThing {
+  readonly what: Extract<WrittenEntry, { type: "creating" }>["what"];
+  readonly name: string;
+}
+
+/**
+ * Whether a run can have made something of that name. A journal that came with somebody's commit may name anything, and
+ * what it names is removed: directories with the name of a sandbox, processes with an id.
+ */
+const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
+  if (what === "sandbox") return [`sanddune-${runId}`, `sanddune-${runId}-recovery`].includes(name);
+  return what !== "host processes" || /^[0-9a-f]{32}$/.test(name);
+};
+
+/** What a run has made and not removed since. */
+export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): OwnedThing[] => {
+  const owned = new Map<string, OwnedThing>();
+  for (const entry of entries) {
+    if (entry.type !== "creating" && entry.type !== "removed") continue;
+    const key = `${entry.what} ${entry.name}`;
+    if (entry.type === "creating") owned.set(key, { what: entry.what, name: entry.name });
+    else owned.delete(key);
+  }
+  return [...owned.values()].filter((thing) => isOfRun(runId, thing));
+};

@@ -1,0 +1,94 @@
+import { basename, dirname, join } from "node:path";
+import { configDirectoryPart } from "../configDirectory.ts";
+import type { SessionKind } from "../display/contract.ts";
+import { isRunId } from "../engine/runId.ts";
+import { isRunning, type ProcessIdentity } from "../process/processIdentity.ts";
+import type { IterationUsage } from "../results.ts";
+import { addUsage } from "../usage.ts";
+import type { WrittenEntry } from "./checkEntry.ts";
+import { readJournal } from "./journalFile.ts";
+import { type OwnedThing, ownedThings } from "./ownedThings.ts";
+
+/** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */
+export type RunState = "running" | "succeeded" | "failed" | "aborted" | "dead";
+
+/** What a journal tells of its run. */
+export interface RunRecord {
+  readonly runId: string;
+  readonly runDirectory: string;
+  readonly state: RunState;
+  readonly kind: SessionKind;
+  /** The session whose worktree or sandbox this one works in. */
+  readonly within: string | undefined;
+  readonly name: string | undefined;
+  readonly agent: string | undefined;
+  /** The sandbox provider's name. */
+  readonly sandbox: string | undefined;
+  readonly strategy: string;
+  readonly branch: string | undefined;
+  readonly targetBranch: string | undefined;
+  readonly owner: ProcessIdentity;
+  readonly begunAt: Date;
+  readonly endedAt: Date | undefined;
+  readonly iterations: number;
+  readonly usage: IterationUsage | undefined;
+  readonly commits: readonly string[];
+  /** Why it failed. */
+  readonly problem: string | undefined;
+  readonly logFilePath: string | undefined;
+  readonly temporaryDirectory: string | undefined;
+  readonly owns: readonly OwnedThing[];
+  /** `sanddune clean` has been here since it died. */
+  readonly isCleaned: boolean;
+}
+
+const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
+  entries.filter((entry): entry is Extract<WrittenEntry, { type: Type }> => entry.type === type);
+
+/** Where run logs belong, wherever the repository was when the run began; their names begin with that of the run. */
+const logIn = (runDirectory: string, recorded: string | undefined): string | undefined => {
+  const name = basename(recorded ?? "");
+  if (!name.startsWith(basename(runDirectory))) return undefined;
+  return join(configDirectoryPart(dirname(dirname(runDirectory)), "logs"), name);
+};
+
+/** Reads what a run has written down; `undefined` if it had not got so far as to say what it is. */
+export const readRun = (runDirectory: string): RunRecord | undefined => {
+  const entries = readJournal(runDirectory);
+  const [begun] = ofType(entries, "begun");
+  // The directory's name is what everything else is called by.
+  if (begun?.runId !== basename(runDirectory) || !isRunId(begun.runId)) return undefined;
+  const ended = ofType(entries, "ended").at(-1);
+  const iterations = ofType(entries, "iteration");
+  return {
+    runId: begun.runId,
+    runDirectory,
+    state: ended?.state ?? (isRunning(begun.owner) ? "running" : "dead"),
+    kind: begun.kind,
+    within: begun.within,
+    name: begun.name,
+    agent: begun.agent,
+    sandbox: begun.sandbox,
+    strategy: begun.strategy,
+    branch: begun.sourceBranch,
+    targetBranch: begun.targetBranch,
+    owner: begun.owner,
+    begunAt: new Date(begun.at),
+    endedAt: ended && new Date(ended.at),
+    iterations: iterations.length,
+    usage: iterations.reduce<IterationUsage | undefined>(
+      (sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)),
+      undefined,
+    ),
+    commits: [...new Set(iterations.flatMap(({ commits }) => commits))],
+    problem: ended?.problem,
+    logFilePath: logIn(runDirectory, begun.logFilePath),
+    temporaryDirectory: begun.temporaryDirectory,
+    owns: ownedThings(begun.runId, entries),
+    isCleaned: ofType(entries, "cleaned").length > 0,
+  };
+};
+
+/** What has worked in the sandbox or the worktree of a run, and in what was made there. */
+export const runsWithin = (runs: readonly RunRecord[], { runId }: RunRecord): RunRecord[] =>
+  runs.filter(({ within }) => within === runId).flatMap((inner) => [inner, ...runsWithin(runs, inner)]);

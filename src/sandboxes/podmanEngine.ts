@@ -1,0 +1,14 @@
+import { existsSync } from "node:fs";
+import { type ContainerEngine, engineClients, hostUserId } from "./containerEngine.ts";
+
+/** Podman, as the container sandboxes use it. */
+export const podmanEngine: ContainerEngine = {
+  ...engineClients.podman,
+  removeArguments: ["rm", "--force", "--volumes", "--time", "0"],
+  defaultSelinuxLabel: () => (existsSync("/sys/fs/selinux/enforce") ? "z" : false),
+  hostUser: async () => ({
+    user: hostUserId(),
+    // Podman would hand the host's proxy settings in, and the credentials that may be in them.
+    runArguments: ["--http-proxy=false", ...(process.getuid?.() === 0 ? [] : ["--userns", "keep-id"])],
+  }),
+};

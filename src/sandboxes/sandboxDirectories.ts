@@ -1,0 +1,18 @@
+import { basename, join } from "node:path";
+import { killOnHost } from "../process/killOnHost.ts";
+import { killSandboxArguments } from "../process/killScript.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
+
+/** What a bubblewrap sandbox writes outside of the worktree. */
+export const bubblewrapDirectory = (temporaryDirectory: string, sandboxName: string): string =>
+  join(temporaryDirectory, `sanddune-bubblewrap-${sandboxName}`);
+
+/** Everything that a test-isolated sandbox consists of. */
+export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: string): string =>
+  join(temporaryDirectory, `sanddune-test-isolated-${sandboxName}`);
+
+/** Ends what still runs in a test-isolated sandbox, and removes its directory. */
+export const removeTestIsolated = async (directory: string): Promise<void> => {
+  await killOnHost(killSandboxArguments(basename(directory)));
+  await removeDirectory(directory);
+};
