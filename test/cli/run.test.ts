@@ -142,7 +142,7 @@ for (const engine of ["docker", "podman"] as const) {
     test("works in a container of the named image", async () => {
       const cwd = repositoryWithAgent(OBEDIENT_AGENT);
       const agent = ["--agent-command", "sh ./agent.sh", "--branch", "b", "--prompt", "Fix it"];
-      const sandbox = ["--sandbox", engine, "--image", TEST_IMAGE, "--network", "none"];
+      const sandbox = ["--sandbox", engine, "--image-name", TEST_IMAGE, "--network", "none"];
       const { exitCode, stderr } = await runCli(["run", ...agent, ...sandbox], { cwd });
       expect(stderr).not.toContain("error");
       expect(exitCode).toBe(0);

@@ -10,6 +10,8 @@ const SANDBOX = ["--sandbox", "bubblewrap"];
 const PROMPT = ["--prompt", "Fix it"];
 const COMPLETE = [...AGENT, ...SANDBOX, ...PROMPT];
 
+const MCP_FILE = join(import.meta.dirname, "mcp.json");
+
 interface Mistake {
   readonly name: string;
   readonly args: readonly string[];
@@ -74,12 +76,82 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "copy of no session",
     args: [...SANDBOX, ...PROMPT, "--agent", "pi", "--model", "a/b", "--fork-session"],
-    says: ["--fork-session", "resumeSession"],
+    says: ["--fork-session", "there is no --resume-session"],
+  },
+  {
+    name: "effort for an agent that has none",
+    args: [...SANDBOX, ...PROMPT, "--agent", "cursor", "--model", "x", "--effort", "high"],
+    says: ["--effort", "Cursor", "claude-code, codex, pi"],
+  },
+  {
+    name: "effort that the agent does not know",
+    args: [...SANDBOX, ...PROMPT, "--agent", "codex", "--model", "x", "--effort", "max"],
+    says: ["--effort", "low, medium, high, xhigh"],
+  },
+  {
+    name: "effort for a command",
+    args: [...COMPLETE, "--effort", "high"],
+    says: ["--effort", "a command"],
   },
   {
     name: "budget for an agent that does not tell what it uses",
     args: [...COMPLETE, "--max-tokens", "5"],
     says: ["--max-tokens", "does not tell how many tokens it uses"],
+  },
+  {
+    name: "cost without prices",
+    args: [...SANDBOX, ...PROMPT, "--agent", "pi", "--model", "a/b", "--max-cost-usd", "5"],
+    says: ["--max-cost-usd and --prices go together"],
+  },
+  {
+    name: "cost of nothing",
+    args: [...COMPLETE, "--max-cost-usd", "0"],
+    says: ["--max-cost-usd", "above 0"],
+  },
+  {
+    name: "answer to a rate limit that is none",
+    args: [...COMPLETE, "--on-rate-limit", "wait"],
+    says: ["--on-rate-limit", "number of seconds"],
+  },
+  {
+    name: "tools for an agent that can be given none",
+    args: [...COMPLETE, "--mcp-config", MCP_FILE],
+    says: ["--mcp-config", "the agent command cannot be given any"],
+  },
+  {
+    name: "file of hooks that is not there",
+    args: [...COMPLETE, "--hooks", "gone.json"],
+    says: ["--hooks: gone.json cannot be read (ENOENT)"],
+  },
+  {
+    name: "output tag that is none",
+    args: [...COMPLETE, "--output-tag", "<x>"],
+    says: ["--output-tag", "tag name"],
+  },
+  {
+    name: "mount without a place in the sandbox",
+    args: [...COMPLETE, "--mount", "src"],
+    says: ["--mount", "HOST:SANDBOX:ro"],
+  },
+  {
+    name: "mount of what is not there",
+    args: [...COMPLETE, "--mount", "gone:/gone"],
+    says: ["--mount: ", "gone does not exist on the host"],
+  },
+  {
+    name: "mount of the home directory",
+    args: [...COMPLETE, "--mount", "~/:/host"],
+    says: ["--mount: ", "--allow-unsafe-mounts"],
+  },
+  {
+    name: "processors that are no number",
+    args: [...COMPLETE, "--cpus", "many"],
+    says: ["--cpus", "above 0"],
+  },
+  {
+    name: "completion timeout of nothing",
+    args: [...COMPLETE, "--completion-timeout", "-1"],
+    says: ["--completion-timeout", "above 0"],
   },
   {
     name: "no prompt",
@@ -151,8 +223,18 @@ const MISTAKES: readonly Mistake[] = [
   { name: "directory that is not there", args: [...COMPLETE, "--cwd", "gone"], says: ["--cwd", "gone"] },
   {
     name: "image for bubblewrap",
-    args: [...COMPLETE, "--image", "x"],
-    says: ["--image", "--sandbox docker"],
+    args: [...COMPLETE, "--image-name", "x"],
+    says: ["--image-name", "--sandbox docker"],
+  },
+  {
+    name: "memory for bubblewrap",
+    args: [...COMPLETE, "--memory", "1g"],
+    says: ["--memory means nothing to bubblewrap", "--sandbox docker or --sandbox podman"],
+  },
+  {
+    name: "PATH for a container",
+    args: [...AGENT, ...PROMPT, "--sandbox", "podman", "--path", "/bin"],
+    says: ["--path means nothing to podman", "--sandbox bubblewrap"],
   },
   {
     name: "named network for bubblewrap",

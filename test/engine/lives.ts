@@ -24,7 +24,11 @@ export const live = ({ what = "sandbox", turns = new Turns(), happened = [], atC
   const progress = new RunProgress("run", "main", undefined, new Redactor(new Map()), () => {});
   progress.warn("said by the making");
   const kept = {
-    session: { progress, plan: { name: undefined } } as unknown as Session,
+    session: {
+      progress,
+      plan: { name: undefined, runId: "run" },
+      journal: { runDirectory: "/nonexistent" },
+    } as unknown as Session,
     value: undefined,
     close: Effect.sync(() => {
       happened.push(`${what} closed`);

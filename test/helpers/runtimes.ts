@@ -66,6 +66,9 @@ const checks = {
       "true",
     ]),
   tmux: () => complaint("tmux", ["-V"]),
+  bash: () => complaint("bash", ["--version"]),
+  zsh: () => complaint("zsh", ["--version"]),
+  fish: () => complaint("fish", ["--version"]),
   "test user": () =>
     isRoot ? complaint("runuser", ["-u", TEST_USER, "--", "true"]) : "only root can become another user",
   "rootless podman": () =>
@@ -78,6 +81,7 @@ const checks = {
   pi: () => agentComplaint("pi"),
   gemini: () => agentComplaint("gemini"),
   copilot: () => agentComplaint("copilot"),
+  "node 22": () => agentComplaint("node22"),
   "cursor sdk": () => agentComplaint("node22", importCursorSdk, join(AGENTS, "cursor")),
 } satisfies Record<string, () => string | undefined>;
 

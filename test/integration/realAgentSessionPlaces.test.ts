@@ -55,7 +55,7 @@ for (const agent of ["claude", "pi"] as const) {
       expect(sessionFilePath.startsWith(home)).toBe(true);
       const session = readFileSync(sessionFilePath, "utf8");
       expect(session).toContain(cwd);
-      expect(session).not.toMatch(/sanddune-test-isolated-\w+\/repo/);
+      expect(session).not.toMatch(/sanddune-test-isolated-[\w-]+\/repo/);
 
       const second = await first.resume("What did you do?");
       expect(second.warnings).toEqual([]);

@@ -47,6 +47,7 @@ it("ships what it needs and nothing of its insides", () => {
     "README.md",
     "dist",
     "package.json",
+    "templates",
   ]);
   expect(existsSync(join(installed, "dist/engine"))).toBe(false);
 });
@@ -70,21 +71,24 @@ it("exports no sandbox provider from the main entry; each has a path of its own"
   }
 });
 
-/** Every TypeScript sample of the documents, by where it stands. */
-const samples = (): [string, string][] =>
-  [
-    "README.md",
-    ...readdirSync(join(ROOT, "docs"))
-      .filter((name) => name.endsWith(".md"))
-      .map((name) => `docs/${name}`),
-  ].flatMap((file) =>
+/** Every TypeScript sample of the documents, by where it stands: in a page, or as a file that a page shows. */
+const samples = (): [string, string][] => {
+  const files = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.startsWith("."))
+    .map((name) => `docs/${name}`);
+  const inPages = ["README.md", ...files.filter((name) => name.endsWith(".md"))].flatMap((file) =>
     [...readFileSync(join(ROOT, file), "utf8").matchAll(/^```ts\n(.*?)^```$/gms)].map(
-      ([, code], index): [string, string] => [
-        `${file.replaceAll(/\W/g, "-")}-${index}.mts`,
-        `${code}\nexport {};\n`,
-      ],
+      ([, code = ""], index): [string, string] => [`${file}-${index}`, code],
     ),
   );
+  const programs = files
+    .filter((name) => name.startsWith("docs/examples/") && name.endsWith(".ts"))
+    .map((file): [string, string] => [file, readFileSync(join(ROOT, file), "utf8")]);
+  return [...inPages, ...programs].map(([name, code]) => [
+    `${name.replaceAll(/\W/g, "-")}.mts`,
+    `${code}\nexport {};\n`,
+  ]);
+};
 
 it("type-checks, with every sample of the documents, in a user's project that does not have Effect", () => {
   const found = samples();
@@ -146,4 +150,11 @@ it("has a command line", () => {
   const bin = join(project, "node_modules/.bin/sanddune");
   const version = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version;
   expect(execFileSync(bin, ["--version"], { encoding: "utf8" }).trim()).toBe(version);
+});
+
+it("makes a scaffold of the templates that it ships", () => {
+  const cwd = temporaryRepository();
+  const bin = join(project, "node_modules/.bin/sanddune");
+  execFileSync(bin, ["init", "--yes", "--no-build", "--template", "parallel-planner"], { cwd });
+  expect(existsSync(join(cwd, ".sanddune/plan-prompt.md"))).toBe(true);
 });

@@ -36,7 +36,7 @@ for (const [engine, provider] of ENGINES) {
 
     test("a missing image, with the command that makes it", async () => {
       const error = await problemOf(provider().preflight?.({ repositoryPath: "/no/such/Repository" }));
-      expect(error.message).toContain(`${engine} build -t sanddune:repository .`);
+      expect(error.message).toContain(`sanddune ${engine} build-image --image-name sanddune:repository`);
     });
   });
 }

@@ -1,8 +1,9 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ConfigChangeError } from "../../src/index.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
-import { play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+import { failureOf, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
 
 /** Files that something starts by itself: git, an editor, a shell, a package manager, an agent, a CI server. */
 const RUN_BY_THEMSELVES = [
@@ -14,6 +15,7 @@ const RUN_BY_THEMSELVES = [
   ".vscode/tasks.json",
   "package.json",
   "packages/app/package.json",
+  "node_modules/.bin/git",
   ".github/workflows/ci.yml",
   ".gitlab-ci.yml",
   ".circleci/config.yml",
@@ -115,4 +117,37 @@ describe.each(["bubblewrap", "isolated"] as const)("on %s the result names", (na
     expect(protectedPaths).toEqual([".envrc"]);
     expect(git(cwd, "ls-files", ".envrc")).toBe(".envrc");
   });
+});
+
+describe.each(["bubblewrap", "isolated"] as const)("on %s merge-to-head", (name) => {
+  const options = {
+    branchStrategy: STRATEGIES["merge-to-head"],
+    sandbox: SANDBOXES[name](),
+  } as const;
+
+  it.each([
+    ["changes", "echo 'evil()' > .sanddune/main.mts"],
+    ["adds to", "mkdir -p .sanddune/node_modules/x; echo 1 > .sanddune/node_modules/x/index.js"],
+    ["deletes from", "git rm -rq .sanddune"],
+  ])(
+    "does not merge what %s the config directory, and keeps it for somebody to look at",
+    async (_, script) => {
+      const cwd = temporaryRepository();
+      mkdirSync(join(cwd, ".sanddune"));
+      writeFileSync(join(cwd, ".sanddune/main.mts"), "good();\n");
+      git(cwd, "add", ".sanddune/main.mts");
+      git(cwd, "commit", "--quiet", "-m", "Set up");
+      const before = git(cwd, "rev-parse", "HEAD");
+      const error = await failureOf(
+        play(cwd, [shell(script, "git add --force --all .sanddune || true"), { commit: "Improve" }], options),
+      );
+      expect(error).toBeInstanceOf(ConfigChangeError);
+      const { paths, sourceBranch, message } = error as ConfigChangeError;
+      expect(paths.every((path) => path.startsWith(".sanddune"))).toBe(true);
+      expect(message).toContain(`git merge ${sourceBranch}`);
+      expect(git(cwd, "rev-parse", "HEAD")).toBe(before);
+      expect(readFileSync(join(cwd, ".sanddune/main.mts"), "utf8")).toBe("good();\n");
+      expect(git(cwd, "log", "-1", "--format=%s", sourceBranch)).toBe("Improve");
+    },
+  );
 });

@@ -1,0 +1,115 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { play } from "../security/support.ts";
+import { expectUntouched } from "./fixtures.ts";
+import { clean, commits, deadRun, ps } from "./hangingRuns.ts";
+import { runCli } from "./startCli.ts";
+
+/** Everything below a directory, with what it is, when it was changed and, if it is a file, what is in it. */
+const treeOf = (directory: string): string =>
+  execFileSync(
+    "sh",
+    [
+      "-c",
+      "find . -printf '%p %y %m %s %T@ %l\\n' | sort; find . -type f -print0 | sort -z | xargs -0 sha256sum",
+    ],
+    { cwd: directory, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 },
+  );
+
+describe("sanddune clean", () => {
+  it("where nothing ever ran says that there is nothing to do, and makes nothing", async () => {
+    const cwd = temporaryRepository();
+    for (const flags of [[], ["--dry-run"], ["--yes"]]) {
+      const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "There is nothing to clean up.\n" });
+    }
+    expectUntouched(cwd);
+  });
+
+  it("is either a rehearsal or not", async () => {
+    const { exitCode, stderr } = await runCli(["clean", "--dry-run", "--yes"], {
+      cwd: temporaryRepository(),
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--dry-run");
+  });
+
+  it("outside of a repository says that there is none", async () => {
+    const { exitCode, stderr } = await runCli(["clean", "--yes"], { cwd: temporaryDirectory() });
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: .*git/);
+  });
+});
+
+describeWith(["bubblewrap"], "sanddune clean without --yes", () => {
+  it.each([[[]], [["--records"]], [["--branch", "b"]]])("changes nothing (%j)", async (flags) => {
+    const temporary = temporaryDirectory();
+    const { cwd, runId } = await deadRun({ script: commits("work"), env: { TMPDIR: temporary } });
+    await deadRun({ cwd, flags: ["--branch", "other"], env: { TMPDIR: temporary } });
+    const before = [treeOf(cwd), treeOf(temporary)];
+    const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd });
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^Would be removed:\n/);
+    expect(stdout).toContain(runId);
+    expect(stdout).toMatch(/\nNothing was removed\. To do so, add --yes\.\n$/);
+    expect([treeOf(cwd), treeOf(temporary)]).toEqual(before);
+  });
+});
+
+describeWith(["bubblewrap"], "what sanddune clean tells", () => {
+  it("programs: each thing, with what became of it and why", async () => {
+    const { cwd, runId } = await deadRun({ script: commits("work") });
+    const files = join(cwd, ".sanddune/runs", runId, "files");
+    const outcomes = await clean(cwd, "--yes");
+    expect(outcomes).toContainEqual({
+      what: "sandbox",
+      name: expect.stringContaining(`sanddune-bubblewrap-sanddune-${runId}`),
+      runIds: [runId],
+      detail: "its process is dead",
+      outcome: "removed",
+    });
+    expect(outcomes).toContainEqual({
+      what: "files",
+      name: files,
+      runIds: [runId],
+      detail: "the sandbox git directory",
+      keptBecause: expect.stringContaining("it holds commits that are not in the repository"),
+      goesIfNamed: true,
+      outcome: "kept",
+    });
+    expect(outcomes).toContainEqual({
+      what: "ref",
+      name: `refs/sanddune/base/${runId}`,
+      runIds: [runId],
+      detail: `at ${git(cwd, "rev-parse", "main")}`,
+      keptBecause: "files of the run that are kept build on it",
+      outcome: "kept",
+    });
+  });
+});
+
+describeWith(["bubblewrap"], "sanddune clean --records", () => {
+  it("removes journals and run logs of runs of which nothing else is left", async () => {
+    const cwd = temporaryRepository();
+    await play(cwd, [{ commit: "One" }]);
+    expect(await clean(cwd, "--yes")).toEqual([]);
+    expect(await ps(cwd)).toHaveLength(1);
+    await clean(cwd, "--yes", "--records");
+    expect(await ps(cwd)).toEqual([]);
+    for (const part of ["runs", "logs", "worktrees"]) {
+      expect(readdirSync(join(cwd, ".sanddune", part))).toEqual([".gitignore"]);
+    }
+  });
+
+  it("leaves those of runs of which something stays", async () => {
+    const { cwd, runId } = await deadRun({ script: commits("work") });
+    const outcomes = await clean(cwd, "--yes", "--records");
+    expect(outcomes.filter(({ what }) => what === "record")).toEqual([]);
+    expect(await ps(cwd)).toMatchObject([{ runId }]);
+    expect(existsSync(join(cwd, ".sanddune/logs", `${runId}.log`))).toBe(true);
+  });
+});

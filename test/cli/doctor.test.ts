@@ -1,0 +1,414 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { delimiter, join } from "node:path";
+import { expect, test } from "vitest";
+import { builtCli } from "../helpers/built.ts";
+import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith, isRoot, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
+import { runCli } from "./startCli.ts";
+
+interface Finding {
+  readonly title: string;
+  readonly state: "ok" | "failed" | "note";
+  readonly detail: string;
+  readonly fix?: string;
+}
+
+const SECRET = "sk-this-value-must-not-be-seen";
+
+useOwnTemporaryDirectory();
+
+/** A PATH on which only these of this machine's programs are. */
+const pathWith = (...programs: readonly string[]): string => {
+  const bin = temporaryDirectory();
+  for (const program of ["sh", "env", "true", "chmod", "rm", ...programs]) {
+    const found = (process.env["PATH"] ?? "")
+      .split(delimiter)
+      .map((directory) => join(directory, program))
+      .find((path) => existsSync(path));
+    if (found !== undefined) symlinkSync(found, join(bin, program));
+  }
+  return bin;
+};
+
+const program = (bin: string, name: string, script: string): void => {
+  writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+};
+
+const config = (repository: string, settings: object): void => {
+  mkdirSync(join(repository, ".sanddune"), { recursive: true });
+  writeFileSync(join(repository, ".sanddune/config.json"), JSON.stringify(settings));
+};
+
+const examine = async (cwd: string, flags: readonly string[] = [], env: Record<string, string> = {}) => {
+  const { exitCode, stdout, stderr } = await runCli(["doctor", "--json", ...flags], { cwd, env });
+  const answer = stdout === "" ? {} : JSON.parse(stdout);
+  const findings: readonly Finding[] = answer.findings ?? [];
+  const find = (title: string): Finding | undefined => findings.find((finding) => finding.title === title);
+  const failed = findings.filter(({ state }) => state === "failed");
+  expect(failed.filter(({ fix = "" }) => fix.trim() === "")).toEqual([]);
+  const failures = failed.map(({ title }) => title);
+  return { exitCode, ok: answer.ok, stdout, stderr, find, failures };
+};
+
+test("without git nothing is well, and it says how to install it", async () => {
+  const { exitCode, ok, find } = await examine(temporaryDirectory(), [], { PATH: pathWith() });
+  expect({ exitCode, ok }).toEqual({ exitCode: 1, ok: false });
+  expect(find("git")).toEqual({
+    title: "git",
+    state: "failed",
+    detail: "is not installed or not on the PATH",
+    fix: expect.stringContaining("apt-get install git"),
+  });
+});
+
+test("without any sandbox nothing is well, and each says how to install it", async () => {
+  const { exitCode, find, failures } = await examine(temporaryRepository(), [], { PATH: pathWith("git") });
+  expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["sandboxes"] });
+  for (const name of ["docker", "podman", "bubblewrap"]) {
+    expect(find(name)).toMatchObject({ state: "note", fix: expect.stringMatching(/^Install/) });
+  }
+});
+
+test("outside of a repository it examines the machine, and says that a run needs a repository", async () => {
+  const { exitCode, find } = await examine(temporaryDirectory());
+  expect(exitCode).toBe(1);
+  expect(find("repository")).toMatchObject({ state: "failed", fix: expect.stringContaining("git init") });
+  expect(find("git")).toMatchObject({ state: "ok" });
+  expect(find("Node.js")).toEqual({ title: "Node.js", state: "ok", detail: process.versions.node });
+});
+
+const UNFIT_REPOSITORIES = [
+  {
+    kind: "a bare repository",
+    make: () => {
+      const path = temporaryDirectory();
+      git(path, "init", "--quiet", "--bare");
+      return path;
+    },
+    expected: { detail: /is bare$/, fix: /git worktree add/ },
+  },
+  {
+    kind: "a repository without a commit",
+    make: () => {
+      const path = temporaryDirectory();
+      git(path, "init", "--quiet");
+      return path;
+    },
+    expected: { detail: /has no commit yet$/, fix: /git commit --allow-empty/ },
+  },
+  {
+    kind: "a repository with a file where the config directory belongs",
+    make: () => {
+      const path = temporaryRepository();
+      writeFileSync(join(path, ".sanddune"), "");
+      return path;
+    },
+    expected: { detail: /\.sanddune is not a directory$/, fix: /git log -- / },
+  },
+  {
+    kind: "a repository with a link where the config directory belongs",
+    make: () => {
+      const path = temporaryRepository();
+      symlinkSync(temporaryDirectory(), join(path, ".sanddune"));
+      return path;
+    },
+    expected: { detail: /\.sanddune is not a directory$/, fix: /git log -- / },
+  },
+] as const;
+
+for (const { kind, make, expected } of UNFIT_REPOSITORIES) {
+  test(`${kind} is a finding with its fix, and the rest is examined all the same`, async () => {
+    const { exitCode, find } = await examine(make());
+    expect(exitCode).toBe(1);
+    expect(find("repository")).toMatchObject({
+      state: "failed",
+      detail: expect.stringMatching(expected.detail),
+      fix: expect.stringMatching(expected.fix),
+    });
+    expect(find("Node.js")).toMatchObject({ state: "ok" });
+  });
+}
+
+test.runIf(isRoot)(
+  "a repository that git does not trust is a finding, with the way to trust it",
+  async () => {
+    const repository = temporaryRepository();
+    for (const path of [repository, join(repository, ".git")]) chownSync(path, 4321, 4321);
+    const { exitCode, find } = await examine(repository, [], { HOME: temporaryDirectory() });
+    expect(exitCode).toBe(1);
+    expect(find("repository")).toMatchObject({
+      state: "failed",
+      fix: `git config --global --add safe.directory ${repository}`,
+    });
+  },
+);
+
+test("a config file that cannot be used has to be mended", async () => {
+  const repository = temporaryRepository();
+  config(repository, { color: "blue" });
+  const { exitCode, find } = await examine(repository);
+  expect(exitCode).toBe(1);
+  expect(find("config file")).toEqual({
+    title: "config file",
+    state: "failed",
+    detail: expect.stringMatching(/^there is no setting "color"/),
+    fix: `Mend ${join(repository, ".sanddune/config.json")}, or remove it.`,
+  });
+});
+
+for (const [settings, title, fix] of [
+  [{ agent: "nope" }, "agent", /claude-code.*command/],
+  [{ agent: "codex", model: "-x" }, "model", /config\.json/],
+  [{ sandbox: "sandcastle" }, "sandbox", /bubblewrap/],
+  [{ imageName: "Bad Name" }, "image", /config\.json/],
+] as const) {
+  test(`the config file ${JSON.stringify(settings)}, which a run would refuse, is a finding`, async () => {
+    const repository = temporaryRepository();
+    config(repository, settings);
+    const { exitCode, failures, find } = await examine(repository);
+    expect(exitCode).toBe(1);
+    expect(failures).toContain(title);
+    expect(find(title)?.fix).toMatch(fix);
+  });
+}
+
+test("what the config file says about the model of its agent is not for another agent", async () => {
+  const repository = temporaryRepository();
+  config(repository, { agent: "codex", model: "-x" });
+  const { find } = await examine(repository, ["--agent", "claude-code"]);
+  expect(find("model")).toBeUndefined();
+  expect(find("credentials of claude-code")).toBeDefined();
+});
+
+for (const [flag, known] of [
+  ["--agent", "claude-code"],
+  ["--sandbox", "podman"],
+  ["--image-name", "sanddune:my-app"],
+] as const) {
+  test(`${flag} with a name that cannot be used shows what can be`, async () => {
+    const { exitCode, stderr } = await examine(temporaryRepository(), [flag, "No Body"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(known) });
+  });
+}
+
+test("a repository without an identity is worth a note", async () => {
+  const repository = temporaryRepository();
+  git(repository, "config", "--unset", "user.email");
+  const { find } = await examine(repository, [], {
+    HOME: temporaryDirectory(),
+    XDG_CONFIG_HOME: "/nonexistent",
+  });
+  expect(find("git identity")).toMatchObject({ state: "note", fix: expect.stringContaining("user.email") });
+});
+
+for (const [kind, script, detail] of [
+  ["cannot start", "echo 'Error: no room' >&2; echo 'and more' >&2; exit 125", "Error: no room\nand more"],
+  ["answers nonsense", "echo nonsense", "nonsense"],
+] as const) {
+  test(`an engine that ${kind} is shown with its words below the line, and with what to try`, async () => {
+    const bin = pathWith("git", "bwrap");
+    program(bin, "podman", script);
+    const [cwd, flags, env] = [temporaryRepository(), ["--sandbox", "podman"], { PATH: bin }];
+    const { exitCode, find } = await examine(cwd, flags, env);
+    expect(exitCode).toBe(1);
+    expect(find("podman")).toMatchObject({
+      state: "failed",
+      detail: expect.stringContaining(detail),
+      fix: expect.stringContaining("podman info"),
+    });
+    const { stdout } = await runCli(["doctor", ...flags], { cwd, env });
+    const [line, ...below] = stdout.slice(stdout.indexOf("✗ podman: ")).split("\n");
+    expect(line).toMatch(/^✗ podman: [a-z ]+$/);
+    const said = detail.split("\n");
+    expect(below.slice(0, said.length)).toEqual(said.map((one) => `    ${one}`));
+    expect(below[said.length]).toMatch(/^ {2}fix: .*podman info/);
+  });
+}
+
+test("an engine that hangs is told, and holds up nothing else", async () => {
+  const bin = pathWith("git", "bwrap");
+  const mark = join(bin, "asked");
+  program(
+    bin,
+    "docker",
+    `: > ${mark}\nwhile :; do ${process.execPath} -e 'setTimeout(() => {}, 60000)'; done`,
+  );
+  const { find, exitCode } = await examine(temporaryRepository(), ["--sandbox", "docker"], { PATH: bin });
+  expect(exitCode).toBe(1);
+  expect(find("docker")).toMatchObject({
+    state: "failed",
+    detail: expect.stringContaining("did not come back"),
+  });
+  expect(find("podman")).toMatchObject({ state: "note" });
+  expect(readdirSync(bin)).toContain("asked");
+});
+
+describeWith(["test user"], "sanddune doctor of an ordinary user", () => {
+  for (const [kind, mode, path] of [
+    ["read, and not written", 0o755, ".sanddune"],
+    ["neither read nor written", 0o700, ".sanddune"],
+    ["looked into, but whose runs cannot be", 0o777, ".sanddune/runs"],
+  ] as const) {
+    test(`a config directory that can be ${kind} is a finding with its fix`, () => {
+      const repository = temporaryRepository();
+      const home = temporaryDirectory();
+      execFileSync("chown", ["-R", TEST_USER, repository, home]);
+      config(repository, {});
+      mkdirSync(join(repository, ".sanddune/runs"), { mode: 0o700 });
+      chmodSync(join(repository, ".sanddune"), mode);
+      const command = [
+        "env",
+        `HOME=${home}`,
+        `TMPDIR=${home}`,
+        process.execPath,
+        builtCli(),
+        "doctor",
+        "--json",
+      ];
+      const { status, stdout } = spawnSync("runuser", ["-u", TEST_USER, "--", ...command], {
+        cwd: repository,
+        encoding: "utf8",
+      });
+      expect(status).toBe(1);
+      const findings: readonly Finding[] = JSON.parse(stdout).findings;
+      const found = findings.find(({ title }) => title === "repository");
+      expect(found).toMatchObject({
+        state: "failed",
+        detail: expect.stringContaining(join(repository, path)),
+      });
+      expect(found?.fix).toContain(`sudo chown -R "$USER" ${join(repository, path)}`);
+    });
+  }
+});
+
+describeWith(["docker"], "sanddune doctor with docker", () => {
+  test("a daemon that does not answer fails where docker is the chosen sandbox, with the way to start it", async () => {
+    const env = { DOCKER_HOST: "unix:///no/such/docker.sock" };
+    const chosen = await examine(temporaryRepository(), ["--sandbox", "docker"], env);
+    expect(chosen.exitCode).toBe(1);
+    expect(chosen.find("docker")).toMatchObject({
+      state: "failed",
+      detail: "the docker daemon does not answer",
+      fix: expect.stringContaining("sudo systemctl start docker"),
+    });
+    const other = await examine(temporaryRepository(), ["--sandbox", "bubblewrap"], env);
+    expect(other.find("docker")).toMatchObject({ state: "note" });
+  });
+
+  test("an image that is missing fails where the config file chooses docker, with the command that builds it", async () => {
+    const repository = temporaryRepository();
+    config(repository, { sandbox: "docker", imageName: "sanddune:no-such" });
+    const { exitCode, find, failures } = await examine(repository);
+    expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["image sanddune:no-such (docker)"] });
+    expect(find("image sanddune:no-such (docker)")?.fix).toContain("sanddune docker build-image");
+  });
+});
+
+for (const engine of ["docker", "podman"] as const) {
+  describeWith([engine], `sanddune doctor in a container of ${engine}`, () => {
+    test("finds whose the files are, and that the agent is missing", async () => {
+      const env = { ANTHROPIC_API_KEY: SECRET };
+      const flags = ["--sandbox", engine, "--image-name", TEST_IMAGE, "--agent", "claude-code"];
+      const { exitCode, find, failures } = await examine(temporaryRepository(), flags, env);
+      expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: [`claude-code in ${engine}`] });
+      expect(find(`files made in ${engine}`)).toMatchObject({ state: "ok" });
+      expect(find(`claude-code in ${engine}`)?.fix).toContain("@anthropic-ai/claude-code");
+    });
+  });
+}
+
+describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
+  const ONLY_BUBBLEWRAP = ["--sandbox", "bubblewrap"];
+
+  test("all is well where the chosen sandbox works, and the answer for people says so line by line", async () => {
+    const cwd = temporaryRepository();
+    const { exitCode, stdout, stderr } = await runCli(["doctor", ...ONLY_BUBBLEWRAP], { cwd });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(stdout).toMatch(/^✓ git \d+\.\d+/m);
+    expect(stdout).toMatch(/^✓ bubblewrap: works$/m);
+    expect(stdout).toMatch(/^✓ files made in bubblewrap: belong to you$/m);
+    expect(stdout).toMatch(/^Everything that a run needs is there\.$/m);
+    expect(git(cwd, "status", "--porcelain", "--ignored")).toBe("");
+  });
+
+  test("what fails has its fix in the line below", async () => {
+    const { exitCode, stdout } = await runCli(["doctor", "--sandbox", "docker"], {
+      cwd: temporaryRepository(),
+      env: { PATH: pathWith("git") },
+    });
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^✗ docker: .*\n {2}fix: Install Docker: /m);
+    expect(stdout).toMatch(/^One thing has to be fixed\.$/m);
+  });
+
+  for (const place of ["environment", ".sanddune/.env"] as const) {
+    test(`a credential in the ${place} is told by its name, and never by its value`, async () => {
+      const repository = temporaryRepository();
+      config(repository, { agent: "claude-code", model: "claude-opus-4-8", sandbox: "bubblewrap" });
+      const envFile = join(repository, ".sanddune/.env");
+      writeFileSync(envFile, place === "environment" ? "" : `ANTHROPIC_API_KEY=${SECRET}\n`, { mode: 0o600 });
+      const env: Record<string, string> = { ANTHROPIC_API_KEY: place === "environment" ? SECRET : "" };
+      const { find, stdout, stderr } = await examine(repository, [], env);
+      expect(find("credentials of claude-code")).toEqual({
+        title: "credentials of claude-code",
+        state: "ok",
+        detail: `ANTHROPIC_API_KEY (${place})`,
+      });
+      expect(find("env file")).toMatchObject({ state: "ok" });
+      expect(stdout + stderr).not.toContain(SECRET);
+    });
+  }
+
+  test("a chosen agent without credentials and without its program fails twice", async () => {
+    const flags = [...ONLY_BUBBLEWRAP, "--agent", "copilot", "--model", "gpt-5.4"];
+    const env = { COPILOT_GITHUB_TOKEN: "", COPILOT_PROVIDER_API_KEY: "" };
+    const { exitCode, failures, find } = await examine(temporaryRepository(), flags, env);
+    expect(exitCode).toBe(1);
+    expect(failures).toEqual(["copilot in bubblewrap", "credentials of copilot"]);
+    expect(find("credentials of copilot")?.fix).toContain("export COPILOT_GITHUB_TOKEN=…");
+  });
+
+  test("an agent that no sandbox has fails, whichever sandbox it will be", async () => {
+    const env = { COPILOT_GITHUB_TOKEN: SECRET };
+    const { exitCode, failures } = await examine(temporaryRepository(), ["--agent", "copilot"], env);
+    expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["copilot"] });
+  });
+
+  test("an env file that others can read is worth a note, and one that git tracks a failure", async () => {
+    const repository = temporaryRepository();
+    config(repository, { sandbox: "bubblewrap" });
+    const path = join(repository, ".sanddune/.env");
+    writeFileSync(path, `KEY=${SECRET}\n`);
+    chmodSync(path, 0o644);
+    const open = await examine(repository);
+    expect(open.exitCode).toBe(0);
+    expect(open.find("env file")).toMatchObject({ state: "note", fix: `chmod 600 ${path}` });
+    git(repository, "add", "--force", ".sanddune/.env");
+    const tracked = await examine(repository);
+    expect(tracked.exitCode).toBe(1);
+    expect(tracked.find("env file")).toMatchObject({
+      state: "failed",
+      fix: "git rm --cached .sanddune/.env",
+    });
+    expect(open.stdout + tracked.stdout).not.toContain(SECRET);
+  });
+
+  test("an env file that cannot be read as one is told without its lines", async () => {
+    const repository = temporaryRepository();
+    config(repository, { sandbox: "bubblewrap" });
+    writeFileSync(join(repository, ".sanddune/.env"), `KEY="${SECRET}\n`, { mode: 0o600 });
+    const { exitCode, failures, stdout, stderr } = await examine(repository);
+    expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["env file"] });
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+});

@@ -1,0 +1,74 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import { temporaryRepository } from "../helpers/repository.ts";
+import { TEST_IMAGE } from "../helpers/runtimes.ts";
+
+export type Engine = "docker" | "podman";
+
+export const ENGINES = [
+  { engine: "docker", fileName: "Dockerfile", fileFlag: "--dockerfile", ignoreFile: ".dockerignore" },
+  {
+    engine: "podman",
+    fileName: "Containerfile",
+    fileFlag: "--containerfile",
+    ignoreFile: ".containerignore",
+  },
+] as const;
+
+/** A name that no image has. What gets it is gone after the test. */
+export const freshImageName = (engine: Engine): string => {
+  const name = `sanddune:test-${randomBytes(4).toString("hex")}`;
+  onTestFinished(() => {
+    spawnSync(engine, ["image", "rm", "--force", name]);
+  });
+  return name;
+};
+
+/** A repository with these files in it, none of them committed. */
+export const repositoryWith = (files: Readonly<Record<string, string>>): string => {
+  const path = temporaryRepository();
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), text);
+  }
+  return path;
+};
+
+/** What a command prints in a container of the image. */
+export const inImage = (engine: Engine, image: string, command: string, user = "0:0"): string =>
+  execFileSync(
+    engine,
+    ["run", "--rm", "--network", "none", "--user", user, "--entrypoint", "sh", image, "-c", command],
+    { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] },
+  ).trim();
+
+export const hasImage = (engine: Engine, image: string): boolean =>
+  spawnSync(engine, ["image", "inspect", image]).status === 0;
+
+/** The first lines of a file to build from. Layers of builds that came to nothing have no name: these go by the label. */
+export const labelledFrom = (engine: Engine, base: string): string => {
+  const label = `sanddune.test=${randomBytes(4).toString("hex")}`;
+  onTestFinished(() => {
+    spawnSync(engine, ["image", "prune", "--force", "--filter", `label=${label}`]);
+  });
+  return `FROM ${base}\nLABEL ${label}\n`;
+};
+
+/** Another name for the test image. A build that begins with it, and repeats it, can be told from all others. */
+export const freshBase = (engine: Engine): string => {
+  const name = freshImageName(engine);
+  execFileSync(engine, ["tag", TEST_IMAGE, name]);
+  return name;
+};
+
+/** The containers of builds on that base, also those that have only Podman's storage. */
+export const containersOfBuild = (engine: Engine, base: string): string[] => {
+  const all = ["--all", "--no-trunc", ...(engine === "podman" ? ["--external"] : [])];
+  const listed = execFileSync(engine, ["ps", ...all, "--format", "{{.Image}} {{.Command}}"], {
+    encoding: "utf8",
+  });
+  return listed.split("\n").filter((line) => line.includes(base));
+};

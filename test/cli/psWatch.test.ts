@@ -1,0 +1,57 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { startTerminal } from "../helpers/terminal.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import { sanddune } from "../integration/childRuns.ts";
+import { begun, RUN_ID } from "../runs/journals.ts";
+import { startHangingRun } from "./hangingRuns.ts";
+
+describeWith(["bubblewrap", "tmux"], "sanddune ps --watch", () => {
+  it("shows a run as it begins and as it ends, through a resize, and leaves a usable terminal", async () => {
+    const first = await startHangingRun({ flags: ["--branch", "agent/first-branch"] });
+    const { cwd } = first;
+    const terminal = startTerminal(sanddune("ps", "--watch"), { cwd, columns: 150 });
+    const screenShows = (expected: RegExp) => waitFor(() => expected.test(terminal.screen()));
+    await screenShows(new RegExp(`${first.runId} +running`));
+    const second = await startHangingRun({ cwd, flags: ["--branch", "agent/second-branch"] });
+    await screenShows(new RegExp(`${second.runId} +running`));
+    terminal.resize(60, 20);
+    first.child.kill("SIGTERM");
+    await first.result;
+    await screenShows(new RegExp(`${first.runId} +aborted`));
+    terminal.resize(150, 24);
+    second.child.kill("SIGTERM");
+    await second.result;
+    await screenShows(new RegExp(`${second.runId} +aborted`));
+    // Drawn in its place again and again, and not below.
+    await waitFor(() => terminal.screen().match(/^RUN /gm)?.length === 1);
+    expect(terminal.screen().match(new RegExp(first.runId, "g"))).toHaveLength(1);
+    terminal.press("C-c");
+    expect(await terminal.ended()).toBe(130);
+    expect(terminal.isCursorVisible()).toBe(true);
+  });
+});
+
+describeWith(["tmux"], "sanddune ps at a terminal", () => {
+  it.each([[["ps"]], [["ps", "--watch"]]])("is not steered by what runs are called (%j)", async (command) => {
+    const cwd = temporaryRepository();
+    const directory = join(cwd, ".sanddune/runs", RUN_ID);
+    mkdirSync(directory, { recursive: true });
+    const name = "\u001b]0;stolen title\u0007\u001b[2J\u001b]52;c;c3RvbGVu\u0007\u009b31m\nsecond line";
+    writeFileSync(
+      join(directory, "journal.jsonl"),
+      `${JSON.stringify(begun({ name, sourceBranch: name }))}\n`,
+    );
+    const terminal = startTerminal(sanddune(...command), { cwd, columns: 250 });
+    await terminal.shows("stolen title");
+    expect(terminal.title()).not.toContain("stolen");
+    expect(terminal.clipboard()).not.toContain("stolen");
+    expect(terminal.bytes()).not.toContain("\u001b]");
+    expect(terminal.bytes()).not.toContain("\u001b[2J");
+    if (command.includes("--watch")) terminal.press("C-c");
+    await terminal.ended();
+  });
+});

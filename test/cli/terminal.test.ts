@@ -1,0 +1,42 @@
+import { expect, it } from "vitest";
+import { shellQuote } from "../../src/process/shellQuote.ts";
+import { builtCli } from "../helpers/built.ts";
+import { git } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { startTerminal } from "../helpers/terminal.ts";
+import { OBEDIENT_AGENT, repositoryWithAgent } from "./fixtures.ts";
+
+const startRun = (cwd: string, ...flags: string[]) => {
+  const args = ["run", "--agent-command", "sh ./agent.sh", "--sandbox", "bubblewrap", "--branch", "b"];
+  const words = [process.execPath, builtCli(), ...args, "--prompt", "Fix it", ...flags];
+  return startTerminal(words.map(shellQuote).join(" "), { cwd });
+};
+
+describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
+  it("shows the run there, with its summary once, and writes no run log", async () => {
+    const cwd = repositoryWithAgent(OBEDIENT_AGENT);
+    const terminal = startRun(cwd);
+    expect(await terminal.ended()).toBe(0);
+    const shown = terminal.history();
+    expect(shown).toContain("Done.");
+    expect(shown.match(/The run succeeded\./g)).toHaveLength(1);
+    expect(shown.match(/^ *Branch +b$/gm)).toHaveLength(1);
+    expect(shown).toContain(git(cwd, "rev-parse", "b"));
+    expect(shown).not.toContain("Run log");
+  });
+
+  it("writes a run log with --logging file", async () => {
+    const terminal = startRun(repositoryWithAgent(OBEDIENT_AGENT), "--logging", "file");
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.history()).toContain("Run log");
+    expect(terminal.history()).not.toContain("The run succeeded.");
+  });
+
+  it("tells once what went wrong", async () => {
+    const terminal = startRun(repositoryWithAgent("echo 'out of credit' >&2; exit 3"));
+    expect(await terminal.ended()).toBe(1);
+    expect(terminal.history()).toContain("out of credit");
+    expect(terminal.history().match(/The run failed\./g)).toHaveLength(1);
+    expect(terminal.history()).not.toMatch(/^error: /m);
+  });
+});

@@ -1,0 +1,49 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AGENTS, TEST_IMAGE } from "./runtimes.ts";
+
+const npm = (...args: string[]): string =>
+  execFileSync("npm", args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).trim();
+
+/** This machine's certificates, if npm needs any of its own here. */
+const certificates = (): string => {
+  const path = npm("config", "get", "cafile");
+  return path === "null" || path === "" ? "" : readFileSync(path, "utf8");
+};
+
+/** As in the official image of Node, the user 1000 is there already. */
+const DOCKERFILE = `FROM ${TEST_IMAGE}
+COPY node /usr/local/bin/node
+COPY npm /usr/local/lib/node_modules/npm
+COPY npmrc /usr/local/etc/npmrc
+COPY certificates /usr/local/share/test-certificates
+ENV NODE_EXTRA_CA_CERTS=/usr/local/share/test-certificates
+RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm && useradd --uid 1000 --create-home node
+`;
+
+/**
+ * Builds an image with Node 22 and npm, of what this machine has: no image registry is needed. Packages come from
+ * where this machine gets its own.
+ */
+export const buildNodeImage = (engine: "docker" | "podman", name: string): void => {
+  const directory = mkdtempSync(join(tmpdir(), "sanddune-node-image-"));
+  try {
+    cpSync(join(AGENTS, "node/node_modules/node/bin/node"), join(directory, "node"));
+    cpSync(join(npm("root", "--global"), "npm"), join(directory, "npm"), { recursive: true });
+    const found = certificates();
+    const settings = [
+      `registry=${npm("config", "get", "registry")}`,
+      ...(found === "" ? [] : ["cafile=/usr/local/share/test-certificates"]),
+    ];
+    writeFileSync(join(directory, "npmrc"), `${settings.join("\n")}\n`);
+    writeFileSync(join(directory, "certificates"), found);
+    writeFileSync(join(directory, "Dockerfile"), DOCKERFILE);
+    execFileSync(engine, ["build", "--quiet", "--network", "none", "--tag", name, directory], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+};

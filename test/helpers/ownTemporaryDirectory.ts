@@ -1,0 +1,19 @@
+import { chmodSync, mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect } from "vitest";
+
+/**
+ * Gives the tests of a file, and what they start, a temporary directory of their own, and checks that nothing is left in
+ * it. In the one that all share, other files leave things for a moment.
+ */
+export const useOwnTemporaryDirectory = (): void => {
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-own-")));
+  chmodSync(path, 0o755);
+  process.env["TMPDIR"] = path;
+  afterAll(() => {
+    const left = readdirSync(path);
+    rmSync(path, { recursive: true, force: true });
+    expect(left).toEqual([]);
+  });
+};

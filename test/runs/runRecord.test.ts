@@ -1,0 +1,121 @@
+import { hostname } from "node:os";
+import { describe, expect, it } from "vitest";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { readRun } from "../../src/runs/runRecord.ts";
+import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
+
+const stateOf = (...lines: (object | string)[]) => readRun(runDirectory(lines))?.state;
+
+describe("the state of a run", () => {
+  const owner = ownIdentity();
+
+  it.each([
+    ["running", "its process runs", {}],
+    ["dead", "no process has its pid", { pid: 4_194_303 }],
+    ["dead", "another process has got its pid", { startTime: "1" }],
+    ["dead", "the machine was started anew", { bootId: "another" }],
+    ["running", "it is on another machine, where nobody can look", { host: `not-${hostname()}`, pid: 1 }],
+    ["running", "it is in another pid namespace", { pidNamespace: "pid:[1]", pid: 4_194_303 }],
+  ])("is %s if %s", (state, _, changes) => {
+    expect(stateOf(begun({ owner: { ...owner, ...changes } }))).toBe(state);
+  });
+
+  it.each(["succeeded", "failed", "aborted"])(
+    "is %s if it says so, whatever became of its process",
+    (state) => {
+      const dead = begun({ owner: { ...owner, startTime: "1" } });
+      expect(stateOf(begun(), entry("ended", { state }))).toBe(state);
+      expect(stateOf(dead, entry("ended", { state }))).toBe(state);
+    },
+  );
+});
+
+describe("a journal", () => {
+  it("is read as far as it is whole", () => {
+    const run = readRun(
+      runDirectory([
+        begun(),
+        '{"at":"2030-01-02T03:05:00.000Z","type":"iter\n',
+        entry("iteration", { iteration: 2, commits: ["c2"] }),
+        "\n",
+        "null\n",
+        "[]\n",
+        '"text"\n',
+        '{"at":"2030-01-02T03:05:00.000Z","type":"ended","state":"succ',
+      ]),
+    );
+    expect(run).toMatchObject({ state: "running", iterations: 1, commits: ["c2"] });
+  });
+
+  it("may hold entries of a later version", () => {
+    expect(readRun(runDirectory([begun({ later: 1 }), entry("later", { what: "moon" })]))).toMatchObject({
+      runId: RUN_ID,
+      owns: [],
+    });
+  });
+
+  it.each([
+    ["is empty", []],
+    ["does not say how it began", [entry("ended", { state: "succeeded" })]],
+    ["is another run's", [begun({ runId: "another" })]],
+    ["names no process", [begun({ owner: undefined })]],
+    ["names something else as its process", [begun({ owner: "me" })]],
+  ])("that %s is no run", (_, lines) => {
+    expect(readRun(runDirectory(lines))).toBeUndefined();
+  });
+
+  it("adds up iterations: tokens, and each commit once", () => {
+    const usage = { inputTokens: 1, cacheCreationInputTokens: 2, cacheReadInputTokens: 3, outputTokens: 4 };
+    const run = readRun(
+      runDirectory([
+        begun(),
+        entry("iteration", { iteration: 1, commits: ["a"], usage }),
+        entry("iteration", { iteration: 2, commits: ["a", "b"] }),
+        entry("iteration", { iteration: 3, commits: [], usage }),
+      ]),
+    );
+    expect(run).toMatchObject({
+      iterations: 3,
+      commits: ["a", "b"],
+      usage: { inputTokens: 2, cacheCreationInputTokens: 4, cacheReadInputTokens: 6, outputTokens: 8 },
+    });
+  });
+});
+
+describe("what a run owns", () => {
+  const creating = (what: string, name: unknown) => entry("creating", { what, name });
+  const removed = (what: string, name: string) => entry("removed", { what, name });
+  const execId = "0123456789abcdef".repeat(2);
+
+  it("is what it has made and not removed", () => {
+    const lines = [
+      begun(),
+      creating("branch", "b"),
+      creating("worktree", "/w"),
+      creating("sandbox", `sanddune-${RUN_ID}`),
+      removed("sandbox", `sanddune-${RUN_ID}`),
+      creating("sandbox", `sanddune-${RUN_ID}-recovery`),
+      creating("host processes", execId),
+      removed("worktree", "/elsewhere"),
+    ];
+    expect(readRun(runDirectory(lines))?.owns).toEqual([
+      { what: "branch", name: "b" },
+      { what: "worktree", name: "/w" },
+      { what: "sandbox", name: `sanddune-${RUN_ID}-recovery` },
+      { what: "host processes", name: execId },
+    ]);
+  });
+
+  it.each([
+    ["sandbox", "sanddune-another"],
+    ["sandbox", "x/../../home"],
+    ["sandbox", `sanddune-${RUN_ID}/..`],
+    ["sandbox", ""],
+    ["host processes", ""],
+    ["host processes", "0"],
+    ["host processes", `${execId}\n`],
+    ["worktree", undefined],
+  ])("is no %s called %j, whatever the journal says", (what, name) => {
+    expect(readRun(runDirectory([begun(), creating(what, name)]))?.owns).toEqual([]);
+  });
+});
