@@ -1,0 +1,31 @@
+import { defineConfig } from "vitepress";
+import { links } from "./links.ts";
+import { fenceIndentedCode, literalBraces, slugify } from "./markdown.ts";
+import { sidebar } from "./navigation.ts";
+
+export default defineConfig({
+  title: "sanddune",
+  description: "Hand a prompt to a coding agent in a sandbox, and get commits on a branch.",
+  lang: "en",
+  cacheDir: "../.cache/vitepress",
+  srcExclude: ["examples/**"],
+  rewrites: { "adr/README.md": "adr/index.md" },
+  markdown: {
+    anchor: { slugify },
+    config: (md) => {
+      md.use(links).use(fenceIndentedCode).use(literalBraces);
+    },
+  },
+  themeConfig: {
+    nav: [
+      { text: "Quick start", link: "/quick-start" },
+      { text: "Recipes", link: "/recipes" },
+      { text: "Command line", link: "/cli" },
+      { text: "Security", link: "/safety" },
+    ],
+    sidebar: sidebar(),
+    outline: { level: [2, 3] },
+    search: { provider: "local" },
+    docFooter: { prev: "Before", next: "Next" },
+  },
+});

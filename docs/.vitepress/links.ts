@@ -1,0 +1,46 @@
+import { posix } from "node:path";
+import type { MarkdownRenderer } from "vitepress";
+import { sidebar } from "./navigation.ts";
+
+/** Documents at the top of the repository that have a page on the site. */
+const PAGES: Readonly<Record<string, string>> = { "../CONTEXT.md": "glossary.md" };
+
+const titles = new Map(
+  sidebar().flatMap(({ items }) => items.map(({ text, link }) => [`${link.slice(1)}.md`, text])),
+);
+
+/** The link as it is on the site, or `undefined` for a file that the site does not have. */
+const onSite = (href: string, page: string): string | undefined => {
+  if (/^([a-z]+:|#|\/)/.test(href)) return href;
+  const [target = "", anchor] = href.split("#");
+  const path = posix.join(posix.dirname(page), target);
+  const isPage = path.endsWith(".md") && !path.startsWith("../") && !path.startsWith("examples/");
+  if (isPage) return href;
+  const substitute = PAGES[path];
+  if (substitute === undefined) return undefined;
+  return posix.relative(posix.dirname(page), substitute) + (anchor === undefined ? "" : `#${anchor}`);
+};
+
+/**
+ * The documents are read in the repository, too, where they link to its sources, and call each other by file name. On
+ * the site a link to a source becomes plain text, or leads to the page that shows the same document; and a page has a
+ * title.
+ */
+export const links = (md: MarkdownRenderer): void => {
+  md.core.ruler.push("links-of-the-site", ({ tokens, env }) => {
+    for (const token of tokens) {
+      let isOutside = false;
+      token.children =
+        token.children?.filter((child, index, children) => {
+          if (child.type === "link_open") {
+            const href = onSite(child.attrGet("href") ?? "", env.relativePath);
+            isOutside = href === undefined;
+            if (href !== undefined) child.attrSet("href", href);
+            const text = children[index + 1];
+            if (text?.type === "text") text.content = titles.get(text.content) ?? text.content;
+          }
+          return !isOutside || (child.type !== "link_open" && child.type !== "link_close");
+        }) ?? null;
+    }
+  });
+};

@@ -1,0 +1,105 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** A page, named by the path of its file below `docs/`, without the extension. */
+interface Page {
+  readonly text: string;
+  readonly link: string;
+}
+
+/** A group of pages in the sidebar. */
+interface Section {
+  readonly text: string;
+  readonly collapsed?: boolean;
+  readonly items: readonly Page[];
+}
+
+const page = (text: string, name: string): Page => ({ text, link: `/${name}` });
+
+const ADR_DIRECTORY = join(import.meta.dirname, "../adr");
+
+const titleOf = (file: string): string =>
+  /^# (.*)$/m.exec(readFileSync(join(ADR_DIRECTORY, file), "utf8"))?.[1] ?? file;
+
+/** A new record needs no line here. */
+const decisionRecords = (): Page[] =>
+  readdirSync(ADR_DIRECTORY)
+    .filter((file) => /^\d{4}-.*\.md$/.test(file))
+    .sort()
+    .map((file) => page(titleOf(file), `adr/${file.slice(0, -".md".length)}`));
+
+/** Every page of the site, in the order in which somebody new would want them. */
+export const sidebar = (): Section[] => [
+  {
+    text: "Start here",
+    items: [
+      page("Quick start", "quick-start"),
+      page("Concepts", "concepts"),
+      page("Recipes", "recipes"),
+      page("Command line", "cli"),
+    ],
+  },
+  {
+    text: "Doors",
+    items: [
+      page("run()", "run"),
+      page("createSandbox(), createWorktree()", "lasting-sandboxes"),
+      page("interactive()", "interactive"),
+    ],
+  },
+  {
+    text: "A run in detail",
+    items: [
+      page("Prompts", "prompts"),
+      page("Branch strategies", "branches"),
+      page("Env vars and secrets", "env"),
+      page("Hooks", "hooks"),
+      page("Logging", "logging"),
+      page("Structured output", "structured-output"),
+      page("Usage, budgets, rate limits", "usage-and-limits"),
+    ],
+  },
+  {
+    text: "Agents",
+    items: [
+      page("Agents and their options", "agents"),
+      page("Agent sessions", "agent-sessions"),
+      page("MCP servers", "mcp-servers"),
+      page("Your own agent provider", "own-agent-provider"),
+    ],
+  },
+  {
+    text: "Sandboxes",
+    items: [
+      page("Sandboxes and their options", "sandboxes"),
+      page("Images", "images"),
+      page("Your own sandbox provider", "own-sandbox-provider"),
+    ],
+  },
+  {
+    text: "When it goes wrong",
+    items: [
+      page("Troubleshooting", "troubleshooting"),
+      page("Errors", "errors"),
+      page("Recovery", "recovery"),
+    ],
+  },
+  {
+    text: "Trust and cost",
+    items: [page("Security model", "safety"), page("Performance", "performance")],
+  },
+  {
+    text: "Internals",
+    collapsed: true,
+    items: [
+      page("Glossary", "glossary"),
+      page("Promises and their tests", "behaviours"),
+      page("Dependencies", "dependencies"),
+    ],
+  },
+  {
+    text: "Decisions",
+    collapsed: true,
+    items: [page("All records", "adr/"), ...decisionRecords()],
+  },
+];
