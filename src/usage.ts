@@ -11,6 +11,10 @@ export const addUsage = (sum: IterationUsage | undefined, usage: IterationUsage)
   outputTokens: plus(sum?.outputTokens, usage.outputTokens),
 });
 
+/** All tokens, whatever they cost. */
+export const totalTokens = (usage: IterationUsage): number =>
+  usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
+
 /** What was used beyond what has been told already; never less than nothing. */
 export const usageBeyond = (all: IterationUsage, told: IterationUsage): IterationUsage => ({
   inputTokens: Math.max(0, all.inputTokens - told.inputTokens),

@@ -1,6 +1,6 @@
 import { ProjectConfigError } from "../commandErrors.ts";
 import type { Project } from "../findProject.ts";
-import { choose } from "../projectChoices.ts";
+import { type ChoiceFlags, choose } from "../projectChoices.ts";
 import type { ProjectConfig } from "../projectConfig.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -12,25 +12,10 @@ export interface Said {
 }
 
 /** What the command line and `.sanddune/config.json` say together. */
-export interface Choices {
-  readonly agent?: Said | undefined;
-  readonly model?: Said | undefined;
-  readonly agentCommand?: Said | undefined;
-  readonly sandbox?: Said | undefined;
-  readonly imageName?: Said | undefined;
-}
+export type Choices = { readonly [Key in keyof ProjectConfig]?: Said | undefined };
 
 /** Flags win over the project config, and what that says about its agent is not for another one. */
-export const choicesOf = (
-  flags: {
-    readonly agent?: string;
-    readonly model?: string;
-    readonly agentCommand?: string;
-    readonly sandbox?: string;
-    readonly imageName?: string;
-  },
-  { config, configPath }: Project,
-): Choices => {
+export const choicesOf = (flags: ChoiceFlags, { config, configPath }: Project): Choices => {
   const choices = choose(flags, config);
   const said = (flag: string, key: keyof ProjectConfig): Said | undefined => {
     const chosen = choices[key];

@@ -1,7 +1,7 @@
 import { neutralise } from "../display/neutralise.ts";
 import { oneLine, shortenTo, widthOf } from "../display/shorten.ts";
-import { totalTokens } from "../runs/describeRun.ts";
 import type { RunRecord } from "../runs/runRecord.ts";
+import { totalTokens } from "../usage.ts";
 
 const UNITS = [
   ["d", 86_400],

@@ -64,7 +64,7 @@ const sharesHostNetwork = (networks: readonly string[] | undefined, agentName: s
   return network === "host";
 };
 
-/** A new provider is one entry here. */
+/** What the command line makes of the flags, for each sandbox that it knows. */
 const sandboxRegistry: Readonly<Record<string, SandboxEntry>> = {
   docker: {
     flags: FOR_CONTAINERS,

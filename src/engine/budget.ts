@@ -1,16 +1,13 @@
 import { BudgetExceededError } from "../errors.ts";
 import type { IterationUsage } from "../results.ts";
 import type { TokenPrices } from "../runOptions.ts";
-import { addUsage } from "../usage.ts";
+import { addUsage, totalTokens } from "../usage.ts";
 
 export interface BudgetLimits {
   readonly maxTokens?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly prices?: TokenPrices | undefined;
 }
-
-const tokensOf = (usage: IterationUsage): number =>
-  usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
 
 const costOf = (usage: IterationUsage, prices: TokenPrices): number =>
   (usage.inputTokens * prices.inputPerMillion +
@@ -29,7 +26,7 @@ export class Budget {
   spend(usage: IterationUsage): BudgetExceededError | undefined {
     this.#used = addUsage(this.#used, usage);
     const { maxTokens, maxCostUsd, prices } = this.limits;
-    const tokens = tokensOf(this.#used);
+    const tokens = totalTokens(this.#used);
     if (maxTokens !== undefined && tokens > maxTokens) {
       return new BudgetExceededError("maxTokens", maxTokens, tokens);
     }

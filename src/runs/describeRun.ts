@@ -1,9 +1,5 @@
-import type { IterationUsage } from "../results.ts";
+import { totalTokens } from "../usage.ts";
 import type { RunRecord } from "./runRecord.ts";
-
-/** All tokens, whatever they cost. */
-export const totalTokens = (usage: IterationUsage): number =>
-  usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
 
 /** What programs are told about a run. */
 export const summaryOf = (run: RunRecord): object => {
