@@ -51,10 +51,18 @@ const sumOf: Record<keyof typeof LIMITS, (usage: IterationUsage) => number> = {
   maxCostUsd: (usage) => (usage.outputTokens * 50_000) / 1_000_000,
 };
 
-const usedIn = (events: readonly AgentStreamEvent[], limit: keyof typeof LIMITS): number =>
-  events
-    .flatMap((event) => (event.type === "usage" ? [sumOf[limit](event.usage)] : []))
-    .reduce((sum, each) => sum + each, 0);
+/** What had been used after the event that went beyond the limit; an agent may say more before it is gone. */
+const usedWhenBeyond = (
+  events: readonly AgentStreamEvent[],
+  option: keyof typeof LIMITS,
+  limit: number,
+): number => {
+  let used = 0;
+  for (const event of events) {
+    if (event.type === "usage" && used <= limit) used += sumOf[option](event.usage);
+  }
+  return used;
+};
 
 const committing = (name: string): Turn => ({
   text: `Making ${name}.`,
@@ -104,7 +112,7 @@ for (const agent of NAMES) {
           limit === "maxTokens" ? LIMITS.maxTokens.maxTokens : LIMITS.maxCostUsd.maxCostUsd,
         );
         expect(error.used).toBeGreaterThan(error.limit);
-        expect(error.used).toBeCloseTo(usedIn(events, limit), 6);
+        expect(error.used).toBeCloseTo(usedWhenBeyond(events, limit, error.limit), 6);
         expect(subjects(cwd)).toEqual(["Add first"]);
         expect(error.commits).toEqual([{ sha: git(cwd, "rev-parse", "agent/work") }]);
         if (!tellsAtOnce) expect(turnsOf(model)).toHaveLength(2);
