@@ -8,6 +8,9 @@ export const CONFIG_DIRECTORY_NAME = ".sanddune";
 /** The env file, from the top of the main checkout. */
 export const ENV_FILE = `${CONFIG_DIRECTORY_NAME}/.env`;
 
+/** The config file of the repository's scenarios, in the config directory. */
+export const SCENARIOS_FILE = "scenarios.json";
+
 /** The parts of `.sanddune/` that runs write to. Each hides itself from git; the user's ignore files are not touched. */
 const PARTS = ["worktrees", "runs", "logs"] as const;
 type ConfigDirectoryPart = (typeof PARTS)[number];

@@ -3,8 +3,14 @@ import type { IterationUsage } from "../results.ts";
 import type { McpServers } from "./mcpServers.ts";
 import type { AgentSessions } from "./sessionContract.ts";
 
-/** What kind of trouble an agent has with its model. */
-export type AgentErrorKind = "authentication" | "rateLimit" | "overloaded" | "contextLength" | "other";
+/** What kind of trouble an agent has with its model. `unavailable`: it cannot be used as it is installed and set up. */
+export type AgentErrorKind =
+  | "authentication"
+  | "rateLimit"
+  | "overloaded"
+  | "contextLength"
+  | "unavailable"
+  | "other";
 
 /** What an agent's output says, one thing at a time. */
 export type AgentEvent =

@@ -1,6 +1,12 @@
 /** What the driver prints last: how the run has ended. */
 export const RESULT_LINE = "sanddune.result";
 
+/** The status of a run that the SDK has thrown an error for: it has not come to an end of its own. */
+export const UNAVAILABLE = "unavailable";
+
+/** What `timeout` says of what it has stopped. */
+const EXIT_CANCELLED = 124;
+
 /**
  * A program for Node.js that does what Cursor's CLI would do, with Cursor's SDK, where the CLI is not installed. It gets
  * the model as its argument and the prompt on stdin, and prints each message of the SDK's as a line of JSON.
@@ -23,7 +29,7 @@ const end = async (outcome, exitCode) => {
 const fail = (error) =>
   end(
     {
-      status: "error",
+      status: "${UNAVAILABLE}",
       error: { name: error?.name, message: String(error?.message ?? error), code: error?.code, status: error?.status },
     },
     1,
@@ -73,7 +79,8 @@ try {
   const run = await agent.send(prompt);
   for await (const message of run.stream()) await say(message);
   const { status, result, error, usage } = await run.wait();
-  await end({ status, result, error, usage }, status === "finished" ? 0 : 1);
+  const exitCodes = { finished: 0, cancelled: ${EXIT_CANCELLED} };
+  await end({ status, result, error, usage }, exitCodes[status] ?? 1);
 } catch (error) {
   await fail(error);
 }

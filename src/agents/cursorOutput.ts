@@ -1,5 +1,5 @@
 import type { AgentEvent, AgentOutputParser } from "./contract.ts";
-import { RESULT_LINE } from "./cursorDriver.ts";
+import { RESULT_LINE, UNAVAILABLE } from "./cursorDriver.ts";
 import { errorEvent } from "./errorEvent.ts";
 import {
   isObject,
@@ -118,9 +118,11 @@ export const cursorParser = (): AgentOutputParser => {
     const error = objectAt(event, "error");
     const message = textAt(error, "message") ?? `the run was ${String(event["status"])}`;
     const status = STATUS[textAt(error, "name") ?? ""] ?? numberAt(error, "status");
+    const trouble = errorEvent({ message, status, willRetry: false });
+    const isUnavailable = trouble.kind === "other" && event["status"] === UNAVAILABLE;
     return [
       ...told,
-      errorEvent({ message, status, willRetry: false }),
+      isUnavailable ? { ...trouble, kind: "unavailable" } : trouble,
       { type: "result", isError: true, message },
     ];
   };

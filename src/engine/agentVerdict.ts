@@ -6,6 +6,7 @@ import {
   AgentNotFoundError,
   AgentOverloadedError,
   AgentRateLimitError,
+  AgentUnavailableError,
   type IdleTimeoutError,
   type SandduneError,
 } from "../errors.ts";
@@ -26,6 +27,7 @@ const ERRORS: Readonly<
 > = {
   overloaded: AgentOverloadedError,
   contextLength: AgentContextLengthError,
+  unavailable: AgentUnavailableError,
   other: AgentFailedError,
 };
 

@@ -5,9 +5,9 @@ import { readEnvFile } from "../env/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../env/envValues.ts";
 import { resolveEnv } from "../env/resolveEnv.ts";
 import type { EnvValue, EnvVars } from "../envVars.ts";
-import { InvalidOptionsError, type SandduneError } from "../errors.ts";
+import type { SandduneError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
-import { isTracked } from "../git/trackedFile.ts";
+import { refuseTrackedEnvFile } from "../git/trackedFile.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { askingCaller } from "./waitingCalls.ts";
 
@@ -27,32 +27,21 @@ export interface EnvDeclarations {
 /** For sessions in which nothing runs that could have any. */
 export const NO_ENV: ResolvedEnv = { values: {}, secrets: new Map() };
 
-/**
- * Decides where each env var comes from. An env file that git tracks is refused: secrets do not belong there, and
- * whatever an agent commits must not decide which of the host's variables the next sandbox gets.
- */
+/** Decides where each env var comes from. */
 export const planEnv = Effect.fnUntraced(function* (
   declarations: EnvDeclarations,
   { configDirectory }: Repository,
 ): Effect.fn.Return<EnvPlan, SandduneError> {
   const checkoutPath = dirname(configDirectory);
-  const path = join(checkoutPath, ENV_FILE);
   const sources = yield* Effect.try({
     try: () => {
-      const file = readEnvFile(path);
+      const file = readEnvFile(join(checkoutPath, ENV_FILE));
       const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
       return { resolved, hasFile: file !== undefined };
     },
     catch: (error) => error as SandduneError,
   });
-  if (sources.hasFile && (yield* isTracked(checkoutPath, ENV_FILE))) {
-    return yield* Effect.fail(
-      new InvalidOptionsError(
-        ENV_FILE,
-        `${path} is in git, where secrets do not belong and agents can change it. Take it out: git rm --cached ${ENV_FILE}`,
-      ),
-    );
-  }
+  if (sources.hasFile) yield* refuseTrackedEnvFile(checkoutPath);
   const unset = Object.keys(declarations.run).filter((name) => !sources.resolved.has(name));
   return {
     sources: sources.resolved,

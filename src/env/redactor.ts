@@ -110,6 +110,17 @@ export class Redactor {
     if (!this.isNeeded || Buffer.byteLength(text) < captureBytes - MAX_BYTES_PER_CHARACTER)
       return this.text(text);
     const lineEnd = text.indexOf("\n");
-    return this.text(text.slice(lineEnd === -1 ? this.#longest : Math.min(this.#longest, lineEnd + 1)));
+    const from = lineEnd === -1 ? this.#longest : Math.min(this.#longest, lineEnd + 1);
+    return this.text(text.slice(this.#outsideOfSecrets(text, from)));
+  }
+
+  /** The first place from there on that is not in the middle of a secret. */
+  #outsideOfSecrets(text: string, from: number): number {
+    for (let at = 0; ; ) {
+      const found = this.#matcher?.find(text, at);
+      if (found === undefined || found.index >= from) return from;
+      at = this.#endOf(text, found);
+      if (at > from) return at;
+    }
   }
 }

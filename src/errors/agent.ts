@@ -77,6 +77,14 @@ export class AgentRateLimitError extends AgentFailedError {
 /** The model's servers had too much to do, were out of order, or could not be reached. */
 export class AgentOverloadedError extends AgentFailedError {}
 
+/** The agent cannot be used as it is installed and set up: it has not begun. */
+export class AgentUnavailableError extends AgentFailedError {
+  constructor(agent: string, problem: string, exitCode: number | undefined, stderr: string) {
+    super(agent, problem, exitCode, stderr);
+    this.message = `The agent ${agent} cannot be used as it is set up: ${sentence(problem)}${block("Its last words", stderr)}`;
+  }
+}
+
 /** The conversation no longer fits into the model's context. */
 export class AgentContextLengthError extends AgentFailedError {}
 

@@ -41,6 +41,9 @@ const HARDENED_CONFIG = [
   "advice.detachedHead=false",
 ] as const;
 
+/** The same, as arguments that come before git's subcommand. */
+export const HARDENED_ARGUMENTS: readonly string[] = HARDENED_CONFIG.flatMap((setting) => ["-c", setting]);
+
 /** What git may see of the host's environment: enough for the user's configuration and for signing, nothing that redirects it. */
 const PASSED_ENVIRONMENT = [
   "HOME",
@@ -106,7 +109,7 @@ export const git = (
     (signal) =>
       runProcess({
         program: "git",
-        args: [...HARDENED_CONFIG.flatMap((setting) => ["-c", setting]), ...args],
+        args: [...HARDENED_ARGUMENTS, ...args],
         cwd: options.cwd,
         env: environment(options.env),
         signal,

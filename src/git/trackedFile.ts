@@ -1,5 +1,7 @@
+import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import type { SandduneError } from "../errors.ts";
+import { ENV_FILE } from "../configDirectory.ts";
+import { InvalidOptionsError, type SandduneError } from "../errors.ts";
 import { git } from "./git.ts";
 
 /**
@@ -16,3 +18,21 @@ export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, San
     ),
   );
 };
+
+/**
+ * Refuses the env file of the checkout at `cwd` if git tracks it: secrets do not belong there, and whatever an agent
+ * commits must not decide which of the host's variables the next sandbox gets.
+ */
+export const refuseTrackedEnvFile = (cwd: string): Effect.Effect<void, SandduneError> =>
+  isTracked(cwd, ENV_FILE).pipe(
+    Effect.flatMap((tracked) =>
+      tracked
+        ? Effect.fail(
+            new InvalidOptionsError(
+              ENV_FILE,
+              `${join(cwd, ENV_FILE)} is in git, where secrets do not belong and agents can change it. Take it out: git rm --cached ${ENV_FILE}`,
+            ),
+          )
+        : Effect.void,
+    ),
+  );

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AlreadyInitialisedError } from "../commandErrors.ts";
-import { PRIVATE_PARTS } from "../configDirectory.ts";
+import { PRIVATE_PARTS, SCENARIOS_FILE } from "../configDirectory.ts";
 import { HostFileError } from "../errors.ts";
 import { writeDraft } from "./draft.ts";
 import type { Scaffold } from "./scaffold.ts";
@@ -11,14 +11,14 @@ const TAKEN = ["EEXIST", "ENOTEMPTY", "ENOTDIR"];
 
 type Place = "free" | "used by runs";
 
-/** A run makes the config directory if there is none; what it keeps there is not in the way of a scaffold. */
-const isPrivate = (name: string): boolean => PRIVATE_PARTS.some((part) => part === name);
+/** Runs and scenarios make the config directory if there is none; what they keep there is not in the way of a scaffold. */
+const OF_OTHERS: readonly string[] = [...PRIVATE_PARTS, SCENARIOS_FILE];
 
 const findPlace = (configDirectory: string): Place => {
   const status = lstatSync(configDirectory, { throwIfNoEntry: false });
   if (status === undefined) return "free";
   const names = status.isDirectory() ? readdirSync(configDirectory).sort() : [];
-  const inTheWay = names.filter((name) => !isPrivate(name));
+  const inTheWay = names.filter((name) => !OF_OTHERS.includes(name));
   const isUsedByRuns = inTheWay.length < names.length;
   if (isUsedByRuns && inTheWay.length === 0) return "used by runs";
   throw new AlreadyInitialisedError(configDirectory, inTheWay, isUsedByRuns);

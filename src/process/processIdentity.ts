@@ -28,6 +28,7 @@ export interface ProcessStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  readonly hasTerminal: boolean;
   readonly startTime: string;
 }
 
@@ -41,6 +42,7 @@ export const readProcessStat = (pid: number): ProcessStat | undefined => {
       state: fields[0] ?? "",
       parent: Number(fields[1]),
       group: Number(fields[2]),
+      hasTerminal: fields[4] !== "0",
       startTime: fields[19] ?? "",
     }
   );

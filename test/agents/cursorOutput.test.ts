@@ -181,6 +181,18 @@ describe("a run with Cursor's SDK", () => {
     expect(told(events)).toMatchObject({ verdict: "error", problem: error.message, errors: [kind] });
   });
 
+  it.each([
+    [{ name: "AuthenticationError", message: "bad" }, "authentication"],
+    [{ name: "RateLimitError", message: "slow" }, "rateLimit"],
+    [{ name: "NetworkError", message: "gone" }, "overloaded"],
+    [{ name: "ConfigurationError", message: "no such model", status: 404 }, "unavailable"],
+    [{ name: "IntegrationNotConnectedError", message: "connect it first" }, "unavailable"],
+    [{ name: "Error", message: "Could not locate the bindings file" }, "unavailable"],
+  ])("that has not come about is unavailable, unless it is of another kind: %j", (error, kind) => {
+    const events = read(agent, { type: "sanddune.result", status: "unavailable", error });
+    expect(told(events)).toMatchObject({ verdict: "error", problem: error.message, errors: [kind] });
+  });
+
   it("that was cancelled is a failure", () => {
     const events = read(agent, { type: "sanddune.result", status: "cancelled" });
     expect(told(events)).toMatchObject({ verdict: "error", problem: "the run was cancelled" });

@@ -72,6 +72,8 @@ const WORDS: Readonly<Record<AgentErrorKind, readonly string[]>> = {
     "The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).",
     "The provider rejected the prompt as too long, but automatic recovery could not reduce it. Reduce context before retrying.",
   ],
+  // No words say that: it is known from how the agent was started.
+  unavailable: [],
   other: [
     "API Error: 400 bad request",
     "bad request",

@@ -176,3 +176,14 @@ describe("what is no secret stays as it is:", () => {
     expect(redactData(new Redactor(new Map()), data)).toBe(data);
   });
 });
+
+it("the end of a text that was cut off in a secret has no part of one, however often it occurs", () => {
+  const secret = Array.from({ length: 100 }, (_, index) => `part-${index}.`).join("");
+  const redactor = new Redactor(new Map([["KEY", secret]]));
+  for (const cut of [1, 5, 400, secret.length - 1]) {
+    const captured = secret.repeat(20).slice(cut);
+    const redacted = redactor.capturedEnd(captured, Buffer.byteLength(captured));
+    expect(redacted.replaceAll("[redacted KEY]", "")).toBe("");
+    expect(redacted).toContain("[redacted KEY]");
+  }
+});

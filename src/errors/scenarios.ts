@@ -1,0 +1,121 @@
+import { SandduneError } from "./base.ts";
+
+/** A record of a scenario, or the index of them, could not be written. */
+export class ScenarioRecordError extends SandduneError {
+  constructor(
+    readonly path: string,
+    readonly problem: string,
+    options?: { cause?: unknown },
+  ) {
+    super(
+      `The records could not be written: ${path}: ${problem}. Mend that, and run the scenarios again.`,
+      options,
+    );
+  }
+}
+
+/** A scenario has a `cli` step, but the suite does not say how its tool is started. */
+export class NoCliCommandError extends SandduneError {
+  constructor(readonly subcommand: string) {
+    super(
+      `The step ${JSON.stringify({ cli: subcommand })} needs the suite's own tool, and the suite does not name one. Add "cliCommand" to .sanddune/scenarios.json, e.g. ["node", "bin/tool.mjs", "{subcommand}", "{projectRoot}", "{...flags}"].`,
+    );
+  }
+}
+
+/** A file that assertions use could not be kept out of the agent's reach: what it would say is worth nothing. */
+export class HelperFileError extends SandduneError {
+  constructor(
+    /** Relative to the project. */
+    readonly path: string,
+    readonly problem: string,
+    readonly nextStep: string,
+    options: { cause: unknown },
+  ) {
+    super(`The helper file ${JSON.stringify(path)} is of no use: ${problem}. ${nextStep}`, options);
+  }
+}
+
+/** The local mirror has nothing that it could serve. */
+export class MirrorError extends SandduneError {
+  constructor(
+    readonly directory: string,
+    readonly problem: string,
+    options?: { cause?: unknown },
+  ) {
+    super(
+      `The local mirror cannot serve ${directory}: ${problem}. Correct "mirrorDir" in .sanddune/scenarios.json, or name another source with --base-url.`,
+      options,
+    );
+  }
+}
+
+/** A report could not be written. */
+export class ReportFileError extends SandduneError {
+  constructor(
+    readonly path: string,
+    readonly problem: string,
+    options?: { cause?: unknown },
+  ) {
+    super(
+      `The report ${path} was not written, and nothing was changed: ${problem}. Name another file: sanddune scenario report --output scenario-report.html`,
+      options,
+    );
+  }
+}
+
+/** A scenario suite cannot be used as it is set up. */
+export class ScenarioConfigError extends SandduneError {
+  constructor(
+    /** The config file of the suite, or a directory of it. */
+    readonly path: string,
+    readonly problems: readonly { readonly line?: number; readonly problem: string }[],
+    /** What to do: a sentence without its full stop. */
+    readonly remedy: string,
+    options?: { cause?: unknown },
+  ) {
+    const lines = problems.map(
+      ({ line, problem }) => `${path}${line === undefined ? "" : `:${line}`}: ${problem}.`,
+    );
+    super(`${lines.join("\n")}${lines.length > 1 ? "\n" : " "}${remedy}.`, options);
+  }
+}
+
+/** The fixture that a scenario starts from cannot be used. */
+export class FixtureError extends SandduneError {
+  constructor(
+    readonly fixture: string,
+    readonly fixturesRoot: string,
+    readonly problem: string,
+  ) {
+    super(
+      `The fixture ${JSON.stringify(fixture)} cannot be used: ${problem}. Fixtures are directories below ${fixturesRoot}.`,
+    );
+  }
+}
+
+/** The project of a scenario is still there after its execution. */
+export class ProjectRemovalError extends SandduneError {
+  constructor(
+    readonly path: string,
+    readonly problem: string,
+    options: { cause: unknown },
+  ) {
+    super(
+      `The project is still there, because it could not be removed: ${problem}. Find out what holds it, and remove it yourself: rm -rf ${path}`,
+      options,
+    );
+  }
+}
+
+/** There is a scenario of that id already, which a new one does not replace. */
+export class ScenarioExistsError extends SandduneError {
+  constructor(
+    readonly id: string,
+    readonly page: string,
+  ) {
+    super(
+      `There is a scenario ${JSON.stringify(id)} already: ${page}. It was not touched. Edit that page, or choose another id.`,
+    );
+  }
+}
