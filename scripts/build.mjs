@@ -27,6 +27,8 @@ const { metafile } = await build({
   chunkNames: "chunks/[name]-[hash]",
   minifySyntax: true,
   treeShaking: true,
+  // The one of the site, which has to be the only one.
+  external: ["vue"],
   define: { SANDDUNE_VERSION: JSON.stringify(version) },
   legalComments: "linked",
   metafile: true,

@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { AgentProvider } from "../../agents/contract.ts";
+import { ENV_FILE } from "../../configDirectory.ts";
+import { readEnvFile } from "../../env/envFile.ts";
+import { type ResolvedEnv, readEnvValues } from "../../env/envValues.ts";
+import { resolveEnv } from "../../env/resolveEnv.ts";
+import type { EnvVars } from "../../envVars.ts";
+import { GitError } from "../../errors.ts";
+import { refuseTrackedEnvFile } from "../../git/trackedFile.ts";
+import { runAtBoundary } from "../../process/boundary.ts";
+
+const refuseTracked = async (root: string): Promise<void> => {
+  try {
+    await runAtBoundary(refuseTrackedEnvFile(root));
+  } catch (error) {
+    // A suite need not be in a repository.
+    if (!(error instanceof GitError && /not a git repository/.test(error.stderr))) throw error;
+  }
+};
+
+/** The env vars of agents that work for a suite, as a run would have them. */
+export const readAgentEnv = async (
+  root: string,
+  agents: readonly AgentProvider[],
+  sandbox: EnvVars,
+  signal: AbortSignal,
+): Promise<ResolvedEnv> => {
+  const file = readEnvFile(join(root, ENV_FILE));
+  if (file !== undefined) await refuseTracked(root);
+  const agent: EnvVars = Object.assign({}, ...agents.map(({ env }) => env));
+  const sources = resolveEnv({ host: process.env, file: file ?? {}, agent, sandbox, run: {} });
+  return readEnvValues(sources, signal);
+};

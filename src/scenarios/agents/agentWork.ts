@@ -1,0 +1,54 @@
+import type { AgentStreamEvent } from "../../agents/contract.ts";
+import type { IterationUsage } from "../../results.ts";
+import { addUsage } from "../../usage.ts";
+import type { StepRecord } from "../record.ts";
+
+type ToolEdit = NonNullable<StepRecord["tool_edits"]>[number];
+
+const MAX_TEXT_LENGTH = 64 * 1024;
+const MAX_TOOL_CALLS = 500;
+const MAX_NAME_LENGTH = 100;
+
+/** What an agent has said and done in a step, as far as a record tells it. */
+export class AgentWork {
+  #text = "";
+  #usage: IterationUsage | undefined;
+  readonly #edits: ToolEdit[] = [];
+  /** The tool calls that have not ended, with their ids if they have any. */
+  readonly #open: { readonly id: string | undefined; readonly name: string }[] = [];
+
+  push(event: AgentStreamEvent): void {
+    switch (event.type) {
+      case "text":
+        this.#text = (this.#text + event.text).slice(-MAX_TEXT_LENGTH);
+        break;
+      case "usage":
+        this.#usage = addUsage(this.#usage, event.usage);
+        break;
+      case "toolCall":
+        // Calls that never end must not fill the memory.
+        if (this.#open.length < MAX_TOOL_CALLS)
+          this.#open.push({ id: event.id, name: event.name.slice(0, MAX_NAME_LENGTH) });
+        break;
+      case "toolResult":
+        this.#close(event.id, event.isError === true);
+        break;
+    }
+  }
+
+  #close(id: string | undefined, isError: boolean): void {
+    const index = this.#open.findIndex((call) => call.id === id);
+    const [call] = index === -1 ? [] : this.#open.splice(index, 1);
+    if (call === undefined || this.#edits.length >= MAX_TOOL_CALLS) return;
+    this.#edits.push({ name: call.name, status: isError ? "error" : "completed" });
+  }
+
+  /** The end of its text. */
+  get text(): string {
+    return this.#text;
+  }
+
+  get record(): Required<Pick<StepRecord, "tool_edits">> & Pick<StepRecord, "usage"> {
+    return { tool_edits: this.#edits, ...(this.#usage && { usage: this.#usage }) };
+  }
+}

@@ -1,0 +1,124 @@
+import type { AgentProvider } from "../../agents/contract.ts";
+import { askAgent } from "../../engine/askAgent.ts";
+import type { ResolvedEnv } from "../../env/envValues.ts";
+import { AgentFailedError } from "../../errors.ts";
+import { ProjectRefusedError } from "../projectRefused.ts";
+import type { StepRecord } from "../record.ts";
+import type { AgentStep } from "../spec.ts";
+import { EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
+import type { AgentWorkplace, Workshop } from "../workshop.ts";
+import { AgentWork } from "./agentWork.ts";
+import { type PromptContext, promptFor } from "./prompts.ts";
+import { unavailability } from "./unavailability.ts";
+
+interface NamedHand {
+  /** The agent's name. */
+  readonly provider: string;
+  /** `null` if it has none to choose. */
+  readonly model: string | null;
+  /** What must not be shown, by name. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+interface ReadyHand extends NamedHand {
+  agentFor(step: AgentStep): AgentProvider;
+  readonly env: ResolvedEnv;
+  /** For steps that have no limit of their own. */
+  readonly timeoutMs: number;
+}
+
+interface AbsentHand extends NamedHand {
+  /** Why it cannot be had, and what to do about it. */
+  readonly manual: string;
+}
+
+/** Who does the agent's steps of a scenario. */
+export type AgentHand = ReadyHand | AbsentHand;
+
+export interface AgentStepContext extends PromptContext {
+  readonly hand: AgentHand;
+  readonly workshop: Workshop;
+  readonly signal: AbortSignal;
+}
+
+/** How a step of an agent's went; what it said is its `stdout`. */
+export interface AgentStepResult extends WorkResult, Pick<StepRecord, "tool_edits" | "usage"> {
+  /** The agent could not be had: why, and what to do about it. */
+  readonly manual?: string;
+}
+
+const EXIT_FAILED = 1;
+/** As for every step that only a person can do: nothing has failed. */
+const EXIT_MANUAL = 0;
+
+const absent = (manual: string): AgentStepResult => ({
+  code: EXIT_MANUAL,
+  stdout: "",
+  stderr: manual,
+  manual,
+});
+
+const ask = async (
+  step: AgentStep,
+  hand: ReadyHand,
+  { handle, projectRoot }: AgentWorkplace,
+  context: AgentStepContext,
+): Promise<AgentStepResult> => {
+  const work = new AgentWork();
+  const timeoutMs = step.timeout_ms ?? hand.timeoutMs;
+  const result = (code: number, stderr: string): AgentStepResult => ({
+    code,
+    stdout: work.text,
+    stderr,
+    ...work.record,
+  });
+  try {
+    const end = await askAgent({
+      agent: hand.agentFor(step),
+      sandbox: handle,
+      cwd: projectRoot,
+      env: hand.env,
+      prompt: promptFor(step, context),
+      timeoutMs,
+      signal: context.signal,
+      onEvent: (event) => work.push(event),
+    });
+    return end === "done"
+      ? result(0, "")
+      : result(EXIT_TIMEOUT, `The agent was stopped: it took longer than ${timeoutMs} ms.`);
+  } catch (error) {
+    const manual = unavailability(error, context.workshop.sandbox === null);
+    if (manual !== undefined) return { ...result(EXIT_MANUAL, manual), manual };
+    // What is wrong with the sandbox says nothing about the agent.
+    if (!(error instanceof AgentFailedError)) throw error;
+    return result(error.exitCode || EXIT_FAILED, error.message);
+  }
+};
+
+/**
+ * Lets the agent do a step, in a place of its own over the project. When this settles, nothing of the agent's runs any
+ * more. Rejects if the place is lost, or with `signal.reason`.
+ */
+export const performAgentStep = async (
+  step: AgentStep,
+  context: AgentStepContext,
+): Promise<AgentStepResult> => {
+  const { hand, workshop, signal } = context;
+  if ("manual" in hand) return absent(hand.manual);
+  const place = await workshop.openForAgent(signal);
+  let result: AgentStepResult;
+  try {
+    result = await ask(step, hand, place, context);
+  } catch (error) {
+    await place.close().catch(() => {});
+    throw error;
+  }
+  try {
+    await place.close();
+    return result;
+  } catch (error) {
+    // An agent must not get out of being graded by what it leaves behind.
+    if (!(error instanceof ProjectRefusedError)) throw error;
+    return { ...result, code: result.code || EXIT_FAILED, stderr: error.message };
+  }
+};

@@ -1,0 +1,83 @@
+import type { CommandPlace } from "../commandPlace.ts";
+import type { ProjectFiles } from "../project/projectFiles.ts";
+import { reasonOf } from "../project/reasonOf.ts";
+import type { AssertionRecord } from "../record.ts";
+import type { Assertion } from "../spec.ts";
+import { checkCommand } from "./commandAssertions.ts";
+import { checkContains, checkKind, checkMatches, checkSha256 } from "./fileAssertions.ts";
+import type { Finding, Patience, Redact } from "./finding.ts";
+import { checkGitClean } from "./gitClean.ts";
+
+/** What assertions look at. */
+export interface Graded extends Patience {
+  readonly files: ProjectFiles;
+  /** Where their commands run. */
+  readonly workplace: CommandPlace;
+  readonly redact: Redact;
+  /** Called before each of them: what a command ran may have been code of an agent's, which has no part in the next. */
+  readonly prepare: () => Promise<void>;
+}
+
+type CommandAssertion = Extract<
+  Assertion,
+  { readonly cmd_zero: unknown } | { readonly cmd_nonzero: unknown } | { readonly git_clean: unknown }
+>;
+type FileAssertion = Exclude<Assertion, CommandAssertion>;
+
+const runsCommand = (assertion: Assertion): assertion is CommandAssertion =>
+  "cmd_zero" in assertion || "cmd_nonzero" in assertion || "git_clean" in assertion;
+
+const checkWithCommand = (
+  assertion: CommandAssertion,
+  { workplace, timeoutMs, signal }: Graded,
+): Promise<Finding> => {
+  const patience = { timeoutMs, signal };
+  if ("git_clean" in assertion) return checkGitClean(workplace, assertion.git_clean, patience);
+  return "cmd_zero" in assertion
+    ? checkCommand(workplace, { argv: assertion.cmd_zero, ...patience }, "zero")
+    : checkCommand(workplace, { argv: assertion.cmd_nonzero, ...patience }, "nonzero");
+};
+
+const checkFile = async (
+  assertion: FileAssertion,
+  { files, redact, timeoutMs, signal }: Graded,
+): Promise<Finding> => {
+  const patience = { timeoutMs, signal };
+  if ("file_exists" in assertion) return checkKind(files, assertion.file_exists, "file");
+  if ("dir_exists" in assertion) return checkKind(files, assertion.dir_exists, "directory");
+  if ("file_absent" in assertion) return checkKind(files, assertion.file_absent, "absent");
+  if ("dir_absent" in assertion) return checkKind(files, assertion.dir_absent, "absent");
+  if ("file_contains" in assertion) return checkContains(files, assertion.file_contains, redact);
+  if ("file_matches" in assertion) return checkMatches(files, assertion.file_matches, redact, patience);
+  return checkSha256(files, assertion.sha256_equals, patience);
+};
+
+/** What an agent has made of a file is its own fault; a workplace that is gone is nobody's, and rejects. */
+const check = async (assertion: Assertion, graded: Graded): Promise<Finding> => {
+  if (runsCommand(assertion)) return checkWithCommand(assertion, graded);
+  await graded.workplace.settle();
+  try {
+    return await checkFile(assertion, graded);
+  } catch (error) {
+    graded.signal.throwIfAborted();
+    return { ok: false, detail: reasonOf(error) };
+  }
+};
+
+const nameOf = (assertion: Assertion): string => {
+  const [kind, value] = Object.entries(assertion)[0] as [string, unknown];
+  return `${kind}: ${typeof value === "string" ? value : JSON.stringify(value)}`;
+};
+
+/** Checks all assertions, one after the other, however those before have ended. */
+export const checkAssertions = async (
+  assertions: readonly Assertion[],
+  graded: Graded,
+): Promise<readonly AssertionRecord[]> => {
+  const records: AssertionRecord[] = [];
+  for (const assertion of assertions) {
+    await graded.prepare();
+    records.push({ name: nameOf(assertion), ...(await check(assertion, graded)) });
+  }
+  return records;
+};

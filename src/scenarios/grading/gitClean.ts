@@ -1,0 +1,58 @@
+import { posix } from "node:path";
+import { HARDENED_ARGUMENTS } from "../../git/git.ts";
+import type { Workplace } from "../workplace.ts";
+import { afterColon, type Finding, type Patience } from "./finding.ts";
+
+const MAX_SHOWN_CHANGES = 5;
+
+/**
+ * The project is the work tree, whatever the repository's configuration says; all that is not ignored by the
+ * repository itself counts. The owner does not matter: commands may run as another user than the one who copied it.
+ */
+const STATUS = [
+  "git",
+  ...HARDENED_ARGUMENTS,
+  ...["-c", "core.excludesFile=", "-c", "safe.directory=*"],
+  ...["--work-tree=.", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=dirty"],
+];
+
+/** Of which git only warns. */
+const UNSEEN = /^warning: could not open directory/m;
+
+const describeChanges = (changes: readonly string[]): string => {
+  const shown = changes.slice(0, MAX_SHOWN_CHANGES).join(", ");
+  return changes.length > MAX_SHOWN_CHANGES
+    ? `${shown}, and ${changes.length - MAX_SHOWN_CHANGES} more`
+    : shown;
+};
+
+/**
+ * Whether git has nothing to say about the project, or something if that is `expected`. The project itself has to be a
+ * repository: one that it lies in does not count, and without one there is no answer.
+ */
+export const checkGitClean = async (
+  workplace: Workplace,
+  expected: boolean,
+  { timeoutMs, signal }: Patience,
+): Promise<Finding> => {
+  const { code, stdout, stderr } = await workplace.run({
+    argv: STATUS,
+    env: {
+      GIT_CEILING_DIRECTORIES: posix.dirname(workplace.projectRoot),
+      GIT_OPTIONAL_LOCKS: "0",
+      LC_ALL: "C",
+    },
+    timeoutMs,
+    signal,
+  });
+  if (code !== 0)
+    return { ok: false, detail: `git status failed with exit code ${code}${afterColon(stderr)}` };
+  if (stdout === "" && UNSEEN.test(stderr)) {
+    return { ok: false, detail: `git could not look at everything${afterColon(stderr)}` };
+  }
+  const changes = stdout.split("\n").filter((line) => line !== "");
+  return {
+    ok: (changes.length === 0) === expected,
+    detail: changes.length === 0 ? "clean" : `not clean: ${describeChanges(changes)}`,
+  };
+};

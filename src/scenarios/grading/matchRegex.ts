@@ -1,0 +1,67 @@
+import { createContext, Script } from "node:vm";
+import { Worker } from "node:worker_threads";
+import { withTimeLimit } from "../../process/timeLimit.ts";
+import { MAX_REDACTED_CHARACTERS } from "./finding.ts";
+
+/** Where a regular expression matches, with the beginning of what it matches. */
+export interface RegexMatch {
+  readonly index: number;
+  readonly start: string;
+}
+
+const SEARCH = `(() => {
+  const found = new RegExp(regex).exec(text);
+  return found && { index: found.index, start: found[0].slice(0, ${MAX_REDACTED_CHARACTERS}) };
+})()`;
+
+const SEARCH_SCRIPT = new Script(SEARCH);
+
+const SEARCH_IN_THREAD = `
+const { parentPort, workerData: { regex, text } } = require("node:worker_threads");
+parentPort.postMessage(${SEARCH});`;
+
+/** Nearly every search takes less, and less than a thread takes to start. All else has to wait for as long. */
+const QUICK_SEARCH_MS = 20;
+
+const isTimeout = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
+
+const searchInThread = (regex: string, text: string, signal: AbortSignal): Promise<RegexMatch | null> =>
+  new Promise((resolve, reject) => {
+    const worker = new Worker(SEARCH_IN_THREAD, {
+      eval: true,
+      workerData: { regex, text },
+      env: {},
+      execArgv: [],
+    });
+    const stop = () => {
+      void worker.terminate();
+      reject(signal.reason);
+    };
+    signal.addEventListener("abort", stop, { once: true });
+    if (signal.aborted) stop();
+    worker.once("message", resolve);
+    worker.once("error", reject);
+    worker.once("exit", () => {
+      signal.removeEventListener("abort", stop);
+      reject(new Error("the search ended without a result"));
+    });
+  });
+
+/**
+ * Searches a text for a JavaScript regular expression. One that backtracks for ever neither stops the others nor takes
+ * longer than `limitMs`: then an error says so.
+ */
+export const matchRegex = async (
+  regex: string,
+  text: string,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<RegexMatch | null> => {
+  try {
+    return SEARCH_SCRIPT.runInContext(createContext({ regex, text }), { timeout: QUICK_SEARCH_MS });
+  } catch (error) {
+    if (!isTimeout(error)) throw error;
+  }
+  return withTimeLimit(limitMs, signal, (limit) => searchInThread(regex, text, limit));
+};

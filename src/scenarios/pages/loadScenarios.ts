@@ -1,0 +1,118 @@
+import { readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { ScenarioConfigError } from "../../commandErrors.ts";
+import type { Scenario } from "../spec.ts";
+import type { Suite } from "../suite.ts";
+import { type LineProblem, type PageProblem, TextProblem } from "./problem.ts";
+import { type ReadPage, readPage } from "./readPage.ts";
+import { readText } from "./readText.ts";
+import { scenarioIdProblem } from "./scenarioId.ts";
+
+/** What a suite's pages say, in the order of ids, and everything that is wrong with them, in the order of pages. */
+export interface LoadedScenarios {
+  readonly scenarios: readonly Scenario[];
+  readonly problems: readonly PageProblem[];
+  /** Of all pages in order, the bad ones as well: what is wrong with a page does not take its records away. */
+  readonly ids: readonly string[];
+}
+
+const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
+
+/** They introduce the others. */
+const NO_SCENARIOS = ["index.md", "readme.md"];
+
+const isPage = (name: string): boolean => name.endsWith(".md") && !NO_SCENARIOS.includes(name.toLowerCase());
+
+/** Pages that come with a package, or are hidden, are not the suite's. */
+const isForeign = (directoryName: string): boolean =>
+  directoryName.startsWith(".") || directoryName === "node_modules";
+
+/** Also in directories, which only put pages in order. Links to directories are not followed. */
+const pagesIn = (directory: string): string[] =>
+  readdirSync(directory, { withFileTypes: true })
+    .sort((one, other) => compare(one.name, other.name))
+    .flatMap((entry) => {
+      const path = join(directory, entry.name);
+      if (entry.isDirectory()) return isForeign(entry.name) ? [] : pagesIn(path);
+      return isPage(entry.name) ? [path] : [];
+    });
+
+const listPages = (scenarioDir: string): string[] => {
+  try {
+    return pagesIn(scenarioDir);
+  } catch (error) {
+    const problem = `its pages cannot be listed (${(error as NodeJS.ErrnoException).code})`;
+    throw new ScenarioConfigError(scenarioDir, [{ problem }], "Mend that", { cause: error });
+  }
+};
+
+const read = (page: string, suite: Suite): ReadPage => {
+  try {
+    return readPage(page, readText(page), suite);
+  } catch (error) {
+    if (error instanceof TextProblem) return { problems: [{ line: error.line, problem: error.problem }] };
+    throw error;
+  }
+};
+
+type FoundPage = ReadPage & { readonly page: string };
+
+/** The ids of pages, as far as they can be known: one that cannot be read may be named after its scenario. */
+const idsOf = (pages: readonly FoundPage[]): string[] => {
+  const ids = pages
+    .map(({ page, id }) => id?.value ?? basename(page, ".md"))
+    .filter((id) => scenarioIdProblem(id) === undefined);
+  return [...new Set(ids)].sort(compare);
+};
+
+/** Records are kept by id, and some file systems do not tell upper from lower case. */
+const groupById = (pages: readonly FoundPage[]): ReadonlyMap<string, readonly FoundPage[]> => {
+  const groups = new Map<string, FoundPage[]>();
+  for (const page of pages) {
+    const key = page.id?.value.toLowerCase();
+    if (key !== undefined) groups.set(key, [...(groups.get(key) ?? []), page]);
+  }
+  return groups;
+};
+
+const MAX_PROBLEMS = 20;
+const MAX_PROBLEM_LENGTH = 500;
+
+/** As much as somebody reads: a page can hold any number of mistakes, and names of any length. */
+const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => {
+  const shown = problems.slice(0, MAX_PROBLEMS).map(({ line, problem }) => ({
+    line,
+    problem: problem.length > MAX_PROBLEM_LENGTH ? `${problem.slice(0, MAX_PROBLEM_LENGTH)}…` : problem,
+  }));
+  const [first] = problems.slice(MAX_PROBLEMS);
+  if (first === undefined) return shown;
+  return [...shown, { line: first.line, problem: `${problems.length - MAX_PROBLEMS} more problems follow` }];
+};
+
+/**
+ * Reads all scenario pages of a suite. A bad page stops none of the others: it is in the problems, and not in the
+ * scenarios.
+ */
+export const loadScenarios = async (suite: Suite): Promise<LoadedScenarios> => {
+  // Synchronously: for files of this size everything else takes longer.
+  const pages: FoundPage[] = listPages(suite.scenarioDir).map((page) => ({ page, ...read(page, suite) }));
+  const groups = groupById(pages);
+  const scenarios: Scenario[] = [];
+  const problems: PageProblem[] = [];
+  for (const found of pages) {
+    const { page, id, scenario } = found;
+    const twins = (groups.get(id?.value.toLowerCase() ?? "") ?? []).filter((other) => other !== found);
+    const ofTwins = twins.map((twin) => ({
+      line: id?.line ?? 1,
+      problem: `the id ${JSON.stringify(id?.value)} is also that of ${twin.page}, upper and lower case being the same. Set another test_id in the front matter`,
+    }));
+    const ofPage = [...ofTwins, ...found.problems].sort((one, other) => one.line - other.line);
+    problems.push(...shortened(ofPage).map((problem) => ({ page, ...problem })));
+    if (scenario !== undefined && twins.length === 0) scenarios.push(scenario);
+  }
+  return {
+    scenarios: scenarios.sort((one, other) => compare(one.id, other.id)),
+    problems,
+    ids: idsOf(pages),
+  };
+};

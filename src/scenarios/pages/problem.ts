@@ -1,0 +1,23 @@
+/** What is wrong at a line of a text. */
+export interface LineProblem {
+  /** Counted from 1. */
+  readonly line: number;
+  /** What it is, and what would be right: a sentence without its full stop. */
+  readonly problem: string;
+}
+
+/** What is wrong with a scenario page. */
+export interface PageProblem extends LineProblem {
+  /** Absolute. */
+  readonly page: string;
+}
+
+/** A text that cannot be read any further. */
+export class TextProblem extends Error implements LineProblem {
+  constructor(
+    readonly line: number,
+    readonly problem: string,
+  ) {
+    super(problem);
+  }
+}

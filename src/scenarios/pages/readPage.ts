@@ -1,0 +1,77 @@
+import { basename } from "node:path";
+import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
+import type { Scenario, ScenarioSpec } from "../spec.ts";
+import type { Suite } from "../suite.ts";
+import { readFrontMatter } from "./frontMatter.ts";
+import { parseJson } from "./jsonText.ts";
+import { type LineProblem, TextProblem } from "./problem.ts";
+import { scenarioIdProblem } from "./scenarioId.ts";
+import { findSpecBlock } from "./specBlock.ts";
+import { checkRules } from "./specRules.ts";
+import { validate } from "./validate.ts";
+
+/** What a page says. The id can be right although the rest is not: another page must not have it all the same. */
+export interface ReadPage {
+  readonly id?: { readonly value: string; readonly line: number };
+  readonly scenario?: Scenario;
+  readonly problems: readonly LineProblem[];
+}
+
+/** Does a part of the work; what ends it is one more problem. */
+const collecting = <A>(problems: LineProblem[], work: () => A): A | undefined => {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof TextProblem)) throw error;
+    problems.push({ line: error.line, problem: error.problem });
+    return undefined;
+  }
+};
+
+const readId = (
+  page: string,
+  values: ReturnType<typeof readFrontMatter>["values"],
+): { value: string; line: number } => {
+  const given = values.get("test_id") ?? values.get("id");
+  const { value, line } = given ?? { value: basename(page, ".md"), line: 1 };
+  const problem = scenarioIdProblem(value);
+  if (problem === undefined) return { value, line };
+  const remedy = given === undefined ? ". Rename the page, or set test_id in its front matter" : "";
+  throw new TextProblem(line, problem + remedy);
+};
+
+const HEADING = /^ {0,3}#{1,6}\s+(?=\S)/;
+
+const titleOf = (lines: readonly string[]): string | undefined =>
+  lines
+    .find((text) => HEADING.test(text))
+    ?.replace(HEADING, "")
+    .replace(/\s#+\s*$/, "")
+    .trim();
+
+const readSpec = (
+  lines: readonly string[],
+  suite: Pick<Suite, "cliCommand">,
+  problems: LineProblem[],
+): ScenarioSpec => {
+  const block = findSpecBlock(lines);
+  // Only people can do what only people can read.
+  if (block === undefined) return { runnable: "manual" };
+  const { node, problems: ofJson } = parseJson(block.text, block.line);
+  problems.push(...ofJson, ...validate(node, scenarioSchema), ...checkRules(node, suite));
+  return node.value as ScenarioSpec;
+};
+
+/** Reads the text of a scenario page, and says everything that is wrong with it. */
+export const readPage = (page: string, text: string, suite: Pick<Suite, "cliCommand">): ReadPage => {
+  const problems: LineProblem[] = [];
+  const lines = text.split(/\r\n|\n/);
+  const frontMatter = collecting(problems, () => readFrontMatter(lines));
+  if (frontMatter === undefined) return { problems };
+  const id = collecting(problems, () => readId(page, frontMatter.values));
+  // Blank instead of gone: lines keep their numbers.
+  const prose = lines.map((line, index) => (index < frontMatter.end ? "" : line));
+  const spec = collecting(problems, () => readSpec(prose, suite, problems));
+  if (id === undefined || spec === undefined || problems.length > 0) return { id, problems };
+  return { id, scenario: { id: id.value, title: titleOf(prose) ?? id.value, page, spec }, problems };
+};

@@ -1,0 +1,51 @@
+import type { Suite } from "../suite.ts";
+import type { JsonNode } from "./jsonText.ts";
+import type { LineProblem } from "./problem.ts";
+
+const memberOf = (node: JsonNode, key: string): JsonNode | undefined => node.members?.get(key)?.node;
+
+const itemsOf = (node: JsonNode, key: string): readonly JsonNode[] => memberOf(node, key)?.items ?? [];
+
+/** What a scenario has to have so that executing it can tell anything. */
+const missingParts = (spec: JsonNode, runnable: string): string[] =>
+  [
+    memberOf(spec, "fixture") === undefined &&
+      `the key "fixture" is missing: a scenario that is ${runnable} needs a directory to work on`,
+    itemsOf(spec, "assertions").length === 0 &&
+      "a scenario without assertions would always pass. Add some, or make it runnable: manual",
+  ].filter((problem) => problem !== false);
+
+const stepProblems = (step: JsonNode, runnable: string, cliCommand: Suite["cliCommand"]): string[] => {
+  const usesCli = memberOf(step, "cli") !== undefined;
+  return [
+    runnable === "cli" &&
+      memberOf(step, "agent") !== undefined &&
+      "an agent step has no place in a scenario that is runnable: cli. Make it runnable: agent",
+    usesCli &&
+      cliCommand === undefined &&
+      "a cli step needs the suite's tool: set cliCommand in .sanddune/scenarios.json, or write the step with cmd",
+    usesCli &&
+      itemsOf(step, "flags").length > 0 &&
+      cliCommand?.includes("{...flags}") === false &&
+      "flags would get lost: the cliCommand of the suite has no {...flags}",
+  ].filter((problem) => problem !== false);
+};
+
+/** What is wrong with a spec beyond its schema. It may be of any form: the schema has its say on its own. */
+export const checkRules = (
+  spec: JsonNode,
+  { cliCommand }: Pick<Suite, "cliCommand">,
+): readonly LineProblem[] => {
+  const runnable = memberOf(spec, "runnable")?.value;
+  // What is never executed may be as unfinished as its author likes.
+  if (typeof runnable !== "string" || runnable === "manual") return [];
+  const ofSteps = ["prerequisites", "steps"].flatMap((key) =>
+    itemsOf(spec, key).flatMap((step, index) =>
+      stepProblems(step, runnable, cliCommand).map((problem) => ({
+        line: step.line,
+        problem: `${key}[${index}]: ${problem}`,
+      })),
+    ),
+  );
+  return [...missingParts(spec, runnable).map((problem) => ({ line: spec.line, problem })), ...ofSteps];
+};

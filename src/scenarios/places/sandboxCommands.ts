@@ -1,0 +1,26 @@
+import { ProcessTimeoutError } from "../../errors.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { CAPTURE_BYTES, EXIT_TIMEOUT, type WorkCommand, type WorkResult } from "../workplace.ts";
+
+/** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
+export const runInSandbox = async (
+  handle: SandboxHandle,
+  cwd: string,
+  { argv, env = {}, timeoutMs, signal }: WorkCommand,
+): Promise<WorkResult> => {
+  try {
+    const { exitCode, stdout, stderr } = await handle.exec(`exec ${argv.map(shellQuote).join(" ")}`, {
+      ...{ cwd, env, timeoutMs, signal },
+      captureBytes: CAPTURE_BYTES,
+    });
+    return { code: exitCode, stdout, stderr };
+  } catch (error) {
+    if (!(error instanceof ProcessTimeoutError)) throw error;
+    return {
+      code: EXIT_TIMEOUT,
+      stdout: error.stdout,
+      stderr: `${error.stderr}\nIt took longer than ${timeoutMs} ms.`,
+    };
+  }
+};

@@ -1,0 +1,25 @@
+import type { CliStep } from "../spec.ts";
+
+export interface CliPlaceholders {
+  readonly projectRoot: string;
+  readonly baseUrl: string | undefined;
+}
+
+const ALL_FLAGS = "{...flags}";
+const PLACEHOLDER = /\{(subcommand|projectRoot|baseUrl)\}/g;
+/** An option that would say nothing without a base URL. */
+const BASE_URL_OPTION = /^-[^=]*=\{baseUrl\}$/;
+
+/** The command line of a `cli` step, by the suite's template. What is filled in is not looked at again. */
+export const cliArguments = (
+  template: readonly string[],
+  step: CliStep,
+  { projectRoot, baseUrl }: CliPlaceholders,
+): readonly string[] => {
+  const values: Record<string, string> = { subcommand: step.cli, projectRoot, baseUrl: baseUrl ?? "" };
+  return template.flatMap((argument) => {
+    if (argument === ALL_FLAGS) return step.flags ?? [];
+    if (baseUrl === undefined && BASE_URL_OPTION.test(argument)) return [];
+    return argument.replace(PLACEHOLDER, (_, name: string) => values[name] as string);
+  });
+};

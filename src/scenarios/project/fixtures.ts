@@ -1,0 +1,82 @@
+import { mkdirSync, realpathSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { ENV_FILE } from "../../configDirectory.ts";
+import { HostFileError } from "../../errors.ts";
+import { isInside } from "../../process/isInside.ts";
+import { isPrivateDirectory } from "../privateNames.ts";
+import type { Suite } from "../suite.ts";
+import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
+import { findInside } from "./findInside.ts";
+import { reasonOf } from "./reasonOf.ts";
+
+/** A copy of a fixture as it was before anything ran. */
+export interface FixtureSnapshot {
+  readonly path: string;
+  readonly entries: readonly TreeEntry[];
+}
+
+export interface FixtureSnapshots {
+  readonly snapshots: ReadonlyMap<string, FixtureSnapshot>;
+  /** Why the other fixtures cannot be used. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+type FixtureSuite = Pick<Suite, "root" | "fixturesRoot">;
+
+/** Anybody who can write a page can name a directory, and what is in a project is shown to agents, and in records. */
+const refusePrivate = (
+  path: string,
+  entries: readonly TreeEntry[],
+  { root, fixturesRoot }: FixtureSuite,
+): void => {
+  if (isInside(path, realpathSync(root))) throw new Error(`the suite itself is in ${path}`);
+  const names = relative(realpathSync(fixturesRoot), path).split(sep);
+  if (names.some(isPrivateDirectory)) {
+    throw new Error(`${path} is not for others to see`);
+  }
+  const secret = entries.find((entry) => join(sep, entry.path).endsWith(join(sep, ENV_FILE)));
+  if (secret !== undefined) throw new Error(`${join(path, secret.path)} is not for others to see`);
+};
+
+const snapshot = async (suite: FixtureSuite, fixture: string, path: string): Promise<FixtureSnapshot> => {
+  const source = findInside(realpathSync(suite.fixturesRoot), fixture);
+  if (source.status === undefined) throw new Error(`there is no ${source.path}`);
+  if (!source.status.isDirectory()) throw new Error(`${source.path} is not a directory`);
+  const entries = readTree(source.path);
+  refusePrivate(source.path, entries, suite);
+  mkdirSync(path, { mode: 0o700 });
+  await copyTree(entries, source.path, path);
+  return { path, entries };
+};
+
+/**
+ * Copies each fixture once into `directory`, which is the runner's own: nothing that a scenario does can change what
+ * another one starts from. A fixture that cannot be used is no problem of the others.
+ */
+export const snapshotFixtures = async (
+  suite: FixtureSuite,
+  fixtures: readonly string[],
+  directory: string,
+): Promise<FixtureSnapshots> => {
+  const snapshots = new Map<string, FixtureSnapshot>();
+  const problems = new Map<string, string>();
+  for (const [index, fixture] of [...new Set(fixtures)].entries()) {
+    try {
+      snapshots.set(fixture, await snapshot(suite, fixture, join(directory, `fixture-${index + 1}`)));
+    } catch (error) {
+      problems.set(fixture, reasonOf(error));
+    }
+  }
+  return { snapshots, problems };
+};
+
+/** Makes a project of a fixture, in a directory that is new or empty. */
+export const layProject = async (snapshot: FixtureSnapshot, projectRoot: string): Promise<void> => {
+  try {
+    mkdirSync(projectRoot, { recursive: true });
+    await copyTree(snapshot.entries, snapshot.path, projectRoot);
+  } catch (cause) {
+    const { code = "unknown", path } = cause as NodeJS.ErrnoException;
+    throw new HostFileError(code, path, { cause });
+  }
+};

@@ -1,0 +1,63 @@
+import { NoCliCommandError } from "../../commandErrors.ts";
+import type { FileText, PlainStep, Step } from "../spec.ts";
+import type { Suite } from "../suite.ts";
+import type { Workplace, WorkResult } from "../workplace.ts";
+import { cliArguments } from "./cliArguments.ts";
+import type { ProjectFiles } from "./projectFiles.ts";
+import { reasonOf } from "./reasonOf.ts";
+
+/** What a step without an agent works with. */
+export interface PlainWork {
+  readonly workplace: Workplace;
+  readonly files: ProjectFiles;
+  readonly suite: Suite;
+  readonly baseUrl: string | undefined;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const MAX_NAME_CHARACTERS = 100;
+
+const describe = (step: Step): string => {
+  if ("cli" in step) return ["cli:", step.cli, ...(step.flags ?? [])].join(" ");
+  if ("cmd" in step) return `cmd: ${step.cmd.join(" ")}`;
+  if ("append_to_file" in step) return `append_to_file: ${step.append_to_file.path}`;
+  if ("write_file" in step) return `write_file: ${step.write_file.path}`;
+  return `agent: ${step.agent}`;
+};
+
+/** What a step is called in a record: by its page, or by what it does. */
+export const stepName = (step: Step): string => {
+  if (step.name !== undefined) return step.name;
+  const name = describe(step).replaceAll(/\s+/g, " ");
+  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
+};
+
+/** A file that cannot be written is a failed step: the project is not as the scenario expects it. */
+const changeFile = async (
+  { path, content }: FileText,
+  done: string,
+  change: (path: string, content: string) => Promise<void>,
+): Promise<WorkResult> => {
+  try {
+    await change(path, content);
+    return { code: 0, stdout: `${done} ${path}`, stderr: "" };
+  } catch (error) {
+    return { code: 1, stdout: "", stderr: `${path}: ${reasonOf(error)}` };
+  }
+};
+
+/** Does a step that needs no agent. */
+export const performPlainStep = async (step: PlainStep, work: PlainWork): Promise<WorkResult> => {
+  const { workplace, files, suite, baseUrl, timeoutMs, signal } = work;
+  if ("append_to_file" in step) {
+    return changeFile(step.append_to_file, "appended to", (path, content) => files.append(path, content));
+  }
+  if ("write_file" in step) {
+    return changeFile(step.write_file, "wrote", (path, content) => files.write(path, content));
+  }
+  if ("cmd" in step) return workplace.run({ argv: step.cmd, timeoutMs, signal });
+  if (suite.cliCommand === undefined) throw new NoCliCommandError(step.cli);
+  const argv = cliArguments(suite.cliCommand, step, { projectRoot: workplace.projectRoot, baseUrl });
+  return workplace.run({ argv, timeoutMs, signal });
+};

@@ -1,0 +1,74 @@
+import { constants } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { RunRecord } from "../record.ts";
+import { isRunRecord } from "../report/isRunRecord.ts";
+import { belongsThere } from "./recordName.ts";
+
+/** Many files are read at once, and a process may open only so many. */
+const AT_ONCE = 64;
+
+/** The names of the records of a scenario, oldest first. */
+export const recordNames = async (recordsDir: string, id: string): Promise<string[]> => {
+  const names = await readdir(join(recordsDir, id)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return [];
+    throw error;
+  });
+  return names.filter((name) => name.endsWith(".json") && !name.startsWith(".")).sort();
+};
+
+const MAX_BYTES = 16 * 1024 * 1024;
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+/** What lies among the records may be anybody's: a link to a device, or a pipe, would never be read to its end. */
+const readText = async (path: string): Promise<string> => {
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new Error("it is not a regular file");
+    if (status.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+};
+
+/** One record, or in words why it is none. */
+export const readRecord = async (
+  recordsDir: string,
+  id: string,
+  name: string,
+): Promise<RunRecord | string> => {
+  const path = join(recordsDir, id, name);
+  try {
+    const value: unknown = JSON.parse(await readText(path));
+    if (isRunRecord(value) && belongsThere(value, id, name)) return value;
+    return `${path}: it is not a record of ${id} that sanddune has written`;
+  } catch (error) {
+    return `${path}: it could not be read (${(error as Error).message})`;
+  }
+};
+
+/** Every record below a directory, oldest first for each scenario, and what is no record, in words. */
+export const readRecords = async (
+  recordsDir: string,
+): Promise<{ readonly records: readonly RunRecord[]; readonly problems: readonly string[] }> => {
+  const entries = await readdir(recordsDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  const ids = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const named = await Promise.all(
+    ids.sort().map(async (id) => (await recordNames(recordsDir, id)).map((name) => ({ id, name }))),
+  );
+  const files = named.flat();
+  const read: (RunRecord | string)[] = [];
+  for (let from = 0; from < files.length; from += AT_ONCE) {
+    const some = files.slice(from, from + AT_ONCE);
+    read.push(...(await Promise.all(some.map(({ id, name }) => readRecord(recordsDir, id, name)))));
+  }
+  return {
+    records: read.filter((each) => typeof each !== "string"),
+    problems: read.filter((each) => typeof each === "string"),
+  };
+};

@@ -1,0 +1,65 @@
+import { realpathSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { redactData } from "../../env/redactData.ts";
+import { Redactor } from "../../env/redactor.ts";
+import { escaped } from "../../process/escaped.ts";
+import type { RunRecord } from "../record.ts";
+
+/** Names of env vars whose values are nobody else's business, wherever they come from. */
+const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
+
+/** The values of the environment that must not be written down. */
+export const secretsOfEnvironment = (
+  environment: Readonly<Record<string, string | undefined>>,
+): Map<string, string> =>
+  new Map(
+    Object.entries(environment).filter(
+      (entry): entry is [string, string] => SECRET_NAME.test(entry[0]) && entry[1] !== undefined,
+    ),
+  );
+
+/** As it was named, and as programs see it that have looked where they are. */
+const spellingsOf = ([path, name]: readonly [string, string]): [string, string][] => {
+  try {
+    return [
+      [realpathSync(path), name],
+      [path, name],
+    ];
+  } catch {
+    return [[path, name]];
+  }
+};
+
+/** Replaces directories of this machine, the longest first, by names that mean the same everywhere. */
+const pathReplacer = (paths: ReadonlyMap<string, string>): ((text: string) => string) => {
+  const sorted = [...paths].filter(([path]) => path.length > 1).sort(([a], [b]) => b.length - a.length);
+  if (sorted.length === 0) return (text) => text;
+  const names = new Map(sorted);
+  // Not within a longer name: /tmp/a is not a part of /tmp/abc.
+  const pattern = new RegExp(`(?:${sorted.map(([path]) => escaped(path)).join("|")})(?![\\w.-]*\\w)`, "g");
+  return (text) => text.replace(pattern, (path) => names.get(path) ?? path);
+};
+
+const mapStrings = <T>(value: T, change: (text: string) => string): T => {
+  if (typeof value === "string") return change(value) as T;
+  if (Array.isArray(value)) return value.map((item) => mapStrings(item, change)) as T;
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)])) as T;
+};
+
+/** What of a record stands for all to read: the runner's own words about when, what and how it ended. */
+const OWN_WORDS = ["schema", "test_id", "started_at", "finished_at", "result"] as const;
+
+/** A record without secrets, and without the names of this machine's directories. */
+export const redactRecord = (
+  record: RunRecord,
+  {
+    secrets,
+    paths,
+  }: { readonly secrets: ReadonlyMap<string, string>; readonly paths: ReadonlyMap<string, string> },
+): RunRecord => {
+  const redacted = redactData(new Redactor(secrets), record);
+  const places = [[homedir(), "<home>"] as const, [tmpdir(), "<tmp>"] as const, ...paths];
+  const moved = mapStrings(redacted, pathReplacer(new Map(places.flatMap(spellingsOf))));
+  return { ...moved, ...Object.fromEntries(OWN_WORDS.map((key) => [key, record[key]])) };
+};

@@ -1,0 +1,3 @@
+export const REPORT_FORMATS = ["html", "junit", "markdown"] as const;
+
+export type ReportFormat = (typeof REPORT_FORMATS)[number];

@@ -1,0 +1,104 @@
+import type { RunRecord } from "../record.ts";
+import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
+import {
+  briefly,
+  byWhom,
+  failuresOf,
+  harmless,
+  notShown,
+  RESULT_SIGNS,
+  RESULT_WORDS,
+  runnerName,
+  showCounts,
+  showRate,
+  tookTime,
+  webAddress,
+} from "./words.ts";
+
+/** Says that a file was made here, so that it may be made anew. */
+export const MARKDOWN_MARK = "<!-- sanddune scenario report -->";
+
+/** A summary of GitHub's takes a mebibyte; nobody reads as much. */
+const MOST_ROWS = 500;
+const MOST_FAILURES = 100;
+const MOST_FAILURES_EACH = 10;
+
+/** A text in a cell or a line, with nothing in it that Markdown, HTML or GitHub could make something of. */
+const inline = (text: string, maxLength?: number): string =>
+  harmless(briefly(text, maxLength))
+    .replace(/[\\`*_[\]#!|~$@]/g, "\\$&")
+    // These make a list, or a line, where they stand first.
+    .replace(/^(\d*)([-+.)])/, "$1\\$2")
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    // Addresses become links by themselves.
+    .replace(/:(?=\/\/)|(?<=\bwww)\./gi, (character) => `&#${character.charCodeAt(0)};`);
+
+const ciLink = ({ ci_run }: RunRecord): string => {
+  const address = webAddress(ci_run?.url);
+  // Everything that could end the link is written as an escape of the address.
+  return address === undefined
+    ? ""
+    : `[CI run](<${harmless(address).replace(/[<>|`\\\s]/g, encodeURIComponent)}>)`;
+};
+
+const row = ({ id, title }: ScenarioHistory, runner: RunnerHistory): string => {
+  const [newest] = runner.latest;
+  const cells = [
+    `${RESULT_SIGNS[runner.result]} ${RESULT_WORDS[runner.result]}`,
+    title === id ? inline(id, 200) : `${inline(title, 200)} (${inline(id, 200)})`,
+    inline(runnerName(runner), 80),
+    newest === undefined ? "" : tookTime(newest),
+    inline(newest?.manifest_version ?? "", 40),
+    newest === undefined ? "" : ciLink(newest),
+  ];
+  return `| ${cells.join(" | ")} |`;
+};
+
+const neverRow = ({ id, title }: ScenarioHistory): string =>
+  `| ${RESULT_SIGNS.never} ${RESULT_WORDS.never} | ${inline(title === id ? id : `${title} (${id})`)} | | | | |`;
+
+const failureLines = ({ id }: ScenarioHistory, runner: RunnerHistory): string[] => {
+  const { latest, flakeRate } = runner;
+  if (runner.result !== "failing") return [];
+  const failed = latest.find(({ result }) => result === "failing");
+  const failures = failed === undefined ? [] : failuresOf(failed);
+  const reasons = failures.length > 0 ? failures : [failed?.notes ?? "no reason was recorded"];
+  const hidden = reasons.length - MOST_FAILURES_EACH;
+  const isRepeated = latest.length > 1 && flakeRate !== undefined;
+  return [
+    `- **${inline(id, 200)}** ${inline(byWhom(runner), 80)}${isRepeated ? `, ${showRate(flakeRate)}` : ""}`,
+    ...reasons.slice(0, MOST_FAILURES_EACH).map((reason) => `  - ${inline(reason, 500)}`),
+    ...(hidden > 0 ? [`  - and ${hidden} more`] : []),
+  ];
+};
+
+const beyond = (count: number, most: number, noun: string): string[] =>
+  count > most ? ["", notShown(count - most, `more ${noun}`)] : [];
+
+/** The newest results as Markdown, for the summary of a CI run. */
+export const markdownReport = ({ scenarios, counts }: ReportModel): string => {
+  const rows = scenarios.flatMap((scenario) =>
+    scenario.runners.length === 0
+      ? [neverRow(scenario)]
+      : scenario.runners.map((each) => row(scenario, each)),
+  );
+  const failures = scenarios.flatMap((scenario) =>
+    scenario.runners.map((runner) => failureLines(scenario, runner)).filter((lines) => lines.length > 0),
+  );
+  return [
+    MARKDOWN_MARK,
+    "",
+    `## Scenarios: ${showCounts(counts) || "none yet"}`,
+    "",
+    "| Result | Scenario | By | Took | Version | CI |",
+    "| --- | --- | --- | ---: | --- | --- |",
+    ...rows.slice(0, MOST_ROWS),
+    ...beyond(rows.length, MOST_ROWS, "result"),
+    ...(failures.length > 0 ? ["", "### Why they fail", ""] : []),
+    ...failures.slice(0, MOST_FAILURES).flat(),
+    ...beyond(failures.length, MOST_FAILURES, "failure"),
+    "",
+  ].join("\n");
+};

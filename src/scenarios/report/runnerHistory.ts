@@ -1,0 +1,43 @@
+import type { RunRecord } from "../record.ts";
+import { goesOf } from "./goes.ts";
+import type { RunnerHistory } from "./model.ts";
+import { type Rate, rateOf } from "./wilson.ts";
+import { worstOf } from "./worstOf.ts";
+
+const isGraded = ({ result }: RunRecord): boolean => result !== "manual";
+
+const failuresIn = (executions: readonly RunRecord[]): Rate | undefined => {
+  const graded = executions.filter(isGraded);
+  return rateOf(graded.filter(({ result }) => result === "failing").length, graded.length);
+};
+
+const medianOf = (values: readonly number[]): number | undefined => {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const [before = 0, after] = [sorted[middle - 1], sorted[middle]];
+  if (after === undefined) return undefined;
+  return sorted.length % 2 === 1 ? after : (before + after) / 2;
+};
+
+/** What one runner has made of a scenario, from its executions, newest first; nothing if there are none. */
+export const runnerHistory = (executions: readonly RunRecord[]): RunnerHistory[] => {
+  const [newest] = executions;
+  if (newest === undefined) return [];
+  const goes = goesOf(executions);
+  const latest = goes[0] ?? [];
+  const flakeRate = failuresIn(goes.find((go) => go.filter(isGraded).length > 1) ?? []);
+  const failureRate = failuresIn(executions);
+  const medianMs = medianOf(executions.filter(isGraded).map(({ duration_ms }) => duration_ms));
+  return [
+    {
+      kind: newest.runner.provider === null ? newest.runner.kind : "agent",
+      provider: newest.runner.provider,
+      executions,
+      latest,
+      result: worstOf(latest.map(({ result }) => result)) ?? newest.result,
+      ...(flakeRate !== undefined && { flakeRate }),
+      ...(failureRate !== undefined && { failureRate }),
+      ...(medianMs !== undefined && { medianMs }),
+    },
+  ];
+};

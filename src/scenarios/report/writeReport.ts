@@ -1,0 +1,68 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, extname } from "node:path";
+import { ReportFileError } from "../../commandErrors.ts";
+import { reasonOf } from "../project/reasonOf.ts";
+import { replaceFile } from "../records/writeFileWhole.ts";
+import { REPORT_FORMATS, type ReportFormat } from "./formats.ts";
+import { HTML_MARK, htmlReport } from "./html.ts";
+import { JUNIT_MARK, junitReport } from "./junit.ts";
+import { MARKDOWN_MARK, markdownReport } from "./markdown.ts";
+import type { ReportModel } from "./model.ts";
+import { checkDirectory, headOf } from "./reportPlace.ts";
+
+interface Format {
+  readonly extension: string;
+  readonly mark: string;
+  readonly render: (model: ReportModel) => string;
+}
+
+const FORMATS: Readonly<Record<ReportFormat, Format>> = {
+  html: { extension: ".html", mark: HTML_MARK, render: htmlReport },
+  junit: { extension: ".xml", mark: JUNIT_MARK, render: junitReport },
+  markdown: { extension: ".md", mark: MARKDOWN_MARK, render: markdownReport },
+};
+
+export const renderReport = (model: ReportModel, format: ReportFormat): string =>
+  FORMATS[format].render(model);
+
+/** The format that a file's name asks for; `undefined` if it asks for none of them. */
+export const formatOf = (file: string): ReportFormat | undefined =>
+  REPORT_FORMATS.find((format) => FORMATS[format].extension === extname(file).toLowerCase());
+
+const formatFor = (file: string, format = formatOf(file)): ReportFormat => {
+  if (format !== undefined) return format;
+  throw new ReportFileError(file, "its name does not end in .html, .xml or .md");
+};
+
+/** Whatever is in the way of a report is told with the report's name. */
+const telling = async (file: string, work: () => Promise<void>): Promise<void> => {
+  try {
+    await work();
+  } catch (error) {
+    throw new ReportFileError(file, reasonOf(error), { cause: error });
+  }
+};
+
+/**
+ * Finds out, without changing anything, whether a report can be written: the format is known, nothing is lost with what
+ * is there (an empty file, or an earlier report), and its directory is there or can be made. Throws a `ReportFileError`.
+ */
+export const checkReportFile = async (file: string, format?: ReportFormat): Promise<void> => {
+  formatFor(file, format);
+  await telling(file, async () => {
+    const head = (await headOf(file)) ?? "";
+    if (head !== "" && !Object.values(FORMATS).some(({ mark }) => head.includes(mark))) {
+      throw new Error("there is a file already that is no report of sanddune's");
+    }
+    await checkDirectory(dirname(file));
+  });
+};
+
+/** Writes a report in the format that the file's name asks for, whole or not at all. Replaces nothing but reports. */
+export const writeReport = async (model: ReportModel, file: string, format?: ReportFormat): Promise<void> => {
+  await checkReportFile(file, format);
+  await telling(file, async () => {
+    await mkdir(dirname(file), { recursive: true });
+    await replaceFile(file, renderReport(model, formatFor(file, format)));
+  });
+};

@@ -1,0 +1,208 @@
+import { mkdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { FixtureError, ProjectRemovalError } from "../commandErrors.ts";
+import { ENV_FILE } from "../configDirectory.ts";
+import { readEnvFile } from "../env/envFile.ts";
+import { Redactor } from "../env/redactor.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
+import type { AgentHand } from "./agents/performAgentStep.ts";
+import { buildRecord } from "./buildRecord.ts";
+import type { Execution } from "./executions.ts";
+import { inParallel } from "./inParallel.ts";
+import { startMirror } from "./mirror.ts";
+import { type FixtureSnapshots, layProject, snapshotFixtures } from "./project/fixtures.ts";
+import type { RunRecord } from "./record.ts";
+import { redactRecord, secretsOfEnvironment } from "./records/redactRecord.ts";
+import { addRecord, pruneRecords, writeIndex } from "./records/writeRecords.ts";
+import { openRunnerDirectory, type RunnerDirectory, removeDeadRunners } from "./runnerDirectory.ts";
+import { type Outcome, runScenario } from "./runScenario.ts";
+import type { ScenarioSpec } from "./spec.ts";
+import type { Suite } from "./suite.ts";
+import { CAPTURE_BYTES } from "./workplace.ts";
+import type { Workshop } from "./workshop.ts";
+
+/** What is told about an execution that is over. */
+export interface Finished {
+  readonly execution: Execution;
+  readonly record: RunRecord;
+  readonly recordPath: string;
+  /** Where the project is, if it was to be kept. */
+  readonly projectPath: string | undefined;
+}
+
+export interface SuiteRun {
+  readonly suite: Suite;
+  readonly executions: readonly Execution[];
+  /** Of all scenarios of the suite, for the index. */
+  readonly scenarioIds: readonly string[];
+  readonly runnerVersion: string;
+  /** Given by the caller; without one, a mirror is started if the suite has something to serve. */
+  readonly baseUrl: string | undefined;
+  readonly ciUrl: string | undefined;
+  readonly concurrency: number;
+  readonly keepsProjects: boolean;
+  /** How many records of a scenario are kept; all of them if it is left out. */
+  readonly keep: number | undefined;
+  /** The places of an execution. */
+  readonly workshopOf: (execution: Execution, projectPath: string, directory: RunnerDirectory) => Workshop;
+  /** Who does the agent's steps; `undefined` for an execution without any. */
+  readonly handOf: (execution: Execution) => AgentHand | undefined;
+  readonly onMirror: (baseUrl: string) => void;
+  readonly onFinished: (finished: Finished) => void;
+  /** The runner itself has failed, at an execution or after it: nothing of that is a verdict. */
+  readonly onProblem: (subject: string, problem: Error, projectPath?: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** What all executions of one go share. */
+interface Go extends SuiteRun {
+  /** `baseUrl` is the mirror's. */
+  readonly usesMirror: boolean;
+  readonly directory: RunnerDirectory;
+  readonly snapshots: FixtureSnapshots;
+  readonly secrets: ReadonlyMap<string, string>;
+  /** The names of the records so far, by scenario. */
+  readonly written: Map<string, Set<string>>;
+}
+
+const NOT_AUTOMATED: Outcome = { result: "manual", steps: [], assertions: [], notes: undefined };
+
+const fixtureOf = ({ suite, snapshots: { snapshots, problems } }: Go, { fixture = "" }: ScenarioSpec) => {
+  const snapshot = snapshots.get(fixture);
+  if (snapshot !== undefined) return snapshot;
+  throw new FixtureError(fixture, suite.fixturesRoot, problems.get(fixture) ?? "it was not copied");
+};
+
+/** What no record shows: paths of the host. */
+const pathsOf = (suite: Suite, projectPath: string): ReadonlyMap<string, string> =>
+  new Map([
+    [suite.fixturesRoot, "<fixtures>"],
+    [suite.recordsDir, "<records>"],
+    [suite.scenarioDir, "<scenarios>"],
+    ...(suite.mirrorDir === undefined ? [] : ([[suite.mirrorDir, "<mirror>"]] as const)),
+    [suite.root, "<suite>"],
+    [projectPath, "<project>"],
+  ]);
+
+const execute = async (go: Go, execution: Execution, projectPath: string): Promise<RunRecord> => {
+  const { suite, signal } = go;
+  const { scenario, adapter } = execution;
+  const { spec } = scenario;
+  const startedAt = new Date();
+  const about = {
+    startedAt,
+    go: go.directory.runId,
+    version: suite.version,
+    runnerVersion: go.runnerVersion,
+    ciUrl: go.ciUrl,
+  };
+  const paths = pathsOf(suite, projectPath);
+  if (adapter === undefined) {
+    const record = buildRecord(execution, NOT_AUTOMATED, { ...about, sandbox: null, agent: undefined });
+    return redactRecord(record, { secrets: go.secrets, paths });
+  }
+  await layProject(fixtureOf(go, spec), projectPath);
+  const copied = { name: "copy fixture", exit_code: 0, duration_ms: Date.now() - startedAt.getTime() };
+  const workshop = go.workshopOf(execution, projectPath, go.directory);
+  const agent = go.handOf(execution);
+  const secrets = new Map([...go.secrets, ...(agent?.secrets ?? [])]);
+  const redactor = new Redactor(secrets);
+  const outcome = await runScenario({
+    ...{ suite, spec, adapter, projectPath, workshop, agent, signal },
+    baseUrl: go.baseUrl,
+    usesMirror: go.usesMirror,
+    redact: (text) => redactor.text(text),
+    redactOutput: (text) => redactor.capturedEnd(text, CAPTURE_BYTES),
+  });
+  const steps = [copied, ...outcome.steps];
+  const record = buildRecord(
+    execution,
+    { ...outcome, steps },
+    { ...about, sandbox: workshop.sandbox, agent },
+  );
+  return redactRecord(record, { secrets, paths });
+};
+
+/** What cannot be removed is no reason not to execute the others. */
+const removeProject = async (go: Go, id: string, projectPath: string): Promise<void> => {
+  try {
+    await removeDirectory(projectPath);
+  } catch (cause) {
+    go.onProblem(id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
+  }
+};
+
+const prune = async ({ suite, keep, written }: Go, id: string, recordPath: string): Promise<void> => {
+  if (keep === undefined) return;
+  const names = written.get(id) ?? new Set();
+  written.set(id, names.add(basename(recordPath)));
+  await pruneRecords(suite.recordsDir, id, { keep, written: names });
+};
+
+const runOne = async (go: Go, execution: Execution, number: number): Promise<void> => {
+  const { suite, signal, keepsProjects } = go;
+  const { id } = execution.scenario;
+  const projectPath = join(go.directory.path, `${number}-${id}`);
+  try {
+    const record = await execute(go, execution, projectPath);
+    const recordPath = await addRecord(suite.recordsDir, record);
+    const isKept = keepsProjects && execution.adapter !== undefined;
+    go.onFinished({ execution, record, recordPath, projectPath: isKept ? projectPath : undefined });
+    await prune(go, id, recordPath);
+  } catch (error) {
+    if (signal.aborted) throw signal.reason;
+    go.onProblem(id, error as Error, keepsProjects ? projectPath : undefined);
+  } finally {
+    if (!keepsProjects) await removeProject(go, id, projectPath);
+  }
+};
+
+const executeAll = async (run: SuiteRun, directory: RunnerDirectory, mirrorUrl?: string) => {
+  const { suite, executions } = run;
+  const fixtures = executions.flatMap(({ scenario: { spec } }) => spec.fixture ?? []);
+  const fixturesDirectory = join(directory.path, "fixtures");
+  await mkdir(fixturesDirectory);
+  const go: Go = {
+    ...run,
+    baseUrl: mirrorUrl ?? run.baseUrl,
+    usesMirror: mirrorUrl !== undefined,
+    directory,
+    snapshots: await snapshotFixtures(suite, fixtures, fixturesDirectory),
+    secrets: new Map([
+      ...Object.entries(readEnvFile(join(suite.root, ENV_FILE)) ?? {}),
+      ...secretsOfEnvironment(process.env),
+    ]),
+    written: new Map(),
+  };
+  const numbered = executions.map((execution, index) => ({ execution, number: index + 1 }));
+  try {
+    await inParallel(numbered, run.concurrency, ({ execution, number }) => runOne(go, execution, number));
+  } finally {
+    // The records are there, and the index can be made of them by any later run.
+    await writeIndex(suite.recordsDir, run.scenarioIds).catch((error) => run.onProblem("index.json", error));
+  }
+};
+
+const withMirror = async (run: SuiteRun, directory: RunnerDirectory): Promise<void> => {
+  const { mirrorDir } = run.suite;
+  if (run.baseUrl !== undefined || mirrorDir === undefined) return executeAll(run, directory);
+  const mirror = await startMirror(mirrorDir);
+  try {
+    run.onMirror(mirror.baseUrl);
+    await executeAll(run, directory, mirror.baseUrl);
+  } finally {
+    await mirror.close();
+  }
+};
+
+/** Executes scenarios side by side, and writes a record of each. Rejects if nothing at all could be executed. */
+export const runSuite = async (run: SuiteRun): Promise<void> => {
+  run.signal.throwIfAborted();
+  await removeDeadRunners();
+  const directory = await openRunnerDirectory();
+  try {
+    await withMirror(run, directory);
+  } finally {
+    await (run.keepsProjects ? directory.keep() : directory.remove());
+  }
+};

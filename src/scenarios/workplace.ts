@@ -1,0 +1,35 @@
+/** A program to be run in the project's directory, as if by its user. */
+export interface WorkCommand {
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface WorkResult {
+  /** 124 if it took too long, 127 if the program is missing, 128 + n if signal n ended it. */
+  readonly code: number;
+  /** The end of what it printed. */
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Where the commands of a scenario run: on the host, or in a sandbox over the same project.
+ *
+ * - `run` MUST resolve for everything that a command can do. It rejects with `signal.reason`, or with an error of
+ *   sanddune's if the place itself is gone.
+ * - `close` MUST end whatever the commands have left running before it resolves, and MUST be idempotent.
+ */
+export interface Workplace {
+  /** The project, as commands see it. */
+  readonly projectRoot: string;
+  run(command: WorkCommand): Promise<WorkResult>;
+  close(): Promise<void>;
+}
+
+/** How much is kept of what a command printed, of its end: that is all that a record shows. */
+export const CAPTURE_BYTES = 64 * 1024;
+
+export const EXIT_TIMEOUT = 124;
+export const EXIT_NOT_FOUND = 127;
