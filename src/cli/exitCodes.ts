@@ -1,4 +1,9 @@
-import { ProjectConfigError } from "../commandErrors.ts";
+import {
+  ProjectConfigError,
+  ReportFileError,
+  ScenarioConfigError,
+  ScenarioExistsError,
+} from "../commandErrors.ts";
 import {
   CancelledError,
   EnvOverlapError,
@@ -22,6 +27,9 @@ const BAD_USAGE = [
   MissingPromptArgumentError,
   EnvOverlapError,
   ProjectConfigError,
+  ScenarioConfigError,
+  ScenarioExistsError,
+  ReportFileError,
 ];
 
 /** What the process ends with: 2 when another command line would help, 1 when the run failed, 128 + n for signal n. */

@@ -9,6 +9,7 @@ import { createInitCommand } from "./initCommand.ts";
 import { createLogsCommand } from "./logsCommand.ts";
 import { createPsCommand } from "./psCommand.ts";
 import { createRunCommand } from "./runCommand.ts";
+import { createScenarioCommand } from "./scenarioCommand.ts";
 import { createStopCommand } from "./stopCommand.ts";
 import { version } from "./version.ts";
 
@@ -44,6 +45,7 @@ export const createProgram = (): Command => {
     .addCommand(createLogsCommand())
     .addCommand(createStopCommand())
     .addCommand(createCleanCommand());
+  program.commandsGroup("Grade:").addCommand(createScenarioCommand());
   program
     .commandsGroup("Other:")
     .addCommand(createCompletionsCommand())

@@ -15,7 +15,10 @@ export interface Said {
 export type Choices = { readonly [Key in keyof ProjectConfig]?: Said | undefined };
 
 /** Flags win over the project config, and what that says about its agent is not for another one. */
-export const choicesOf = (flags: ChoiceFlags, { config, configPath }: Project): Choices => {
+export const choicesOf = (
+  flags: ChoiceFlags,
+  { config, configPath }: Pick<Project, "config" | "configPath">,
+): Choices => {
   const choices = choose(flags, config);
   const said = (flag: string, key: keyof ProjectConfig): Said | undefined => {
     const chosen = choices[key];

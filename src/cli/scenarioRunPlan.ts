@@ -1,0 +1,154 @@
+import { availableParallelism } from "node:os";
+import { distrustCheckoutOf } from "../process/hostPrograms.ts";
+import type { AgentHand } from "../scenarios/agents/performAgentStep.ts";
+import type { HandOptions } from "../scenarios/agents/prepareHand.ts";
+import type { Execution, RunnableFilter } from "../scenarios/executions.ts";
+import type { LoadedScenarios } from "../scenarios/pages/loadScenarios.ts";
+import type { PageProblem } from "../scenarios/pages/problem.ts";
+import type { SuiteRun } from "../scenarios/runSuite.ts";
+import type { Scenario, ScenarioSpec } from "../scenarios/spec.ts";
+import { agentNames } from "./agentFlags.ts";
+import type { ScenarioRunFlags } from "./scenarioRunFlags.ts";
+import { checkAddress, type ScenarioSandboxes, scenarioSandboxes } from "./scenarioSandbox.ts";
+import { UsageError } from "./usageError.ts";
+import { version } from "./version.ts";
+
+/** What is to be executed, and what of the suite cannot be. */
+export interface ScenarioRunPlan {
+  readonly run: Omit<SuiteRun, "onMirror" | "onFinished" | "onProblem" | "signal">;
+  readonly scenarios: readonly Scenario[];
+  readonly problems: readonly PageProblem[];
+}
+
+const needsAgent = ({ runnable }: ScenarioSpec, filter: RunnableFilter): boolean =>
+  runnable === "agent" || (runnable === "both" && filter !== "cli");
+
+const checkAgent = ({ agent }: ScenarioRunFlags): void => {
+  // What pages call it is understood here too.
+  const known = [...agentNames, "claude"];
+  if (agent === undefined || known.includes(agent)) return;
+  throw new UsageError(`--agent: there is no ${JSON.stringify(agent)}. Known are: ${agentNames.join(", ")}`);
+};
+
+/** A name that selects nothing is a slip, and must not look like success. */
+const checkSelection = (
+  { only }: ScenarioRunFlags,
+  runnable: RunnableFilter,
+  { scenarios, ids, selected, problems }: LoadedScenarios & { readonly selected: readonly Scenario[] },
+): void => {
+  const missing = only?.filter((id) => !ids.includes(id)) ?? [];
+  if (missing.length > 0) {
+    throw new UsageError(`--only: there is no scenario ${missing.join(", ")}. See: sanddune scenario list`);
+  }
+  if (selected.length > 0 || problems.length > 0) return;
+  throw new UsageError(
+    `None of the ${scenarios.length} scenarios is meant by --runnable ${runnable}. See: sanddune scenario list`,
+  );
+};
+
+/** Sandboxes are tried before the first scenario: none of them would get further. */
+const tryOut = async (
+  executions: readonly Execution[],
+  sandboxes: ScenarioSandboxes,
+  handOf: SuiteRun["handOf"],
+  { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal: AbortSignal },
+): Promise<void> => {
+  const isUsed = (adapter: "cli" | "agent") =>
+    executions.some((execution) => {
+      const hand = handOf(execution);
+      return execution.adapter === adapter && (hand === undefined || !("manual" in hand));
+    });
+  for (const adapter of ["cli", "agent"] as const) {
+    const provider = sandboxes[adapter];
+    if (provider === undefined || provider === "none" || !isUsed(adapter)) continue;
+    await provider.preflight?.({ repositoryPath, signal });
+  }
+};
+
+/** Who does the agent's steps of each of these scenarios. */
+const prepareHands = async (
+  scenarios: readonly Scenario[],
+  options: HandOptions,
+): Promise<ReadonlyMap<Scenario, AgentHand>> => {
+  const hands = new Map<Scenario, AgentHand>();
+  if (scenarios.length === 0) return hands;
+  const { prepareHand } = await import("../scenarios/agents/prepareHand.ts");
+  for (const scenario of scenarios) {
+    hands.set(scenario, await prepareHand(scenario.spec, options));
+  }
+  return hands;
+};
+
+/** Finds out what the command line means, before anything is executed. */
+export const planScenarioRun = async (
+  dir: string | undefined,
+  flags: ScenarioRunFlags,
+  signal: AbortSignal,
+): Promise<ScenarioRunPlan> => {
+  checkAddress("--ci", flags.ci);
+  checkAddress("--base-url", flags.baseUrl);
+  checkAgent(flags);
+  // Only now: whoever wants the help, or a completion, does not wait for the engine.
+  const [
+    { readSuite },
+    { loadScenarios },
+    { planExecutions, selectScenarios },
+    { readOverrides },
+    { sandboxWorkshop },
+  ] = await Promise.all([
+    import("../scenarios/readSuite.ts"),
+    import("../scenarios/pages/loadScenarios.ts"),
+    import("../scenarios/executions.ts"),
+    import("../scenarios/agents/overrides.ts"),
+    import("../scenarios/sandboxWorkshop.ts"),
+  ]);
+  const suite = await readSuite({ cwd: flags.cwd, dir, config: flags.config });
+  distrustCheckoutOf(suite.root);
+  const { scenarios, ids, problems } = await loadScenarios(suite);
+  const runnable = flags.runnable ?? (flags.only === undefined ? "cli" : "any");
+  const selected = selectScenarios(scenarios, { runnable, ...(flags.only && { only: flags.only }) });
+  checkSelection(flags, runnable, { scenarios, ids, selected, problems });
+  const usesMirror = flags.baseUrl === undefined && suite.mirrorDir !== undefined;
+  const forAgent = selected.filter(({ spec }) => needsAgent(spec, runnable));
+  const agent = flags.agent ?? (flags.agentCommand === undefined ? undefined : "command");
+  const overrides = readOverrides({ ...flags, agent }, process.env);
+  const sandboxes = await scenarioSandboxes(flags, {
+    usesMirror,
+    usesAgent: forAgent.length > 0,
+    usesModel: overrides.agent !== "command",
+  });
+  const hands = await prepareHands(forAgent, { suite, overrides, sandbox: sandboxes.agent, signal });
+  const handOf = ({ scenario, adapter }: Execution) =>
+    adapter === "agent" ? hands.get(scenario) : undefined;
+  const executions = planExecutions(selected, {
+    runnable,
+    repeat: flags.repeat,
+    available: (scenario) => [
+      ...(suite.cliCommand === undefined ? [] : (["cli"] as const)),
+      ...("manual" in (hands.get(scenario) ?? {}) ? [] : (["agent"] as const)),
+    ],
+  });
+  await tryOut(executions, sandboxes, handOf, { repositoryPath: suite.root, signal });
+  return {
+    scenarios,
+    problems,
+    run: {
+      suite,
+      executions,
+      scenarioIds: ids,
+      runnerVersion: version,
+      baseUrl: flags.baseUrl,
+      ciUrl: flags.ci,
+      concurrency: flags.concurrency ?? availableParallelism(),
+      keepsProjects: flags.keepTmp ?? false,
+      keep: flags.keep,
+      handOf,
+      workshopOf: ({ adapter }, projectPath, runner) =>
+        sandboxWorkshop((adapter === "agent" ? sandboxes.agent : sandboxes.cli) ?? "none", {
+          suite,
+          projectPath,
+          runner,
+        }),
+    },
+  };
+};
