@@ -1,0 +1,64 @@
+import { h, type VNode } from "vue";
+import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/record.ts";
+import {
+  circumstances,
+  counted,
+  endOf,
+  harmless,
+  isFine,
+  printed,
+  showEnd,
+  showMs,
+} from "../scenarios/report/words.ts";
+import { badge, words } from "./parts.ts";
+
+const TAIL_LENGTH = 2000;
+const MOST = 100;
+
+const output = (name: string, text: string | undefined): VNode[] =>
+  text === undefined ? [] : [h("div", { class: "quiet" }, name), h("pre", { tabindex: 0 }, text)];
+
+const step = (taken: StepRecord): VNode[] => [
+  h("div", [
+    badge(isFine(taken) ? "passing" : taken.manual ? "manual" : "failing", showEnd(taken)),
+    ` ${words(taken.name)} `,
+    h("span", { class: "quiet" }, showMs(taken.duration_ms)),
+  ]),
+  h("div", { class: "outputs" }, [
+    ...output("stdout", printed(taken.stdout_tail, TAIL_LENGTH)),
+    ...output("stderr", printed(taken.stderr_tail, TAIL_LENGTH)),
+  ]),
+];
+
+const assertion = ({ name, ok, detail }: AssertionRecord): VNode =>
+  h("div", [
+    badge(ok ? "passing" : "failing", ok ? "holds" : "fails"),
+    ` ${words(name)} `,
+    h("span", { class: "quiet" }, words(detail, 1000)),
+  ]);
+
+const summaryOf = (record: RunRecord): string => {
+  const { manifest_version, steps, assertions } = record;
+  const failed = assertions.filter(({ ok }) => !ok).length;
+  const parts = [
+    manifest_version,
+    circumstances(record),
+    steps.length > 0 && counted(steps.length, "step"),
+    assertions.length > 0 &&
+      counted(assertions.length, "assertion") + (failed > 0 ? `, ${failed} failed` : ""),
+  ];
+  return words(parts.filter((part) => typeof part === "string").join(" · "));
+};
+
+/** What made an execution what it was, with its steps and assertions, which open without a script. */
+export const executionDetails = (record: RunRecord): VNode => {
+  const { steps, assertions, notes } = record;
+  const isAll = steps.length + assertions.length === 0 && notes === null;
+  if (isAll) return h("div", { class: "quiet" }, summaryOf(record));
+  return h("details", [
+    h("summary", summaryOf(record)),
+    notes === null ? undefined : h("p", { class: "notes" }, harmless(endOf(notes, TAIL_LENGTH))),
+    ...assertions.slice(0, MOST).map(assertion),
+    ...steps.slice(0, MOST).flatMap(step),
+  ]);
+};
