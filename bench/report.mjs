@@ -79,6 +79,8 @@ ${skippedText(skipped)}
 * **memory, time per MB**: an agent with two secrets that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
 * **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
+* **40 scenarios**: one \`sanddune scenario run\` over 40 scenarios with one small command each, against the same commands,
+  as many at a time, and nothing else.
 
 Sessions are medians of 10, imports of 20, after one round that warms up. Both sides take turns.
 

@@ -3,10 +3,11 @@ import { writeFileSync } from "node:fs";
 import { floodBenchmark } from "./flood.mjs";
 import { importBenchmark } from "./importCost.mjs";
 import { performancePage, spreadLines, terminalTable } from "./report.mjs";
+import { scenariosBenchmark } from "./scenarios.mjs";
 import { sessionBenchmarks } from "./sessions.mjs";
 import { warmBenchmark } from "./warm.mjs";
 
-const benchmarks = [...sessionBenchmarks, warmBenchmark, floodBenchmark, importBenchmark];
+const benchmarks = [...sessionBenchmarks, warmBenchmark, floodBenchmark, importBenchmark, scenariosBenchmark];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !benchmarks.some((benchmark) => benchmark.name === name));
 if (unknown.length > 0) {

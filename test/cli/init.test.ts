@@ -341,14 +341,18 @@ describe("sanddune init where there is something already", () => {
 
   it("adds itself to what earlier runs have left, and leaves that alone", async () => {
     const cwd = temporaryRepository();
-    const kept = ["runs/1/journal.jsonl", "logs/1.log", ".env"].map((name) => join(cwd, ".sanddune", name));
+    const kept = ["runs/1/journal.jsonl", "logs/1.log", ".env", "scenarios.json"].map((name) =>
+      join(cwd, ".sanddune", name),
+    );
     mkdirSync(join(cwd, ".sanddune/runs/1"), { recursive: true });
     mkdirSync(join(cwd, ".sanddune/logs"));
     for (const path of kept) writeFileSync(path, "kept");
     const { exitCode } = await runCli(["init", ...ANSWERS], { cwd });
     expect(exitCode).toBe(0);
     for (const path of kept) expect(readFileSync(path, "utf8")).toBe("kept");
-    expect(readdirSync(join(cwd, ".sanddune")).sort()).toEqual([...FILES, ".env", "logs", "runs"].sort());
+    expect(readdirSync(join(cwd, ".sanddune")).sort()).toEqual(
+      [...FILES, ".env", "logs", "runs", "scenarios.json"].sort(),
+    );
     expect(addedTo(cwd)).toEqual([".sanddune"]);
   });
 });

@@ -34,9 +34,9 @@ const flagsIn = (text: string): string[] =>
 
 const allFlags = (name: string): string[] => {
   const text = help(name);
-  const hasOwnCommands = text.includes("build-image");
-  return hasOwnCommands
-    ? ["build-image", "remove-image"].flatMap((command) => flagsIn(help(name, command)))
+  const ownCommands = commandsIn(text.split(/^Commands:$/m)[1] ?? "");
+  return ownCommands.length > 0
+    ? ownCommands.flatMap((command) => flagsIn(help(name, command)))
     : flagsIn(text);
 };
 

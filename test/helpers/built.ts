@@ -14,7 +14,9 @@ const isUpToDate = (): boolean => {
   const inputs = [
     "package.json",
     "scripts/build.mjs",
-    ...readdirSync(join(ROOT, "src"), { recursive: true }).map((name) => `src/${name}`),
+    ...["src", "schemas"].flatMap((directory) =>
+      readdirSync(join(ROOT, directory), { recursive: true }).map((name) => `${directory}/${name}`),
+    ),
   ];
   return inputs.every((name) => modifiedAt(join(ROOT, name)) <= builtAt);
 };

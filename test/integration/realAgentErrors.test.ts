@@ -112,7 +112,7 @@ for (const agent of NAMES) {
     describeWith([AGENTS[agent].runtime, sandbox], `the real ${agent} in ${sandbox}`, () => {
       it("fails with its own words when its key is refused, and leaves nothing behind", SLOW, async () => {
         const { error, cwd } = await failure(agent, sandbox, REFUSED, []);
-        expect(error).toBeInstanceOf(AgentAuthenticationError);
+        expect(error, error.message).toBeInstanceOf(AgentAuthenticationError);
         expect(error.problem).toContain(WORDS_OF_401[agent]);
         expect(error.message).toContain(error.problem);
         expect(error.commits).toEqual([]);
@@ -124,7 +124,7 @@ for (const agent of NAMES) {
         SLOW,
         async () => {
           const { error, cwd } = await failure(agent, sandbox, LIMITED, [COMMITTING[0]]);
-          expect(error).toBeInstanceOf(AgentRateLimitError);
+          expect(error, error.message).toBeInstanceOf(AgentRateLimitError);
           expect(error.problem).toContain(WORDS_OF_429[agent]);
           expect(error.message).toContain(error.problem);
           expect(error.commits).toHaveLength(1);
@@ -139,14 +139,14 @@ for (const agent of NAMES) {
     it("fails with its own words when the model's servers are overloaded", SLOW, async () => {
       const { turn, words } = OVERLOADS[agent];
       const { error } = await failure(agent, "bubblewrap", turn, []);
-      expect(error).toBeInstanceOf(AgentOverloadedError);
+      expect(error, error.message).toBeInstanceOf(AgentOverloadedError);
       expect(error.problem).toContain(words);
     });
 
     it("fails with its own words when the conversation does not fit the model", SLOW, async () => {
       const { turn, words } = OVERFLOWS[agent];
       const { error } = await failure(agent, "bubblewrap", turn, []);
-      expect(error).toBeInstanceOf(AgentContextLengthError);
+      expect(error, error.message).toBeInstanceOf(AgentContextLengthError);
       expect(error.problem).toContain(words);
     });
 

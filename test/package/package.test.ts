@@ -47,6 +47,7 @@ it("ships what it needs and nothing of its insides", () => {
     "README.md",
     "dist",
     "package.json",
+    "schemas",
     "templates",
   ]);
   expect(existsSync(join(installed, "dist/engine"))).toBe(false);

@@ -1,0 +1,55 @@
+import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
+import { openRunnerDirectory } from "../../src/scenarios/runnerDirectory.ts";
+import { sandboxWorkshop } from "../../src/scenarios/sandboxWorkshop.ts";
+import type { Suite } from "../../src/scenarios/suite.ts";
+import type { WorkResult } from "../../src/scenarios/workplace.ts";
+import type { Workshop } from "../../src/scenarios/workshop.ts";
+import { temporaryDirectory } from "./repository.ts";
+
+/** A suite, and one project of it. */
+export interface Scene {
+  readonly suite: Suite;
+  readonly projectPath: string;
+  readonly workshop: Workshop;
+  readonly signal: AbortSignal;
+}
+
+export const writeFiles = (directory: string, files: Readonly<Record<string, string>>): void => {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(join(directory, path, ".."), { recursive: true });
+    writeFileSync(join(directory, path), content);
+  }
+};
+
+/** A suite with these files in it, and a project with one file, over which places can be opened. */
+export const scenarioScene = async (
+  provider: SandboxProvider | "none",
+  files: Readonly<Record<string, string>> = {},
+): Promise<Scene> => {
+  const root = realpathSync(temporaryDirectory());
+  writeFiles(root, files);
+  const runner = await openRunnerDirectory();
+  onTestFinished(() => runner.remove());
+  const projectPath = join(runner.path, "1-scene");
+  writeFiles(projectPath, { "README.md": "# Fixture\n" });
+  const suite: Suite = { root, scenarioDir: root, fixturesRoot: root, recordsDir: join(root, "runs") };
+  const workshop = sandboxWorkshop(provider, { suite, projectPath, runner });
+  return { suite, projectPath, workshop, signal: new AbortController().signal };
+};
+
+/** Runs one command in a place for commands, which is closed after it. */
+export const runCommand = async (
+  { workshop, signal }: Scene,
+  argv: readonly string[],
+  timeoutMs = 30_000,
+): Promise<WorkResult> => {
+  const place = await workshop.openForCommands(signal);
+  try {
+    return await place.run({ argv, timeoutMs, signal });
+  } finally {
+    await place.close();
+  }
+};
