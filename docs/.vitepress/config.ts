@@ -1,5 +1,5 @@
 import { defineConfig } from "vitepress";
-import { links } from "./links.ts";
+import { links, WITHOUT_PAGES } from "./links.ts";
 import { fenceIndentedCode, literalBraces, slugify } from "./markdown.ts";
 import { sidebar } from "./navigation.ts";
 
@@ -8,7 +8,7 @@ export default defineConfig({
   description: "Hand a prompt to a coding agent in a sandbox, and get commits on a branch.",
   lang: "en",
   cacheDir: "../.cache/vitepress",
-  srcExclude: ["examples/**"],
+  srcExclude: WITHOUT_PAGES.map((directory) => `${directory}**`),
   rewrites: { "adr/README.md": "adr/index.md" },
   markdown: {
     anchor: { slugify },

@@ -2,6 +2,9 @@ import { posix } from "node:path";
 import type { MarkdownRenderer } from "vitepress";
 import { sidebar } from "./navigation.ts";
 
+/** Directories below `docs/` whose files are no pages, though some are Markdown. */
+export const WITHOUT_PAGES: readonly string[] = ["examples/", "testing/fixtures/"];
+
 /** Documents at the top of the repository that have a page on the site. */
 const PAGES: Readonly<Record<string, string>> = { "../CONTEXT.md": "glossary.md" };
 
@@ -14,7 +17,7 @@ const onSite = (href: string, page: string): string | undefined => {
   if (/^([a-z]+:|#|\/)/.test(href)) return href;
   const [target = "", anchor] = href.split("#");
   const path = posix.join(posix.dirname(page), target);
-  const isPage = path.endsWith(".md") && !path.startsWith("../") && !path.startsWith("examples/");
+  const isPage = path.endsWith(".md") && !["../", ...WITHOUT_PAGES].some((start) => path.startsWith(start));
   if (isPage) return href;
   const substitute = PAGES[path];
   if (substitute === undefined) return undefined;

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /** A page, named by the path of its file below `docs/`, without the extension. */
@@ -16,17 +16,20 @@ interface Section {
 
 const page = (text: string, name: string): Page => ({ text, link: `/${name}` });
 
-const ADR_DIRECTORY = join(import.meta.dirname, "../adr");
+const DOCUMENTS = join(import.meta.dirname, "..");
 
 const titleOf = (file: string): string =>
-  /^# (.*)$/m.exec(readFileSync(join(ADR_DIRECTORY, file), "utf8"))?.[1] ?? file;
+  /^# (.*)$/m.exec(readFileSync(join(DOCUMENTS, file), "utf8"))?.[1] ?? file;
 
-/** A new record needs no line here. */
-const decisionRecords = (): Page[] =>
-  readdirSync(ADR_DIRECTORY)
-    .filter((file) => /^\d{4}-.*\.md$/.test(file))
+/** All pages of a directory by their titles: a new one needs no line here. */
+const pagesIn = (directory: string, names: RegExp): Page[] => {
+  const path = join(DOCUMENTS, directory);
+  if (!existsSync(path)) return [];
+  return readdirSync(path)
+    .filter((file) => names.test(file))
     .sort()
-    .map((file) => page(titleOf(file), `adr/${file.slice(0, -".md".length)}`));
+    .map((file) => page(titleOf(`${directory}/${file}`), `${directory}/${file.slice(0, -".md".length)}`));
+};
 
 /** Every page of the site, in the order in which somebody new would want them. */
 export const sidebar = (): Section[] => [
@@ -77,6 +80,14 @@ export const sidebar = (): Section[] => [
     ],
   },
   {
+    text: "Scenarios",
+    items: [
+      page("Grading a tool or an agent", "scenarios"),
+      page("Everything a scenario can say", "scenario-reference"),
+      page("Reports, a site, CI", "scenario-ci"),
+    ],
+  },
+  {
     text: "When it goes wrong",
     items: [
       page("Troubleshooting", "troubleshooting"),
@@ -87,6 +98,11 @@ export const sidebar = (): Section[] => [
   {
     text: "Trust and cost",
     items: [page("Security model", "safety"), page("Performance", "performance")],
+  },
+  {
+    text: "Our own scenarios",
+    collapsed: true,
+    items: [page("Latest results", "testing/"), ...pagesIn("testing/scenarios", /\.md$/)],
   },
   {
     text: "Internals",
@@ -100,6 +116,6 @@ export const sidebar = (): Section[] => [
   {
     text: "Decisions",
     collapsed: true,
-    items: [page("All records", "adr/"), ...decisionRecords()],
+    items: [page("All records", "adr/"), ...pagesIn("adr", /^\d{4}-.*\.md$/)],
   },
 ];
