@@ -106,6 +106,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
     let failure: { readonly reason: unknown } | undefined;
     let exit: { readonly exitCode: number; readonly at: number } | undefined;
     let drainTimer: NodeJS.Timeout | undefined;
+    let lastLook: NodeJS.Immediate | undefined;
     let timeoutTimer: NodeJS.Timeout | undefined;
     let settled = false;
 
@@ -115,6 +116,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       if (settled) return;
       settled = true;
       clearTimeout(drainTimer);
+      clearImmediate(lastLook);
       clearTimeout(timeoutTimer);
       spec.signal?.removeEventListener("abort", onAbort);
       child.stdin?.destroy();
@@ -159,9 +161,16 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
 
     const restartDrain = () => {
       if (exit === undefined || failure !== undefined || settled) return;
-      clearTimeout(drainTimer);
       const left = exit.at + DRAIN_MS.longest - performance.now();
-      drainTimer = setTimeout(settle, Math.max(0, Math.min(DRAIN_MS.silence, left)));
+      if (left <= 0 && lastLook !== undefined) return;
+      clearTimeout(drainTimer);
+      clearImmediate(lastLook);
+      lastLook = undefined;
+      // A busy process may find the time over before it has looked whether there is anything to read: it looks once more.
+      const look = () => {
+        lastLook = setImmediate(settle);
+      };
+      drainTimer = setTimeout(look, Math.max(0, Math.min(DRAIN_MS.silence, left)));
     };
 
     const receive = (

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { runProcess } from "../../src/process/runProcess.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
+
+/** Keeps this process from doing anything else until the condition holds. */
+const block = (condition: () => boolean): void => {
+  while (!condition());
+};
+
+const blockFor = (ms: number): void => {
+  const end = performance.now() + ms;
+  block(() => performance.now() > end);
+};
+
+/** It has ended, and nobody has asked how. */
+const hasEnded = (pid: number): boolean => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
+
+it("reads all that a process has printed, also if this one has too much to do to look in time", async () => {
+  const directory = temporaryDirectory();
+  const path = (name: string) => join(directory, name);
+  const pids = new Map<string, number>();
+  const start = (name: string, script: string, onStdoutLine?: () => void) =>
+    runProcess({
+      program: "sh",
+      args: ["-c", script],
+      cwd: directory,
+      onStart: (pid) => pids.set(name, pid),
+      ...(onStdoutLine && { onStdoutLine }),
+    });
+  const pidOf = (name: string) => pids.get(name) as number;
+
+  const late = start("late", "until [ -e go ]; do sleep 0.01; done; echo all of it");
+  const ended = start("ended", "exit 0");
+  const talking = start("talking", "echo something; : > talked; until [ -e go ]; do sleep 0.01; done", () => {
+    // Whoever learns now that `ended` has ended learns the same of `late`, and has not looked what that one printed.
+    writeFileSync(path("go"), "");
+    block(() => hasEnded(pidOf("late")));
+    setImmediate(() => blockFor(600));
+  });
+  setTimeout(() => block(() => existsSync(path("talked")) && hasEnded(pidOf("ended"))), 0);
+
+  expect(await late).toMatchObject({ exitCode: 0, stdout: "all of it\n" });
+  await Promise.all([ended, talking]);
+});
