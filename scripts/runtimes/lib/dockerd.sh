@@ -3,6 +3,7 @@
 # shellcheck shell=bash disable=SC2154
 
 docker_data=$cache/docker
+docker_namespace=sanddune-test
 
 docker_pidfile() { printf '%s/docker.pid' "$(recorded "$run_record")"; }
 
@@ -32,8 +33,8 @@ start_dockerd() {
     --pidfile "$(docker_pidfile)"
     # A system-wide containerd, where one runs, is shared by all daemons: only
     # the namespaces keep their containers apart.
-    --containerd-namespace sanddune-test
-    --containerd-plugins-namespace sanddune-test-plugins
+    --containerd-namespace "$docker_namespace"
+    --containerd-plugins-namespace "$docker_namespace-plugins"
     # The host's network stays as it is, save for IP forwarding, without which
     # every "docker run" warns. Containers have no network by default.
     --bridge none --iptables=false --ip6tables=false --ip-masq=false

@@ -57,6 +57,8 @@ events_logger = "file"
 # not be there to manage them.
 runtime = "runc"
 cgroup_manager = "cgroupfs"
+# Podman as a service does not look for it where Podman as a command does.
+init_path = "/usr/bin/docker-init"
 CONF
 }
 
