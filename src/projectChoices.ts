@@ -30,5 +30,6 @@ export const choose = (flags: ChoiceFlags, config: ProjectConfig): ProjectChoice
     agentCommand: aboutAgent("agentCommand"),
     sandbox: byFlag(flags.sandbox) ?? byConfig("sandbox"),
     imageName: byFlag(flags.imageName) ?? byConfig("imageName"),
+    backlog: byFlag(flags.backlog) ?? byConfig("backlog"),
   };
 };

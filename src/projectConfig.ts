@@ -11,9 +11,13 @@ export interface ProjectConfig {
   /** As `--sandbox`. */
   readonly sandbox?: string;
   readonly imageName?: string;
+  /** As `--backlog` of init: where the prompts of the scaffold look for tasks. */
+  readonly backlog?: string;
 }
 
-const KEYS: readonly (keyof ProjectConfig)[] = ["agent", "model", "agentCommand", "sandbox", "imageName"];
+const KEYS: readonly (keyof ProjectConfig)[] = [
+  ...(["agent", "model", "agentCommand", "sandbox", "imageName", "backlog"] as const),
+];
 
 export const PROJECT_CONFIG_FILE = "config.json";
 

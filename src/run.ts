@@ -9,6 +9,22 @@ import type { RunResult } from "./results.ts";
 import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
+/** As `run()`; says when everything was checked and the work begins. */
+export const runChecked = <Sandbox extends SandboxProvider, Value = undefined>(
+  options: RunOptions<Sandbox, Value>,
+  onBegin: () => Promise<void>,
+): Promise<RunResult<Value>> => {
+  const same = { ...options };
+  return enter(options as RunOptions, validateRun, (own) =>
+    liveRun<Value>(
+      planRun(own).pipe(
+        Effect.tap(() => Effect.promise(onBegin)),
+        Effect.flatMap(runSession),
+      ),
+    ),
+  ).then((result) => withGoingOn(result, same, (again) => run<Sandbox, Value>(again)));
+};
+
 /**
  * Runs an agent on a prompt in a sandbox, and resolves with the commits it made on a branch.
  *
@@ -22,9 +38,4 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
  */
 export const run = <Sandbox extends SandboxProvider, Value = undefined>(
   options: RunOptions<Sandbox, Value>,
-): Promise<RunResult<Value>> => {
-  const same = { ...options };
-  return enter(options as RunOptions, validateRun, (own) =>
-    liveRun<Value>(planRun(own).pipe(Effect.flatMap(runSession))),
-  ).then((result) => withGoingOn(result, same, (again) => run<Sandbox, Value>(again)));
-};
+): Promise<RunResult<Value>> => runChecked(options, async () => {});

@@ -74,7 +74,7 @@ try {
   const agent = await Agent.create({
     apiKey: process.env.CURSOR_API_KEY,
     model: { id: process.argv[1] },
-    local: { cwd: process.cwd(), settingSources: ["project", "user"], sandboxOptions: { enabled: false } },
+    local: { cwd: process.cwd(), settingSources: ["project"], sandboxOptions: { enabled: false } },
   });
   const run = await agent.send(prompt);
   for await (const message of run.stream()) await say(message);

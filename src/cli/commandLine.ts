@@ -14,13 +14,19 @@ const usageErrorOf = (error: CommanderError, program: Command, argv: readonly st
   return new UsageError(`${problem}\nSee: ${commandPath(command)} --help`, { cause: error });
 };
 
+/** `help` of what is no command: the parser would print the help of all, as if nothing were wrong. */
+const asksHelpOfNone = (program: Command, [first, name = "-"]: readonly string[]): boolean =>
+  first === "help" && !name.startsWith("-") && !program.commands.some((command) => command.name() === name);
+
 /** Carries out a command line. Sets the exit code; never throws for what the user did or what a run met. */
 export const main = async (argv: readonly string[]): Promise<void> => {
   surviveClosedStreams();
   const program = createProgram();
   try {
     distrustCheckoutOf(process.cwd());
-    await program.parseAsync([...argv], { from: "user" });
+    // The parser says itself what is wrong with the name.
+    const words = asksHelpOfNone(program, argv) ? argv.slice(1, 2) : argv;
+    await program.parseAsync([...words], { from: "user" });
   } catch (error) {
     // A command line that could not be parsed may still say in which form the answer is expected.
     const answer = { json: argv.includes("--json"), isShown: false };

@@ -2,12 +2,12 @@ import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import { agentNames } from "./agentFlags.ts";
+import { sandboxNames } from "./chosenSandbox.ts";
 import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { choices } from "./flagChoices.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
 import { performing } from "./performing.ts";
-import { sandboxNames } from "./sandboxRegistry.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";
 

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { showDuration } from "../display/duration.ts";
-import { buildImage } from "../images/buildImage.ts";
+import { buildImage, checkBuildFile } from "../images/buildImage.ts";
 import { imageSize } from "../images/images.ts";
 import { withExamples } from "./helpExamples.ts";
 import { showBuildProgress } from "./imageProgress.ts";
@@ -28,6 +28,7 @@ const build = (engine: Engine) =>
     checkBuildArgs(buildArgs);
     const target = await findBuildTarget(engine, flags);
     const { imageName } = target;
+    await checkBuildFile({ engine, ...target });
     await tell(`Building ${imageName} from ${target.file} with ${engine} …`);
     const startedAt = performance.now();
     {

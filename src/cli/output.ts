@@ -7,6 +7,9 @@ export const surviveClosedStreams = (): void => {
   process.stderr.on("error", () => {});
 };
 
+/** How wide the terminal is; `undefined` where there is none, or one that does not know. */
+export const terminalColumns = (): number | undefined => process.stdout.columns || undefined;
+
 /** Resolves with whether it was written. A standard stream whose reader has gone calls itself writable all the same. */
 const attempt = (stream: NodeJS.WriteStream, text: string): Promise<boolean> =>
   new Promise((resolve) => stream.write(text, (error) => resolve(error == null)));

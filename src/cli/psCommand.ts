@@ -1,7 +1,7 @@
 import { Command, Option } from "commander";
 import type { RunRecord } from "../runs/runRecord.ts";
 import { withExamples } from "./helpExamples.ts";
-import { print, printJson } from "./output.ts";
+import { print, printJson, terminalColumns } from "./output.ts";
 import { performing } from "./performing.ts";
 import { cannotRead, tellUnreadable } from "./unreadableRuns.ts";
 import { UsageError } from "./usageError.ts";
@@ -64,7 +64,7 @@ const perform = async (flags: PsFlags): Promise<void> => {
     );
   }
   const lines = await view(flags);
-  if (!flags.watch) return print(lines(process.stdout.columns).join("\n"));
+  if (!flags.watch) return print(lines(terminalColumns()).join("\n"));
   const { repaint } = await import("./repaint.ts");
   await repaint(lines);
 };

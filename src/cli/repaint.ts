@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { neutralise } from "../display/neutralise.ts";
+import { terminalColumns } from "./output.ts";
 
 const EVERY_MS = 500;
 const DEFAULT_ROWS = 24;
@@ -12,7 +13,7 @@ const DEFAULT_COLUMNS = 80;
 export const repaint = async (lines: (columns: number) => readonly string[]): Promise<never> => {
   let painted = 0;
   for (;;) {
-    const columns = process.stdout.columns || DEFAULT_COLUMNS;
+    const columns = terminalColumns() ?? DEFAULT_COLUMNS;
     // The last row is the cursor's.
     const rows = (process.stdout.rows || DEFAULT_ROWS) - 1;
     const shown = lines(columns).slice(0, rows);

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import type { Scenario } from "../scenarios/spec.ts";
 import { EXIT_BAD_USAGE } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
-import { print, printJson } from "./output.ts";
+import { print, printJson, terminalColumns } from "./output.ts";
 import { performing } from "./performing.ts";
 import { tellPageProblems } from "./scenarioProblems.ts";
 import { scenarioTable } from "./scenarioTable.ts";
@@ -31,8 +31,8 @@ const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined):
   const suite = await readSuite({ ...choice, dir });
   const { scenarios, problems } = await loadScenarios(suite);
   if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
-  else if (scenarios.length > 0) await print(scenarioTable(scenarios, process.stdout.columns).join("\n"));
-  else
+  else if (scenarios.length > 0) await print(scenarioTable(scenarios, terminalColumns()).join("\n"));
+  else if (problems.length === 0)
     await print(`There are no scenarios in ${suite.scenarioDir}. For one: sanddune scenario new my-scenario`);
   await tellPageProblems(problems);
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;

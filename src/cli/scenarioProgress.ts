@@ -1,44 +1,51 @@
 import { relative } from "node:path";
 import { showDuration } from "../display/duration.ts";
+import type { Execution } from "../scenarios/executions.ts";
 import type { RunRecord } from "../scenarios/record.ts";
 import { isFine } from "../scenarios/report/words.ts";
-import type { Finished } from "../scenarios/runSuite.ts";
+import type { Finished, SuiteRun } from "../scenarios/runSuite.ts";
 
 const MARKS = { passing: "✓", failing: "✗", manual: "-" } as const;
 
 const indented = (text: string): string[] => text.split("\n").map((line) => `    ${line}`);
 
-const nameOf = ({ execution: { scenario, adapter, repeat }, record: { runner } }: Finished): string => {
-  const by = scenario.spec.runnable === "both" ? ` (${adapter === "agent" ? runner.provider : "cli"})` : "";
+/** What an execution is called; `agent` is who does the agent's steps. */
+const nameOf = ({ scenario, adapter, repeat }: Execution, agent: string | null | undefined): string => {
+  const by = scenario.spec.runnable === "both" ? ` (${adapter === "agent" ? agent : "cli"})` : "";
   const number = repeat === undefined ? "" : ` ${repeat.number}/${repeat.of}`;
   return `${scenario.id}${by}${number}`;
 };
 
 const MAX_SAID_LINES = 8;
 
-/** The last words of the step that failed. */
+/** The last words of the step that failed, below a line that says so. */
 const lastWords = ({ result, steps }: RunRecord): string[] => {
   const last = steps.at(-1);
   if (result !== "failing" || last === undefined || isFine(last)) return [];
   const said = last.stderr_tail || last.stdout_tail || "";
-  return said === "" ? [] : said.split("\n").slice(-MAX_SAID_LINES);
+  if (said === "") return [];
+  const lines = said.split("\n").slice(-MAX_SAID_LINES);
+  return indented(["last words of the step that failed:", ...lines.map((line) => `  ${line}`)].join("\n"));
 };
 
 /** How an execution went, in lines. */
 export const linesOf = (finished: Finished, width: number): string[] => {
-  const { record, recordPath, projectPath } = finished;
+  const { execution, record, recordPath, projectPath } = finished;
+  const name = nameOf(execution, record.runner.provider);
   return [
-    `${MARKS[record.result]} ${nameOf(finished).padEnd(width)}  ${record.result}  ${showDuration(record.duration_ms)}`,
+    `${MARKS[record.result]} ${name.padEnd(width)}  ${record.result}  ${showDuration(record.duration_ms)}`,
     ...(record.result !== "passing" && record.notes !== null ? indented(record.notes) : []),
-    ...lastWords(record).map((line) => `      ${line}`),
+    ...lastWords(record),
     ...(record.result === "failing" ? indented(`record: ${relative(process.cwd(), recordPath)}`) : []),
     ...(projectPath === undefined ? [] : indented(`project: ${projectPath}`)),
   ];
 };
 
-/** How wide the names of the scenarios are. */
-export const widthOfIds = (ids: readonly string[]): number =>
-  ids.reduce((width, { length }) => Math.max(width, length), 0);
+/** How wide the names of executions are. */
+export const widthOfNames = ({ executions, handOf }: Pick<SuiteRun, "executions" | "handOf">): number =>
+  executions
+    .map((execution) => nameOf(execution, handOf(execution)?.provider))
+    .reduce((width, { length }) => Math.max(width, length), 0);
 
 /** Something that could not be graded, and says nothing about what is tested. */
 export interface Problem {

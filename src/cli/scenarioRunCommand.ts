@@ -5,7 +5,7 @@ import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell } from "./output.ts";
 import { reportError } from "./reportError.ts";
 import { tellPageProblems } from "./scenarioProblems.ts";
-import { linesOf, type Problem, showTally, tallyOf, widthOfIds } from "./scenarioProgress.ts";
+import { linesOf, type Problem, showTally, tallyOf, widthOfNames } from "./scenarioProgress.ts";
 import { addScenarioRunFlags, type ScenarioRunFlags } from "./scenarioRunFlags.ts";
 import { planScenarioRun, type ScenarioRunPlan } from "./scenarioRunPlan.ts";
 import { abortOnStopSignals, StoppedError } from "./stopSignals.ts";
@@ -51,7 +51,7 @@ const execute = async (
   const { runSuite } = await import("../scenarios/runSuite.ts");
   const finished: Finished[] = [];
   const problems: Problem[] = [];
-  const width = widthOfIds(run.executions.map(({ scenario }) => scenario.id));
+  const width = widthOfNames(run);
   await runSuite({
     ...run,
     signal,

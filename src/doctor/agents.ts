@@ -22,8 +22,8 @@ const versionIn = async (
   return exitCode === 0 ? (/\d+\.\S+/.exec(stdout)?.[0] ?? "found") : undefined;
 };
 
-const installFix = ({ installation }: AgentProvider, sandbox: string): string => {
-  const lines = installation?.dockerfile ?? [];
+/** How a program gets into a sandbox, by lines of a Dockerfile. */
+export const installFix = (lines: readonly string[], sandbox: string): string => {
   if (sandbox === "bubblewrap") {
     return `On this machine, as root: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
   }
@@ -48,7 +48,11 @@ export const checkAgents = async (
       return failed(title, version.message, `See why this does not come to an end there: ${command}`);
     }
     return version === undefined
-      ? failed(title, "its program cannot be used there", installFix(agent, sandbox))
+      ? failed(
+          title,
+          "its program cannot be used there",
+          installFix(agent.installation?.dockerfile ?? [], sandbox),
+        )
       : ok(title, version);
   }
   const found = await Promise.all(

@@ -7,6 +7,7 @@ import { readEnvFile } from "../env/envFile.ts";
 import type { SandduneError } from "../errors.ts";
 import { isTracked } from "../git/trackedFile.ts";
 import { runAtBoundary } from "../process/boundary.ts";
+import { checkBacklogCredentials } from "./backlog.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
 
@@ -45,7 +46,7 @@ const ofAnybody = (file: Readonly<Record<string, string>>): Finding => {
     : note("credentials", "there is none that sanddune's agents use");
 };
 
-/** Whether the agent could log in, as far as names tell. */
+/** Whether the agent, and the backlog's program, could log in, as far as names tell. */
 export const checkCredentials = async (situation: Situation): Promise<Finding[]> => {
   const path = envFileOf(situation);
   let file: Readonly<Record<string, string>> = {};
@@ -54,7 +55,10 @@ export const checkCredentials = async (situation: Situation): Promise<Finding[]>
   } catch (error) {
     return [failed("env file", (error as SandduneError).message, `Mend ${path}.`)];
   }
-  return [situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file)];
+  return [
+    situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file),
+    ...checkBacklogCredentials(situation, file),
+  ];
 };
 
 /** `undefined` also where it cannot be looked at: reading it has told so. */

@@ -3,6 +3,7 @@ import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
 import { docker } from "../sandboxes/docker.ts";
 import { podman } from "../sandboxes/podman.ts";
 import { checkAgents } from "./agents.ts";
+import { checkBacklogProgram } from "./backlog.ts";
 import { checkDocker, checkPodman } from "./engines.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import { checkOwner, withProbe } from "./probe.ts";
@@ -49,6 +50,12 @@ export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {
 export const tryByHand = (name: string): string =>
   `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: sanddune doctor`;
 
+/** A name that sanddune has made up is in no registry. */
+const withoutPull = (finding: Finding): Finding =>
+  finding.state === "failed"
+    ? { ...finding, fix: finding.fix.replace(/ – or get it: \S+ pull \S+$/, "") }
+    : finding;
+
 /**
  * Examines a sandbox as far as it goes: the runtime, the image, and in a real sandbox who its files belong to and which
  * agents it has. The first finding is about the runtime.
@@ -67,17 +74,19 @@ export const examineSandbox = async (
 
   const repositoryPath = repository?.topLevel ?? cwd;
   const imageTitle = `image ${imageName} (${name})`;
-  const image = await attempt(imageTitle, fix, async () => {
+  const looked = await attempt(imageTitle, fix, async () => {
     if (!hasImages) return [];
     await provider.preflight?.({ repositoryPath });
     return [ok(imageTitle, "is there")];
   });
+  const image = situation.imageIsOwn ? looked.map(withoutPull) : looked;
   if (image.some(({ state }) => state !== "ok")) return [...runtime, ...image];
 
   const inside = await attempt(name, fix, () =>
     withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [
       await checkOwner(handle, directory, name),
       await checkAgents(handle, situation, name, signal),
+      ...(await checkBacklogProgram(handle, situation, name)),
     ]),
   );
   return [...runtime, ...image, ...inside];

@@ -14,6 +14,8 @@ import { type Finding, failed, isForeseen } from "./finding.ts";
 /** What there is to be examined. Where no agent or no sandbox was chosen, any will do. */
 export interface Situation extends ExaminedChoices {
   readonly cwd: string;
+  /** The image has the name that sanddune gives the one of this repository. */
+  readonly imageIsOwn: boolean;
   readonly repository: Repository | undefined;
   /** Why there is no repository. */
   readonly problem: Error | undefined;
@@ -45,12 +47,15 @@ export const findSituation = async (flags: ChoiceFlags & { readonly cwd?: string
   const repository = found instanceof Error ? undefined : found;
   const read = await tryTo(() => (repository ? readProjectConfig(repository.configDirectory) : {}));
   const choices = examineChoices(choose(flags, read instanceof Error ? {} : read));
+  const ownImage = repository && defaultImage(repository.topLevel);
+  const imageName = choices.imageName ?? ownImage;
   return {
     cwd: realpathSync(cwd),
     repository,
     problem: found instanceof Error ? found : undefined,
     ...choices,
-    imageName: choices.imageName ?? (repository && defaultImage(repository.topLevel)),
+    imageIsOwn: imageName === ownImage,
+    imageName,
     findings: [
       ...(repository && read instanceof Error ? [brokenConfig(read, repository)] : []),
       ...choices.findings,

@@ -80,7 +80,6 @@ const invoke = Effect.fnUntraced(function* (
     exitCode,
     stderr: invocation.redactCaptured(stderr, CAPTURE_BYTES),
     program: programOf(command),
-    sandbox: sandbox.name,
   };
 });
 

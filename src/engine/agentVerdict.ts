@@ -19,7 +19,6 @@ export interface AgentExit {
   readonly stderr: string;
   /** The name of the program that was started. */
   readonly program: string;
-  readonly sandbox: string;
 }
 
 const ERRORS: Readonly<
@@ -91,8 +90,8 @@ export class AgentVerdict {
     return this.#typed(agent, problem, undefined, "");
   }
 
-  /** Why the agent has failed; `undefined` if it has not. */
-  failureOf(agent: AgentProvider, exit: AgentExit): SandduneError | undefined {
+  /** Why the agent has failed in that sandbox, which is told by its provider's name; `undefined` if it has not. */
+  failureOf(agent: AgentProvider, exit: AgentExit, sandbox: string): SandduneError | undefined {
     const { exitCode, stderr } = exit;
     if (this.#result !== undefined) {
       if (this.#result.isError) return this.#failure(agent, exit, "it reported an error");
@@ -101,7 +100,7 @@ export class AgentVerdict {
       return this.#failure(agent, exit, `it went on after its turn, and ended with exit code ${exitCode}`);
     }
     if (exitCode === COMMAND_NOT_FOUND && !this.#hasSpoken && /not found/i.test(stderr)) {
-      return new AgentNotFoundError(agent.name, exit.program, exit.sandbox, agent.installation?.dockerfile);
+      return new AgentNotFoundError(agent.name, exit.program, sandbox, agent.installation?.dockerfile);
     }
     if (exitCode !== 0) return this.#failure(agent, exit, `it ended with exit code ${exitCode}`);
     if (agent.reportsResult !== true) return undefined;

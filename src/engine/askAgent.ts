@@ -15,6 +15,8 @@ export interface AgentQuestion {
   readonly agent: AgentProvider;
   /** Somebody else's, who closes it. */
   readonly sandbox: SandboxHandle;
+  /** The sandbox provider's. */
+  readonly sandboxName: string | undefined;
   /** Where the agent starts, in the sandbox. It need not be a repository. */
   readonly cwd: string;
   readonly env: ResolvedEnv;
@@ -33,11 +35,11 @@ export type AgentEnd = "done" | "tookTooLong";
 const COMPLETION_TIMEOUT_MS = 30_000;
 
 const loopOf = (question: AgentQuestion): IterationLoop => {
-  const { agent, sandbox, cwd, env, prompt, timeoutMs, onEvent } = question;
+  const { agent, sandbox, sandboxName, cwd, env, prompt, timeoutMs, onEvent } = question;
   const redactor = new Redactor(env.secrets);
   const events = new EventRedactor(redactor, onEvent);
   return {
-    ...{ agent, sandbox, cwd, env: env.values },
+    ...{ agent, sandbox, sandboxName, cwd, env: env.values },
     beginIteration: () => Effect.succeed(prompt),
     maxIterations: 1,
     completionSignals: [],

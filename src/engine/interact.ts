@@ -87,7 +87,7 @@ const showAgent = Effect.fnUntraced(function* (
     new AgentNotFoundError(
       agent.name,
       programOf(program),
-      isOnHost ? undefined : handle.name,
+      isOnHost ? undefined : (session.plan.sandboxName ?? handle.name),
       isOnHost ? [] : agent.installation?.dockerfile,
     ),
   );

@@ -134,7 +134,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
       Effect.raceFirst(Deferred.await(mustBeStopped)),
       Effect.raceFirst(watchBudget),
     );
-  const stopped: AgentExit = { exitCode: undefined, stderr: "", program: "", sandbox: loop.sandbox.name };
-  const failure = verdict.failureOf(loop.agent, exit ?? stopped);
+  const stopped: AgentExit = { exitCode: undefined, stderr: "", program: "" };
+  const failure = verdict.failureOf(loop.agent, exit ?? stopped, loop.sandboxName ?? loop.sandbox.name);
   if (failure !== undefined) return yield* Effect.fail(failure);
 });

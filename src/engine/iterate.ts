@@ -131,6 +131,7 @@ export const iterate = Effect.fnUntraced(function* (
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
     sandbox: packingHandle(sandbox),
+    sandboxName: session.plan.sandboxName,
     cwd,
     env: env.values,
     beginIteration: (iteration) =>

@@ -30,6 +30,8 @@ export interface IterationEnd {
 export interface IterationLoop {
   readonly agent: AgentProvider;
   readonly sandbox: SandboxHandle;
+  /** The sandbox provider's, as far as it is known: it tells people more than the name of one sandbox. */
+  readonly sandboxName?: string | undefined;
   readonly cwd: string;
   /** The env vars of the session. */
   readonly env: Readonly<Record<string, string>>;

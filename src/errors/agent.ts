@@ -117,6 +117,21 @@ export class AgentSessionNotFoundError extends SandduneError {
   }
 }
 
+/** These have no image: what is not installed on the host is not in the sandbox either. */
+const WITH_PROGRAMS_OF_HOST = ["bubblewrap", "test-isolated"];
+
+const ON_HOST = "Install it, or check your PATH.";
+
+/** How to get a program that is missing. */
+const remedyFor = (sandbox: string | undefined, dockerfile: readonly string[]): string => {
+  if (sandbox === undefined) return ON_HOST;
+  if (WITH_PROGRAMS_OF_HOST.includes(sandbox)) {
+    const commands = dockerfile.map((line) => line.replace(/^RUN /, "")).join("\n");
+    return `${sandbox} has the programs of this machine: install it here, for all users, or check the PATH there.${block("On this machine, as root", commands)}`;
+  }
+  return `Install it in the sandbox's image, or check the PATH there.${block("In a Dockerfile", dockerfile.join("\n"))}`;
+};
+
 /** The agent's program does not exist where it was to run. */
 export class AgentNotFoundError extends SandduneError {
   constructor(
@@ -128,12 +143,8 @@ export class AgentNotFoundError extends SandduneError {
     readonly dockerfile: readonly string[] = [],
   ) {
     const place = sandbox === undefined ? "on this machine" : `in the sandbox ${sandbox}`;
-    const remedy =
-      sandbox === undefined
-        ? "Install it, or check your PATH."
-        : "Install it in the sandbox's image, or check the PATH there.";
     super(
-      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} ${place}. ${remedy}${block("In a Dockerfile", dockerfile.join("\n"))}`,
+      `The agent ${agent} could not be started: there is no ${JSON.stringify(program)} ${place}. ${remedyFor(sandbox, dockerfile)}`,
     );
   }
 }

@@ -77,6 +77,11 @@ const readBuildFile = async (options: BuildImageOptions): Promise<string> => {
   }
 };
 
+/** Looks whether there is something to build from. Rejects with the `BuildContextError` that the build would meet. */
+export const checkBuildFile = async (options: BuildImageOptions): Promise<void> => {
+  await readBuildFile(options);
+};
+
 /** Whose the home directory in the image is to be: the host's user, unless that is root. */
 const hostIds = (text: string): string[] => {
   const uid = process.getuid?.() ?? 0;

@@ -14,6 +14,12 @@ export interface BacklogManager {
   readonly closeStep: string;
   /** Env vars that its program needs, each with what it is for. */
   readonly envVars: Readonly<Record<string, string>>;
+  /** What its commands call, with lines of a Dockerfile that would install it; `undefined` for git. */
+  readonly program?: { readonly name: string; readonly installation: readonly string[] };
+  /** Env vars of which any one lets its program in; none if it asks nobody. */
+  readonly credentials: readonly string[];
+  /** Its program asks a server for the tasks. */
+  readonly needsNetwork: boolean;
   /** What the user has to do before the first run. */
   readonly preparation: { readonly what: string; readonly command?: string };
 }
@@ -21,6 +27,8 @@ export interface BacklogManager {
 /** The user's own list, for which no program is needed. */
 export const TASK_FILE = "tasks.md";
 const SHOW_TASK_FILE = `git show {{TARGET_BRANCH}}:.sanddune/${TASK_FILE}`;
+
+const INSTALL_BEADS = ["RUN npm install --global @beads/bd@1.3.0"];
 
 /** A fresh worktree has the list that is in git, and no database yet. */
 const OPEN_BEADS = "bd bootstrap --yes >/dev/null";
@@ -39,6 +47,9 @@ export const backlogManagers = {
     closeStep:
       "Let the commit message end with the line `Closes #<id>`: GitHub closes the issue when the commit arrives there.",
     envVars: { GH_TOKEN: "GitHub: a token that can read the issues of this repository, and nothing else." },
+    program: { name: "gh", installation: ["RUN apt-get update && apt-get install --yes gh"] },
+    credentials: ["GH_TOKEN", "GITHUB_TOKEN"],
+    needsNetwork: true,
     preparation: {
       what: `Label the issues that agents may take, issue 42 for instance`,
       command: `gh label create ${LABEL}; gh issue edit 42 --add-label ${LABEL}`,
@@ -46,11 +57,14 @@ export const backlogManagers = {
   },
   beads: {
     title: "Beads",
-    dockerfile: ["RUN npm install --global @beads/bd@1.3.0"],
+    dockerfile: INSTALL_BEADS,
     listCommand: `${OPEN_BEADS} && bd ready --json`,
     viewCommand: `${OPEN_BEADS} && bd show {{TASK_ID}} --json`,
     closeStep: `Let the commit close the task, too: \`${OPEN_BEADS} && bd close <id> && bd export -o ${BEADS_FILE} && git add ${BEADS_FILE}\`.`,
     envVars: {},
+    program: { name: "bd", installation: INSTALL_BEADS },
+    credentials: [],
+    needsNetwork: false,
     preparation: {
       what: "Have git track the tasks: that is where agents read them",
       command: `bd export -o ${BEADS_FILE} && git add --force ${BEADS_FILE}`,
@@ -63,6 +77,8 @@ export const backlogManagers = {
     viewCommand: SHOW_TASK_FILE,
     closeStep: "Leave the list of tasks as it is: the subject of the commit says that the task is done.",
     envVars: {},
+    credentials: [],
+    needsNetwork: false,
     preparation: { what: `Write your tasks into .sanddune/${TASK_FILE}` },
   },
 } as const satisfies Readonly<Record<string, BacklogManager>>;

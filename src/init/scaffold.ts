@@ -34,9 +34,12 @@ const agentOf = (
 const call = (factory: string, argument: string | undefined): string =>
   `${factory}(${argument === undefined ? "" : JSON.stringify(argument)})`;
 
-const sandboxExpression = ({ sandbox, imageName, agent }: InitAnswers): string => {
+const sandboxExpression = (
+  { sandbox, imageName, agent }: InitAnswers,
+  { needsNetwork: asksServer }: BacklogManager,
+): string => {
   if (imageName !== undefined) return `${sandbox}({ image: ${JSON.stringify(imageName)} })`;
-  return needsNetwork(agent) ? `${sandbox}({ network: true })` : `${sandbox}()`;
+  return needsNetwork(agent) || asksServer ? `${sandbox}({ network: true })` : `${sandbox}()`;
 };
 
 const templateArguments = (answers: InitAnswers, backlog: BacklogManager): TemplateArguments => {
@@ -45,14 +48,14 @@ const templateArguments = (answers: InitAnswers, backlog: BacklogManager): Templ
     AGENT_FACTORY: factory,
     AGENT: call(factory, answers.agent === COMMAND_AGENT ? answers.agentCommand : answers.model),
     SANDBOX_FACTORY: answers.sandbox,
-    SANDBOX: sandboxExpression(answers),
+    SANDBOX: sandboxExpression(answers, backlog),
     LIST_TASKS_COMMAND: backlog.listCommand,
     VIEW_TASK_COMMAND: backlog.viewCommand,
     CLOSE_TASK_STEP: backlog.closeStep,
   };
 };
 
-const projectConfig = ({ template: _, backlog: __, ...config }: InitAnswers): string =>
+const projectConfig = ({ template: _, ...config }: InitAnswers): string =>
   `${JSON.stringify(config satisfies ProjectConfig, undefined, 2)}\n`;
 
 /** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */

@@ -42,6 +42,13 @@ const FIRST_PAGE = "make it with a first page: sanddune scenario new my-scenario
 
 const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | undefined): void => {
   if (isDirectory(scenarioDir)) return;
+  if (dir !== undefined && existsSync(scenarioDir)) {
+    throw new ScenarioConfigError(
+      scenarioDir,
+      [{ problem: "it is not a directory" }],
+      "Name the directory of the scenario pages",
+    );
+  }
   if (dir === undefined && file.settings.scenarioDir !== undefined) {
     throw settingError(
       file,

@@ -48,12 +48,12 @@ describe.each(agents)("a recorded run of $name", (agent, name, failures) => {
     const verdict = new AgentVerdict();
     for (const event of replay(agent, recorded)) verdict.push(event);
     const bySignal = recorded.signal === null ? 0 : 128 + constants.signals[recorded.signal];
-    return verdict.failureOf(agent, {
+    const exit = {
       exitCode: recorded.exitCode ?? bySignal,
       stderr: recorded.stderr.join("\n"),
       program: name,
-      sandbox: "docker",
-    });
+    };
+    return verdict.failureOf(agent, exit, "docker");
   };
 
   it.each(recordedCases(name))("is taken for what it was: %s", (each) => {

@@ -8,7 +8,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { delimiter, join } from "node:path";
+import { basename, delimiter, join } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
@@ -171,6 +171,7 @@ for (const [settings, title, fix] of [
   [{ agent: "codex", model: "-x" }, "model", /config\.json/],
   [{ sandbox: "sandcastle" }, "sandbox", /bubblewrap/],
   [{ imageName: "Bad Name" }, "image", /config\.json/],
+  [{ backlog: "sticky-notes" }, "backlog", /github-issues, beads, none/],
 ] as const) {
   test(`the config file ${JSON.stringify(settings)}, which a run would refuse, is a finding`, async () => {
     const repository = temporaryRepository();
@@ -200,6 +201,21 @@ for (const [flag, known] of [
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(known) });
   });
 }
+
+test("an image that is missing can be got from elsewhere only if somebody has named it", async () => {
+  const bin = pathWith("git");
+  const info = JSON.stringify({ version: { Version: "5.0.0" } });
+  const script = `if [ "$1" = info ]; then echo '${info}'; exit; fi; echo 'Error: no such image' >&2; exit 125`;
+  program(bin, "podman", script);
+  const cwd = temporaryRepository();
+  const own = `sanddune:${basename(cwd).toLowerCase()}`;
+  // As init writes it.
+  config(cwd, { sandbox: "podman", imageName: own });
+  const fixOf = async (image: string, ...flags: string[]) =>
+    (await examine(cwd, flags, { PATH: bin })).find(`image ${image} (podman)`)?.fix;
+  expect(await fixOf(own)).toBe(`Build it: sanddune podman build-image --image-name ${own}`);
+  expect(await fixOf("my/app:1", "--image-name", "my/app:1")).toContain("podman pull my/app:1");
+});
 
 test("a repository without an identity is worth a note", async () => {
   const repository = temporaryRepository();
@@ -376,6 +392,30 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
     expect(exitCode).toBe(1);
     expect(failures).toEqual(["copilot in bubblewrap", "credentials of copilot"]);
     expect(find("credentials of copilot")?.fix).toContain("export COPILOT_GITHUB_TOKEN=…");
+  });
+
+  for (const [envFile, token, expected] of [
+    [undefined, "", { state: "failed", detail: "GH_TOKEN or GITHUB_TOKEN is not set" }],
+    [undefined, SECRET, { state: "failed", fix: "Write GH_TOKEN= into .sanddune/.env, without a value" }],
+    ["GH_TOKEN=\n", SECRET, { state: "ok", detail: "GH_TOKEN (environment)" }],
+    [`GITHUB_TOKEN=${SECRET}\n`, "", { state: "ok", detail: "GITHUB_TOKEN (.sanddune/.env)" }],
+  ] as const) {
+    test(`the token of GitHub's issues is ${expected.state} with ${envFile?.split("=")[0] ?? "nothing"} in the env file, ${token ? "one" : "none"} in the environment`, async () => {
+      const repository = temporaryRepository();
+      config(repository, { sandbox: "bubblewrap", backlog: "github-issues" });
+      if (envFile !== undefined) writeFileSync(join(repository, ".sanddune/.env"), envFile, { mode: 0o600 });
+      const { find, stdout } = await examine(repository, [], { GH_TOKEN: token, GITHUB_TOKEN: "" });
+      expect(find("credentials of GitHub Issues")).toMatchObject(expected);
+      expect(stdout).not.toContain(SECRET);
+    });
+  }
+
+  test("the program of the backlog has to be where the agent works", async () => {
+    const repository = temporaryRepository();
+    config(repository, { sandbox: "bubblewrap", backlog: "beads" });
+    const { find, failures } = await examine(repository);
+    expect(failures).toEqual(["bd in bubblewrap"]);
+    expect(find("bd in bubblewrap")?.fix).toContain("npm install --global @beads/bd@");
   });
 
   test("an agent that no sandbox has fails, whichever sandbox it will be", async () => {

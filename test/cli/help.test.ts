@@ -52,6 +52,8 @@ describe("the help", () => {
 
 it.each([
   [["rnu"], "Did you mean run?", "See: sanddune --help"],
+  [["help", "rnu"], "Did you mean run?", "See: sanddune --help"],
+  [["help", "foo"], "unknown command 'foo'", "See: sanddune --help"],
   [["run", "--promt", "x"], "Did you mean --prompt?", "See: sanddune run --help"],
   [["docker", "bild-image"], "Did you mean build-image?", "See: sanddune docker --help"],
   [["podman", "build-image", "--verbos"], "--verbose?", "See: sanddune podman build-image --help"],

@@ -199,6 +199,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
         stderr: expect.stringContaining("nowhere: there is no such file"),
       });
       expect(missing.stderr).not.toContain("sanddune init");
+      for (const { stderr } of [none, missing]) expect(stderr).toMatch(/^error: /);
     });
 
     test("sends nobody to init where init has been", async () => {

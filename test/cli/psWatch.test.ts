@@ -6,7 +6,7 @@ import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { sanddune } from "../integration/childRuns.ts";
-import { begun, RUN_ID } from "../runs/journals.ts";
+import { begun, RUN_ID, runDirectory } from "../runs/journals.ts";
 import { startHangingRun } from "./hangingRuns.ts";
 
 describeWith(["bubblewrap", "tmux"], "sanddune ps --watch", () => {
@@ -36,6 +36,13 @@ describeWith(["bubblewrap", "tmux"], "sanddune ps --watch", () => {
 });
 
 describeWith(["tmux"], "sanddune ps at a terminal", () => {
+  it("that does not know its width shows whole lines", async () => {
+    const cwd = temporaryRepository();
+    runDirectory([begun()], join(cwd, ".sanddune/runs"));
+    const terminal = startTerminal(`stty cols 0; ${sanddune("ps")}`, { cwd, columns: 150 });
+    await terminal.shows(RUN_ID);
+  });
+
   it.each([[["ps"]], [["ps", "--watch"]]])("is not steered by what runs are called (%j)", async (command) => {
     const cwd = temporaryRepository();
     const directory = join(cwd, ".sanddune/runs", RUN_ID);

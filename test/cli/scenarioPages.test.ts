@@ -45,6 +45,24 @@ describe("sanddune scenario list", () => {
     });
   });
 
+  it("says only what is wrong where every page is wrong", async () => {
+    const cwd = pages({ "bad.md": "# Bad\n<!-- sandbox-spec:start -->" });
+    expect(await scenario(cwd, "list")).toMatchObject({
+      exitCode: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^docs\/testing\/scenarios\/bad\.md:2: /),
+    });
+  });
+
+  it("names both pages of an id in the same way", async () => {
+    const cwd = pages({ "a.md": "# One", "b.md": "---\ntest_id: a\n---\n# Other" });
+    const { stderr } = await scenario(cwd, "list");
+    expect(stderr).toMatch(
+      /^docs\/testing\/scenarios\/a\.md:\d+: .* is also that of docs\/testing\/scenarios\/b\.md, /m,
+    );
+    expect(stderr).not.toContain(cwd);
+  });
+
   it("names the next command where there are no scenarios, or none can be found", async () => {
     expect((await scenario(pages({}), "list")).stdout).toContain("sanddune scenario new");
     const { exitCode, stdout, stderr } = await scenario(temporaryDirectory(), "list");

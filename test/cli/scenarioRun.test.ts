@@ -96,6 +96,22 @@ const ENDINGS: readonly Ending[] = [
     says: /there is no scenario godo/,
   },
   {
+    when: "no id is named",
+    suite: { pages: { good: spec() } },
+    flags: ["--only="],
+    exitCode: 2,
+    results: NO_RESULTS,
+    says: /'--only <ids>' argument '' is invalid\. It is empty/,
+  },
+  {
+    when: "the directory is none",
+    suite: { pages: { good: spec() } },
+    flags: ["/dev/null"],
+    exitCode: 2,
+    results: NO_RESULTS,
+    says: /\/dev\/null.*it is not a directory/,
+  },
+  {
     when: "a flag is not known",
     suite: { pages: { good: spec() } },
     flags: ["--onyl=good"],
@@ -145,6 +161,48 @@ test.each(ENDINGS.map((ending) => [ending.exitCode, ending.when, ending] as cons
     expect(resultsIn(cwd)).toEqual(results);
   },
 );
+
+test("An env var that cannot be used is named as it is written", async () => {
+  const cwd = makeSuite({ pages: { a: spec({ runnable: "agent", steps: [{ agent: "install" }] }) } });
+  const env = { SANDDUNE_AGENT_TIMEOUT_MS: "soon" };
+  const { exitCode, stderr } = await runScenarios(cwd, ["--runnable=agent"], { env });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^error: SANDDUNE_AGENT_TIMEOUT_MS: /),
+  });
+});
+
+test.each([
+  ["docker", "Use --network host, or --base-url "],
+  ["e2b", "cannot reach. Use --base-url "],
+  ["vercel", "cannot reach. Use --base-url "],
+  ["modal", "cannot reach. Use --base-url "],
+  ["kubernetes", "cannot reach. Use --base-url "],
+])("A mirror that sandboxes of %s cannot reach is refused, with what would help", async (sandbox, help) => {
+  const cwd = makeSuite({
+    pages: { a: spec() },
+    files: { "mirror/index.html": "" },
+    settings: { mirrorDir: "../mirror" },
+  });
+  const { exitCode, stderr } = await runScenarios(cwd, ["--sandbox", sandbox]);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(help) });
+});
+
+test("The last words of a failing step are told apart from the assertions, and names make one column", async () => {
+  const cwd = makeSuite({
+    pages: {
+      long: spec({ runnable: "both", steps: [sh("echo words; echo more >&2; exit 3")] }),
+      a: FAILING,
+    },
+  });
+  const { stdout } = await runScenarios(cwd, ["--repeat=2"]);
+  const lines = stdout.split("\n");
+  expect(lines).toContain("    last words of the step that failed:");
+  expect(lines[lines.indexOf("    last words of the step that failed:") + 1]).toBe("      more");
+  const columns = lines.filter((line) => line.startsWith("✗ ")).map((line) => line.indexOf("  failing "));
+  expect(columns).toHaveLength(4);
+  expect(new Set(columns).size).toBe(1);
+});
 
 const OF_EACH_KIND = {
   cli: spec(),

@@ -7,7 +7,7 @@ const readme = readFileSync(join(ROOT, "README.md"), "utf8");
 
 describe("the README", () => {
   it("names the sandbox providers that one's own can begin with", () => {
-    for (const name of ["docker", "podman", "bubblewrap", "test-isolated"]) {
+    for (const name of ["docker", "podman", "bubblewrap", "test-isolated", "vercel"]) {
       expect(readme).toContain(`(src/sandboxes/${name}.ts)`);
     }
   });

@@ -24,7 +24,6 @@ const exit = (exitCode: number | undefined, stderr = ""): AgentExit => ({
   exitCode,
   stderr,
   program: "fake",
-  sandbox: "docker",
 });
 const text: AgentEvent = { type: "text", text: "a" };
 const over = (isError: boolean, message?: string): AgentEvent => ({
@@ -48,8 +47,8 @@ const verdictOn = (...events: readonly AgentEvent[]): AgentVerdict => {
   for (const event of events) verdict.push(event);
   return verdict;
 };
-const failure = (events: readonly AgentEvent[], end: AgentExit, agent = AGENT) =>
-  verdictOn(...events).failureOf(agent, end);
+const failure = (events: readonly AgentEvent[], end: AgentExit, agent = AGENT, sandbox = "docker") =>
+  verdictOn(...events).failureOf(agent, end, sandbox);
 
 describe("an agent's own verdict", () => {
   it.each([0, 1, 143, undefined])("of success is believed, whatever the exit code is: %j", (code) => {
@@ -153,6 +152,18 @@ describe("a program that is not there", () => {
     expect(error?.message).toContain('"fake"');
     expect(error?.message).toContain("RUN get fake");
   });
+
+  it.each(["bubblewrap", "test-isolated"])(
+    "is missed on the host where %s has the host's programs",
+    (sandbox) => {
+      const error = failure([], exit(127, "sh: 1: fake: not found"), AGENT, sandbox);
+      expect(error?.message).toContain(
+        `in the sandbox ${sandbox}. ${sandbox} has the programs of this machine`,
+      );
+      expect(error?.message).toMatch(/^On this machine, as root:\n {2}get fake$/m);
+      expect(error?.message).not.toMatch(/image|Dockerfile|RUN/);
+    },
+  );
 
   it.each<[string, AgentEvent[], AgentExit]>([
     ["an agent that has spoken", [text], exit(127, "sh: 1: helper: not found")],

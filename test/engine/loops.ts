@@ -10,7 +10,7 @@ import type { SandduneError } from "../../src/errors.ts";
 /** What a fake agent does in an iteration. */
 export type Play = (invocation: AgentInvocation) => Effect.Effect<void, SandduneError>;
 
-const EXIT = { exitCode: 0, stderr: "", program: "fake", sandbox: "fake" };
+const EXIT = { exitCode: 0, stderr: "", program: "fake" };
 
 export const say = (invocation: AgentInvocation, text: string) =>
   Effect.sync(() => invocation.onEvent({ type: "text", text }));

@@ -121,7 +121,9 @@ describe("an agent that", () => {
     };
     const error = await failureOf(runCommand("", {}, agent));
     expect(error).toBeInstanceOf(AgentNotFoundError);
-    expect(error).toMatchObject({ program: "no-such-agent" });
+    expect(error).toMatchObject({ program: "no-such-agent", sandbox: "bubblewrap" });
+    expect((error as Error).message).toContain("install it here");
+    expect((error as Error).message).not.toContain("image");
   });
 
   it("prints an exit marker of its own is not believed", async () => {

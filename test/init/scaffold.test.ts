@@ -102,7 +102,7 @@ describe("every scaffold", () => {
     for (const answers of ALL) {
       const directory = temporaryDirectory();
       writeFileSync(join(directory, "config.json"), scaffoldFor(answers, false)["config.json"] ?? "");
-      const { template: _, backlog: __, ...expected } = answers;
+      const { template: _, ...expected } = answers;
       expect(readProjectConfig(directory)).toEqual(expected);
     }
   });
@@ -126,7 +126,9 @@ describe("every scaffold", () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
     const distinct = new Set(ALL.map((answers) => scaffoldFor(answers, true)["main.ts"] ?? ""));
-    expect(distinct.size).toBe(AGENTS.length * SANDBOXES.length * TEMPLATES.length);
+    // A command in bubblewrap has a network only if its tasks are on it.
+    const withTasks = TEMPLATES.filter((template) => templates[template].hasTasks);
+    expect(distinct.size).toBe(AGENTS.length * SANDBOXES.length * TEMPLATES.length + withTasks.length);
     [...distinct].forEach((main, index) => {
       mkdirSync(join(directory, `${index}`));
       writeFileSync(join(directory, `${index}/main.ts`), main);
@@ -185,9 +187,15 @@ it.each([
   expect("tasks.md" in scaffoldFor({ ...SIMPLE, template, backlog }, false)).toBe(hasTasks);
 });
 
-it("gives an agent in bubblewrap a network, because its model is on it, but not a command", () => {
-  const main = (agent: AgentAnswer) =>
-    scaffoldFor({ ...SIMPLE, ...agent, sandbox: "bubblewrap", imageName: undefined }, true)["main.ts"];
-  expect(main({ agent: "codex", model: "gpt-6-sol" })).toContain("bubblewrap({ network: true })");
-  expect(main({ agent: "command", agentCommand: "sh ./agent.sh" })).toContain("bubblewrap()");
+it("gives an agent in bubblewrap a network if its model or its tasks are on it", () => {
+  const main = (agent: AgentAnswer, backlog: BacklogManagerName) =>
+    scaffoldFor(
+      { ...SIMPLE, ...agent, template: "simple-loop", backlog, sandbox: "bubblewrap", imageName: undefined },
+      true,
+    )["main.ts"];
+  const script = { agent: "command", agentCommand: "sh ./agent.sh" } as const;
+  expect(main({ agent: "codex", model: "gpt-6-sol" }, "none")).toContain("bubblewrap({ network: true })");
+  expect(main(script, "github-issues")).toContain("bubblewrap({ network: true })");
+  expect(main(script, "beads")).toContain("bubblewrap()");
+  expect(main(script, "none")).toContain("bubblewrap()");
 });

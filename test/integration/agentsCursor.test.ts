@@ -112,7 +112,7 @@ describeWith(["cursor sdk", "bubblewrap"], "Cursor's real SDK", () => {
     const error = await failure({ ...SDK, env: { CURSOR_API_KEY: "fake" } });
     expect(error).toBeInstanceOf(AgentNotFoundError);
     expect(error).toMatchObject({ program: "cursor-agent" });
-    expect(error.message).toContain(`RUN npm install --global ${pinnedPackage("cursor")}`);
+    expect(error.message).toContain(`  npm install --global ${pinnedPackage("cursor")}`);
   });
 
   it("that is aborted while its servers do not answer leaves no process behind", async () => {

@@ -158,7 +158,9 @@ for (const agent of NAMES) {
       const error = await failureOf(runReal({ agent, sandbox: "bubblewrap", model, cwd, options }));
       expect(error).toBeInstanceOf(AgentNotFoundError);
       expect(error).toMatchObject({ program: agent });
-      expect(error.message).toContain(`RUN npm install --global ${pinnedPackage(agent)}`);
+      expect(error.message).toContain(
+        `On this machine, as root:\n  npm install --global ${pinnedPackage(agent)}`,
+      );
       expect(leftovers(cwd)).toEqual([]);
     });
   });

@@ -161,7 +161,9 @@ describeWith(["claude code", "bubblewrap"], "the real claude", () => {
   it("has no session captured that it has put elsewhere, and the run tells so but does not fail", async () => {
     const home = temporaryHome();
     const cwd = temporaryRepository();
-    const hide = `file=$(ls ~/.claude/projects/*/*.jsonl) && mv "$file" /tmp/elsewhere && ln -s /tmp/elsewhere "$file"`;
+    // Claude Code writes its session when it has time for it, and would make a file anew that is gone for a moment.
+    const hide = `until file=$(ls ~/.claude/projects/*/*.jsonl); do sleep 0.1; done
+cp "$file" /tmp/elsewhere && ln -s /tmp/elsewhere "$file.link" && mv -T "$file.link" "$file"`;
     const model = await scriptedModel([{ calls: [{ shell: hide }] }, ...COMMITTING]);
     const result = await runReal({ agent: "claude", sandbox: "bubblewrap", model, cwd });
     expect(result.commits).toHaveLength(1);

@@ -292,7 +292,11 @@ const standInSdk = (status: string): Readonly<Record<string, string>> => ({
       },
       wait: async () => ({ status: ${JSON.stringify(status)}, error: { message: "that did not work" } }),
     };
-    export const Agent = { create: async () => ({ send: async () => run }) };`,
+    const create = async ({ local }) => {
+      if (local.settingSources.join() !== "project") throw new Error("Settings of the user's do not belong here.");
+      return { send: async () => run };
+    };
+    export const Agent = { create };`,
 });
 
 describeWith(["node 22"], "a stand-in for Cursor's SDK, as a package of the suite", () => {

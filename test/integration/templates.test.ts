@@ -1,85 +1,18 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { join, relative } from "node:path";
-import { text } from "node:stream/consumers";
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { templates } from "../../src/init/templates.ts";
 import { processesWith } from "../cli/fixtures.ts";
-import { type CliResult, runCli } from "../cli/startCli.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { AGENTS, describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { git } from "../helpers/repository.ts";
+import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
-/** A Node that runs TypeScript by itself, as users have it. */
-const NODE = join(AGENTS, "bin/node22");
-
-interface Project {
-  readonly directory: string;
-  /** Starts the main file, as it was made: at the top of the repository, or in a directory in it. */
-  start(from?: string): { readonly child: ChildProcess; readonly result: Promise<CliResult> };
-  main(from?: string): Promise<CliResult>;
-}
-
-/** A repository with the scaffold of a template, these tasks, and an agent that is a script. */
-const makeProject = async (
-  template: string,
-  tasks: readonly string[],
-  sandbox: readonly string[] = ["--sandbox", "bubblewrap"],
-): Promise<Project> => {
-  const directory = temporaryRepository();
-  copyFileSync(join(import.meta.dirname, "fixtures/templateAgent.sh"), join(directory, "agent.sh"));
-  writeFileSync(join(directory, ".gitignore"), "/node_modules\n");
-  mkdirSync(join(directory, "node_modules"));
-  symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
-  const init = await runCli(
-    [
-      ...["init", "--template", template, "--backlog", "none", "--no-build"],
-      ...["--agent", "command", "--agent-command", "sh agent.sh", ...sandbox],
-    ],
-    { cwd: directory },
-  );
-  expect(init).toMatchObject({ exitCode: 0, stderr: "" });
-  if (templates[template as keyof typeof templates].hasTasks) {
-    const list = tasks.map((id) => `## ${id}: Write ${id}\n\nA file has to be written.\n`).join("\n");
-    writeFileSync(join(directory, ".sanddune/tasks.md"), `# Tasks\n\n${list}`);
-  }
-  git(directory, "add", ".");
-  git(directory, "commit", "--quiet", "-m", "Set up sanddune");
-  const start = (from = ".") => {
-    const cwd = join(directory, from);
-    const main = join(relative(cwd, directory), ".sanddune/main.mts");
-    const child = spawn(NODE, ["--disable-warning=ExperimentalWarning", main], {
-      cwd,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const result = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(
-      ([[exitCode], stdout, stderr]): CliResult => ({ exitCode, stdout, stderr }),
-    );
-    return { child, result };
-  };
-  return { directory, start, main: (from) => start(from).result };
-};
-
-const subjects = (cwd: string, range = "HEAD"): string[] =>
-  git(cwd, "log", "--reverse", "--no-merges", "--format=%s", range).split("\n").slice(2);
+import { contents, makeProject, subjects } from "./templateProjects.ts";
 
 const mergeSubjects = (cwd: string): string[] =>
   git(cwd, "log", "--reverse", "--merges", "--format=%s").split("\n");
 
 const branches = (cwd: string): string[] => git(cwd, "branch", "--format=%(refname:short)").split("\n");
-
-const contents = (cwd: string, file: string): string => readFileSync(join(cwd, file), "utf8");
 
 const mergesProposedIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}git merge (\S+)$/gm)].map(([, branch = ""]) => branch);

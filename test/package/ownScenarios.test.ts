@@ -7,6 +7,7 @@ import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { processesWith } from "../cli/fixtures.ts";
 import { type CliResult, runCli } from "../cli/startCli.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 
 const TESTING = join(import.meta.dirname, "../../docs/testing");
 const SCENARIOS = join(TESTING, "scenarios");
@@ -29,7 +30,7 @@ describe("the pages of our own scenarios", () => {
 
 useOwnTemporaryDirectory();
 
-describe("our own scenarios, executed with the built command line", () => {
+describeWith(["bubblewrap"], "our own scenarios, executed with the built command line", () => {
   let answer: CliResult;
   let latest: RunsIndex["latest"];
   let records: readonly RunRecord[];

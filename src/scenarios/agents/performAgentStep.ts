@@ -76,6 +76,7 @@ const ask = async (
     const end = await askAgent({
       agent: hand.agentFor(step),
       sandbox: handle,
+      sandboxName: context.workshop.sandbox ?? undefined,
       cwd: projectRoot,
       env: hand.env,
       prompt: promptFor(step, context),

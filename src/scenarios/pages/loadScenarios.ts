@@ -7,6 +7,7 @@ import { type LineProblem, type PageProblem, TextProblem } from "./problem.ts";
 import { type ReadPage, readPage } from "./readPage.ts";
 import { readText } from "./readText.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
+import { shownPath } from "./shownPath.ts";
 
 /** What a suite's pages say, in the order of ids, and everything that is wrong with them, in the order of pages. */
 export interface LoadedScenarios {
@@ -104,7 +105,7 @@ export const loadScenarios = async (suite: Suite): Promise<LoadedScenarios> => {
     const twins = (groups.get(id?.value.toLowerCase() ?? "") ?? []).filter((other) => other !== found);
     const ofTwins = twins.map((twin) => ({
       line: id?.line ?? 1,
-      problem: `the id ${JSON.stringify(id?.value)} is also that of ${twin.page}, upper and lower case being the same. Set another test_id in the front matter`,
+      problem: `the id ${JSON.stringify(id?.value)} is also that of ${shownPath(twin.page)}, upper and lower case being the same. Set another test_id in the front matter`,
     }));
     const ofPage = [...ofTwins, ...found.problems].sort((one, other) => one.line - other.line);
     problems.push(...shortened(ofPage).map((problem) => ({ page, ...problem })));
