@@ -29,7 +29,8 @@ const STALE_GUARD_MS = 10_000;
 
 const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
 
-const readOwner = (path: string): LockOwner | undefined => {
+/** Who holds the lock; `undefined` if nobody does. */
+export const readOwner = (path: string): LockOwner | undefined => {
   try {
     const owner: unknown = JSON.parse(readFileSync(path, "utf8"));
     return typeof owner === "object" && owner !== null && "pid" in owner ? (owner as LockOwner) : undefined;

@@ -1,13 +1,21 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { BranchInUseError, LockTimeoutError } from "../errors.ts";
-import { describeOwner, type LockOwner, tryLock } from "./lockFile.ts";
+import { describeOwner, type LockOwner, readOwner, tryLock } from "./lockFile.ts";
 import type { Repository } from "./repository.ts";
 
 const RETRY_MS = 20;
+/** Whether an owner is still alive takes more work to find out than whether there is one. */
+const LIVENESS_CHECK_MS = 500;
+/** How long one owner may keep others waiting. However many come before, each that makes way starts the time anew. */
 const LOCK_TIMEOUT_MS = 5 * 60_000;
+
+const now: Effect.Effect<number> = Clock.monotonicTimeNanos.pipe(
+  Effect.map((nanoseconds) => Number(nanoseconds / 1_000_000n)),
+);
 
 export const locksDirectory = ({ commonDirectory }: Repository): string =>
   join(commonDirectory, "sanddune", "locks");
@@ -42,6 +50,9 @@ export const lockBranch = (
     (lock) => Effect.sync(lock.release),
   );
 
+const isSameTurn = (one: LockOwner | undefined, other: LockOwner | undefined): boolean =>
+  one?.purpose === other?.purpose && one?.since === other?.since && one?.pid === other?.pid;
+
 /** Waits for a lock of the repository, and holds it until the scope is closed. */
 const lockRepository = Effect.fnUntraced(function* (
   repository: Repository,
@@ -50,24 +61,31 @@ const lockRepository = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, LockTimeoutError, Scope.Scope> {
   const path = lockPath(repository, name);
   let release = () => {};
-  let lastOwner: LockOwner | undefined;
   // Registered before the first attempt, so that no interruption can come between taking the lock and owning it.
   yield* Effect.addFinalizer(() => Effect.sync(() => release()));
-  const untilTaken = Effect.gen(function* () {
-    for (;;) {
+  let waitedFor: LockOwner | undefined;
+  let since = yield* now;
+  let checkAt = since;
+  for (;;) {
+    const time = yield* now;
+    const owner = readOwner(path);
+    if (owner === undefined || time >= checkAt) {
       const attempt = tryLock(path, purpose);
       if (attempt.acquired) {
         release = attempt.release;
         return;
       }
-      lastOwner = attempt.owner;
-      yield* Effect.sleep(RETRY_MS);
+      checkAt = time + LIVENESS_CHECK_MS;
     }
-  });
-  yield* Effect.timeoutOrElse(untilTaken, {
-    duration: LOCK_TIMEOUT_MS,
-    orElse: () => Effect.fail(new LockTimeoutError(path, describeOwner(lastOwner), LOCK_TIMEOUT_MS)),
-  });
+    if (!isSameTurn(owner, waitedFor)) {
+      waitedFor = owner;
+      since = time;
+    }
+    if (time - since >= LOCK_TIMEOUT_MS) {
+      return yield* Effect.fail(new LockTimeoutError(path, describeOwner(owner), LOCK_TIMEOUT_MS));
+    }
+    yield* Effect.sleep(RETRY_MS);
+  }
 });
 
 /** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */

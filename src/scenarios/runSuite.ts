@@ -2,19 +2,24 @@ import { mkdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { FixtureError, ProjectRemovalError } from "../commandErrors.ts";
 import { ENV_FILE } from "../configDirectory.ts";
+import { createRunId } from "../engine/runId.ts";
 import { readEnvFile } from "../env/envFile.ts";
 import { Redactor } from "../env/redactor.ts";
+import { inParallel } from "../process/inParallel.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
+import {
+  type OwnedDirectory,
+  openOwnedDirectory,
+  removeDeadDirectories,
+} from "../sandboxes/ownedDirectory.ts";
 import type { AgentHand } from "./agents/performAgentStep.ts";
 import { buildRecord } from "./buildRecord.ts";
 import type { Execution } from "./executions.ts";
-import { inParallel } from "./inParallel.ts";
 import { startMirror } from "./mirror.ts";
 import { type FixtureSnapshots, layProject, snapshotFixtures } from "./project/fixtures.ts";
 import type { RunRecord } from "./record.ts";
 import { redactRecord, secretsOfEnvironment } from "./records/redactRecord.ts";
 import { addRecord, pruneRecords, writeIndex } from "./records/writeRecords.ts";
-import { openRunnerDirectory, type RunnerDirectory, removeDeadRunners } from "./runnerDirectory.ts";
 import { type Outcome, runScenario } from "./runScenario.ts";
 import type { ScenarioSpec } from "./spec.ts";
 import type { Suite } from "./suite.ts";
@@ -44,7 +49,7 @@ export interface SuiteRun {
   /** How many records of a scenario are kept; all of them if it is left out. */
   readonly keep: number | undefined;
   /** The places of an execution. */
-  readonly workshopOf: (execution: Execution, projectPath: string, directory: RunnerDirectory) => Workshop;
+  readonly workshopOf: (execution: Execution, projectPath: string, directory: OwnedDirectory) => Workshop;
   /** Who does the agent's steps; `undefined` for an execution without any. */
   readonly handOf: (execution: Execution) => AgentHand | undefined;
   readonly onMirror: (baseUrl: string) => void;
@@ -58,7 +63,7 @@ export interface SuiteRun {
 interface Go extends SuiteRun {
   /** `baseUrl` is the mirror's. */
   readonly usesMirror: boolean;
-  readonly directory: RunnerDirectory;
+  readonly directory: OwnedDirectory;
   readonly snapshots: FixtureSnapshots;
   readonly secrets: ReadonlyMap<string, string>;
   /** The names of the records so far, by scenario. */
@@ -157,7 +162,7 @@ const runOne = async (go: Go, execution: Execution, number: number): Promise<voi
   }
 };
 
-const executeAll = async (run: SuiteRun, directory: RunnerDirectory, mirrorUrl?: string) => {
+const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: string) => {
   const { suite, executions } = run;
   const fixtures = executions.flatMap(({ scenario: { spec } }) => spec.fixture ?? []);
   const fixturesDirectory = join(directory.path, "fixtures");
@@ -183,7 +188,7 @@ const executeAll = async (run: SuiteRun, directory: RunnerDirectory, mirrorUrl?:
   }
 };
 
-const withMirror = async (run: SuiteRun, directory: RunnerDirectory): Promise<void> => {
+const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<void> => {
   const { mirrorDir } = run.suite;
   if (run.baseUrl !== undefined || mirrorDir === undefined) return executeAll(run, directory);
   const mirror = await startMirror(mirrorDir);
@@ -198,11 +203,12 @@ const withMirror = async (run: SuiteRun, directory: RunnerDirectory): Promise<vo
 /** Executes scenarios side by side, and writes a record of each. Rejects if nothing at all could be executed. */
 export const runSuite = async (run: SuiteRun): Promise<void> => {
   run.signal.throwIfAborted();
-  await removeDeadRunners();
-  const directory = await openRunnerDirectory();
+  await removeDeadDirectories();
+  const directory = await openOwnedDirectory("scenarios", createRunId());
   try {
     await withMirror(run, directory);
   } finally {
-    await (run.keepsProjects ? directory.keep() : directory.remove());
+    // What is left now has been told of, project by project; the next runner tries again.
+    await (run.keepsProjects ? directory.keep() : directory.remove().catch(() => {}));
   }
 };

@@ -13,6 +13,7 @@ const TYPES: Readonly<Record<string, { readonly name: string; readonly has: (nod
   {
     string: { name: "a text", has: ({ value }) => typeof value === "string" },
     boolean: { name: "true or false", has: ({ value }) => typeof value === "boolean" },
+    number: { name: "a number", has: ({ value }) => typeof value === "number" },
     integer: { name: "a whole number", has: ({ value }) => Number.isInteger(value) },
     array: { name: "a list", has: ({ items }) => items !== undefined },
     object: { name: "an object", has: ({ members }) => members !== undefined },

@@ -29,7 +29,13 @@ export const openSandbox = async <Handle extends SandboxHandle>(
   await mkdir(filesPath);
   runner.noteSandbox(provider, sandboxName);
   try {
-    const created = await create({ runId, sandboxName, repositoryPath: suite.root, signal }, filesPath);
+    const created = await create(
+      {
+        ...{ runId, sandboxName, repositoryPath: suite.root, signal },
+        onPlaced: (place) => runner.noteSandbox(provider, sandboxName, place),
+      },
+      filesPath,
+    );
     const handle = guardedHandle(created, provider);
     return {
       handle,

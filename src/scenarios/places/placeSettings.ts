@@ -1,4 +1,4 @@
-import type { RunnerDirectory } from "../runnerDirectory.ts";
+import type { OwnedDirectory } from "../../sandboxes/ownedDirectory.ts";
 import type { Suite } from "../suite.ts";
 
 /** What the places of one execution have in common. */
@@ -7,7 +7,7 @@ export interface PlaceSettings {
   /** The project on the host. */
   readonly projectPath: string;
   /** Holds what the places need, and notes which sandboxes there are. */
-  readonly runner: Pick<RunnerDirectory, "path" | "runId" | "noteSandbox">;
+  readonly runner: Pick<OwnedDirectory, "path" | "runId" | "noteSandbox">;
 }
 
 /** The project, as a sandbox sees it. */

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
+import { findProgram, hostEnvironment } from "./hostPrograms.ts";
+
+export interface CompanionSpec {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Goes when the program has ended. */
+  readonly directory: string;
+  readonly onStdoutChunk: (chunk: Buffer) => void;
+  readonly onStderrChunk: (chunk: Buffer) => void;
+}
+
+/** A program that runs beside this process, for as long as that wants it to. */
+export interface Companion {
+  /** Resolves, with how it ended, when it has. */
+  readonly isOver: Promise<string>;
+  stop(): void;
+}
+
+/**
+ * Runs `"$@"` until it ends, or until its standard input does: that is when the process that wants it is gone, however it
+ * went. Then the directory goes, too.
+ */
+const WATCHED = `
+directory=$1
+shift
+exec 3<&0
+"$@" </dev/null 3<&- &
+program=$!
+{ cat <&3 >/dev/null; kill "$program"; } 2>/dev/null &
+watcher=$!
+exec 3<&-
+wait "$program"
+code=$?
+kill "$watcher" 2>/dev/null
+rm -rf -- "$directory"
+exit "$code"
+`;
+
+/** Starts a program that ends with this process, even if that is killed, and does not keep it from ending. */
+export const startCompanion = (spec: CompanionSpec): Companion => {
+  const watched = ["-c", WATCHED, "sanddune", spec.directory, findProgram(spec.program), ...spec.args];
+  const child = spawn(findProgram("sh"), watched, {
+    // In a session without a terminal: Ctrl-C is not for it, and it has nobody to ask for a password.
+    detached: true,
+    env: hostEnvironment(),
+    stdio: "pipe",
+  });
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) {
+    stream.on("error", () => {});
+    (stream as Socket).unref();
+  }
+  child.stdout.on("data", spec.onStdoutChunk);
+  child.stderr.on("data", spec.onStderrChunk);
+  const isOver = new Promise<string>((resolve) => {
+    child.once("error", (error) => resolve(error.message));
+    child.once("close", (code) => {
+      child.stdin.destroy();
+      resolve(`${spec.program} ended with exit code ${code}`);
+    });
+  });
+  return { isOver, stop: () => void child.stdin.destroy() };
+};
