@@ -11,6 +11,8 @@ export interface LoggingOption {
   readonly type: "file" | "stdout";
   /** Also show every line as the agent printed it; in terminal mode, what hooks and tools print as well. */
   readonly verbose?: boolean;
+  /** In log-to-file mode: print nothing, not even the `tail -f` command. The result has the run log's path. */
+  readonly quiet?: boolean;
   /** Called with each agent stream event, in order. What it throws is swallowed: it cannot end a run. */
   readonly onAgentStreamEvent?: (event: AgentStreamEvent) => void;
 }

@@ -1,5 +1,5 @@
 import { neutralise } from "./neutralise.ts";
-import { whenFree } from "./screen.ts";
+import { printAboveStatus, whenFree } from "./screen.ts";
 
 /** What stands before every line that is shown of a run with a name. */
 export const namePrefix = (name: string | undefined): string =>
@@ -7,4 +7,8 @@ export const namePrefix = (name: string | undefined): string =>
 
 /** Tells people something outside of a display. To stderr: the standard output belongs to the program that calls. */
 export const printNotice = (name: string | undefined, sentence: string): void =>
-  whenFree(() => console.error(`${namePrefix(name)}${neutralise(sentence)}`));
+  whenFree(() => {
+    const line = `${namePrefix(name)}${neutralise(sentence)}`;
+    // Beside status lines on the same terminal, past them would be into them.
+    if (!printAboveStatus(line)) console.error(line);
+  });

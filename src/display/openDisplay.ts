@@ -33,6 +33,6 @@ export const openDisplay = ({ kind, logFilePath, logging, name, agent }: Display
     return new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose });
   }
   const log = new RunLog({ kind, path: logFilePath, name, isVerbose });
-  printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
+  if (!logging.quiet) printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
   return log;
 };

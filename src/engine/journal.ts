@@ -28,6 +28,8 @@ export type JournalEntry =
       readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes";
       readonly name: string;
     }
+  /** Where a sandbox is about to be created, if its provider has several places. */
+  | { readonly type: "placed"; readonly what: "sandbox"; readonly name: string; readonly place: string }
   | {
       readonly type: "removed";
       readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes" | "files";

@@ -6,7 +6,7 @@ import type { SessionKind } from "../display/contract.ts";
 import type { LoggingOption } from "../display/logging.ts";
 import { printNotice } from "../display/notice.ts";
 import { tellIfSlow } from "../display/slowStep.ts";
-import { InvalidOptionsError, SandboxUnavailableError, SandduneError } from "../errors.ts";
+import { InvalidOptionsError, type SandduneError } from "../errors.ts";
 import { type BranchStrategy, resolveBranchStrategy } from "../git/branchStrategy.ts";
 import { checkCopyItems } from "../git/copyToWorktree.ts";
 import { checkNothingUnfinished, readHostState } from "../git/hostState.ts";
@@ -21,6 +21,7 @@ import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/
 import type { SandboxPlan, SessionPlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
+import { preflight } from "./preflight.ts";
 import { createRunId } from "./runId.ts";
 import { allSecrets, type Surroundings } from "./surroundings.ts";
 
@@ -69,20 +70,15 @@ const tellingIfSlow = <A, E>(
 export const checked = <A>(check: () => A): Effect.Effect<A, SandduneError> =>
   Effect.try({ try: check, catch: (error) => error as SandduneError });
 
-const preflight = (
+const checkSandbox = (
   sandbox: InteractiveSandboxProvider,
   options: Omit<PreflightOptions, "signal">,
 ): Effect.Effect<void, SandduneError> =>
   interruptible(
-    async (signal) => (sandbox.type === "none" ? undefined : sandbox.preflight?.({ ...options, signal })),
-    (reason) =>
-      reason instanceof SandduneError
-        ? reason
-        : new SandboxUnavailableError(
-            sandbox.name,
-            String(reason),
-            "See the sandbox provider's documentation.",
-          ),
+    async (signal) => {
+      if (sandbox.type !== "none") await preflight(sandbox, { ...options, signal });
+    },
+    (reason) => reason as SandduneError,
   );
 
 const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: PlanRequest) {
@@ -122,7 +118,7 @@ export const planSession = Effect.fnUntraced(function* (
           : tellingIfSlow(
               options.name,
               `Checking the ${sandbox.provider.name} sandbox`,
-              preflight(sandbox.provider, {
+              checkSandbox(sandbox.provider, {
                 repositoryPath: repository.topLevel,
                 usesSudo: sandbox.usesSudo,
                 usesTerminal: request.kind === "interactive",

@@ -193,7 +193,10 @@ const openIsolated = Effect.fnUntraced(function* (
   const worktree = { ...checkout.worktree, baseSha: checkout.tip };
   const sandboxName = `sanddune-${runId}`;
   const handle = yield* acquireSandbox(setup, sandboxName, (signal) =>
-    provider.create({ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal }),
+    provider.create({
+      ...{ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal },
+      onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
+    }),
   );
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
   const { commits, warnings } = yield* bringIntoSandbox({

@@ -112,7 +112,7 @@ const loggingType: Check = (value) =>
 const loggingOf =
   (checks: Record<string, Check>): Check =>
   (value) => {
-    members("logging", value, { type: loggingType, verbose: flag, ...checks });
+    members("logging", value, { type: loggingType, verbose: flag, quiet: flag, ...checks });
     return (value as { type?: unknown }).type === undefined ? '`type` must be "file" or "stdout"' : undefined;
   };
 export const logging = loggingOf({ onAgentStreamEvent: callback });

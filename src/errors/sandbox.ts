@@ -31,10 +31,11 @@ export class SandboxUserMismatchError extends SandduneError {
     readonly expectedUid: number,
     readonly actualUid: number,
     readonly hint: string,
+    what = "worktree",
   ) {
     super(
       sentences(
-        `Commands in the ${sandbox} sandbox run as uid ${actualUid}, but the worktree belongs to ${expectedUid}: one could not change what the other has made.`,
+        `Commands in the ${sandbox} sandbox run as uid ${actualUid}, but the ${what} belongs to ${expectedUid}: one could not change what the other has made.`,
         hint,
       ),
     );

@@ -23,7 +23,7 @@ import {
 } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
-import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
+import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { bubblewrapDirectory } from "./sandboxDirectories.ts";
 
@@ -174,8 +174,8 @@ export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxPr
   createBindMountSandboxProvider({
     name: NAME,
     ...(settings.env && { env: settings.env }),
-    preflight: async ({ repositoryPath, usesSudo, usesTerminal, signal }) => {
-      if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
+    capabilities: { sudo: false, networkPolicy: "on-off" },
+    preflight: async ({ repositoryPath, usesTerminal, signal }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);
       const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
       await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });

@@ -1,7 +1,15 @@
 import { setMaxListeners } from "node:events";
 import { SandboxLostError } from "../errors.ts";
-import type { BindMountSandboxHandle, ExecOptions } from "./contract.ts";
-import { copyFileIn, copyFileOut } from "./copyFile.ts";
+import type {
+  BindMountSandboxHandle,
+  ExecOptions,
+  InteractiveExecOptions,
+  IsolatedSandboxHandle,
+  SandboxHandle,
+} from "./contract.ts";
+import { copyFileIn, copyFileOut, type FileExec } from "./copyFile.ts";
+import { copyIn } from "./copyIn.ts";
+import { type Heartbeat, watch } from "./heartbeat.ts";
 import { runInteractiveExec } from "./interactiveExec.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
@@ -9,12 +17,20 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 /** A sandbox in which an argv can be run: all that a provider has to know how to do. */
 export interface CommandSandboxDescription extends SandboxAccess {
   readonly name: string;
+  /** `false` where there can be no terminal. */
+  readonly hasTerminal?: boolean;
+  /** For sandboxes whose loss would not be noticed by the commands in them. */
+  readonly heartbeat?: Heartbeat;
   /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; rejects if something is left. */
   close(): Promise<void>;
 }
 
-/** Makes a sandbox handle of a sandbox in which an argv can be run. */
-export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle => {
+interface OpenedSandbox {
+  readonly handle: SandboxHandle;
+  readonly files: FileExec;
+}
+
+const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
   const closed = new AbortController();
   // Every running command listens to it; there may be any number of them.
   setMaxListeners(0, closed.signal);
@@ -26,6 +42,16 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
     running.add(settled);
     return result;
   };
+  if (description.heartbeat !== undefined) {
+    void watch(description.heartbeat, closed.signal, (error) => {
+      const isSure = error instanceof SandboxLostError;
+      closed.abort(
+        isSure
+          ? error
+          : new SandboxLostError(description.provider, "it does not answer any more", String(error)),
+      );
+    });
+  }
   const run = (request: ExecRequest) => track(runExec(description, request, closed.signal));
   const files = { provider: description.provider, run };
 
@@ -35,17 +61,34 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
     await description.close();
   };
 
-  return {
+  const handle: SandboxHandle = {
     name: description.name,
     worktreePath: description.worktreePath,
     exec: (command: string, options: ExecOptions = {}) => run({ ...options, command }),
-    interactiveExec: (command, options = {}) =>
-      track(runInteractiveExec(description, run, { ...options, command }, closed.signal)),
-    copyFileIn: (hostPath, sandboxPath) => copyFileIn(files, hostPath, sandboxPath),
+    ...(description.hasTerminal !== false && {
+      interactiveExec: (command: string, options: InteractiveExecOptions = {}) =>
+        track(runInteractiveExec(description, run, { ...options, command }, closed.signal)),
+    }),
     copyFileOut: (sandboxPath, hostPath) => copyFileOut(files, sandboxPath, hostPath),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
+  return { handle, files };
+};
+
+/** Makes a sandbox handle of a sandbox in which an argv can be run, and which sees the host's files. */
+export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle => {
+  const { handle, files } = openSandbox(description);
+  return {
+    ...handle,
+    copyFileIn: (hostPath, sandboxPath) => copyFileIn(files, hostPath, sandboxPath),
+  };
+};
+
+/** Makes a sandbox handle of a sandbox with files of its own, in which an argv can be run. Directories need `tar` in it. */
+export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle => {
+  const { handle, files } = openSandbox(description);
+  return { ...handle, copyIn: (hostPath, sandboxPath) => copyIn(files, hostPath, sandboxPath) };
 };

@@ -1,15 +1,54 @@
 import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import type { SandboxMount } from "./contract.ts";
 
-/**
- * What the container itself runs, as root, so that no command can end it by accident
- * (`kill -9 -1`). First it gives the user of the commands a name: programs fail for a uid that is not in /etc/passwd.
- */
-const MAIN = `
+/** Gives the user of the commands a name: programs fail for a uid that is not in /etc/passwd. */
+const NAME_USER = `
 if [ -n "$1" ] && ! grep -q "^[^:]*:[^:]*:$1:" /etc/passwd; then
   echo "sanddune:x:$1:$2::$3:/bin/sh" >>/etc/passwd
 fi
+`;
+
+/** What the container itself runs, as root, so that no command can end it by accident (`kill -9 -1`). */
+const MAIN = `${NAME_USER}
 while :; do sleep 3600; done
+`;
+
+/** Where a container on another machine has what is sanddune's: everybody may make directories in it. */
+export const REMOTE_ROOT = "/sanddune";
+
+/** Whoever wants such a container to stay makes this file, again and again. The agent cannot, unless it is root. */
+export const RENEWAL_FILE = `${REMOTE_ROOT}/lease/renewed`;
+
+/** How long a container stays without being asked to. */
+export interface ContainerLease {
+  readonly leaseMs: number;
+  readonly lifetimeMs: number;
+}
+
+/** Where root looks for programs: an image may have directories on its PATH into which the agent can write. */
+const ROOT_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** Root's shell, by its path, for the same reason. */
+export const ROOT_SHELL = "/bin/sh";
+
+/**
+ * The same for a container on another machine, which ends by itself when nobody has renewed its lease: its engine cannot
+ * know that the process which wanted it is dead. It takes two looks, so that there is no need for clocks to agree.
+ * Podman's root directory can be written to by nobody, unless with a capability; but it belongs to root.
+ */
+const leasedMain = ({ leaseMs, lifetimeMs }: ContainerLease): string => `PATH=${ROOT_PATH}
+${NAME_USER}
+[ -w / ] || chmod u+w /
+mkdir -p -m 1777 ${REMOTE_ROOT} && mkdir -p -m 755 ${REMOTE_ROOT}/lease && : >${RENEWAL_FILE} || exit 1
+left=${Math.ceil(lifetimeMs / 1000)}
+while [ "$left" -gt 0 ]; do
+  pause=${Math.ceil(leaseMs / 2000)}
+  [ "$left" -ge "$pause" ] || pause=$left
+  sleep "$pause"
+  left=$((left - pause))
+  [ -e ${RENEWAL_FILE} ] || exit 0
+  rm -f ${RENEWAL_FILE}
+done
 `;
 
 /** Whom the commands in a container run as. */
@@ -24,6 +63,8 @@ export interface ContainerPlan {
   readonly sandboxName: string;
   readonly runId: string;
   readonly repositoryPath: string;
+  /** Besides those of every container, by name. */
+  readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   readonly user: ContainerUser;
   /** HOME of a user whom the image does not know. */
@@ -38,6 +79,8 @@ export interface ContainerPlan {
   readonly pids: number;
   readonly capabilities: readonly string[];
   readonly extraArgs: readonly string[];
+  /** For a container that ends, and is removed, by itself. */
+  readonly lease?: ContainerLease;
 }
 
 /** One field of the comma-separated list that `--mount` takes. */
@@ -69,6 +112,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   "--detach",
   // Reaps what commands leave behind, and ends at once when it is told to.
   "--init",
+  ...(plan.lease === undefined ? [] : ["--rm"]),
   "--pull",
   "never",
   "--name",
@@ -77,6 +121,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   `sanddune.run=${plan.runId}`,
   "--label",
   `sanddune.repository=${plan.repositoryPath}`,
+  ...Object.entries(plan.labels).flatMap(([name, value]) => ["--label", `sanddune.${name}=${value}`]),
   "--env",
   `${SANDBOX_VARIABLE}=${plan.sandboxName}`,
   "--cap-drop",
@@ -102,7 +147,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   "sh",
   plan.image,
   "-c",
-  MAIN,
+  plan.lease === undefined ? MAIN : leasedMain(plan.lease),
   "sanddune",
   ...(/^\d+:\d+$/.test(plan.user.user) ? [...plan.user.user.split(":"), plan.homePath] : []),
 ];

@@ -2,12 +2,32 @@ import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from 
 import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
 import type { ContainerUser } from "./containerArguments.ts";
 
+/** How an engine's client gets to an engine on another machine. */
+export interface EngineConnection {
+  /** The engine's address, as its user wrote it. */
+  readonly host: string;
+  /** How a user calls the client for it. */
+  readonly commandLine: string;
+  /** What stands before every subcommand of the client, once the way is open. */
+  readonly clientArguments: readonly string[];
+  /** The client's environment; that of this process when it is left out. */
+  environment?(): Readonly<Record<string, string>>;
+  /** Resolves when the way there is open. Rejects with a `SandboxUnavailableError`. */
+  open(): Promise<void>;
+  /** The way there is wanted until the function that is returned is called. */
+  hold(): () => void;
+  /** What stands in the way, if that is known. */
+  complaints(): string;
+}
+
 /** The command line of an engine. */
 export interface EngineClient {
   /** The sandbox provider's name and the client's program. */
   readonly name: "docker" | "podman";
   readonly installHint: string;
   readonly startHint: string;
+  /** Left out for the engine of this machine. */
+  readonly connection?: EngineConnection;
 }
 
 export const engineClients = {
@@ -29,6 +49,12 @@ export const engineClients = {
 export interface ContainerEngine extends EngineClient {
   /** Whom commands have to run as, for their files to belong to the host's user. */
   hostUser(): Promise<ContainerUser>;
+  /** Arguments that every `run` has. */
+  readonly runArguments: readonly string[];
+  /** Where the engine listens on its machine, unless it was told otherwise. */
+  readonly usualSocketPath: string;
+  /** The client's arguments for an engine at an address. */
+  clientArguments(url: string): readonly string[];
   /** Whether bind mounts get an SELinux label when the user does not say. */
   defaultSelinuxLabel(): "z" | false;
   readonly removeArguments: readonly string[];
@@ -37,19 +63,78 @@ export interface ContainerEngine extends EngineClient {
 /** `uid:gid` of the host's user. Where there are no such numbers, the engine's file sharing does not heed them. */
 export const hostUserId = (): string => `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
 
+/** Waits for something, but not for longer than it is wanted. */
+const orAborted = async (result: Promise<void>, signal: AbortSignal | undefined): Promise<void> => {
+  if (signal === undefined) return result;
+  signal.throwIfAborted();
+  result.catch(() => {});
+  const settled = new AbortController();
+  const aborted = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: settled.signal });
+  });
+  try {
+    await Promise.race([result, aborted]);
+  } finally {
+    settled.abort();
+  }
+};
+
 type CallOptions = Pick<ProcessSpec, "timeoutMs" | "env" | "onStart" | "onStdoutLine" | "onStderrLine"> & {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** How a user calls the engine's client. */
+export const commandLineOf = ({ name, connection }: EngineClient): string => connection?.commandLine ?? name;
+
+/** The arguments with which the engine's client does something. */
+export const clientArguments = ({ connection }: EngineClient, args: readonly string[]): readonly string[] => [
+  ...(connection?.clientArguments ?? []),
+  ...args,
+];
+
+/** Opens the way to an engine on another machine, within the time that the call has. */
+const openInTime = async (
+  { name, connection }: EngineClient,
+  timeoutMs: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const opened = connection?.open() ?? Promise.resolve();
+  if (timeoutMs === undefined) return orAborted(opened, signal);
+  const limit = new AbortController();
+  let isLate = false;
+  const late = setTimeout(() => {
+    isLate = true;
+    limit.abort();
+  }, timeoutMs);
+  const follow = () => limit.abort(signal?.reason);
+  signal?.addEventListener("abort", follow, { once: true });
+  if (signal?.aborted) follow();
+  try {
+    await orAborted(opened, limit.signal);
+  } catch (error) {
+    if (!isLate) throw error;
+    throw new SandboxUnavailableError(
+      name,
+      `the way to ${connection?.host} was not open within ${timeoutMs} ms`,
+      `Check with: ${connection?.commandLine} info`,
+    );
+  } finally {
+    clearTimeout(late);
+    signal?.removeEventListener("abort", follow);
+  }
+};
+
 /** Runs the engine's client. Where that cannot be started, or does not come back, there is no sandbox to be had. */
-export const callEngine = (
+export const callEngine = async (
   engine: EngineClient,
   args: readonly string[],
   { signal, ...options }: CallOptions,
-): Promise<ProcessResult> =>
-  runProcess({
+): Promise<ProcessResult> => {
+  if (engine.connection !== undefined) await openInTime(engine, options.timeoutMs, signal);
+  return runProcess({
     program: engine.name,
-    args,
+    args: clientArguments(engine, args),
+    ...(engine.connection?.environment && { env: engine.connection.environment() }),
     ...options,
     ...(signal && { signal }),
   }).catch((error: unknown) => {
@@ -63,12 +148,39 @@ export const callEngine = (
     if (error instanceof ProcessTimeoutError) {
       throw new SandboxUnavailableError(
         engine.name,
-        `${engine.name} ${args[0]} did not come back within ${error.timeoutMs} ms`,
-        `Check with: ${engine.name} info`,
+        `${commandLineOf(engine)} ${args[0]} did not come back within ${error.timeoutMs} ms`,
+        `Check with: ${commandLineOf(engine)} info`,
       );
     }
     throw error;
   });
+};
+
+const IMAGE_IS_MISSING = /no such image|image not known|unable to find image/i;
+const DOES_NOT_ANSWER =
+  /cannot connect|failed to connect|unable to connect|connection (refused|reset)|error during connect|is the docker daemon running|dial (tcp|unix)|i\/o timeout|: EOF|broken pipe|no such host/i;
+
+const remoteUnavailability = (
+  { name }: EngineClient,
+  { host, commandLine, complaints }: EngineConnection,
+  image: string,
+  stderr: string,
+): SandboxUnavailableError | undefined => {
+  if (IMAGE_IS_MISSING.test(stderr)) {
+    return new SandboxUnavailableError(
+      name,
+      `there is no image ${image} at ${host}`,
+      `Bring it there: ${name} save ${image} | ${commandLine} load – or build it there: ${commandLine} build --tag ${image} .sanddune`,
+    );
+  }
+  if (!DOES_NOT_ANSWER.test(stderr)) return undefined;
+  const said = (complaints() || stderr.trim()).split("\n").at(-1);
+  return new SandboxUnavailableError(
+    name,
+    `the ${name} engine at ${host} does not answer (${said})`,
+    `Check with: ${commandLine} info`,
+  );
+};
 
 /** What the client's complaint means when it is about the engine or the image, not about one container. */
 export const unavailability = (
@@ -76,6 +188,7 @@ export const unavailability = (
   image: string,
   stderr: string,
 ): SandboxUnavailableError | undefined => {
+  if (engine.connection !== undefined) return remoteUnavailability(engine, engine.connection, image, stderr);
   if (/permission denied.*(socket|daemon|connect)/i.test(stderr)) {
     return new SandboxUnavailableError(
       engine.name,
@@ -90,7 +203,7 @@ export const unavailability = (
       `${engine.startHint}. Then check with: ${engine.name} info`,
     );
   }
-  if (/no such image|image not known|unable to find image/i.test(stderr)) {
+  if (IMAGE_IS_MISSING.test(stderr)) {
     return new SandboxUnavailableError(
       engine.name,
       `there is no image ${image}`,

@@ -1,16 +1,14 @@
 import type { EnvVars } from "../envVars.ts";
 import { defaultImage } from "./containerArguments.ts";
-import type { SandboxMount } from "./contract.ts";
+import type { BindMountSandboxProvider, IsolatedSandboxProvider, SandboxMount } from "./contract.ts";
 import { type MountOption, resolveMounts } from "./mountOptions.ts";
 
-export interface ContainerOptions {
+/** What holds for containers wherever they are. */
+export interface AnyContainerOptions {
   /** `sanddune:<name of the repository's directory>` when it is left out. It needs `sh`, `env` and `grep`. */
   readonly image?: string;
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
-  readonly mounts?: readonly MountOption[];
-  /** Accept mounts of the home directory or of a container engine's socket. */
-  readonly allowUnsafeMounts?: boolean;
   /** The networks to connect to; the engine's default network when it is left out. */
   readonly network?: string | readonly string[];
   /** Memory limit, swap included, e.g. `"4g"`. */
@@ -18,8 +16,6 @@ export interface ContainerOptions {
   readonly cpus?: number;
   /** How many processes and threads there may be; 4096 when it is left out. */
   readonly pids?: number;
-  /** SELinux label of all bind mounts: shared (`z`), private (`Z`) or none. */
-  readonly selinuxLabel?: "z" | "Z" | false;
   /**
    * Capabilities to have in spite of `--cap-drop ALL`. A run with a hook that uses `sudo` has those that installing
    * packages takes, too: CHOWN, DAC_OVERRIDE, FOWNER, SETGID and SETUID. Only root can use them: the agent cannot,
@@ -28,14 +24,51 @@ export interface ContainerOptions {
   readonly capabilities?: readonly string[];
   /** More arguments for the engine's `run`, e.g. `["--gpus", "all"]`. */
   readonly extraArgs?: readonly string[];
-  /** Who commands run as, `uid:gid`; the host's user when it is left out. */
+  /**
+   * Who commands run as: `uid:gid`, or a name that the image knows. When it is left out, that is the host's user on this
+   * machine, and the image's user on another one.
+   */
   readonly user?: string;
 }
 
-export const imageOf = (settings: ContainerOptions, repositoryPath: string): string =>
+/** Containers of this machine's engine. */
+export interface ContainerOptions extends AnyContainerOptions {
+  readonly host?: undefined;
+  readonly mounts?: readonly MountOption[];
+  /** Accept mounts of the home directory or of a container engine's socket. */
+  readonly allowUnsafeMounts?: boolean;
+  /** SELinux label of all bind mounts: shared (`z`), private (`Z`) or none. */
+  readonly selinuxLabel?: "z" | "Z" | false;
+  readonly leaseMs?: undefined;
+  readonly lifetimeMs?: undefined;
+}
+
+/** Containers of engines on other machines, which see none of the host's files. */
+export interface RemoteContainerOptions extends AnyContainerOptions {
+  /**
+   * Where the engine is: `ssh://user@machine`, with `:port` and the path of the engine's socket if need be, or
+   * `tcp://machine:port`. Of several, each sandbox goes to the one that has the fewest.
+   */
+  readonly host: string | readonly string[];
+  /** How long a sandbox outlives the process that made it, should that die; 10 minutes when it is left out. */
+  readonly leaseMs?: number;
+  /** How long a sandbox may last at most; 24 hours when it is left out. */
+  readonly lifetimeMs?: number;
+  readonly mounts?: undefined;
+  readonly allowUnsafeMounts?: undefined;
+  readonly selinuxLabel?: undefined;
+}
+
+/** Makes sandbox providers of an engine: of this machine's, or of those on other machines. */
+export interface ContainerSandboxes {
+  (settings?: ContainerOptions): BindMountSandboxProvider;
+  (settings: RemoteContainerOptions): IsolatedSandboxProvider;
+}
+
+export const imageOf = (settings: AnyContainerOptions, repositoryPath: string): string =>
   settings.image ?? defaultImage(repositoryPath);
 
-export const networksOf = ({ network }: ContainerOptions): readonly string[] =>
+export const networksOf = ({ network }: AnyContainerOptions): readonly string[] =>
   network === undefined ? [] : typeof network === "string" ? [network] : network;
 
 export const mountsOf = (settings: ContainerOptions, repositoryPath: string): Promise<SandboxMount[]> =>
@@ -47,6 +80,6 @@ export const mountsOf = (settings: ContainerOptions, repositoryPath: string): Pr
 /** What root needs in order to install packages. */
 const SUDO_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"] as const;
 
-export const capabilitiesOf = (settings: ContainerOptions, usesSudo: boolean): readonly string[] => [
+export const capabilitiesOf = (settings: AnyContainerOptions, usesSudo: boolean): readonly string[] => [
   ...new Set([...(settings.capabilities ?? []), ...(usesSudo ? SUDO_CAPABILITIES : [])]),
 ];

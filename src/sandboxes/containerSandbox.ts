@@ -1,7 +1,7 @@
 import { SandboxError } from "../errors.ts";
 import { killExecArguments } from "../process/killScript.ts";
-import { runProcess } from "../process/runProcess.ts";
 import { commandSandbox } from "./commandSandbox.ts";
+import { containerCommands } from "./containerCommands.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
 import { type ContainerOptions, imageOf, mountsOf } from "./containerOptions.ts";
 import {
@@ -11,14 +11,11 @@ import {
   createBindMountSandboxProvider,
   type PreflightOptions,
 } from "./contract.ts";
-import { COUNT_MEMORY_KILLS, diagnoseContainer } from "./diagnoseContainer.ts";
-import type { LaunchOptions } from "./sandboxAccess.ts";
+import { askLaunch } from "./runLaunch.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
 
 const INSPECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2000;
-/** The keys that leave a session without ending it. By default they begin with Ctrl-P, which agents have a use for. */
-const UNUSED_KEYS = "ctrl-^,ctrl-],ctrl-^,ctrl-]";
 
 const preflight = async (
   engine: ContainerEngine,
@@ -47,46 +44,33 @@ const create = async (
   options.signal?.throwIfAborted();
   const hostUser = await engine.hostUser();
   const user = { ...hostUser, user: settings.user ?? hostUser.user };
-  await startContainer(engine, settings, options, user);
   const container = options.sandboxName;
-  const launch = (argv: readonly string[], { sudo, terminal = false }: LaunchOptions) => ({
-    program: engine.name,
-    args: [
-      "exec",
-      "--interactive",
-      ...(terminal ? ["--tty", "--detach-keys", UNUSED_KEYS] : []),
-      "--user",
-      sudo ? "0:0" : user.user,
-      container,
-      ...argv,
-    ],
+  await startContainer(engine, settings, options, {
+    user,
+    homePath: options.homePath,
+    mounts: [...options.mounts, ...(await mountsOf(settings, options.repositoryPath))],
+    selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
+    labels: {},
   });
-  const ask = (argv: readonly string[], sudo = false) =>
-    runProcess({ ...launch(argv, { sudo }), timeoutMs: KILL_TIMEOUT_MS, captureBytes: 1024 }).catch(
-      () => undefined,
-    );
-
-  let knownMemoryKills = 0;
+  const commands = containerCommands(engine, {
+    name: container,
+    user: user.user,
+    memory: settings.memory,
+    answerTimeoutMs: KILL_TIMEOUT_MS,
+  });
+  const kill = (argv: readonly string[], sudo: boolean) =>
+    askLaunch(commands.launch(argv, { sudo }), { timeoutMs: KILL_TIMEOUT_MS }).catch(() => undefined);
   return commandSandbox({
     provider: engine.name,
     name: container,
     worktreePath: options.worktreePath,
     fallbackHome: options.homePath,
-    launch,
+    ...commands,
     kill: async (execId, { sudo }) => {
       const argv = killExecArguments(execId, { ownsProcessNamespace: true, mayStillStart: true });
       // Root without capabilities cannot kill what it started as another user.
-      await Promise.all(sudo ? [ask(argv, true), ask(argv)] : [ask(argv)]);
+      await Promise.all(sudo ? [kill(argv, true), kill(argv, false)] : [kill(argv, false)]);
     },
-    explainKill: async () => {
-      const counted = await ask(["sh", "-c", COUNT_MEMORY_KILLS]);
-      const memoryKills = Number(/\d+/.exec(counted?.stdout ?? "")?.[0] ?? 0);
-      if (memoryKills <= knownMemoryKills) return undefined;
-      knownMemoryKills = memoryKills;
-      const limit = settings.memory === undefined ? "" : ` of ${settings.memory}`;
-      return { problem: `a command was killed, because the memory${limit} was used up`, details: "" };
-    },
-    diagnose: () => diagnoseContainer(engine, container),
     close: () => removeContainer(engine, container),
   });
 };
@@ -99,6 +83,7 @@ export const containerSandboxProvider = (
   createBindMountSandboxProvider({
     name: engine.name,
     ...(settings.env && { env: settings.env }),
+    capabilities: { networkPolicy: "on-off" },
     preflight: (options) => preflight(engine, settings, options),
     create: (options) => create(engine, settings, options),
   });

@@ -63,7 +63,10 @@ export interface BindMountSandboxHandle extends SandboxHandle {
 }
 
 export interface IsolatedSandboxHandle extends SandboxHandle {
-  /** Copies a host file or directory into the sandbox; missing directories are made. */
+  /**
+   * Copies a host file or directory into the sandbox; missing directories are made. Permission bits are kept, links in a
+   * directory stay links, and a directory that is there already keeps what else it holds.
+   */
   copyIn(hostPath: string, sandboxPath: string): Promise<void>;
 }
 
@@ -83,7 +86,31 @@ export interface SandboxCreateOptions {
   readonly repositoryPath: string;
   /** Commands with `sudo` are going to be run, to install packages for instance. */
   readonly usesSudo?: boolean;
+  /**
+   * Called before anything is created, by providers that have several places for sandboxes: what `sanddune clean` needs
+   * to know to find this one again, such as the address of a daemon. Never a secret.
+   */
+  readonly onPlaced?: (place: string) => void;
   readonly signal?: AbortSignal;
+}
+
+/**
+ * What sandboxes can be kept from reaching, by an option of their provider: nothing, the network as a whole, or all of it but
+ * some domains.
+ */
+export type NetworkPolicy = "none" | "on-off" | "domains";
+
+/** What sandboxes of a provider can do. What is left out, they can. */
+export interface SandboxCapabilities {
+  /** Commands can be run as root. */
+  readonly sudo?: boolean;
+  /** There can be a terminal, as `interactive()` needs one. */
+  readonly terminal?: boolean;
+  /** A command can be sent input while it runs. Otherwise all of it has to be there before the command starts. */
+  readonly liveInput?: boolean;
+  /** The engine's deadline of a sandbox can be put off while it is in use. */
+  readonly extension?: boolean;
+  readonly networkPolicy?: NetworkPolicy;
 }
 
 export interface BindMountCreateOptions extends SandboxCreateOptions {
@@ -106,6 +133,8 @@ interface SandboxProviderDefinition {
   readonly name: string;
   /** Env vars for every command of a run. None of them may be declared by the agent provider too. */
   readonly env?: EnvVars;
+  /** Whoever asks for something that is missing is told so before anything is created. */
+  readonly capabilities?: SandboxCapabilities;
   /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
   preflight?(options: PreflightOptions): Promise<void>;
 }

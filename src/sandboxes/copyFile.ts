@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { closeSync, constants, openSync, writeSync } from "node:fs";
-import { lstat, open, rename, rm } from "node:fs/promises";
+import { closeSync, constants, openSync, type ReadStream, writeSync } from "node:fs";
+import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { SandboxError, SandboxLostError } from "../errors.ts";
 import { shellQuote } from "../process/shellQuote.ts";
+import { boundedArrival } from "./boundedArrival.ts";
 import type { ExecResult } from "./contract.ts";
 import type { ExecRequest } from "./runExec.ts";
 
@@ -17,11 +18,18 @@ type Refuse = (problem: string, output?: string, cause?: unknown) => SandboxErro
 
 const show = (path: string): string => JSON.stringify(path);
 
-const requireAbsolute = (provider: string, sandboxPath: string): void => {
+export const requireAbsolute = (provider: string, sandboxPath: string): void => {
   if (!posix.isAbsolute(sandboxPath)) {
     throw new SandboxError(provider, `${show(sandboxPath)} is not an absolute path in the sandbox`);
   }
 };
+
+/** Where every piece is a request to another machine, small ones take long. */
+const PIECE_BYTES = 1024 * 1024;
+
+/** What is in a file, piece by piece. Closing it is left to the caller. */
+export const fileContent = (file: FileHandle): ReadStream =>
+  file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
 
 /** Streams a host file into the sandbox, permission bits included; missing directories are made. */
 export const copyFileIn = async (exec: FileExec, hostPath: string, sandboxPath: string): Promise<void> => {
@@ -43,7 +51,7 @@ export const copyFileIn = async (exec: FileExec, hostPath: string, sandboxPath: 
         `chmod ${(status.mode & 0o777).toString(8)} -- ${target}`,
       ].join(" && "),
       cwd: "/",
-      stdin: file.createReadStream({ autoClose: false }),
+      stdin: fileContent(file),
     });
     if (exitCode !== 0) throw refuse(`writing ${show(sandboxPath)} failed`, stderr);
   } finally {
@@ -79,13 +87,16 @@ const receive = async (
 ): Promise<void> => {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
   const file = openSync(newHostPath, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o644);
+  const arrival = boundedArrival(dirname(newHostPath));
   try {
     const { exitCode, stderr } = await exec.run({
       command: readRegularFile(sandboxPath),
       cwd: "/",
       captureBytes: 4096,
+      signal: arrival.signal,
       // Synchronous, so that memory stays bounded when the disk is slower than the sandbox.
       onStdoutChunk: (chunk) => {
+        arrival.count(chunk.length);
         for (let written = 0; written < chunk.length; ) written += writeSync(file, chunk, written);
       },
     });
@@ -93,6 +104,7 @@ const receive = async (
     if (exitCode === NOT_A_REGULAR_FILE) throw refuse("it is not a regular file");
     if (exitCode !== 0) throw refuse(`reading it failed with exit code ${exitCode}`, stderr);
   } finally {
+    arrival.end();
     closeSync(file);
   }
 };

@@ -15,10 +15,6 @@ const problemOf = (state: ContainerState): string => {
   return "its container runs, but commands cannot be started in it any more";
 };
 
-/** Prints how many processes of the container its memory limit has killed, under either version of cgroups. */
-export const COUNT_MEMORY_KILLS =
-  "grep -hs '^oom_kill ' /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control";
-
 const DIAGNOSIS_TIMEOUT_MS = 3000;
 
 /** Finds out why a container does not answer. */
@@ -29,11 +25,12 @@ export const diagnoseContainer = async (engine: ContainerEngine, container: stri
     ask(["inspect", "--type", "container", "--format", "{{json .State}}", container]),
     ask(["logs", "--tail", "20", container]),
   ]);
-  if (inspected === undefined) return { problem: `${engine.name} does not answer`, details: "" };
+  const who = engine.connection === undefined ? engine.name : `${engine.name} at ${engine.connection.host}`;
+  if (inspected === undefined) return { problem: `${who} does not answer`, details: "" };
   if (inspected.exitCode !== 0) {
     const isGone = /no such (container|object)/i.test(inspected.stderr);
     return {
-      problem: isGone ? "its container does not exist any more" : `${engine.name} cannot be asked about it`,
+      problem: isGone ? "its container does not exist any more" : `${who} cannot be asked about it`,
       details: inspected.stderr.trim(),
     };
   }

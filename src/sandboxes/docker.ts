@@ -1,16 +1,17 @@
-import type { ContainerOptions } from "./containerOptions.ts";
-import { containerSandboxProvider } from "./containerSandbox.ts";
-import type { BindMountSandboxProvider } from "./contract.ts";
+import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
+import { containerSandboxes } from "./containerSandboxes.ts";
 import { dockerEngine } from "./dockerEngine.ts";
 
 export type DockerOptions = ContainerOptions;
+export type RemoteDockerOptions = RemoteContainerOptions;
 
 /**
  * Sandboxes that are Docker containers, one each, without capabilities. The image is never pulled or built by a run.
  * Commands run as the host's user, whoever the image's user is, so the worktree's files stay theirs.
+ * With `host`, containers of engines on other machines: they have files of their own, and commands run as the image's user.
  *
  * @example
  * await run({ agent, sandbox: docker({ image: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: docker({ host: ["ssh://me@one", "ssh://me@two"] }), prompt: "Fix issue 7" });
  */
-export const docker = (settings: DockerOptions = {}): BindMountSandboxProvider =>
-  containerSandboxProvider(dockerEngine, settings);
+export const docker: ContainerSandboxes = containerSandboxes(dockerEngine);

@@ -27,6 +27,9 @@ const daemonIsRootless = async (): Promise<boolean> => {
 export const dockerEngine: ContainerEngine = {
   ...engineClients.docker,
   removeArguments: ["rm", "--force", "--volumes"],
+  runArguments: [],
+  usualSocketPath: "/var/run/docker.sock",
+  clientArguments: (url) => ["--host", url],
   defaultSelinuxLabel: () => false,
   hostUser: async () => ({
     user: (await daemonIsRootless()) ? "0:0" : hostUserId(),

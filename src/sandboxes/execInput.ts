@@ -20,32 +20,35 @@ export const execInput = (
 ): { readonly chunks: AsyncIterable<Uint8Array>; readonly end: () => void } => {
   const source = chunksOf(input);
   const finished = { done: true, value: undefined } as const;
-  let end = () => {};
-  const ended = new Promise<IteratorResult<Uint8Array>>((resolve) => {
-    end = () => {
-      resolve(finished);
-      source.return(undefined).catch(() => {});
-    };
-  });
+  let hasEnded = false;
   let preambleWasRead = false;
+  /** Ends the read that is under way. (A race with one lasting promise would hold on to every piece that was ever read.) */
+  let leaveRead = () => {};
+
+  const end = () => {
+    hasEnded = true;
+    leaveRead();
+    source.return(undefined).catch(() => {});
+  };
 
   const nextOfSource = async (): Promise<IteratorResult<Uint8Array>> => {
-    try {
-      for (;;) {
-        const next = await source.next();
-        if (next.done || next.value.length > 0) return next;
-      }
-    } catch (error) {
-      onSourceError(error);
-      return ended;
+    for (;;) {
+      const next = await source.next();
+      if (next.done || next.value.length > 0) return next;
     }
   };
 
   const iterator: AsyncIterator<Uint8Array> = {
     next: () => {
-      if (preambleWasRead) return Promise.race([ended, nextOfSource()]);
-      preambleWasRead = true;
-      return Promise.resolve({ done: false, value: preamble });
+      if (hasEnded) return Promise.resolve(finished);
+      if (!preambleWasRead) {
+        preambleWasRead = true;
+        return Promise.resolve({ done: false, value: preamble });
+      }
+      return new Promise((resolve) => {
+        leaveRead = () => resolve(finished);
+        nextOfSource().then(resolve, onSourceError);
+      });
     },
     return: () => {
       end();

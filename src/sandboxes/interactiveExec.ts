@@ -113,6 +113,8 @@ export const runInteractiveExec = async (
     }
     const argv = ["env", `${EXEC_ID_VARIABLE}=${id}`, "sh", `${directory}/start`];
     const launch = access.launch(argv, { sudo: false, execId: id, terminal: true });
+    if (!("program" in launch)) throw new SandboxError(access.provider, "it has no terminal");
+    await launch.isReady?.();
     const clientExitCode = await runInTerminal({
       ...launch,
       signal: stopped.signal,

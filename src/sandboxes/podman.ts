@@ -1,16 +1,17 @@
-import type { ContainerOptions } from "./containerOptions.ts";
-import { containerSandboxProvider } from "./containerSandbox.ts";
-import type { BindMountSandboxProvider } from "./contract.ts";
+import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
+import { containerSandboxes } from "./containerSandboxes.ts";
 import { podmanEngine } from "./podmanEngine.ts";
 
 export type PodmanOptions = ContainerOptions;
+export type RemotePodmanOptions = RemoteContainerOptions;
 
 /**
  * Sandboxes that are Podman containers, one each, without capabilities; rootless when sanddune is. The image is never
  * pulled or built by a run. Commands run as the host's user, so the worktree's files stay theirs.
+ * With `host`, containers of engines on other machines: they have files of their own, and commands run as the image's user.
  *
  * @example
  * await run({ agent, sandbox: podman({ image: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: podman({ host: ["ssh://me@one", "ssh://me@two"] }), prompt: "Fix issue 7" });
  */
-export const podman = (settings: PodmanOptions = {}): BindMountSandboxProvider =>
-  containerSandboxProvider(podmanEngine, settings);
+export const podman: ContainerSandboxes = containerSandboxes(podmanEngine);

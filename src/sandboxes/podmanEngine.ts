@@ -5,10 +5,13 @@ import { type ContainerEngine, engineClients, hostUserId } from "./containerEngi
 export const podmanEngine: ContainerEngine = {
   ...engineClients.podman,
   removeArguments: ["rm", "--force", "--volumes", "--time", "0"],
+  // Podman would hand the host's proxy settings in, and the credentials that may be in them.
+  runArguments: ["--http-proxy=false"],
+  usualSocketPath: "/run/podman/podman.sock",
+  clientArguments: (url) => ["--remote", "--url", url],
   defaultSelinuxLabel: () => (existsSync("/sys/fs/selinux/enforce") ? "z" : false),
   hostUser: async () => ({
     user: hostUserId(),
-    // Podman would hand the host's proxy settings in, and the credentials that may be in them.
-    runArguments: ["--http-proxy=false", ...(process.getuid?.() === 0 ? [] : ["--userns", "keep-id"])],
+    runArguments: process.getuid?.() === 0 ? [] : ["--userns", "keep-id"],
   }),
 };

@@ -1,7 +1,7 @@
 import { ProcessStartError, SandboxUnavailableError } from "../errors.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import type { Launch } from "./sandboxAccess.ts";
+import type { HostProcess } from "./sandboxAccess.ts";
 
 const PROGRAM = "script";
 
@@ -21,7 +21,7 @@ export const requirePseudoTerminal = async (provider: string): Promise<void> => 
  * Gives a host process a terminal of its own, shown on the one that this process has: whoever is in a sandbox must not
  * get hold of the real one, into which it could type. `script` passes everything on, sizes too.
  */
-export const inPseudoTerminal = ({ program, args, env }: Launch): Launch => ({
+export const inPseudoTerminal = ({ program, args, env }: HostProcess): HostProcess => ({
   program: PROGRAM,
   args: [
     "--quiet",

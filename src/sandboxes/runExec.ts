@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError, SandboxError, SandboxLostError } from "../errors.ts";
-import { runProcess } from "../process/runProcess.ts";
 import type { ExecOptions, ExecResult } from "./contract.ts";
 import { execInput } from "./execInput.ts";
 import { ExecOutput } from "./execOutput.ts";
 import { checkExecRequest, execArguments, execPreamble } from "./execWrapper.ts";
 import { exitCodeWithoutMarker, SIGKILL_EXIT_CODE } from "./missingMarker.ts";
+import { type LaunchEnd, runLaunch } from "./runLaunch.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
 export interface ExecRequest extends ExecOptions {
@@ -104,20 +104,15 @@ export const runExec = async (
   }
 
   try {
-    const clientExitCode = await runProcess({
-      ...launch,
+    const ended = await runLaunch(launch, {
       stdin: input.chunks,
       signal: client.signal,
-      captureBytes: 0,
       onStdoutChunk: receive(stdout),
       onStderrChunk: receive(stderr),
-    }).then(
-      (ended) => ended.exitCode,
-      (error: unknown) => {
-        if (error !== commandIsOver) throw error;
-        return 0;
-      },
-    );
+    }).catch((error: unknown): LaunchEnd => {
+      if (error !== commandIsOver) throw error;
+      return { exitCode: 0 };
+    });
     clearTimeout(timeoutTimer);
     stdout.end();
     stderr.end();
@@ -126,7 +121,8 @@ export const runExec = async (
       : await exitCodeWithoutMarker(access, {
           execId: id,
           sudo,
-          clientExitCode,
+          clientExitCode: ended.exitCode,
+          problem: ended.problem,
           stderr: stderr.text(),
           signal: client.signal,
         });
@@ -143,7 +139,7 @@ export const runExec = async (
   } catch (error) {
     await killed;
     if (error instanceof ProcessStartError) {
-      throw new SandboxError(access.provider, `could not start ${launch.program}`, "", { cause: error });
+      throw new SandboxError(access.provider, `could not start ${error.program}`, "", { cause: error });
     }
     throw error;
   } finally {

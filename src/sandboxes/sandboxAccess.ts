@@ -1,10 +1,27 @@
+import type { LaunchStreams } from "./runLaunch.ts";
+
 /** A process on the host that runs an argv in the sandbox. */
-export interface Launch {
+export interface HostProcess {
   readonly program: string;
+  /** Looked at when `isReady` has resolved. */
   readonly args: readonly string[];
   /** The complete environment of that process; the host's is used when it is left out. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Waited for before the process is started: a way to the sandbox that has to be open. */
+  isReady?(): Promise<void>;
 }
+
+/** A call of a library that runs an argv in the sandbox. */
+export interface LibraryCall {
+  /**
+   * Resolves with the exit code, as far as it is known: only the exit marker is believed. Rejects if the connection
+   * broke. When the signal is aborted, nobody waits for it any more; what runs in the sandbox is killed by others.
+   */
+  call(streams: LaunchStreams): Promise<number>;
+}
+
+/** What runs an argv in the sandbox. */
+export type Launch = HostProcess | LibraryCall;
 
 /** Why a sandbox is lost, as far as could be found out. */
 export interface Diagnosis {
@@ -31,11 +48,13 @@ export interface SandboxAccess {
   readonly isHost?: boolean;
   /** Checks that there can be a terminal; rejects with an error that says what is missing. */
   requireTerminal?(): Promise<void>;
+  /** It is on another machine: a client that ends with an exit code of its own has lost its connection. */
+  readonly isRemote?: boolean;
   /** Throws a `SandboxError` when `sudo` is not to be had. */
   launch(argv: readonly string[], options: LaunchOptions): Launch;
   /**
    * Kills, in the sandbox, what carries the exec id. The host process of the exec is being killed at the same time.
-   * Must not reject, and must settle within two seconds.
+   * Must not reject, and must settle within seconds.
    */
   kill(execId: string, options: { readonly sudo: boolean }): Promise<void>;
   /** The same, for when this process ends and nothing can be waited for; where the host sees the sandbox's processes. */

@@ -1,19 +1,20 @@
 import { SandboxError } from "../errors.ts";
-import { type ContainerUser, containerRunArguments } from "./containerArguments.ts";
-import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
-import { type ContainerOptions, capabilitiesOf, imageOf, mountsOf, networksOf } from "./containerOptions.ts";
-import type { BindMountCreateOptions } from "./contract.ts";
+import { type ContainerPlan, containerRunArguments } from "./containerArguments.ts";
+import { type ContainerEngine, callEngine, commandLineOf, unavailability } from "./containerEngine.ts";
+import { type AnyContainerOptions, capabilitiesOf, imageOf, networksOf } from "./containerOptions.ts";
+import type { SandboxCreateOptions } from "./contract.ts";
 
 const DEFAULT_PIDS = 4096;
 const CLIENT_TIMEOUT_MS = 10_000;
 const RUN_TIMEOUT_MS = 120_000;
+const IS_GONE = /no such container|no container with name|removal of container .* is already in progress/i;
 
 /** Removes a container, in bounded time; one that is not there counts as removed. Rejects if it may still be there. */
 export const removeContainer = async (engine: ContainerEngine, container: string): Promise<void> => {
   const left = (output: string, cause?: unknown) =>
     new SandboxError(
       engine.name,
-      `the container ${container} could not be removed. Try: ${engine.name} rm --force ${container}`,
+      `the container ${container} could not be removed. Try: ${commandLineOf(engine)} rm --force ${container}`,
       output,
       { cause },
     );
@@ -22,17 +23,21 @@ export const removeContainer = async (engine: ContainerEngine, container: string
   }).catch((cause: unknown) => {
     throw left(String(cause), cause);
   });
-  if (removed.exitCode !== 0 && !/no such container|no container with name/i.test(removed.stderr)) {
-    throw left(removed.stderr);
-  }
+  if (removed.exitCode !== 0 && !IS_GONE.test(removed.stderr)) throw left(removed.stderr);
 };
+
+/** What is the container's own, beyond the settings of its sandbox provider. */
+type ContainerDetails = Pick<
+  ContainerPlan,
+  "homePath" | "mounts" | "selinuxLabel" | "user" | "labels" | "lease"
+>;
 
 /** Starts a sandbox's container and connects its networks. Nothing is left behind when that fails or is aborted. */
 export const startContainer = async (
   engine: ContainerEngine,
-  settings: ContainerOptions,
-  options: BindMountCreateOptions,
-  user: ContainerUser,
+  settings: AnyContainerOptions,
+  options: SandboxCreateOptions,
+  details: ContainerDetails,
 ): Promise<void> => {
   const { repositoryPath, runId, sandboxName } = options;
   const image = imageOf(settings, repositoryPath);
@@ -42,10 +47,8 @@ export const startContainer = async (
     runId,
     repositoryPath,
     image,
-    user,
-    homePath: options.homePath,
-    mounts: [...options.mounts, ...(await mountsOf(settings, repositoryPath))],
-    selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
+    ...details,
+    user: { ...details.user, runArguments: [...engine.runArguments, ...details.user.runArguments] },
     network,
     memory: settings.memory,
     cpus: settings.cpus,

@@ -1,10 +1,10 @@
-import { cp, mkdir, realpath } from "node:fs/promises";
+import { mkdir, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
-import { SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { SandboxError } from "../errors.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
-import { commandSandbox } from "./commandSandbox.ts";
+import { isolatedCommandSandbox } from "./commandSandbox.ts";
 import {
   createIsolatedSandboxProvider,
   type IsolatedSandboxHandle,
@@ -12,7 +12,7 @@ import {
   type SandboxCreateOptions,
 } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
-import { NO_ROOT, USE_CONTAINERS } from "./noRoot.ts";
+import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.ts";
 
@@ -35,7 +35,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
     LANG: "C.UTF-8",
     [SANDBOX_VARIABLE]: sandboxMark,
   };
-  const handle = commandSandbox({
+  return isolatedCommandSandbox({
     provider: NAME,
     name: sandboxName,
     worktreePath,
@@ -56,20 +56,6 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
     }),
     close: () => removeTestIsolated(directory),
   });
-
-  return {
-    ...handle,
-    copyIn: async (hostPath, sandboxPath) => {
-      try {
-        await mkdir(dirname(sandboxPath), { recursive: true });
-        await cp(hostPath, sandboxPath, { recursive: true, verbatimSymlinks: true });
-      } catch (cause) {
-        throw new SandboxError(NAME, `${JSON.stringify(hostPath)} was not copied in`, String(cause), {
-          cause,
-        });
-      }
-    },
-  };
 };
 
 /**
@@ -82,8 +68,8 @@ export const testIsolated = ({ env }: { readonly env?: EnvVars } = {}): Isolated
   createIsolatedSandboxProvider({
     name: NAME,
     ...(env && { env }),
-    preflight: async ({ usesSudo, usesTerminal }) => {
-      if (usesSudo) throw new SandboxUnavailableError(NAME, NO_ROOT, USE_CONTAINERS);
+    capabilities: { sudo: false, networkPolicy: "none" },
+    preflight: async ({ usesTerminal }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);
     },
     create,

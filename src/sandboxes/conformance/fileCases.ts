@@ -108,16 +108,43 @@ export const fileCases: readonly CaseDefinition[] = [
       }),
   },
   {
-    name: "a directory can be copied in, where the provider copies directories",
+    name: "a directory is copied in with its links, modes, empty directories and odd names, where the provider copies directories",
     check: (sandbox) =>
       withHostDirectory(async (directory) => {
         if (!("copyIn" in sandbox)) return;
-        await mkdir(join(directory, "tree", "inner"), { recursive: true });
-        await writeFile(join(directory, "tree", "inner", "file"), "content");
-        await symlink("inner/file", join(directory, "tree", "link"));
-        await sandbox.copyIn(join(directory, "tree"), `${sandbox.worktreePath}/copied`);
-        const result = await sandbox.exec("cat copied/inner/file; readlink copied/link");
-        assert.equal(result.stdout, "contentinner/file\n");
+        const tree = join(directory, "tree");
+        await mkdir(join(tree, "inner", "empty"), { recursive: true });
+        await writeFile(join(tree, "inner", "file"), "content");
+        await writeFile(join(tree, "script"), "#!/bin/sh\necho ran\n", { mode: 0o755 });
+        await writeFile(join(tree, "private"), "", { mode: 0o600 });
+        await symlink("inner/file", join(tree, "link"));
+        await symlink("/nowhere/at all", join(tree, "dangling"));
+        for (const name of NAMES) await writeFile(join(tree, name), name);
+        await sandbox.copyIn(tree, `${sandbox.worktreePath}/made/copied`);
+        const { stdout } = await sandbox.exec(
+          `cat inner/file; readlink link dangling; ls inner/empty; ./script; ls -l private | cut -c 1-10
+for name in ${NAMES.map((name) => `'${name.replaceAll("'", "'\\''")}'`).join(" ")}; do
+  [ "$(cat -- "$name" && echo .)" = "$name." ] || echo "$name is wrong"
+done`,
+          { cwd: `${sandbox.worktreePath}/made/copied` },
+        );
+        assert.equal(stdout, "contentinner/file\n/nowhere/at all\nran\n-rw-------\n");
+      }),
+  },
+  {
+    name: "a directory that is copied over another one is merged into it",
+    check: (sandbox) =>
+      withHostDirectory(async (directory) => {
+        if (!("copyIn" in sandbox)) return;
+        const target = `${sandbox.worktreePath}/target`;
+        await sandbox.exec(
+          "mkdir -p target/inner; echo mine >target/mine; echo older text >target/inner/file",
+        );
+        await mkdir(join(directory, "inner"));
+        await writeFile(join(directory, "inner", "file"), "new");
+        await sandbox.copyIn(directory, target);
+        const { stdout } = await sandbox.exec("cat mine inner/file; ls . inner", { cwd: target });
+        assert.equal(stdout, "mine\nnew.:\ninner\nmine\n\ninner:\nfile\n");
       }),
   },
 ];

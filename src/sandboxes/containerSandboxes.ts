@@ -1,0 +1,18 @@
+import { InvalidOptionsError } from "../errors.ts";
+import type { ContainerEngine } from "./containerEngine.ts";
+import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
+import { containerSandboxProvider } from "./containerSandbox.ts";
+import { remoteContainerProvider } from "./remoteContainer.ts";
+
+const REMOTE_OPTIONS = ["leaseMs", "lifetimeMs"] as const;
+
+/** The sandbox providers of an engine, on this machine and on others. */
+export const containerSandboxes = (engine: ContainerEngine): ContainerSandboxes => {
+  const provider = (settings: ContainerOptions | RemoteContainerOptions = {}) => {
+    if (settings.host !== undefined) return remoteContainerProvider(engine, settings);
+    const remote = REMOTE_OPTIONS.find((name) => settings[name] !== undefined);
+    if (remote === undefined) return containerSandboxProvider(engine, settings);
+    throw new InvalidOptionsError(remote, "is for engines on other machines, so it needs `host`");
+  };
+  return provider as ContainerSandboxes;
+};

@@ -1,0 +1,31 @@
+import { writeCloudPlace } from "./cloudAccount.ts";
+import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
+import { E2B, e2bAccount, loadE2b, requireE2b } from "./e2bClient.ts";
+import { type E2bOptions, e2bSettings } from "./e2bOptions.ts";
+import { createE2bSandbox } from "./e2bSandbox.ts";
+
+export type { CloudNetwork } from "./cloudOptions.ts";
+export type { E2bOptions };
+
+/**
+ * Sandboxes that are virtual machines of E2B's, one each. It takes the package `e2b`, which is installed apart, and a key
+ * in the environment variable `E2B_API_KEY`.
+ *
+ * @example
+ * await run({ agent, sandbox: e2b({ template: "my-app" }), prompt: "Fix issue 7" });
+ */
+export const e2b = (options: E2bOptions = {}): IsolatedSandboxProvider => {
+  const settings = e2bSettings(options);
+  return createIsolatedSandboxProvider({
+    name: E2B,
+    ...(options.env && { env: options.env }),
+    capabilities: { terminal: false },
+    preflight: async ({ signal }) => requireE2b(await loadE2b(), signal),
+    create: async (createOptions) => {
+      createOptions.signal?.throwIfAborted();
+      await loadE2b();
+      createOptions.onPlaced?.(writeCloudPlace(e2bAccount(), settings.lifetimeMs));
+      return createE2bSandbox(settings, createOptions);
+    },
+  });
+};

@@ -1,0 +1,74 @@
+import { SandboxLostError } from "../errors.ts";
+
+/** How a sandbox on another machine is watched: whether it is there is known only by asking. */
+export interface Heartbeat {
+  readonly everyMs: number;
+  /** How often in a row it may fail to answer. */
+  readonly misses: number;
+  /** How long an answer may take; 30 000 when it is left out. */
+  readonly timeoutMs?: number;
+  /**
+   * Asks the sandbox, and has it stay for longer where that is possible. Rejects if there is no answer; with a
+   * `SandboxLostError` if it is known to be gone, which is not asked twice.
+   */
+  beat(signal: AbortSignal): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** One beat, in bounded time whatever becomes of it: after a power cut there are connections that never end. */
+const beatInTime = async (
+  { beat, timeoutMs = DEFAULT_TIMEOUT_MS }: Heartbeat,
+  signal: AbortSignal,
+): Promise<void> => {
+  const ends = new AbortController();
+  const follow = () => ends.abort(signal.reason);
+  signal.addEventListener("abort", follow, { once: true });
+  const tooLate = new Error(`there was no answer within ${timeoutMs} ms`);
+  const timer = setTimeout(() => ends.abort(tooLate), timeoutMs).unref();
+  const aborted = new Promise<never>((_, reject) => {
+    ends.signal.addEventListener("abort", () => reject(ends.signal.reason), { once: true });
+  });
+  try {
+    await Promise.race([beat(ends.signal), aborted]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", follow);
+  }
+};
+
+/** Asks a sandbox again and again until `signal` is aborted; calls `onLost` if it does not answer any more. */
+export const watch = async (
+  heartbeat: Heartbeat,
+  signal: AbortSignal,
+  onLost: (error: unknown) => void,
+): Promise<void> => {
+  let missed = 0;
+  while (!signal.aborted) {
+    await pause(heartbeat.everyMs, signal);
+    if (signal.aborted) return;
+    try {
+      await beatInTime(heartbeat, signal);
+      missed = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      missed++;
+      if (missed > heartbeat.misses || error instanceof SandboxLostError) {
+        onLost(error);
+        return;
+      }
+    }
+  }
+};
+
+/** Does not keep the process from ending: it is the sandbox that is watched, not the watch. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms).unref();
+    signal.addEventListener("abort", done, { once: true });
+  });

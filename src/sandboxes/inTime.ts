@@ -1,0 +1,31 @@
+/** An answer did not come in time. */
+export class NoAnswerError extends Error {}
+
+/**
+ * Waits for the answer of a library that cannot be told to give up. Rejects with `signal.reason`, or with a
+ * `NoAnswerError`; what comes after that is of no interest.
+ */
+export const inTime = async <A>(
+  answer: Promise<A>,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+): Promise<A> => {
+  let stopWaiting = () => {};
+  const noAnswer = new Promise<never>((_, reject) => {
+    const giveUp = () => reject(signal?.reason);
+    const timer = setTimeout(
+      () => reject(new NoAnswerError(`there was no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
+    signal?.addEventListener("abort", giveUp, { once: true });
+    if (signal?.aborted) giveUp();
+    stopWaiting = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", giveUp);
+    };
+  });
+  try {
+    return await Promise.race([noAnswer, answer]);
+  } finally {
+    stopWaiting();
+  }
+};

@@ -1,0 +1,48 @@
+import { callKubectl, type KubernetesPlace } from "./kubernetesClient.ts";
+import { doubtNode } from "./kubernetesDoubts.ts";
+import { type Node, type Pod, whyNotReady, whyOver } from "./kubernetesPodState.ts";
+import { readPod } from "./kubernetesPods.ts";
+import type { Diagnosis } from "./sandboxAccess.ts";
+
+const TIMEOUT_MS = 5000;
+
+/** Why a node cannot be counted on, as far as that can be found out: not everybody may read nodes. */
+export const nodeProblem = async (place: KubernetesPlace, name: string): Promise<string | undefined> => {
+  const read = await callKubectl(place, ["get", `node/${name}`, "--output", "json"], {
+    timeoutMs: TIMEOUT_MS,
+  }).catch(() => undefined);
+  if (read === undefined) return undefined;
+  if (read.exitCode === 0) return whyNotReady(name, JSON.parse(read.stdout) as Node);
+  return /\(NotFound\)/.test(read.stderr) ? `its node ${name} does not exist any more` : undefined;
+};
+
+const describe = ({ spec, status }: Pod): string =>
+  `Pod on ${spec?.nodeName ?? "no node"}: ${JSON.stringify({ ...status, conditions: undefined })}`;
+
+/** What became of a pod, and whether that is beyond doubt. */
+export interface PodDiagnosis extends Diagnosis {
+  readonly isLost: boolean;
+}
+
+/** Finds out what became of a pod that does not answer. If it is none of the pod's own doing, its node is doubted from now on. */
+export const diagnosePod = async (place: KubernetesPlace, name: string): Promise<PodDiagnosis> => {
+  try {
+    const pod = await readPod(place, name, TIMEOUT_MS);
+    if (pod === undefined) return { problem: "its pod does not exist any more", details: "", isLost: true };
+    const details = describe(pod);
+    const over = whyOver(pod);
+    if (over !== undefined) return { problem: over, details, isLost: true };
+    const { nodeName } = pod.spec ?? {};
+    if (nodeName !== undefined) doubtNode(place, nodeName);
+    const ofNode = nodeName === undefined ? undefined : await nodeProblem(place, nodeName);
+    if (ofNode !== undefined) return { problem: ofNode, details, isLost: true };
+    const where = nodeName === undefined ? "" : ` on ${nodeName}`;
+    return {
+      problem: `its pod${where} is there, but commands in it cannot be reached any more`,
+      details,
+      isLost: false,
+    };
+  } catch (error) {
+    return { problem: "the cluster cannot be asked about it", details: String(error), isLost: false };
+  }
+};

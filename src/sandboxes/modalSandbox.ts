@@ -1,0 +1,61 @@
+import type { ModalClient } from "modal";
+import { SandboxError } from "../errors.ts";
+import { isolatedCommandSandbox } from "./commandSandbox.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions } from "./contract.ts";
+import { endInTime, LastCall } from "./endInTime.ts";
+import { killInSandbox } from "./killInSandbox.ts";
+import { makeWorktree } from "./makeWorktree.ts";
+import { MODAL, modalError } from "./modalClient.ts";
+import { diagnoseModal, LIVE_LONGER } from "./modalEnd.ts";
+import { modalExec } from "./modalExec.ts";
+import { modalHeartbeat } from "./modalHeartbeat.ts";
+import type { ModalSettings } from "./modalOptions.ts";
+import { startModalSandbox } from "./modalStart.ts";
+import { terminateModalSandbox } from "./modalTerminate.ts";
+import { NO_ROOT } from "./noRoot.ts";
+import type { LaunchOptions } from "./sandboxAccess.ts";
+
+/** For what is no command of anybody's, but a question of ours. */
+const QUESTION_TIMEOUT_MS = 60_000;
+
+/** Makes a sandbox at Modal, and the handle to work in it. */
+export const createModalSandbox = async (
+  client: ModalClient,
+  settings: ModalSettings,
+  options: SandboxCreateOptions,
+): Promise<IsolatedSandboxHandle> => {
+  const { lifetimeMs } = settings;
+  const { sandboxName, signal } = options;
+  const { sandbox, endsAtMs: atMs } = await startModalSandbox(client, settings, options);
+  const { heartbeat, heed } = modalHeartbeat(sandbox, lifetimeMs);
+  let hasRoot = true;
+  const launch = (argv: readonly string[], { sudo, execId }: LaunchOptions) => {
+    if (sudo && !hasRoot) throw new SandboxError(MODAL, NO_ROOT);
+    const leftMs = Math.ceil(Math.max(1, atMs - Date.now()) / 1000) * 1000;
+    return heed(modalExec(sandbox, argv, execId === undefined ? QUESTION_TIMEOUT_MS : leftMs));
+  };
+  try {
+    signal?.throwIfAborted();
+    const { worktreePath, home, isRoot } = await makeWorktree(launch, { signal });
+    hasRoot = isRoot;
+    const handle = isolatedCommandSandbox({
+      provider: MODAL,
+      name: sandboxName,
+      worktreePath,
+      fallbackHome: home,
+      isRemote: true,
+      hasTerminal: false,
+      launch,
+      // Modal has processes of its own in the sandbox.
+      kill: killInSandbox(launch, { ownsProcessNamespace: false }),
+      diagnose: () => diagnoseModal(sandbox, lifetimeMs),
+      heartbeat,
+      close: () => terminateModalSandbox(sandbox),
+    });
+    return endInTime(handle, new LastCall({ provider: MODAL, atMs, lifetimeMs, hint: LIVE_LONGER }));
+  } catch (error) {
+    await terminateModalSandbox(sandbox).catch(() => {});
+    signal?.throwIfAborted();
+    throw modalError("it could not be made ready", error);
+  }
+};

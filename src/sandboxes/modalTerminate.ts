@@ -1,0 +1,53 @@
+import type { App, ModalClient, Sandbox } from "modal";
+import { SandboxError } from "../errors.ts";
+import { inTime } from "./inTime.ts";
+import { isNotFound, MODAL } from "./modalClient.ts";
+import { identifyingTags, type NamedSandbox } from "./modalTags.ts";
+
+const TERMINATE_TIMEOUT_MS = 10_000;
+const LIST_TIMEOUT_MS = 20_000;
+
+/** Ends a sandbox, in bounded time; one that has ended counts as ended. Rejects if it may still be there. */
+export const terminateModalSandbox = async (sandbox: Sandbox): Promise<void> => {
+  const isOver = () =>
+    inTime(sandbox.poll(), { timeoutMs: TERMINATE_TIMEOUT_MS }).then(
+      (exitCode) => exitCode !== null,
+      isNotFound,
+    );
+  try {
+    await inTime(sandbox.terminate(), { timeoutMs: TERMINATE_TIMEOUT_MS });
+  } catch (cause) {
+    if (isNotFound(cause) || (await isOver())) return;
+    throw new SandboxError(
+      MODAL,
+      `the sandbox ${sandbox.sandboxId} could not be terminated. It ends when its lifetime is over, or try: sanddune clean`,
+      String(cause),
+      { cause },
+    );
+  } finally {
+    sandbox.detach();
+  }
+};
+
+/**
+ * The sandboxes of an app that are marked as that one, and have not ended. There should be one at most. Modal is asked for these
+ * only, but what is going to be ended is looked at.
+ */
+export const findTagged = (client: ModalClient, { appId }: App, named: NamedSandbox): Promise<Sandbox[]> => {
+  const tags = identifyingTags(named);
+  const list = async () => {
+    const found: Sandbox[] = [];
+    for await (const sandbox of client.sandboxes.list({ appId, tags })) {
+      const own = await sandbox.getTags();
+      if (Object.entries(tags).every(([name, value]) => own[name] === value)) found.push(sandbox);
+      else sandbox.detach();
+    }
+    return found;
+  };
+  return inTime(list(), { timeoutMs: LIST_TIMEOUT_MS });
+};
+
+/** Ends a sandbox of which nothing is known but its tags. */
+export const terminateTagged = async (client: ModalClient, app: App, named: NamedSandbox): Promise<void> => {
+  for (const sandbox of await findTagged(client, app, named)) await terminateModalSandbox(sandbox);
+};

@@ -1,0 +1,173 @@
+import { InvalidOptionsError, SandboxError } from "../errors.ts";
+import { isolatedCommandSandbox } from "./commandSandbox.ts";
+import { REMOTE_ROOT, RENEWAL_FILE, ROOT_SHELL } from "./containerArguments.ts";
+import { containerCommands } from "./containerCommands.ts";
+import type { ContainerEngine } from "./containerEngine.ts";
+import { imageOf, type RemoteContainerOptions } from "./containerOptions.ts";
+import {
+  createIsolatedSandboxProvider,
+  type IsolatedSandboxHandle,
+  type IsolatedSandboxProvider,
+  type SandboxCreateOptions,
+} from "./contract.ts";
+import { endInTime, LastCall } from "./endInTime.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import { killInSandbox } from "./killInSandbox.ts";
+import { remoteEngine } from "./remoteEngine.ts";
+import { remoteHostsOf } from "./remoteHost.ts";
+import { type Placement, placeSandbox, usableEngines } from "./remotePlacement.ts";
+import { askLaunch } from "./runLaunch.ts";
+import type { SandboxAccess } from "./sandboxAccess.ts";
+import { sandboxTags } from "./sandboxTags.ts";
+import { checkedTimes, type SandboxTimes } from "./sandboxTimes.ts";
+import { removeContainer, startContainer } from "./startContainer.ts";
+
+const WORKTREE_PATH = `${REMOTE_ROOT}/repo`;
+const HOME_PATH = `${REMOTE_ROOT}/home`;
+
+/** Shorter times would be over before anything could be done. */
+const LIMITS = { shortestMs: 10_000, longestMs: Number.POSITIVE_INFINITY } as const;
+
+const LONGER = "For a longer one, set `lifetimeMs`";
+
+const ANSWER_TIMEOUT_MS = 10_000;
+const PREPARE_TIMEOUT_MS = 30_000;
+
+const LOCAL_OPTIONS = ["mounts", "allowUnsafeMounts", "selinuxLabel"] as const;
+
+/** Options and what follows from them. */
+type RemoteSettings = RemoteContainerOptions & SandboxTimes;
+
+const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
+  const local = LOCAL_OPTIONS.find((name) => options[name] !== undefined);
+  if (local !== undefined) {
+    throw new InvalidOptionsError(
+      local,
+      "an engine on another machine sees none of this machine's files, so it cannot go together with `host`",
+    );
+  }
+  return { ...options, ...checkedTimes(options, LIMITS) };
+};
+
+/** Many beats fit into half a lease, which is how often the container looks for one. */
+const heartbeatOf = (launch: SandboxAccess["launch"], leaseMs: number): Heartbeat => {
+  const everyMs = Math.min(15_000, Math.max(1000, leaseMs / 40));
+  return {
+    everyMs,
+    misses: 2,
+    beat: async (signal) => {
+      // A container that answers is there, even if its disk is full.
+      const renewal = launch([ROOT_SHELL, "-c", `true >${RENEWAL_FILE}; echo here`], { sudo: true });
+      const { exitCode, stdout } = await askLaunch(renewal, { timeoutMs: Math.max(everyMs, 3000), signal });
+      if (stdout.trim() !== "here") throw new Error(`its lease could not be renewed: exit code ${exitCode}`);
+    },
+  };
+};
+
+/** As the user of the commands, because git trusts only directories of its user. The container has to be up by then. */
+const PREPARE = `
+tries=0
+until [ -d ${REMOTE_ROOT}/lease ] || [ $tries -ge 100 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+mkdir -p ${WORKTREE_PATH} ${HOME_PATH}
+`;
+
+const start = async (
+  { engine, imageUser }: Placement,
+  settings: RemoteSettings,
+  options: SandboxCreateOptions,
+) => {
+  const user = settings.user ?? (imageUser === "" ? "0:0" : imageUser);
+  const { leaseMs, lifetimeMs } = settings;
+  const { owner, expires } = sandboxTags(options.runId, lifetimeMs);
+  const name = options.sandboxName;
+  await startContainer(engine, settings, options, {
+    user: { user, runArguments: [] },
+    homePath: HOME_PATH,
+    mounts: [],
+    selinuxLabel: false,
+    labels: { owner, expires },
+    lease: { leaseMs, lifetimeMs },
+  });
+  const commands = containerCommands(engine, {
+    name,
+    user,
+    memory: settings.memory,
+    answerTimeoutMs: ANSWER_TIMEOUT_MS,
+  });
+  try {
+    const prepared = await askLaunch(commands.launch(["sh", "-c", PREPARE], { sudo: false }), {
+      timeoutMs: PREPARE_TIMEOUT_MS,
+      ...(options.signal && { signal: options.signal }),
+    });
+    if (prepared.exitCode !== 0) {
+      throw new SandboxError(
+        engine.name,
+        `the directories of the container ${name} could not be made`,
+        (await commands.diagnose()).details,
+      );
+    }
+  } catch (error) {
+    await removeContainer(engine, name).catch(() => {});
+    throw error;
+  }
+  return commands;
+};
+
+const create = async (
+  engines: readonly ContainerEngine[],
+  settings: RemoteSettings,
+  options: SandboxCreateOptions,
+): Promise<IsolatedSandboxHandle> => {
+  const placement = await placeSandbox(engines, {
+    image: imageOf(settings, options.repositoryPath),
+    owner: sandboxTags(options.runId, 0).owner,
+    signal: options.signal,
+  });
+  const { engine } = placement;
+  try {
+    options.onPlaced?.(engine.connection?.host ?? "");
+    const madeAt = Date.now();
+    const commands = await start(placement, settings, options);
+    const handle = isolatedCommandSandbox({
+      provider: engine.name,
+      name: options.sandboxName,
+      worktreePath: WORKTREE_PATH,
+      fallbackHome: HOME_PATH,
+      isRemote: true,
+      ...commands,
+      kill: killInSandbox(commands.launch, { ownsProcessNamespace: true }),
+      heartbeat: heartbeatOf(commands.launch, settings.leaseMs),
+      close: () => removeContainer(engine, options.sandboxName).finally(placement.release),
+    });
+    const { lifetimeMs } = settings;
+    return endInTime(
+      handle,
+      new LastCall({ provider: engine.name, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
+    );
+  } catch (error) {
+    placement.release();
+    throw error;
+  }
+};
+
+/** A sandbox provider on top of engines on other machines, whose command line is Docker's. */
+export const remoteContainerProvider = (
+  engine: ContainerEngine,
+  options: RemoteContainerOptions,
+): IsolatedSandboxProvider => {
+  const settings = settingsOf(options);
+  const engines = remoteHostsOf(settings.host).map((host) => remoteEngine(engine, host));
+  return createIsolatedSandboxProvider({
+    name: engine.name,
+    ...(settings.env && { env: settings.env }),
+    capabilities: { networkPolicy: "on-off" },
+    preflight: async ({ repositoryPath, signal }) => {
+      const image = imageOf(settings, repositoryPath);
+      await usableEngines(engines, { image, owner: "", signal });
+    },
+    create: (createOptions) => create(engines, settings, createOptions),
+  });
+};

@@ -1,0 +1,31 @@
+import { writeCloudPlace } from "./cloudAccount.ts";
+import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
+import { loadVercel, requireVercel, VERCEL, vercelAccount } from "./vercelClient.ts";
+import { type VercelOptions, vercelSettings } from "./vercelOptions.ts";
+import { createVercelSandbox } from "./vercelSandbox.ts";
+
+export type { CloudNetwork } from "./cloudOptions.ts";
+export type { VercelOptions };
+
+/**
+ * Sandboxes that are virtual machines of Vercel's, one each. It takes the package `@vercel/sandbox`, which is installed
+ * apart, and credentials in the environment: `VERCEL_TOKEN`, `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`, or
+ * `VERCEL_OIDC_TOKEN`.
+ *
+ * @example
+ * await run({ agent, sandbox: vercel({ vcpus: 4 }), prompt: "Fix issue 7" });
+ */
+export const vercel = (options: VercelOptions = {}): IsolatedSandboxProvider => {
+  const settings = vercelSettings(options);
+  return createIsolatedSandboxProvider({
+    name: VERCEL,
+    ...(options.env && { env: options.env }),
+    capabilities: { terminal: false },
+    preflight: async ({ signal }) => requireVercel(await loadVercel(), signal),
+    create: async (createOptions) => {
+      createOptions.signal?.throwIfAborted();
+      createOptions.onPlaced?.(writeCloudPlace(vercelAccount(await loadVercel()), settings.lifetimeMs));
+      return createVercelSandbox(settings, createOptions);
+    },
+  });
+};

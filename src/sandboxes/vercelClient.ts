@@ -1,0 +1,160 @@
+import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
+import { SandboxError, SandboxUnavailableError, type SandduneError } from "../errors.ts";
+import type { CloudAccount } from "./cloudAccount.ts";
+import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
+import { loadSdk } from "./loadSdk.ts";
+
+export const VERCEL = "vercel";
+
+/** What of the SDK is used. */
+interface VercelSdk {
+  readonly Sandbox: typeof VercelSandbox;
+}
+
+export interface VercelCredentials {
+  readonly token: string;
+  readonly teamId: string;
+  readonly projectId: string;
+}
+
+/** The SDK, with the credentials for all that is asked of it. */
+export interface VercelClient {
+  readonly sdk: VercelSdk;
+  readonly credentials: VercelCredentials;
+}
+
+const CREDENTIALS_HINT =
+  "Make a token at https://vercel.com/account/settings/tokens, and set VERCEL_TOKEN, VERCEL_TEAM_ID and VERCEL_PROJECT_ID. Or get a VERCEL_OIDC_TOKEN: npx vercel link, then npx vercel env pull";
+
+const unavailable = (problem: string, hint: string) => new SandboxUnavailableError(VERCEL, problem, hint);
+
+const OIDC = "VERCEL_OIDC_TOKEN";
+
+/** Whom an OIDC token is for. The SDK would find that out too, but asks at the terminal if it cannot. */
+const ofOidcToken = (token: string): VercelCredentials => {
+  try {
+    const payload: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+    const { owner_id: teamId, project_id: projectId } = payload as Record<string, unknown>;
+    if (typeof teamId === "string" && typeof projectId === "string") return { token, teamId, projectId };
+  } catch {
+    // Told below.
+  }
+  throw unavailable("VERCEL_OIDC_TOKEN holds no token of Vercel's", CREDENTIALS_HINT);
+};
+
+const readCredentials = (): VercelCredentials => {
+  const names = ["VERCEL_TOKEN", "VERCEL_TEAM_ID", "VERCEL_PROJECT_ID"];
+  const [token, teamId, projectId] = names.map((name) => process.env[name]);
+  for (const name of [...names, OIDC]) checkCredential(VERCEL, name, process.env[name], CREDENTIALS_HINT);
+  if (token && teamId && projectId) return { token, teamId, projectId };
+  const oidcToken = process.env[OIDC];
+  if (oidcToken) return ofOidcToken(oidcToken);
+  const missing = names.filter((name) => !process.env[name]);
+  throw unavailable(
+    token
+      ? `there is VERCEL_TOKEN, but no ${missing.join(" and no ")}`
+      : "there are no credentials, neither in VERCEL_TOKEN nor in VERCEL_OIDC_TOKEN",
+    CREDENTIALS_HINT,
+  );
+};
+
+/** Loads the SDK, and checks that there are credentials. Rejects with a `SandboxUnavailableError`. */
+export const loadVercel = async (): Promise<VercelClient> => {
+  const sdk = await loadSdk<VercelSdk>({
+    provider: VERCEL,
+    install: "@vercel/sandbox@^3.5.0",
+    from: import.meta.url,
+    load: () => import("@vercel/sandbox"),
+    isIt: ({ Sandbox }) =>
+      typeof Sandbox?.create === "function" &&
+      typeof Sandbox.list === "function" &&
+      // Without it, commands could only be run in a way that starts a sandbox anew when it has ended.
+      typeof Sandbox.prototype.currentSession === "function",
+  });
+  return { sdk, credentials: readCredentials() };
+};
+
+/** In which account a client's sandboxes are made. */
+export const vercelAccount = ({ credentials }: VercelClient): CloudAccount => ({
+  team: credentials.teamId,
+  project: credentials.projectId,
+});
+
+export const statusOf = (error: unknown): number | undefined =>
+  (error as { response?: { status?: number } } | undefined)?.response?.status;
+
+const secrets = () => [process.env["VERCEL_TOKEN"], process.env[OIDC]];
+
+/** What Vercel has said, fit to be shown. */
+export const discreet = (text: string): string => withoutSecrets(text, secrets());
+
+/** What a refusal of Vercel's means for whoever wants a sandbox. */
+export const vercelError = (problem: string, error: unknown): SandduneError => {
+  const said = discreet((error as Error).message);
+  const status = statusOf(error);
+  if (status === 401 || status === 403) {
+    return unavailable(`Vercel refuses the credentials (${said})`, CREDENTIALS_HINT);
+  }
+  if (status === 402 || status === 429) {
+    return unavailable(
+      `Vercel has no room at the moment (${said})`,
+      "Try again later, run less at once, or look at the limits of your plan",
+    );
+  }
+  if (status === undefined || status >= 500) {
+    return unavailable(
+      `Vercel cannot be reached (${said})`,
+      "Check the network, and https://www.vercel-status.com",
+    );
+  }
+  return new SandboxError(VERCEL, problem, discreet(String(error)), {
+    cause: discreetCause(error, secrets()),
+  });
+};
+
+const REQUEST_TIMEOUT_MS = 20_000;
+
+/** The SDK waits for as long as the service takes. */
+export const requestSignal = (signal?: AbortSignal, timeoutMs = REQUEST_TIMEOUT_MS): AbortSignal => {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+};
+
+/** Asks Vercel something harmless, to find out whether it answers, and accepts the credentials. */
+export const requireVercel = async (
+  { sdk, credentials }: VercelClient,
+  signal?: AbortSignal,
+): Promise<void> => {
+  try {
+    await sdk.Sandbox.list({ ...credentials, limit: 1, signal: requestSignal(signal) });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw vercelError("it could not be asked about its sandboxes", error);
+  }
+};
+
+/** A sandbox by its name, without starting it anew; `undefined` if there is none. */
+export const findVercelSandbox = async (
+  { sdk, credentials }: VercelClient,
+  name: string,
+): Promise<VercelSandbox | undefined> => {
+  try {
+    return await sdk.Sandbox.get({ ...credentials, name, resume: false, signal: requestSignal() });
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined;
+    throw error;
+  }
+};
+
+/** Deletes a sandbox; one that is not there counts as deleted. Rejects if it may still be there. */
+export const deleteVercelSandbox = async (sandbox: VercelSandbox): Promise<void> => {
+  await sandbox.delete({ deleteOrphanSnapshots: true, signal: requestSignal() }).catch((cause: unknown) => {
+    if (statusOf(cause) === 404) return;
+    throw new SandboxError(
+      VERCEL,
+      `the sandbox ${sandbox.name} could not be deleted. Try: npx sandbox remove ${sandbox.name}`,
+      discreet(String(cause)),
+      { cause: discreetCause(cause, secrets()) },
+    );
+  });
+};

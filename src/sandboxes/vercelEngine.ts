@@ -1,0 +1,41 @@
+import type { Sandbox } from "@vercel/sandbox";
+import { boundedText } from "./boundedText.ts";
+import type { RelayEngine } from "./relay.ts";
+import { uploadTimeoutMs } from "./relayUpload.ts";
+import { findVercelSandbox, requestSignal, type VercelClient } from "./vercelClient.ts";
+
+const PRIVATE_MODE = 0o600;
+
+/** How commands are run in a sandbox of Vercel's. */
+export const vercelEngine = (client: VercelClient, sandbox: Sandbox): RelayEngine => {
+  // Of the sandbox itself, every method would start it anew when it has ended, and run the command there.
+  const session = sandbox.currentSession();
+  return {
+    ownersDirectory: session.cwd,
+    start: async ([cmd = "sh", ...args], { sudo }) => {
+      const command = await session.runCommand({ cmd, args, sudo, detached: true, signal: requestSignal() });
+      return {
+        // Every connection begins with what was printed first: nothing is ever missed.
+        read: async ({ openReader }, signal) => {
+          const reader = openReader();
+          for await (const { stream, data } of command.logs({ signal })) reader[stream](data);
+        },
+      };
+    },
+    writeFiles: (files) =>
+      session.writeFiles(
+        files.map(({ path, data }) => ({ path, content: data, mode: PRIVATE_MODE })),
+        { signal: requestSignal(undefined, uploadTimeoutMs(files)) },
+      ),
+    readFile: async (path, _, maxBytes) => {
+      const content = await session.readFile({ path }, { signal: requestSignal() });
+      return content === null ? undefined : boundedText(content, maxBytes);
+    },
+    isGone: async () => {
+      const found = await findVercelSandbox(client, sandbox.name).catch(() => sandbox);
+      if (found === undefined) return true;
+      const { sessionId, status } = found.currentSession();
+      return sessionId !== session.sessionId || (status !== "running" && status !== "pending");
+    },
+  };
+};

@@ -1,0 +1,61 @@
+import type { Sandbox } from "@vercel/sandbox";
+import { SandboxLostError } from "../errors.ts";
+import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "./cloudLease.ts";
+import type { Heartbeat } from "./heartbeat.ts";
+import { findVercelSandbox, requestSignal, VERCEL, type VercelClient } from "./vercelClient.ts";
+
+/** Vercel adds no less. */
+const SHORTEST_MS = 1000;
+
+interface State {
+  /** What has happened, if its session is over. */
+  readonly end?: string;
+  /** How long its session is allowed to last altogether. */
+  readonly timeoutMs: number;
+}
+
+/** What has become of a session. Rejects if Vercel does not answer. */
+export const findVercelState = async (
+  client: VercelClient,
+  name: string,
+  sessionId: string,
+): Promise<State> => {
+  const found = await findVercelSandbox(client, name);
+  if (found === undefined) return { end: "Vercel does not know it any more: it was deleted", timeoutMs: 0 };
+  const session = found.currentSession();
+  const isCurrent = session.sessionId === sessionId;
+  if (isCurrent && found.status === "running") return { timeoutMs: session.timeout };
+  const what = isCurrent ? found.status : "there is another one";
+  return {
+    end: `its session has ended (${what}): it was stopped, or has reached its deadline`,
+    timeoutMs: 0,
+  };
+};
+
+/** Has a sandbox stay. What Vercel is asked for is added to the time that there is. */
+export const vercelLease = (client: VercelClient, sandbox: Sandbox, lease: CloudLease): Heartbeat => {
+  const session = sandbox.currentSession();
+  let { timeout: timeoutMs } = session;
+
+  const extend = async (moreMs: number, signal: AbortSignal): Promise<boolean> => {
+    if (moreMs <= 0) return false;
+    try {
+      await session.extendTimeout(Math.max(moreMs, SHORTEST_MS), {
+        signal: requestSignal(signal, BEAT_TIMEOUT_MS),
+      });
+      timeoutMs = session.timeout;
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  return cloudLease(lease, async (wantedMs, signal) => {
+    if (!(await extend(wantedMs - lease.madeAtMs - timeoutMs, signal))) {
+      const state = await findVercelState(client, sandbox.name, session.sessionId);
+      if (state.end !== undefined) throw new SandboxLostError(VERCEL, state.end, `Sandbox ${sandbox.name}`);
+      // It may have been given more time although that was not heard.
+      timeoutMs = state.timeoutMs;
+    }
+    return timeoutMs;
+  });
+};
