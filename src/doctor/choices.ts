@@ -2,7 +2,9 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry, findAgent } from "../agents/registry.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import { checkImageName } from "../images/imageNames.ts";
+import { type BacklogManager, type BacklogManagerName, backlogManagers } from "../init/backlogManagers.ts";
 import type { ProjectChoices } from "../projectChoices.ts";
+import { sandboxesElsewhere } from "./elsewhere.ts";
 import { type Finding, failed } from "./finding.ts";
 import { examinedSandboxes } from "./sandboxes.ts";
 
@@ -11,6 +13,7 @@ export interface ExaminedChoices {
   readonly agent: AgentProvider | undefined;
   readonly sandbox: string | undefined;
   readonly imageName: string | undefined;
+  readonly backlog: BacklogManager | undefined;
   /** What a run would refuse. */
   readonly findings: readonly Finding[];
 }
@@ -43,17 +46,21 @@ const examineAgent = ({ agent, model }: ProjectChoices): Pick<ExaminedChoices, "
 export const examineChoices = (choices: ProjectChoices): ExaminedChoices => {
   const { agent, findings } = examineAgent(choices);
   const sandbox = choices.sandbox?.value;
-  const names = Object.keys(examinedSandboxes);
+  const names = [...Object.keys(examinedSandboxes), ...sandboxesElsewhere];
   const isKnownSandbox = sandbox === undefined || names.includes(sandbox);
+  const backlog = choices.backlog?.value;
+  const isKnownBacklog = backlog === undefined || Object.hasOwn(backlogManagers, backlog);
   const imageName = choices.imageName?.value;
   const imageProblem = imageName === undefined ? undefined : checkImageName(imageName);
   return {
     agent,
     sandbox: isKnownSandbox ? sandbox : undefined,
     imageName: imageProblem === undefined ? imageName : undefined,
+    backlog: isKnownBacklog ? backlogManagers[backlog as BacklogManagerName] : undefined,
     findings: [
       ...findings,
       ...(isKnownSandbox ? [] : [noSuch("sandbox", sandbox, names)]),
+      ...(isKnownBacklog ? [] : [noSuch("backlog", backlog, Object.keys(backlogManagers))]),
       ...(imageProblem === undefined ? [] : [failed("image", imageProblem, NAME_ANOTHER)]),
     ],
   };

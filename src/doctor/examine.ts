@@ -1,6 +1,7 @@
 import type { ChoiceFlags } from "../projectChoices.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
+import { examineElsewhere, sandboxesElsewhere } from "./elsewhere.ts";
 import { asNotes, attempt, type Finding, failed } from "./finding.ts";
 import { checkGit, checkIdentity, checkNode } from "./host.ts";
 import { checkRepository } from "./repository.ts";
@@ -97,12 +98,18 @@ export const examine = async (
     );
   const [before, sandboxes, after] = await Promise.all([
     onHost(BEFORE),
-    Promise.all(
-      Object.keys(examinedSandboxes).map(async (name) => ({
+    Promise.all([
+      ...Object.keys(examinedSandboxes).map(async (name) => ({
         name,
         findings: await within(name, tryByHand(name), () => examineSandbox(name, situation, signal)),
       })),
-    ),
+      ...sandboxesElsewhere
+        .filter((name) => name === situation.sandbox)
+        .map(async (name) => ({
+          name,
+          findings: await within(name, MEND, () => examineElsewhere(name, situation, signal)),
+        })),
+    ]),
     onHost(AFTER),
   ]);
   signal?.throwIfAborted();

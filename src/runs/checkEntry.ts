@@ -54,6 +54,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
     temporaryDirectory: optional(isText),
   },
   creating: THING,
+  placed: { ...THING, place: isText },
   removed: THING,
   kept: { ...THING, reason: isText },
   phase: { phase: isText, durationMs: isCount },

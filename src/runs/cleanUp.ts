@@ -6,6 +6,7 @@ import { lockCleaning, locksDirectory } from "../git/locks.ts";
 import type { Repository } from "../git/repository.ts";
 import { runAtBoundary } from "../process/boundary.ts";
 import { findBranches } from "./clean/branches.ts";
+import { findOfNoRepository } from "./clean/deadDirectories.ts";
 import { findFiles } from "./clean/files.ts";
 import type { CleanScope, Leftover } from "./clean/leftover.ts";
 import { findLocks } from "./clean/locks.ts";
@@ -121,6 +122,7 @@ const clean = Effect.fnUntraced(function* (
   const keepsFiles = staying(outcomes.filter(({ what }) => what === "files"));
   yield* settle(yield* findRefs(scope, keepsFiles));
   yield* settle(findLocks(scope));
+  if (options.runs.length === 0 && options.branches.length === 0) yield* settle(yield* findOfNoRepository);
   const keepsSomething = staying(outcomes);
   const wantsRecords = options.records || options.runs.length > 0;
   if (wantsRecords) yield* settle(findRecords(scope, keepsSomething));
@@ -133,6 +135,18 @@ const clean = Effect.fnUntraced(function* (
   }
   return outcomes;
 });
+
+/** Removes what dead processes have left that worked for no repository. */
+export const cleanUpOfNoRepository = ({
+  remove,
+  signal,
+}: Pick<CleanOptions, "remove" | "signal">): Promise<CleanOutcome[]> =>
+  runAtBoundary(
+    Effect.flatMap(findOfNoRepository, (leftovers) =>
+      Effect.forEach(leftovers, (leftover) => carryOut(leftover, remove)),
+    ),
+    signal,
+  );
 
 /** Removes what runs have left behind, as far as nothing is lost by it, and tells what stays and why. */
 export const cleanUp = (repository: Repository, options: CleanOptions): Promise<CleanOutcome[]> =>

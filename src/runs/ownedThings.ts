@@ -4,6 +4,8 @@ import type { WrittenEntry } from "./checkEntry.ts";
 export interface OwnedThing {
   readonly what: Extract<WrittenEntry, { type: "creating" }>["what"];
   readonly name: string;
+  /** Where a sandbox is, if its provider has several places. */
+  readonly place?: string;
 }
 
 /**
@@ -19,9 +21,11 @@ const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
 export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): OwnedThing[] => {
   const owned = new Map<string, OwnedThing>();
   for (const entry of entries) {
-    if (entry.type !== "creating" && entry.type !== "removed") continue;
+    if (entry.type !== "creating" && entry.type !== "placed" && entry.type !== "removed") continue;
     const key = `${entry.what} ${entry.name}`;
     if (entry.type === "creating") owned.set(key, { what: entry.what, name: entry.name });
+    else if (entry.type === "placed")
+      owned.set(key, { what: entry.what, name: entry.name, place: entry.place });
     else owned.delete(key);
   }
   return [...owned.values()].filter((thing) => isOfRun(runId, thing));

@@ -1,0 +1,17 @@
+import type { SandboxProvider } from "./sandboxes/contract.ts";
+import { createStandalone } from "./standalone/createStandalone.ts";
+import type { SandboxHandleOptions, StandaloneSandbox } from "./standaloneSandbox.ts";
+
+/**
+ * Makes a sandbox that belongs to no repository, for those who only want a machine: to run commands on, and to bring
+ * files to and from. For an agent that commits, see `run()` and `createSandbox()`.
+ *
+ * @example
+ * await using machine = await createSandboxHandle(docker({ image: "node:24" }));
+ * await machine.writeFile("hello.mjs", "console.log('hello')");
+ * const { exitCode, stdout } = await machine.run("node hello.mjs", { timeoutMs: 10_000 });
+ */
+export const createSandboxHandle = (
+  provider: SandboxProvider,
+  options: SandboxHandleOptions = {},
+): Promise<StandaloneSandbox> => createStandalone(provider, options);

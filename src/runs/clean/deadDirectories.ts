@@ -1,0 +1,34 @@
+import { tmpdir } from "node:os";
+import * as Effect from "effect/Effect";
+import { HostFileError, SandduneError } from "../../errors.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { type DeadDirectory, findDeadDirectories } from "../../sandboxes/ownedDirectory.ts";
+import type { Leftover } from "./leftover.ts";
+
+const asError =
+  (path: string) =>
+  (reason: unknown): SandduneError =>
+    reason instanceof SandduneError
+      ? reason
+      : new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason });
+
+const leftoverOf = (directory: DeadDirectory): Effect.Effect<Leftover> => {
+  const { path, runIds, remove } = directory;
+  const leftover: Leftover = {
+    what: "sandbox",
+    name: `directory ${path}`,
+    runIds,
+    detail: "its process is dead",
+    remove: interruptible(remove, asError(path)),
+  };
+  return interruptible(() => directory.describe(), asError(path)).pipe(
+    Effect.map((sandboxes) => ({ ...leftover, name: [...sandboxes, leftover.name].join(", ") })),
+    Effect.catch((error) => Effect.succeed({ ...leftover, keptBecause: error.message })),
+  );
+};
+
+/** What dead processes have left that worked for no repository: with standalone sandboxes, and with scenarios. */
+export const findOfNoRepository: Effect.Effect<Leftover[], SandduneError> = interruptible(
+  findDeadDirectories,
+  asError(tmpdir()),
+).pipe(Effect.flatMap((found) => Effect.forEach(found, leftoverOf, { concurrency: 8 })));

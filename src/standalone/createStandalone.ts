@@ -1,0 +1,55 @@
+import { tmpdir } from "node:os";
+import { setTimeout as delay } from "node:timers/promises";
+import { preflight } from "../engine/preflight.ts";
+import { createRunId } from "../engine/runId.ts";
+import { readEnvValues } from "../env/envValues.ts";
+import { resolveEnv } from "../env/resolveEnv.ts";
+import { HostFileError } from "../errors.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import {
+  type OwnedDirectory,
+  openOwnedDirectory,
+  removeDeadDirectories,
+} from "../sandboxes/ownedDirectory.ts";
+import type { SandboxHandleOptions, StandaloneSandbox } from "../standaloneSandbox.ts";
+import { openMachine } from "./openMachine.ts";
+import { standalone } from "./standalone.ts";
+import { validateHandle } from "./validate.ts";
+
+const openDirectory = (): Promise<OwnedDirectory> =>
+  openOwnedDirectory("standalone", createRunId()).catch((cause: NodeJS.ErrnoException) => {
+    throw new HostFileError(cause.code ?? "unknown", tmpdir(), { cause });
+  });
+
+/** What others have left on a machine that does not answer is not waited for: the next one tries again. */
+const TIDYING_MS = 5000;
+
+const patience = (signal: AbortSignal): Promise<void> =>
+  delay(TIDYING_MS, undefined, { signal, ref: false }).catch(() => {});
+
+/** Makes a sandbox that belongs to no repository. */
+export const createStandalone = async (
+  provider: SandboxProvider,
+  options: SandboxHandleOptions,
+): Promise<StandaloneSandbox> => {
+  validateHandle(provider, options);
+  const {
+    env = {},
+    needs = {},
+    usesSudo = needs.sudo ?? false,
+    signal = new AbortController().signal,
+  } = options;
+  signal.throwIfAborted();
+  const declared = { agent: {}, sandbox: provider.env ?? {}, run: env };
+  const sources = resolveEnv({ host: process.env, file: {}, ...declared });
+  await Promise.all([
+    preflight(provider, { repositoryPath: process.cwd(), usesSudo, signal }, needs),
+    Promise.race([removeDeadDirectories().catch(() => {}), patience(signal)]),
+  ]);
+  signal.throwIfAborted();
+  const resolved = await readEnvValues(sources, signal);
+  signal.throwIfAborted();
+  const directory = await openDirectory();
+  const machine = await openMachine(provider, directory, { usesSudo, signal });
+  return standalone({ provider: provider.name, machine, directory, env: resolved, usesSudo });
+};

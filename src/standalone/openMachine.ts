@@ -1,0 +1,125 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { providerError } from "../engine/guardedHandle.ts";
+import { SandboxUserMismatchError } from "../errors.ts";
+import type {
+  BindMountSandboxHandle,
+  BindMountSandboxProvider,
+  SandboxCreateOptions,
+  SandboxHandle,
+  SandboxProvider,
+} from "../sandboxes/contract.ts";
+import { copyIn } from "../sandboxes/copyIn.ts";
+import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
+
+const WORKSPACE_IN_SANDBOX = "/sanddune/workspace";
+const HOME_IN_SANDBOX = "/sanddune/home";
+
+/** A sandbox, with what differs between the two kinds of providers out of sight. */
+export interface Machine {
+  readonly handle: SandboxHandle;
+  copyIn(hostPath: string, sandboxPath: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+const requireOwnUser = async (
+  provider: string,
+  handle: SandboxHandle,
+  signal: AbortSignal | undefined,
+): Promise<void> => {
+  const { stdout } = await handle.exec("[ -O . ] && echo own || id -u", signal ? { signal } : {});
+  if (stdout.trim() === "own") return;
+  throw new SandboxUserMismatchError(
+    provider,
+    process.getuid?.() ?? -1,
+    Number(stdout),
+    "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
+    "workspace",
+  );
+};
+
+const EMPTYING_TIMEOUT_MS = 60_000;
+const EMPTYING = `for file in * .[!.]* ..?*; do rm -rf -- "./$file"; done`;
+
+const openBindMount = async (
+  provider: BindMountSandboxProvider,
+  options: SandboxCreateOptions,
+  directory: string,
+): Promise<Machine> => {
+  const [workspace, home] = [join(directory, "workspace"), join(directory, "home")];
+  await mkdir(workspace);
+  await mkdir(home);
+  const handle: BindMountSandboxHandle = await provider.create({
+    ...options,
+    worktreePath: WORKSPACE_IN_SANDBOX,
+    homePath: HOME_IN_SANDBOX,
+    mounts: [
+      { hostPath: workspace, sandboxPath: WORKSPACE_IN_SANDBOX, readOnly: false },
+      { hostPath: home, sandboxPath: HOME_IN_SANDBOX, readOnly: false },
+    ],
+  });
+  try {
+    await requireOwnUser(provider.name, handle, options.signal);
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+  const files = {
+    provider: provider.name,
+    run: ({ command, ...execOptions }: { readonly command: string }) => handle.exec(command, execOptions),
+  };
+  return {
+    handle,
+    copyIn: (hostPath, sandboxPath) => copyIn(files, hostPath, sandboxPath),
+    close: async () => {
+      // What root has made there, the host's user may not be able to remove.
+      if (options.usesSudo) {
+        await handle.exec(EMPTYING, { sudo: true, timeoutMs: EMPTYING_TIMEOUT_MS }).catch(() => {});
+      }
+      await handle.close();
+    },
+  };
+};
+
+const open = async (
+  provider: SandboxProvider,
+  options: SandboxCreateOptions,
+  directory: string,
+): Promise<Machine> => {
+  if (provider.type === "bind-mount") return openBindMount(provider, options, directory);
+  const handle = await provider.create(options);
+  return {
+    handle,
+    copyIn: (hostPath, sandboxPath) => handle.copyIn(hostPath, sandboxPath),
+    close: () => handle.close(),
+  };
+};
+
+/** Makes a sandbox, after it has been noted. Nothing is left behind when that fails or is aborted. */
+export const openMachine = async (
+  provider: SandboxProvider,
+  directory: OwnedDirectory,
+  { usesSudo, signal }: Pick<SandboxCreateOptions, "usesSudo" | "signal">,
+): Promise<Machine> => {
+  const { runId } = directory;
+  const sandboxName = `sanddune-${runId}`;
+  directory.noteSandbox(provider.name, sandboxName);
+  const options: SandboxCreateOptions = {
+    ...{ runId, sandboxName, repositoryPath: process.cwd() },
+    ...(usesSudo !== undefined && { usesSudo }),
+    ...(signal && { signal }),
+    onPlaced: (place) => directory.noteSandbox(provider.name, sandboxName, place),
+  };
+  try {
+    const machine = await open(provider, options, directory.path);
+    // Not every provider looks at the signal.
+    if (!signal?.aborted) return machine;
+    await machine.close();
+    throw signal.reason;
+  } catch (error) {
+    // What cannot be removed now stays noted.
+    await directory.removeWithSandboxes().catch(() => {});
+    signal?.throwIfAborted();
+    throw providerError(provider.name, "it could not be created")(error);
+  }
+};

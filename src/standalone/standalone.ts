@@ -1,0 +1,144 @@
+import { CallersCode } from "../engine/callersCode.ts";
+import { providerError } from "../engine/guardedHandle.ts";
+import type { ResolvedEnv } from "../env/envValues.ts";
+import { redactData } from "../env/redactData.ts";
+import { Redactor } from "../env/redactor.ts";
+import type { CommandEnv } from "../envVars.ts";
+import { InvalidOptionsError, SandboxLostError } from "../errors.ts";
+import type { ExecOptions } from "../sandboxes/contract.ts";
+import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
+import type { SandboxCommandOptions, StandaloneSandbox } from "../standaloneSandbox.ts";
+import { commandResult } from "./commandResult.ts";
+import { endWithProcess } from "./endOfProcess.ts";
+import type { Machine } from "./openMachine.ts";
+import { readFile, readFileBytes, writeFile } from "./sandboxFiles.ts";
+import { sandboxPath } from "./sandboxPath.ts";
+import { validateCommand, validateContent } from "./validate.ts";
+
+export interface StandaloneSettings {
+  readonly provider: string;
+  readonly machine: Machine;
+  readonly directory: OwnedDirectory;
+  readonly env: ResolvedEnv;
+  readonly usesSudo: boolean;
+}
+
+const secretsIn = (env: CommandEnv): Map<string, string> =>
+  new Map(Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === "string"));
+
+const valuesOf = (env: CommandEnv): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(env).map(([name, value]) => [name, typeof value === "string" ? value : value.public]),
+  );
+
+/** What the caller gets of a sandbox that belongs to no repository. */
+export const standalone = ({
+  provider,
+  machine,
+  directory,
+  env,
+  usesSudo,
+}: StandaloneSettings): StandaloneSandbox => {
+  const { handle } = machine;
+  const workspace = handle.worktreePath;
+  let terminated: Promise<void> | undefined;
+
+  /** Something that is done in the sandbox: fails with nothing but our own errors, and with no secret in them. */
+  const attempt = async <A>(
+    what: string,
+    body: () => Promise<A>,
+    isTheCallers: (reason: unknown) => boolean = () => false,
+    secrets: ReadonlyMap<string, string> = new Map(),
+  ): Promise<A> => {
+    if (terminated !== undefined) throw new SandboxLostError(provider, "it was terminated");
+    try {
+      return await body();
+    } catch (reason) {
+      if (isTheCallers(reason)) throw reason;
+      const redactor = new Redactor(new Map([...env.secrets, ...secrets]));
+      throw redactData(redactor, providerError(provider, `${what} failed`)(reason));
+    }
+  };
+
+  const run = async (command: string, options: SandboxCommandOptions = {}) => {
+    validateCommand(command, options);
+    const { cwd, env: own = {}, stdin, onLine, onStderrLine, sudo = false, signal, ...others } = options;
+    if (sudo && !usesSudo) {
+      throw new InvalidOptionsError(
+        "sudo",
+        "the sandbox was not made for it: pass `usesSudo: true` to createSandboxHandle()",
+      );
+    }
+    const callers = new CallersCode();
+    const guarded = (callback: (line: string) => void) => (line: string) =>
+      callers.call(() => callback(line));
+    const execOptions: ExecOptions = {
+      ...others,
+      sudo,
+      env: { ...env.values, ...valuesOf(own) },
+      ...(cwd !== undefined && { cwd: sandboxPath(workspace, cwd, "cwd") }),
+      ...(signal && { signal }),
+      ...(stdin !== undefined && { stdin: callers.input(stdin) }),
+      ...(onLine && { onLine: guarded(onLine) }),
+      ...(onStderrLine && { onStderrLine: guarded(onStderrLine) }),
+    };
+    const isTheCallers = (reason: unknown) =>
+      (signal?.aborted && reason === signal.reason) || reason === callers.failure?.reason;
+    const startedAt = performance.now();
+    const result = await attempt(
+      "run",
+      () => handle.exec(command, execOptions),
+      isTheCallers,
+      secretsIn(own),
+    );
+    return commandResult(result, Math.round(performance.now() - startedAt));
+  };
+
+  const callOff = endWithProcess(() => terminate());
+  const end = async () => {
+    callOff();
+    try {
+      await machine.close();
+      await directory.remove();
+    } catch (reason) {
+      throw providerError(provider, "it was not removed as a whole")(reason);
+    }
+  };
+  const terminate = () => {
+    terminated ??= end();
+    return terminated;
+  };
+
+  const files = {
+    provider,
+    exec: (command: string, options: ExecOptions) => handle.exec(command, options),
+  };
+  return {
+    name: handle.name,
+    workspace,
+    run,
+    writeFile: async (path, content) => {
+      validateContent(content);
+      const target = sandboxPath(workspace, path);
+      await attempt("writeFile", () => writeFile(files, target, content));
+    },
+    readFile: async (path) => {
+      const source = sandboxPath(workspace, path);
+      return attempt("readFile", () => readFile(files, source));
+    },
+    readFileBytes: async (path) => {
+      const source = sandboxPath(workspace, path);
+      return attempt("readFileBytes", () => readFileBytes(files, source));
+    },
+    copyIn: async (hostPath, path) => {
+      const target = sandboxPath(workspace, path);
+      await attempt("copyIn", () => machine.copyIn(hostPath, target));
+    },
+    copyFileOut: async (path, hostPath) => {
+      const source = sandboxPath(workspace, path);
+      await attempt("copyFileOut", () => handle.copyFileOut(source, hostPath));
+    },
+    terminate,
+    [Symbol.asyncDispose]: terminate,
+  };
+};
