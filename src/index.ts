@@ -26,10 +26,19 @@ export { type OpencodeEnvKey, type OpencodeOptions, opencode } from "./agents/op
 export { type PiEnvKey, type PiOptions, pi } from "./agents/pi.ts";
 export { type ScriptedStep, scripted } from "./agents/scripted.ts";
 export { createSandbox } from "./createSandbox.ts";
+export { createSandboxHandle } from "./createSandboxHandle.ts";
 export { createWorktree } from "./createWorktree.ts";
 export type { LoggingOption } from "./display/logging.ts";
 export type { CommandEnv, EnvValue, EnvVars } from "./envVars.ts";
 export * from "./errors.ts";
+export type {
+  FleetEvent,
+  FleetOptions,
+  FleetResult,
+  TaskOutcome,
+  TaskState,
+  Tasks,
+} from "./fleet/contract.ts";
 export type {
   BranchStrategy,
   HeadStrategy,
@@ -59,6 +68,7 @@ export type {
   SandboxRunResult,
 } from "./results.ts";
 export { run } from "./run.ts";
+export { runAll } from "./runAll.ts";
 export type {
   AgentOptions,
   BranchStrategyFor,
@@ -87,14 +97,22 @@ export {
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type IsolatedSandboxProviderDefinition,
+  type NetworkPolicy,
   type NoSandboxCreateOptions,
   type NoSandboxProvider,
   type PreflightOptions,
+  type SandboxCapabilities,
   type SandboxCreateOptions,
   type SandboxHandle,
   type SandboxMount,
   type SandboxProvider,
 } from "./sandboxes/contract.ts";
 export type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "./sandboxOptions.ts";
+export type {
+  CommandResult,
+  SandboxCommandOptions,
+  SandboxHandleOptions,
+  StandaloneSandbox,
+} from "./standaloneSandbox.ts";
 export type { Worktree } from "./worktree.ts";
 export type { CreateWorktreeOptions } from "./worktreeOptions.ts";

@@ -1,10 +1,11 @@
 import { Command, Option } from "commander";
+import { NotARepositoryError } from "../errors.ts";
 import { cleanLines } from "./cleanReport.ts";
 import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
-import { print, printJson } from "./output.ts";
+import { print, printJson, tell } from "./output.ts";
 import { performing } from "./performing.ts";
-import { collect } from "./runValues.ts";
+import { collectNames } from "./runValues.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
@@ -23,20 +24,34 @@ const STOPPED = {
   tidying: "finishing what was begun",
 };
 
+const OUTSIDE =
+  "This is not a git repository: only what belongs to none is looked for, the sandboxes of createSandboxHandle() and of scenarios.";
+
+const needsRepository = ({ cwd, run, branch, records }: CleanFlags): boolean =>
+  [cwd, run, branch, records].some((flag) => flag !== undefined);
+
 const perform = async (flags: CleanFlags): Promise<void> => {
-  const [{ findRepository }, { cleanUp }] = await Promise.all([
+  const [{ findRepository }, { cleanUp, cleanUpOfNoRepository }] = await Promise.all([
     import("../runs/listRuns.ts"),
     import("../runs/cleanUp.ts"),
   ]);
   using stop = abortOnStopSignals(STOPPED);
-  const outcomes = await cleanUp(await findRepository(flags.cwd), {
-    remove: flags.yes ?? false,
-    runs: flags.run ?? [],
-    branches: flags.branch ?? [],
-    records: flags.records ?? false,
-    signal: stop.signal,
-    onUnreadable: tellUnreadable,
+  const options = { remove: flags.yes ?? false, signal: stop.signal };
+  const repository = await findRepository(flags.cwd).catch((error: unknown) => {
+    if (!(error instanceof NotARepositoryError) || needsRepository(flags)) throw error;
+    return undefined;
   });
+  if (repository === undefined) await tell(OUTSIDE);
+  const outcomes =
+    repository === undefined
+      ? await cleanUpOfNoRepository(options)
+      : await cleanUp(repository, {
+          ...options,
+          runs: flags.run ?? [],
+          branches: flags.branch ?? [],
+          records: flags.records ?? false,
+          onUnreadable: tellUnreadable,
+        });
   if (flags.json) await printJson(outcomes);
   else await print(cleanLines(outcomes).join("\n"));
   if (outcomes.some(({ outcome }) => outcome === "failed")) process.exitCode = EXIT_RUN_FAILED;
@@ -53,11 +68,15 @@ export const createCleanCommand = (): Command =>
       .description("Says what runs have left behind, and removes it if told to.")
       .addOption(new Option("--dry-run", "only say what would be removed (default)").conflicts("yes"))
       .option("--yes", "remove it")
-      .option("--run <run>", "everything of this run but a branch with its commits (repeatable)", collect)
+      .option(
+        "--run <run>",
+        "everything of this run but a branch with its commits (repeatable)",
+        collectNames,
+      )
       .option(
         "--branch <name>",
         "the worktree of this branch with all that is in it, and the branch if a run has made it (repeatable)",
-        collect,
+        collectNames,
       )
       .option("--records", "also journals and run logs of runs of which nothing else is left")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")

@@ -9,6 +9,7 @@ import {
   EnvOverlapError,
   InvalidBranchNameError,
   InvalidOptionsError,
+  InvalidTaskError,
   MissingPromptArgumentError,
 } from "../errors.ts";
 import { StoppedError } from "./stopSignals.ts";
@@ -23,6 +24,7 @@ const EXIT_GIVEN_UP = 130;
 const BAD_USAGE = [
   UsageError,
   InvalidOptionsError,
+  InvalidTaskError,
   InvalidBranchNameError,
   MissingPromptArgumentError,
   EnvOverlapError,

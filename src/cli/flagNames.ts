@@ -1,9 +1,10 @@
 /** Options of `run()` and of the providers whose flags have the same name. */
 const SAME_NAMES = [
-  ...["cwd", "agent", "model", "effort", "sandbox", "image", "network", "memory", "cpus", "pids", "user"],
+  ...["cwd", "agent", "model", "effort", "sandbox", "network", "memory", "cpus", "pids", "user"],
   ...["path", "allowUnsafeMounts", "selinuxLabel", "prompt", "promptFile", "maxIterations"],
   ...["completionSignal", "resumeSession", "forkSession", "maxTokens", "maxCostUsd", "prices"],
   ...["onRateLimit", "hooks", "env", "name", "logging"],
+  ...["namespace", "context", "host"],
 ];
 
 export const kebabCase = (name: string): string =>
@@ -15,6 +16,10 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["mounts", "--mount"],
   ["capabilities", "--capability"],
   ["extraArgs", "--engine-arg"],
+  ["lifetimeMs", "--lifetime"],
+  ["image", "--image-name"],
+  ["template", "--image-name"],
+  ["vcpus", "--cpus"],
   ["readOnlyPaths", "--read-only-path"],
   ["branchStrategy", "--branch, --merge-to-head, --head"],
   ["branchStrategy.branch", "--branch"],
@@ -29,8 +34,11 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["output.tag", "--output-tag"],
 ]);
 
-/** The flag that sets an option; what has none, a file for instance, keeps its name. */
+const ENV_VAR = /^[A-Z][A-Z0-9_]*$/;
+
+/** The flag that sets an option; what has none, a file or an env var for instance, keeps its name. */
 export const flagOf = (option: string): string => {
+  if (ENV_VAR.test(option)) return option;
   const flag = FLAGS.get(option);
   if (flag !== undefined) return flag;
   const [, root = "", member] = /^(\w*)(?:\.(.+))?$/s.exec(option) ?? [];

@@ -20,7 +20,7 @@ import { UsageError } from "./usageError.ts";
 const NAMING_OPTIONS = [NotARepositoryError, BudgetExceededError, IdleTimeoutError, StepTimeoutError];
 
 /** What went wrong, in the words of the command line. */
-const messageOf = (error: unknown): string => {
+export const messageOf = (error: unknown): string => {
   if (error instanceof MissingPromptArgumentError) {
     const flags = error.keys.map((key) => `--prompt-arg ${key}=…`).join(" ");
     return `${error.promptFile} has placeholders without a value: pass ${flags}`;
@@ -40,18 +40,16 @@ const originLines = (error: unknown): string[] => {
   return isUnforeseen(error) ? ["SANDDUNE_DEBUG=1 shows where this comes from."] : [];
 };
 
-const forPrograms = (error: unknown): object => ({
-  error: {
-    // An error's own fields: what the run had reached, and what each class adds.
-    ...(error instanceof Error ? error : {}),
-    name: error instanceof Error ? error.name : "Error",
-    message: messageOf(error),
-  },
+export const forPrograms = (error: unknown): object => ({
+  // An error's own fields: what the run had reached, and what each class adds.
+  ...(error instanceof Error ? error : {}),
+  name: error instanceof Error ? error.name : "Error",
+  message: messageOf(error),
 });
 
 /** Tells people on stderr, and programs on stdout, what went wrong. Resolves with the exit code. */
 export const reportError = async (error: unknown, { json, isShown }: Answer): Promise<number> => {
-  if (json) await printJson(forPrograms(error));
+  if (json) await printJson({ error: forPrograms(error) });
   const reached: Reached = error instanceof SandduneError ? error : {};
   // A run that has begun has told itself how it ended.
   if (!isShown || reached.runId === undefined) {

@@ -6,30 +6,51 @@ import { reportResult } from "./reportResult.ts";
 import { addRunFlags } from "./runFlagList.ts";
 import type { RunFlags } from "./runFlags.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
+import { UsageError } from "./usageError.ts";
 
-const perform = async (flags: RunFlags): Promise<void> => {
+const FOR_TASKS = ["concurrency", "retries"] as const;
+
+const performOne = async (flags: RunFlags): Promise<void> => {
   const json = flags.json ?? false;
   let answer = { json, isShown: false };
   try {
+    const stray = FOR_TASKS.find((name) => flags[name] !== undefined);
+    if (stray !== undefined) throw new UsageError(`--${stray} is for many runs, so it needs --tasks FILE`);
     // Only now: whoever wants the help, or a completion, does not wait for the engine.
-    const [{ runOptionsOf }, { run }] = await Promise.all([import("./runFlags.ts"), import("../run.ts")]);
+    const [{ runOptionsOf }, { runChecked }] = await Promise.all([
+      import("./runFlags.ts"),
+      import("../run.ts"),
+    ]);
     const options = await runOptionsOf(flags);
     using stop = abortOnStopSignals();
     if (options.logging?.type === "stdout") answer = { json, isShown: true };
-    await tell(`Running the agent ${options.agent.name} in ${options.sandbox.name} …`);
-    await reportResult(await run({ ...options, signal: stop.signal }), answer);
+    // Not before: whatever is wrong with the command line is told first, and nothing else then.
+    const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name} …`);
+    await reportResult(await runChecked({ ...options, signal: stop.signal }, begin), answer);
   } catch (error) {
     process.exitCode = await reportError(error, answer);
   }
+};
+
+const perform = async (flags: RunFlags): Promise<void> => {
+  if (flags.tasks === undefined) return performOne(flags);
+  const { performTasks } = await import("./runTasks.ts");
+  return performTasks(flags.tasks, flags);
 };
 
 const NOTES = `
 Agent, model, sandbox and image are those of .sanddune/config.json, which
 sanddune init writes, unless a flag says otherwise.
 
+A line of --tasks is a JSON object. Its keys are flags of this command:
+prompt or promptFile, promptArgs, branch, name, model, maxIterations and so on.
+What it leaves out, the flags say for all.
+
 Exit codes:
-  0  the run succeeded      2  bad usage: nothing was started
-  1  the run failed         130, 143  stopped by Ctrl-C, by SIGTERM`;
+  0  the run succeeded; with --tasks, all of them
+  1  the run failed; with --tasks, at least one
+  2  bad usage: nothing was started
+  130, 143  stopped by Ctrl-C, by SIGTERM`;
 
 /** `sanddune run`: flags in, one call of `run()`, its result out. */
 export const createRunCommand = (): Command =>
@@ -56,6 +77,10 @@ export const createRunCommand = (): Command =>
     {
       title: "The prompt from a pipe, the result for a program",
       command: `gh issue view 42 | sanddune run --merge-to-head --prompt - --json`,
+    },
+    {
+      title: "A run for each line of a file, eight at a time",
+      command: "sanddune run --tasks tasks.jsonl --concurrency 8 --retries 1",
     },
   )
     .addHelpText("after", NOTES)

@@ -1,15 +1,17 @@
 import { type Command, Option } from "commander";
 import { agentNames, effortNames } from "./agentFlags.ts";
+import { sandboxNames } from "./chosenSandbox.ts";
 import { choices } from "./flagChoices.ts";
 import {
   collect,
+  collectHosts,
   collectMounts,
   numberAboveZero,
   rateLimitAnswer,
   seconds,
   wholeNumber,
+  wholeNumberOrNone,
 } from "./runValues.ts";
-import { sandboxNames } from "./sandboxRegistry.ts";
 
 /** Adds the flags of `sanddune run`, in the groups in which its help shows them. */
 export const addRunFlags = (command: Command): Command =>
@@ -39,14 +41,25 @@ export const addRunFlags = (command: Command): Command =>
     .option("--memory <size>", "memory of the container, swap included, e.g. 4g")
     .option("--cpus <n>", "processors of the container, e.g. 1.5", numberAboveZero)
     .option("--pids <n>", "processes and threads of the container (default: 4096)", wholeNumber)
-    .option("--user <uid:gid>", "who commands in the container run as (default: you)")
+    .option(
+      "--user <uid:gid>",
+      "who commands in the container run as (default: you; with --host: the image's user)",
+    )
     .option("--capability <name>", "a capability that the container is to have (repeatable)", collect)
     .addOption(
       new Option("--selinux-label <label>", "label of the container's mounts").choices(["z", "Z", "none"]),
     )
     .option("--engine-arg <arg>", "one more argument of docker run or podman run (repeatable)", collect)
+    .option(
+      "--host <url>",
+      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
+      collectHosts,
+    )
+    .option("--lifetime <seconds>", "how long a sandbox on another machine may last at most", seconds)
     .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
     .option("--path <dirs>", "PATH in bubblewrap")
+    .option("--namespace <name>", "where kubernetes makes the pod (default: that of the context)")
+    .option("--context <name>", "the cluster, by its context in the kubeconfig (default: the current one)")
     .optionsGroup("Repository and branch:")
     .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
     .addOption(
@@ -94,6 +107,10 @@ export const addRunFlags = (command: Command): Command =>
       "fail, or wait so many seconds in all and go on (default: fail)",
       rateLimitAnswer,
     )
+    .optionsGroup("Many tasks:")
+    .option("--tasks <file>", "JSONL, one task a line, a run for each; - reads standard input")
+    .option("--concurrency <n>", "how many runs at a time (default: one for each core)", wholeNumber)
+    .option("--retries <n>", "how often to try again when a sandbox is lost (default: 0)", wholeNumberOrNone)
     .optionsGroup("Output:")
     .option("--name <text>", "stands before every line that is shown of the run")
     .addOption(
@@ -104,4 +121,4 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option("--verbose", "show every line that the agent and its tools print")
     .option("--output-tag <tag>", "what the agent says in <tag>…</tag> is the output of the result")
-    .option("--json", "print the result as one JSON object");
+    .option("--json", "print the result as one JSON object; with --tasks, one a line for each task");

@@ -1,13 +1,13 @@
 import type { EnvVars } from "../envVars.ts";
-import { findProject } from "../findProject.ts";
+import { findProject, type Project } from "../findProject.ts";
 import type { LoggingOption } from "../index.ts";
 import { Output } from "../output.ts";
 import type { RunOptions } from "../runOptions.ts";
 import { type AgentFlags, createAgent } from "./agentFlags.ts";
+import { createSandboxProvider, type SandboxFlags } from "./chosenSandbox.ts";
 import { readPrompt } from "./readPrompt.ts";
 import { choicesOf } from "./runDefaults.ts";
 import { readRunFiles } from "./runFiles.ts";
-import { createSandboxProvider, type SandboxFlags } from "./sandboxRegistry.ts";
 import { UsageError } from "./usageError.ts";
 
 /** The flags of `sanddune run`, as the parser hands them over. */
@@ -45,6 +45,9 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly logging?: LoggingOption["type"];
   readonly verbose?: boolean;
   readonly json?: boolean;
+  readonly tasks?: string;
+  readonly concurrency?: number;
+  readonly retries?: number;
 }
 
 /** `undefined` leaves the choice to `run()`. */
@@ -81,9 +84,9 @@ const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
 const inMs = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
-/** What `run()` is to be called with. */
-export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
-  const choices = choicesOf(flags, await findProject(flags.cwd));
+/** What `run()` is to be called with, but for the prompt. */
+export const settingsOf = async (flags: RunFlags, project: Project) => {
+  const choices = choicesOf(flags, project);
   return {
     agent: createAgent(choices, flags),
     sandbox: await createSandboxProvider(choices, flags),
@@ -108,7 +111,12 @@ export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
     env: flags.env && envOf(flags.env),
     logging: loggingOf(flags),
     ...(await readRunFiles(flags)),
-    // Last, because it waits for standard input: every other mistake is told before that.
-    ...(await readPrompt(flags)),
   };
 };
+
+/** What `run()` is to be called with. */
+export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => ({
+  ...(await settingsOf(flags, await findProject(flags.cwd))),
+  // Last, because it waits for standard input: every other mistake is told before that.
+  ...(await readPrompt(flags)),
+});

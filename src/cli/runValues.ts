@@ -2,12 +2,18 @@ import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { RunOptions } from "../runOptions.ts";
 import type { MountOption } from "../sandboxes/mountOptions.ts";
+import { parseRemoteHost } from "../sandboxes/remoteHost.ts";
 
 /** The longest time that a timer can hold. */
 const MAX_SECONDS = 2_147_483;
 
 export const wholeNumber = (text: string): number => {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 1 or more.");
+  return Number(text);
+};
+
+export const wholeNumberOrNone = (text: string): number => {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError("It must be a whole number, 0 or more.");
   return Number(text);
 };
 
@@ -31,6 +37,17 @@ export const rateLimitAnswer = (text: string): RunOptions["onRateLimit"] =>
   text === "fail" ? text : { waitUpToMs: seconds(text) * 1000 };
 
 export const collect = (item: string, items: readonly string[] = []): readonly string[] => [...items, item];
+
+/** Names of runs and branches: none of them looks like a flag, so that is one whose value was left out. */
+export const collectNames = (name: string, names: readonly string[] = []): readonly string[] => {
+  if (!name.startsWith("--")) return [...names, name];
+  throw new InvalidArgumentError("It looks like the next flag: the value is missing.");
+};
+
+export const collectHosts = (text: string, hosts: readonly string[] = []): readonly string[] => {
+  if (parseRemoteHost(text) !== undefined) return [...hosts, text];
+  throw new InvalidArgumentError("Write ssh://user@machine or tcp://machine:port, without a password.");
+};
 
 /** The shell has made a path of a leading tilde, except after an equals sign. */
 const hostPathOf = (path: string): string => (/^~(?=\/|$)/.test(path) ? path : resolve(path));

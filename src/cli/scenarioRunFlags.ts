@@ -1,16 +1,16 @@
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import { RUNNABLE_FILTERS, type RunnableFilter } from "../scenarios/executions.ts";
 import { agentNames } from "./agentFlags.ts";
+import { type SandboxFlags, sandboxNames } from "./chosenSandbox.ts";
 import { choices } from "./flagChoices.ts";
-import { collect, collectMounts, wholeNumber } from "./runValues.ts";
-import { type SandboxFlags, sandboxNames } from "./sandboxRegistry.ts";
+import { collect, collectHosts, collectMounts, wholeNumber } from "./runValues.ts";
 
 /** The explicit way to let an agent work on the host itself. */
 export const NO_SANDBOX = "none";
 
 /** The flags of `sanddune scenario run`, as the parser hands them over. */
 export interface ScenarioRunFlags
-  extends Pick<SandboxFlags, "imageName" | "network" | "mount" | "readOnlyPath" | "path"> {
+  extends Pick<SandboxFlags, "imageName" | "network" | "mount" | "host" | "readOnlyPath" | "path"> {
   readonly cwd?: string;
   readonly config?: string;
   readonly runnable?: RunnableFilter;
@@ -29,13 +29,15 @@ export interface ScenarioRunFlags
   readonly json?: boolean;
 }
 
-const names = (text: string, more: readonly string[] = []): readonly string[] => [
-  ...more,
-  ...text
+const names = (text: string, more: readonly string[] = []): readonly string[] => {
+  const own = text
     .split(",")
     .map((name) => name.trim())
-    .filter((name) => name !== ""),
-];
+    .filter((name) => name !== "");
+  // Most often a variable that is not set: that must not mean all of them, nor none.
+  if (own.length === 0) throw new InvalidArgumentError("It is empty: write the ids of scenarios.");
+  return [...more, ...own];
+};
 
 export const addScenarioRunFlags = (command: Command): Command =>
   command
@@ -67,6 +69,11 @@ export const addScenarioRunFlags = (command: Command): Command =>
     .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
     .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
     .option("--mount <host:path>", "show a host file or directory in the sandbox (repeatable)", collectMounts)
+    .option(
+      "--host <url>",
+      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
+      collectHosts,
+    )
     .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
     .option("--path <dirs>", "PATH in bubblewrap")
     .optionsGroup("Records:")

@@ -1,9 +1,9 @@
 import { NotARepositoryError } from "../errors.ts";
 import { findProject } from "../findProject.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { createSandboxProvider, sandboxNames } from "./chosenSandbox.ts";
 import { kebabCase } from "./flagNames.ts";
 import { choicesOf, type Said } from "./runDefaults.ts";
-import { createSandboxProvider, sandboxNames } from "./sandboxRegistry.ts";
 import { NO_SANDBOX, type ScenarioRunFlags } from "./scenarioRunFlags.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -32,14 +32,28 @@ const projectOf = async (cwd: string | undefined) =>
     throw error;
   });
 
-const requireMirror = (sandbox: Said, { network }: ScenarioRunFlags, { usesMirror }: Needs): void => {
-  if (!usesMirror || sandbox.value === "bubblewrap" || network?.includes("host")) return;
+/** Their containers are on this machine, and can have its network. */
+const ENGINES = ["docker", "podman"];
+
+const requireMirror = (sandbox: Said, { network, host }: ScenarioRunFlags, { usesMirror }: Needs): void => {
+  if (usesMirror && host !== undefined) {
+    throw new UsageError(
+      "The local mirror is on this machine's loopback, which a container on another machine cannot reach. Use --base-url with an address that it can reach",
+    );
+  }
+  if (!usesMirror || sandbox.value === "bubblewrap") return;
+  if (!ENGINES.includes(sandbox.value)) {
+    throw new UsageError(
+      `The local mirror is on this machine's loopback, which a sandbox of ${sandbox.value} cannot reach. Use --base-url with an address that it can reach`,
+    );
+  }
+  if (network?.includes("host")) return;
   throw new UsageError(
     `The local mirror is on this machine's loopback, which a container of ${sandbox.value} cannot reach by its own network. Use --network host, or --base-url with an address that it can reach`,
   );
 };
 
-const SANDBOX_FLAGS = ["imageName", "network", "mount", "readOnlyPath", "path"] as const;
+const SANDBOX_FLAGS = ["imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
 
 /** A flag that would mean nothing is a slip. */
 const refuseSandboxFlags = (flags: ScenarioRunFlags): void => {
@@ -74,12 +88,12 @@ export const scenarioSandboxes = async (
     return { cli: "none", agent: undefined };
   }
   requireMirror(sandbox, flags, needs);
-  const { imageName: ownImage, mount, readOnlyPath, path } = flags;
+  const { imageName: ownImage, mount, host, readOnlyPath, path } = flags;
   const create = (needsNetwork: boolean) => {
     const network = flags.network ?? (needsNetwork && sandbox.value === "bubblewrap" ? ["host"] : undefined);
     return createSandboxProvider(
       { sandbox, imageName },
-      { imageName: ownImage, network, mount, readOnlyPath, path },
+      { imageName: ownImage, network, mount, host, readOnlyPath, path },
     );
   };
   return {

@@ -1,0 +1,72 @@
+import { needsNetwork } from "../agents/registry.ts";
+import { InvalidOptionsError } from "../errors.ts";
+import { checkImageName } from "../images/imageNames.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { type SandboxEntry, type SandboxSettings, sandboxRegistry } from "../sandboxes/registry.ts";
+import { kebabCase } from "./flagNames.ts";
+import { type Choices, lookUp } from "./runDefaults.ts";
+import { UsageError } from "./usageError.ts";
+
+/** What the command line can say about a sandbox. */
+export interface SandboxFlags extends Omit<SandboxSettings, "lifetimeMs"> {
+  /** In seconds. */
+  readonly lifetime?: number;
+}
+
+type Offered = Required<Pick<SandboxEntry, "create">> & SandboxEntry;
+
+const offered: Readonly<Record<string, Offered>> = Object.fromEntries(
+  Object.entries(sandboxRegistry).filter(
+    (entry): entry is [string, Offered] => entry[1].create !== undefined,
+  ),
+);
+
+/** The sandboxes of the command line. */
+export const sandboxNames: readonly string[] = Object.keys(offered);
+
+const flagFor = (setting: keyof SandboxSettings): string =>
+  setting === "lifetimeMs" ? "--lifetime" : `--${kebabCase(setting)}`;
+
+const ALL_SETTINGS = [...new Set(Object.values(offered).flatMap(({ settings }) => settings))];
+
+const refuseForeignFlags = (name: string, entry: SandboxEntry, given: SandboxSettings): void => {
+  for (const setting of ALL_SETTINGS) {
+    if (given[setting] === undefined || entry.settings.includes(setting)) continue;
+    const others = sandboxNames.filter((other) => offered[other]?.settings.includes(setting));
+    const ways = others.map((other) => `--sandbox ${other}`).join(" or ");
+    throw new UsageError(`${flagFor(setting)} means nothing to ${name}. Leave it out, or use ${ways}`);
+  }
+};
+
+const settingsOf = (flags: SandboxFlags, imageName: string | undefined): SandboxSettings => {
+  const given: SandboxSettings = {
+    ...flags,
+    lifetimeMs: flags.lifetime === undefined ? undefined : flags.lifetime * 1000,
+  };
+  const known = ALL_SETTINGS.map((setting) => [setting, given[setting]]);
+  // The image of the config file is for whatever has images.
+  return { ...Object.fromEntries(known), imageName };
+};
+
+/** The library counts in milliseconds. */
+const inSeconds = (error: unknown): never => {
+  if (!(error instanceof InvalidOptionsError) || error.option !== "lifetimeMs") throw error;
+  throw new InvalidOptionsError(error.option, error.problem.replace("in milliseconds", "in seconds"));
+};
+
+const providers = new Map<string, Promise<SandboxProvider>>();
+
+/** The sandbox that was chosen. */
+export const createSandboxProvider = ({ agent, sandbox, imageName }: Choices, flags: SandboxFlags) => {
+  const entry = lookUp(offered, "--sandbox", sandbox);
+  refuseForeignFlags(sandbox?.value ?? "", entry, settingsOf(flags, flags.imageName));
+  const problem = imageName && checkImageName(imageName.value);
+  if (imageName !== undefined && problem !== undefined) throw imageName.refuse(problem);
+  const settings = settingsOf(flags, imageName?.value);
+  const network = needsNetwork(agent?.value ?? "");
+  // Many tasks of one command share a provider, and with it what that has found out about its engine.
+  const key = JSON.stringify([sandbox?.value, settings, network]);
+  const provider = providers.get(key) ?? entry.create(settings, { network }).catch(inSeconds);
+  providers.set(key, provider);
+  return provider;
+};

@@ -1,0 +1,24 @@
+import type { FleetOptions, FleetResult, Tasks } from "./fleet/contract.ts";
+import { runFleet } from "./fleet/runFleet.ts";
+import { run } from "./run.ts";
+import type { SandboxProvider } from "./sandboxes/contract.ts";
+
+/**
+ * Does many tasks, each in a run session of its own, so many at a time. Resolves when all are over, whether they succeeded or
+ * not: the outcomes say it. Rejects only if the tasks or the options are wrong, or with what the source of the tasks throws.
+ *
+ * @example
+ * const { outcomes } = await runAll(
+ *   issues.map((issue) => ({
+ *     agent: claudeCode("claude-opus-4-8"),
+ *     sandbox: docker(),
+ *     branchStrategy: { type: "branch", branch: `agent/issue-${issue}` },
+ *     prompt: `Fix issue ${issue}`,
+ *   })),
+ *   { concurrency: 8, retries: 1 },
+ * );
+ */
+export const runAll = <Sandbox extends SandboxProvider, Value = undefined>(
+  tasks: Tasks<Sandbox, Value>,
+  options: FleetOptions<Value> = {},
+): Promise<FleetResult<Value>> => runFleet(tasks, options, (task) => run<Sandbox, Value>(task));
