@@ -3,6 +3,9 @@ import { defineConfig } from "vitest/config";
 /** Suites that start sandboxes, kill processes or build the package: real, and slower. Everything else is `unit`. */
 const REAL = ["test/{sandboxes,integration,security,faults,cli,package}/**/*.test.ts"];
 
+/** They need a cluster: `npm run test:kubernetes`. */
+const CLUSTER = "test/kubernetes/**";
+
 export default defineConfig({
   test: {
     reporters: ["default", "./test/helpers/closingReporter.ts"],
@@ -13,7 +16,7 @@ export default defineConfig({
     // Every run in log-to-file mode says where its log is.
     onConsoleLog: (log) => !/^(\[.*\] )?Run log: tail -f /.test(log),
     projects: [
-      { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: REAL } },
+      { extends: true, test: { name: "unit", include: ["test/**/*.test.ts"], exclude: [...REAL, CLUSTER] } },
       {
         extends: true,
         test: { name: "real", include: REAL, setupFiles: ["test/helpers/attacksNeedBubblewrap.ts"] },

@@ -59,7 +59,7 @@ const skippedText = (skipped) =>
     ? ""
     : `\nNot measured this time:\n\n${skipped.map(({ name, problem }) => `* ${name}: ${problem}`).join("\n")}\n`;
 
-export const performancePage = ({ rows, sessions, skipped }) => `# What sanddune costs
+export const performancePage = ({ rows, sessions, skipped, names }) => `# What sanddune costs
 
 \`npm run bench\` measures it, prints it and writes this page. The numbers are those of one machine in one run, and mean
 little elsewhere; what counts is how they compare. Nothing here is a test: a busy machine would make it fail.
@@ -76,6 +76,8 @@ ${skippedText(skipped)}
 * **20,000 files**: the same in a large repository, where it must not compare worse.
 * **sandbox.run()**: the same work in a sandbox of \`createSandbox()\`, which is there already, against a \`run()\` that makes a
   sandbox and a worktree for itself.
+* **runAll()**: 50 such sessions in bubblewrap, as many at a time as the machine has cores, against the same 50 calls of
+  \`run()\` one after the other; once each.
 * **memory, time per MB**: an agent with two secrets that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
 * **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
@@ -99,7 +101,7 @@ ${phaseTable(sessions)}
 
     npm ci
     npm run bench                  # everything that this machine can run
-    npm run bench -- bubblewrap    # one of: docker, bubblewrap, warm, flood, import; this page is left alone
+    npm run bench -- bubblewrap    # one of: ${names.join(", ")}; this page is left alone
 
 The repositories are made in the directory for temporary files. Where the disk is slow, \`TMPDIR=/dev/shm\` saves minutes, and is
 the stricter comparison: what both sides have in common gets cheaper.

@@ -27,8 +27,8 @@ const { metafile } = await build({
   chunkNames: "chunks/[name]-[hash]",
   minifySyntax: true,
   treeShaking: true,
-  // The one of the site, which has to be the only one.
-  external: ["vue"],
+  // Those of whoever uses sanddune: optional, and never two of them.
+  external: ["vue", "@vercel/sandbox", "e2b", "modal"],
   define: { SANDDUNE_VERSION: JSON.stringify(version) },
   legalComments: "linked",
   metafile: true,

@@ -40,16 +40,27 @@ const ALLOWED = {
     "process",
     "agents/contract.ts",
     "sandboxes/contract.ts",
+    "sandboxes/noRoot.ts",
     "runOptions.ts",
     "interactiveOptions.ts",
     "sandboxOptions.ts",
     "worktreeOptions.ts",
   ],
+  // Many runs: how each of them is done is handed over.
+  fleet: [
+    "engine/optionChecks.ts",
+    "engine/valueChecks.ts",
+    "engine/validateOptions.ts",
+    "git/branchStrategy.ts",
+    "process",
+    "sandboxes/contract.ts",
+    "runOptions.ts",
+  ],
   // What runs have left behind, to be shown, stopped and cleaned up.
   runs: ["engine/journal.ts", "engine/runId.ts", "git", "display", "process", "sandboxes"],
   images: ["process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
   init: ["images", "git/repository.ts", "process", "agents"],
-  doctor: ["images", "env/envFile.ts", "git", "process", "agents", "sandboxes"],
+  doctor: ["images", "init/backlogManagers.ts", "env/envFile.ts", "git", "process", "agents", "sandboxes"],
   scenarios: [
     "../schemas",
     "engine/askAgent.ts",
@@ -62,6 +73,19 @@ const ALLOWED = {
     "agents",
     "sandboxes",
   ],
+  // Sandboxes that belong to no repository.
+  standalone: [
+    "engine/callersCode.ts",
+    "engine/guardedHandle.ts",
+    "engine/optionChecks.ts",
+    "engine/preflight.ts",
+    "engine/runId.ts",
+    "engine/valueChecks.ts",
+    "env",
+    "process",
+    "sandboxes",
+    "standaloneSandbox.ts",
+  ],
   // Rendered by other people's sites: nothing of ours runs there but what draws.
   vitepress: [
     "scenarios/record.ts",
@@ -72,6 +96,8 @@ const ALLOWED = {
   // The doors and the public surface.
   ".": [
     "engine",
+    "fleet",
+    "standalone",
     "process/boundary.ts",
     "agents",
     "sandboxes",
@@ -83,6 +109,7 @@ const ALLOWED = {
   ],
   cli: [
     ".",
+    "fleet/contract.ts",
     "runs",
     "images",
     "init",

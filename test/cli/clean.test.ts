@@ -23,8 +23,9 @@ const treeOf = (directory: string): string =>
 describe("sanddune clean", () => {
   it("where nothing ever ran says that there is nothing to do, and makes nothing", async () => {
     const cwd = temporaryRepository();
+    const temporary = temporaryDirectory();
     for (const flags of [[], ["--dry-run"], ["--yes"]]) {
-      const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd });
+      const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd, env: { TMPDIR: temporary } });
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "There is nothing to clean up.\n" });
     }
     expectUntouched(cwd);
@@ -38,10 +39,28 @@ describe("sanddune clean", () => {
     expect(stderr).toContain("--dry-run");
   });
 
-  it("outside of a repository says that there is none", async () => {
-    const { exitCode, stderr } = await runCli(["clean", "--yes"], { cwd: temporaryDirectory() });
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^error: .*git/);
+  it.each(["--run", "--branch"])("takes no flag for the value that %s lacks", async (flag) => {
+    const { exitCode, stderr } = await runCli(["clean", flag, "--yes"], { cwd: temporaryRepository() });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining("the value is missing"),
+    });
+  });
+
+  it.each([["--run", "x"], ["--branch", "b"], ["--records"], ["--cwd", "."]])(
+    "outside of a repository says that there is none, if it was asked for what is in one (%s)",
+    async (...flags) => {
+      const { exitCode, stderr } = await runCli(["clean", "--yes", ...flags], { cwd: temporaryDirectory() });
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^error: .*git/);
+    },
+  );
+
+  it("outside of a repository looks for what belongs to none, and says so", async () => {
+    const env = { TMPDIR: temporaryDirectory() };
+    const { exitCode, stdout, stderr } = await runCli(["clean", "--yes"], { cwd: temporaryDirectory(), env });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "There is nothing to clean up.\n" });
+    expect(stderr).toMatch(/^This is not a git repository: only what belongs to none/);
   });
 });
 

@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { sandboxNames } from "../../src/cli/chosenSandbox.ts";
 import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -103,11 +104,11 @@ const valuesOf = (lines: readonly string[]): (string | undefined)[] =>
 
 describe("what could come next", () => {
   it.each([
-    { words: ["run", "--sandbox", ""], values: ["docker", "podman", "bubblewrap"] },
+    { words: ["run", "--sandbox", ""], values: [...sandboxNames] },
     { words: ["run", "--sandbox", "=", "p"], values: ["podman"] },
     {
       words: ["run", "--sandbox="],
-      values: ["--sandbox=docker", "--sandbox=podman", "--sandbox=bubblewrap"],
+      values: sandboxNames.map((name) => `--sandbox=${name}`),
     },
     { words: ["run", "--prompt", "run", "--logging", ""], values: ["file", "stdout"] },
     { words: ["run", "--prompt-file", ""], values: [":files"] },

@@ -237,6 +237,26 @@ const MISTAKES: readonly Mistake[] = [
     says: ["--path means nothing to podman", "--sandbox bubblewrap"],
   },
   {
+    name: "lifetime for bubblewrap",
+    args: [...COMPLETE, "--lifetime", "60"],
+    says: ["--lifetime means nothing to bubblewrap", "--sandbox e2b"],
+  },
+  {
+    name: "lifetime for a container of this machine",
+    args: [...AGENT, ...PROMPT, "--sandbox", "docker", "--lifetime", "60"],
+    says: ["--lifetime: is for engines on other machines, so it needs --host"],
+  },
+  {
+    name: "lifetime that is too short",
+    args: [...AGENT, ...PROMPT, "--sandbox", "docker", "--host", "tcp://127.0.0.1:1", "--lifetime", "5"],
+    says: ["--lifetime: must be at least 10 seconds, in seconds"],
+  },
+  {
+    name: "half a CPU of Vercel's",
+    args: [...AGENT, ...PROMPT, "--sandbox", "vercel", "--cpus", "0.5"],
+    says: ["--cpus: "],
+  },
+  {
     name: "named network for bubblewrap",
     args: [...COMPLETE, "--network", "x"],
     says: ["--network", "host"],
@@ -248,7 +268,7 @@ describe("a wrong command line ends with exit code 2 and changes nothing", () =>
     test(name, async () => {
       const cwd = temporaryRepository();
       const { exitCode, stdout, stderr } = await runCli(["run", ...args], { cwd });
-      expect(stderr).toMatch(/^error: /m);
+      expect(stderr).toMatch(/^error: /);
       expect(stderr.match(/error: /g)).toHaveLength(1);
       expect(stderr).not.toMatch(/^\s+at /m);
       for (const words of says) expect(stderr).toMatch(words);

@@ -65,6 +65,8 @@ const checks = {
       "/lib64",
       "true",
     ]),
+  dockerd: () => (isRoot ? complaint("dockerd", ["--version"]) : "only root can start one"),
+  sshd: () => (existsSync("/usr/sbin/sshd") ? complaint("ssh", ["-V"]) : "/usr/sbin/sshd does not exist"),
   tmux: () => complaint("tmux", ["-V"]),
   bash: () => complaint("bash", ["--version"]),
   zsh: () => complaint("zsh", ["--version"]),

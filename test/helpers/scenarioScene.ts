@@ -1,8 +1,9 @@
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { createRunId } from "../../src/engine/runId.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
-import { openRunnerDirectory } from "../../src/scenarios/runnerDirectory.ts";
+import { openOwnedDirectory } from "../../src/sandboxes/ownedDirectory.ts";
 import { sandboxWorkshop } from "../../src/scenarios/sandboxWorkshop.ts";
 import type { Suite } from "../../src/scenarios/suite.ts";
 import type { WorkResult } from "../../src/scenarios/workplace.ts";
@@ -31,7 +32,7 @@ export const scenarioScene = async (
 ): Promise<Scene> => {
   const root = realpathSync(temporaryDirectory());
   writeFiles(root, files);
-  const runner = await openRunnerDirectory();
+  const runner = await openOwnedDirectory("scenarios", createRunId());
   onTestFinished(() => runner.remove());
   const projectPath = join(runner.path, "1-scene");
   writeFiles(projectPath, { "README.md": "# Fixture\n" });

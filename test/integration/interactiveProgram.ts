@@ -70,9 +70,11 @@ export interface Report {
 }
 
 const image = process.env["SANDDUNE_TEST_IMAGE"] ?? "sanddune-test-base";
+/** Where containers of docker are to be; this machine if it is left out. */
+const host = process.env["SANDDUNE_TEST_HOST"];
 const PROVIDERS: Record<SandboxName, () => InteractiveSandboxProvider> = {
   bubblewrap: () => bubblewrap(),
-  docker: () => docker({ image }),
+  docker: () => (host === undefined ? docker({ image }) : docker({ image, host })),
   podman: () => podman({ image }),
   "no-sandbox": () => noSandbox(),
   "test-isolated": () => testIsolated(),

@@ -64,6 +64,10 @@ it("exports no sandbox provider from the main entry; each has a path of its own"
     ["docker", "docker"],
     ["podman", "podman"],
     ["bubblewrap", "bubblewrap"],
+    ["e2b", "e2b"],
+    ["vercel", "vercel"],
+    ["modal", "modal"],
+    ["kubernetes", "kubernetes"],
     ["test-isolated", "testIsolated"],
   ]) {
     expect(node(`console.log((await import("sanddune/sandboxes/${path}")).${name}().name)`).trim()).toBe(

@@ -10,6 +10,7 @@ const plan: ContainerPlan = {
   sandboxName: "name",
   runId: "run",
   repositoryPath: "/repo",
+  labels: { owner: "me" },
   image: "image:tag",
   user: { user: "501:20", runArguments: ["--userns", "keep-id"] },
   homePath: "/home",
@@ -29,7 +30,11 @@ const valuesOf = (args: readonly string[], flag: string): string[] =>
 test("a container is named, labelled, and has no capabilities", () => {
   const args = containerRunArguments(plan);
   expect(valuesOf(args, "--name")).toEqual(["name"]);
-  expect(valuesOf(args, "--label")).toEqual(["sanddune.run=run", "sanddune.repository=/repo"]);
+  expect(valuesOf(args, "--label")).toEqual([
+    "sanddune.run=run",
+    "sanddune.repository=/repo",
+    "sanddune.owner=me",
+  ]);
   expect(valuesOf(args, "--cap-drop")).toEqual(["ALL"]);
   expect(valuesOf(args, "--security-opt")).toEqual(["no-new-privileges"]);
   expect(valuesOf(args, "--pull")).toEqual(["never"]);

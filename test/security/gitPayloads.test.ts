@@ -157,7 +157,10 @@ describeWith(["bubblewrap"], "repositories inside a checkout that a head run wor
   });
 });
 
-it("nothing that is planted in an isolated sandbox runs on the host", async () => {
+/** A run for each payload and strategy. */
+const MANY_RUNS = { timeout: 300_000 };
+
+it("nothing that is planted in an isolated sandbox runs on the host", MANY_RUNS, async () => {
   const { cwd, fire, fired } = prepare();
   for (const strategy of ["merge-to-head", "branch"] as const) {
     for (const { name, plant } of PAYLOADS) {

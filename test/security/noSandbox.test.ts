@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SandboxError } from "../../src/index.ts";
 import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
+import { commandLines } from "../helpers/commandLines.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { atTerminal } from "./atTerminal.ts";
@@ -19,18 +20,6 @@ const MERGE = { type: "merge-to-head" } as const;
 /** Waits for Enter, so that a test can look around meanwhile. */
 const WAIT = "echo waiting; read answer";
 const commit = (message: string) => `git commit --quiet --allow-empty -m ${message}`;
-
-/** The command lines of all processes of this machine, as far as they may be read. */
-const commandLines = (): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        return [readFileSync(`/proc/${pid}/cmdline`, "utf8")];
-      } catch {
-        return [];
-      }
-    });
 
 /** The files of sessions at the terminal that are on the host now, with what is in them. */
 const preparedFiles = (): string[] =>

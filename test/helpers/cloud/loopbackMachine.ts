@@ -1,0 +1,51 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { killSandboxArguments } from "../../../src/process/killScript.ts";
+import { SANDBOX_VARIABLE } from "../../../src/process/processMarks.ts";
+
+export type LoopbackProcess = ChildProcessByStdio<Writable, Readable, Readable>;
+
+/** What a loopback server has in the place of a machine in somebody's cloud: a temporary directory on this one. */
+export interface LoopbackMachine {
+  readonly directory: string;
+  readonly home: string;
+  /** Starts a program in a session of its own, which nothing ends but itself and `destroy`. */
+  start(
+    argv: readonly string[],
+    options?: { readonly cwd?: string; readonly env?: Readonly<Record<string, string>> },
+  ): LoopbackProcess;
+  /** Kills everything that was started, with all descendants; then the files go, too. */
+  destroy(): Promise<void>;
+}
+
+export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "sanddune-cloud-")));
+  const home = join(directory, "home");
+  await mkdir(home);
+  const mark = randomBytes(8).toString("hex");
+  const own = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", HOME: home, [SANDBOX_VARIABLE]: mark };
+  return {
+    directory,
+    home,
+    start: ([program = "", ...args], { cwd = home, env = {} } = {}) => {
+      const child = spawn(program, args, {
+        cwd,
+        env: { ...own, ...env },
+        detached: true,
+        stdio: ["pipe", "pipe", "pipe"],
+      });
+      child.stdin.on("error", () => {});
+      return child;
+    },
+    destroy: async () => {
+      const [program = "", ...args] = killSandboxArguments(mark);
+      await once(spawn(program, args, { stdio: "ignore" }), "exit");
+      await rm(directory, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+};

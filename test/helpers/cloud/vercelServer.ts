@@ -1,0 +1,335 @@
+import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
+import { createLoopbackMachine, type LoopbackMachine } from "./loopbackMachine.ts";
+import { OutlivingProcess, type ProcessOutput } from "./outlivingProcess.ts";
+
+export interface VercelCreateRequest {
+  readonly name: string;
+  readonly image?: string;
+  readonly timeout?: number;
+  readonly resources?: { readonly vcpus?: number };
+  readonly env?: Record<string, string>;
+  readonly tags?: Record<string, string>;
+  readonly persistent?: boolean;
+  readonly networkPolicy?: unknown;
+}
+
+interface LoopbackCommand {
+  readonly id: string;
+  readonly request: { readonly command: string; readonly args?: string[]; readonly sudo?: boolean };
+  readonly startedAt: number;
+  readonly process: OutlivingProcess;
+  /** All that it has printed, as text: that is how the service keeps it. */
+  readonly printed: { readonly stream: string; readonly data: string }[];
+}
+
+/** A sandbox, as the stand-in for Vercel knows it. Its session is its virtual machine. */
+export interface LoopbackVercelSandbox {
+  readonly name: string;
+  readonly sessionId: string;
+  readonly machine: LoopbackMachine;
+  readonly cwd: string;
+  readonly request: VercelCreateRequest;
+  readonly commands: Map<string, LoopbackCommand>;
+  readonly startedAt: number;
+  timeout: number;
+  status: "running" | "stopped";
+  deadline?: NodeJS.Timeout;
+}
+
+const TOKEN = "loopback-token";
+const MISSING_IMAGE = "no/such/image";
+const MAX_TAGS = 5;
+const MIN_EXTENSION_MS = 1000;
+
+/**
+ * Speaks Vercel's protocol for the SDK as it is published. As unkind as the service: ending a request ends nothing, a
+ * signal hits one process, output is text, a session that has stopped answers with 410, and asking for its sandbox without
+ * care would start a new one.
+ */
+export class VercelServer {
+  readonly sandboxes = new Map<string, LoopbackVercelSandbox>();
+  readonly #forgotten: LoopbackVercelSandbox[] = [];
+  /** How long a session may last altogether: what the plan allows. */
+  longestMs = Number.POSITIVE_INFINITY;
+  /** How long it lasts beyond that: for tests on a machine of which nobody knows how busy it is. */
+  graceMs = 0;
+  /** What sandboxes were asked for. */
+  readonly created: VercelCreateRequest[] = [];
+  /** PATH in sandboxes, if it is not to be the host's. */
+  path: string | undefined;
+  /** On whose behalf somebody has asked last. */
+  lastTeam: string | null = null;
+  /** How often a sandbox was started anew, because somebody asked for it. */
+  resumed = 0;
+  readonly loopback = new Loopback(
+    (request) => this.#answer(request),
+    (_, message) => ({ error: { code: "on_demand", message } }),
+  );
+
+  /** What `vercel()`, the SDK and `vercelRoute.mjs` take from the environment. */
+  get env(): Readonly<Record<string, string>> {
+    return {
+      VERCEL_TOKEN: TOKEN,
+      VERCEL_TEAM_ID: "team_loopback",
+      VERCEL_PROJECT_ID: "prj_loopback",
+      VERCEL_SANDBOX_TELEMETRY_DISABLED: "1",
+      LOOPBACK_VERCEL: this.loopback.url,
+    };
+  }
+
+  /** The sandbox, where there is only one. */
+  get sandbox(): LoopbackVercelSandbox {
+    const [sandbox] = this.sandboxes.values();
+    if (sandbox === undefined) throw new Error("there is no sandbox");
+    return sandbox;
+  }
+
+  /** Stops the session of a sandbox; its name is still known. */
+  async stop(sandbox: LoopbackVercelSandbox): Promise<void> {
+    clearTimeout(sandbox.deadline);
+    sandbox.status = "stopped";
+    // A process that was just being started may have come in between.
+    await sandbox.machine.destroy().catch(() => sandbox.machine.destroy());
+  }
+
+  /** Removes a sandbox as if nobody had asked for it. */
+  async lose(sandbox: LoopbackVercelSandbox): Promise<void> {
+    this.sandboxes.delete(sandbox.name);
+    await this.stop(sandbox);
+  }
+
+  /** Says that a sandbox is gone; what runs in it, and who listens to that, is not told. */
+  forget(sandbox: LoopbackVercelSandbox): void {
+    this.sandboxes.delete(sandbox.name);
+    clearTimeout(sandbox.deadline);
+    this.#forgotten.push(sandbox);
+  }
+
+  async close(): Promise<void> {
+    await this.loopback.close();
+    await Promise.all([...this.sandboxes.values(), ...this.#forgotten].map((sandbox) => this.lose(sandbox)));
+  }
+
+  async #answer(request: LoopbackRequest): Promise<Reply> {
+    const { method, url } = request;
+    const path = url.pathname.replace(/^\/api/, "");
+    this.lastTeam = url.searchParams.get("teamId");
+    if (request.headers.authorization !== `Bearer ${TOKEN}`)
+      return refusal(403, "forbidden", "this token is unknown");
+    if (/^\/v[23]\/sandboxes$/.test(path)) {
+      return method === "POST" ? this.#create(await jsonOf(request)) : this.#list(url);
+    }
+    const [, sessionId, rest = ""] = /^\/v2\/sandboxes\/sessions\/([^/]+)(?:\/(.*))?$/.exec(path) ?? [];
+    if (sessionId !== undefined) return this.#session(sessionId, rest, request);
+    const [, name = ""] = /^\/v2\/sandboxes\/([^/]+)$/.exec(path) ?? [];
+    const sandbox = this.sandboxes.get(decodeURIComponent(name));
+    if (sandbox === undefined) return refusal(404, "not_found", `there is no sandbox ${name}`);
+    if (method === "DELETE") {
+      await this.lose(sandbox);
+      return { status: 200, json: { sandbox: describe(sandbox) } };
+    }
+    if (sandbox.status === "stopped" && url.searchParams.get("resume") !== "false") this.resumed++;
+    return { status: 200, json: { sandbox: describe(sandbox), session: sessionOf(sandbox), routes: [] } };
+  }
+
+  async #create(request: VercelCreateRequest): Promise<Reply> {
+    if (this.sandboxes.has(request.name)) return refusal(409, "conflict", `${request.name} is taken`);
+    if (request.image === MISSING_IMAGE)
+      return refusal(404, "image_not_found", `there is no image ${request.image}`);
+    if (Object.keys(request.tags ?? {}).length > MAX_TAGS)
+      return refusal(400, "bad_request", "too many tags");
+    if ((request.timeout ?? 0) > this.longestMs)
+      return refusal(400, "bad_request", "the timeout is longer than your plan allows");
+    const machine = await createLoopbackMachine();
+    const cwd = join(machine.directory, "sandbox");
+    mkdirSync(cwd);
+    const sandbox: LoopbackVercelSandbox = {
+      ...{
+        name: request.name,
+        sessionId: `sess_${randomUUID()}`,
+        machine,
+        cwd,
+        request,
+        commands: new Map(),
+      },
+      ...{ startedAt: Date.now(), timeout: request.timeout ?? 300_000, status: "running" },
+    };
+    this.sandboxes.set(sandbox.name, sandbox);
+    this.created.push(request);
+    this.#setDeadline(sandbox);
+    return { status: 200, json: { sandbox: describe(sandbox), session: sessionOf(sandbox), routes: [] } };
+  }
+
+  #extend(sandbox: LoopbackVercelSandbox, moreMs: number): Reply {
+    if (moreMs < MIN_EXTENSION_MS) return refusal(400, "bad_request", "the duration is too short");
+    if (sandbox.timeout + moreMs > this.longestMs)
+      return refusal(400, "bad_request", "the timeout would be longer than your plan allows");
+    sandbox.timeout += moreMs;
+    this.#setDeadline(sandbox);
+    return { status: 200, json: { session: sessionOf(sandbox) } };
+  }
+
+  #setDeadline(sandbox: LoopbackVercelSandbox): void {
+    clearTimeout(sandbox.deadline);
+    const remaining = sandbox.startedAt + sandbox.timeout - Date.now();
+    sandbox.deadline = setTimeout(() => void this.stop(sandbox), remaining + this.graceMs).unref();
+  }
+
+  #list(url: URL): Reply {
+    const [key = "", value] = (url.searchParams.get("tags") ?? "").split(":");
+    const found = [...this.sandboxes.values()].filter(
+      ({ request }) => value === undefined || request.tags?.[key] === value,
+    );
+    return {
+      status: 200,
+      json: { sandboxes: found.map(describe), pagination: { count: found.length, next: null } },
+    };
+  }
+
+  async #session(sessionId: string, rest: string, request: LoopbackRequest): Promise<Reply> {
+    const sandbox = [...this.sandboxes.values()].find((known) => known.sessionId === sessionId);
+    if (sandbox === undefined) return refusal(404, "not_found", "there is no such session");
+    if (sandbox.status !== "running") return refusal(410, "sandbox_stopped", "the session has stopped");
+    const [, commandId, action] = /^cmd\/([^/]+)(?:\/(\w+))?$/.exec(rest) ?? [];
+    if (commandId !== undefined) return runningCommand(sandbox, commandId, action, request);
+    switch (rest) {
+      case "cmd":
+        return {
+          status: 200,
+          json: { command: describeCommand(sandbox, start(sandbox, await jsonOf(request), this.path)) },
+        };
+      case "fs/write":
+        return unpack(sandbox, request);
+      case "fs/read": {
+        const path = resolve(sandbox.cwd, (await jsonOf(request)).path);
+        return existsSync(path)
+          ? { file: createReadStream(path) }
+          : refusal(404, "not_found", `there is no ${path}`);
+      }
+      case "extend-timeout":
+        return this.#extend(sandbox, (await jsonOf(request)).duration);
+      default:
+        return refusal(404, "not_found", rest);
+    }
+  }
+}
+
+const jsonOf = async (request: LoopbackRequest) => JSON.parse((await request.body()).toString() || "{}");
+
+const refusal = (status: number, code: string, message: string): Reply => ({
+  status,
+  json: { error: { code, message } },
+});
+
+const describe = ({ name, sessionId, request, startedAt, timeout, status }: LoopbackVercelSandbox) => ({
+  ...{
+    name,
+    persistent: request.persistent ?? true,
+    region: "iad1",
+    currentSessionId: sessionId,
+    status,
+    timeout,
+  },
+  ...{ createdAt: startedAt, updatedAt: Date.now(), tags: request.tags, image: request.image },
+});
+
+const sessionOf = ({ sessionId, cwd, request, startedAt, timeout, status }: LoopbackVercelSandbox) => {
+  const vcpus = request.resources?.vcpus ?? 2;
+  return {
+    ...{ id: sessionId, memory: 2048 * vcpus, vcpus, region: "iad1", timeout, status, cwd },
+    ...{ requestedAt: startedAt, startedAt, createdAt: startedAt, updatedAt: Date.now() },
+  };
+};
+
+const describeCommand = (
+  { cwd, sessionId }: LoopbackVercelSandbox,
+  { id, request, startedAt, process }: LoopbackCommand,
+) => ({
+  ...{ id, name: request.command, args: request.args ?? [], cwd, sessionId, startedAt },
+  exitCode: process.exitCode ?? null,
+});
+
+const start = (
+  sandbox: LoopbackVercelSandbox,
+  request: LoopbackCommand["request"],
+  path: string | undefined,
+): LoopbackCommand => {
+  const argv = [request.command, ...(request.args ?? [])];
+  const process = new OutlivingProcess(sandbox.machine, argv, path === undefined ? {} : { PATH: path });
+  const command = {
+    id: `cmd_${randomUUID()}`,
+    request,
+    startedAt: Date.now(),
+    process,
+    printed: [] as { stream: string; data: string }[],
+  };
+  process.listen((output) => output && command.printed.push(asText(output)));
+  sandbox.commands.set(command.id, command);
+  return command;
+};
+
+/** Bytes that are no text, and characters in halves, are lost by that. */
+const asText = ({ stream, data }: ProcessOutput) => ({ stream, data: data.toString() });
+
+const runningCommand = async (
+  sandbox: LoopbackVercelSandbox,
+  commandId: string,
+  action: string | undefined,
+  request: LoopbackRequest,
+): Promise<Reply> => {
+  const command = sandbox.commands.get(commandId);
+  if (command === undefined) return refusal(404, "not_found", "there is no such command");
+  if (action === "logs") return logs(command);
+  if (action === "kill") command.process.signal((await jsonOf(request)).signal);
+  return { status: 200, json: { command: describeCommand(sandbox, command) } };
+};
+
+/** Everything from the beginning, and what comes. */
+const logs = ({ process, printed }: LoopbackCommand): Reply => ({
+  contentType: "application/x-ndjson",
+  stream: (write, end) => {
+    const say = (line: unknown) => write(`${JSON.stringify(line)}\n`);
+    for (const line of printed) say(line);
+    if (process.exitCode !== undefined) {
+      end();
+      return () => {};
+    }
+    return process.listen((output) => (output === undefined ? end() : say(asText(output))));
+  },
+});
+
+const unpack = async (sandbox: LoopbackVercelSandbox, request: LoopbackRequest): Promise<Reply> => {
+  const tar = async (mode: string, ...args: string[]) => {
+    const child = spawn("tar", [mode, "-", ...args], { stdio: ["pipe", "pipe", "ignore"] });
+    let output = "";
+    child.stdout.on("data", (data: Buffer) => {
+      output += data;
+    });
+    child.stdin.on("error", () => {});
+    child.stdin.end(await request.body());
+    const [code] = await once(child, "close");
+    return { code, names: output.split("\n").filter(Boolean) };
+  };
+  const into = String(request.headers["x-cwd"]);
+  const { names } = await tar("-tzf");
+  const outside = names.find((name) => !resolve(into, name).startsWith(`${sandbox.machine.directory}/`));
+  if (outside !== undefined) return refusal(400, "bad_request", `${outside} is not in the sandbox`);
+  const { code } = await tar("-xzf", "--no-same-owner", "-C", into);
+  if (sandbox.status !== "running") {
+    await sandbox.machine.destroy();
+    return refusal(410, "sandbox_stopped", "the session has stopped");
+  }
+  return code === 0 ? { status: 200, json: {} } : refusal(400, "bad_request", `tar ended with ${code}`);
+};
+
+/** Starts a stand-in for Vercel; close it when the tests are over. */
+export const startVercelServer = async (): Promise<VercelServer> => {
+  const server = new VercelServer();
+  await server.loopback.listen();
+  return server;
+};

@@ -1,0 +1,178 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { command, createSandbox, run, SandboxLostError, scripted } from "../../src/index.ts";
+import type { IsolatedSandboxProvider } from "../../src/sandboxes/contract.ts";
+import { docker } from "../../src/sandboxes/docker.ts";
+import { podman } from "../../src/sandboxes/podman.ts";
+import { leftovers } from "../helpers/leftovers.ts";
+import { dockerSocket, startPodmanService, useSshd, useTcpDoor } from "../helpers/remoteEngines.ts";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
+import { openTcpDoor } from "../helpers/tcpDoor.ts";
+import { callClient } from "../sandboxes/containers.ts";
+import { commit, expectSaneTerminal, startSession, subjects } from "./interactiveScenes.ts";
+
+const agent = scripted([
+  { shell: "cat README.md notes.txt" },
+  { commit: "Add a greeting", files: { "src/hello.txt": "hello\n" } },
+  { commit: "Improve it", files: { "src/hello.txt": "hello, world\n" } },
+  { shell: "echo open > open.txt" },
+  { text: "<promise>COMPLETE</promise>" },
+]);
+
+/** A run brings in what is there, committed or not, and brings home what is made, committed or not. */
+const checkRun = async (sandbox: IsolatedSandboxProvider) => {
+  const cwd = temporaryRepository();
+  const branchStrategy = { type: "branch", branch: "agent/fix" } as const;
+  const first = await run({
+    cwd,
+    agent: command("echo noted > notes.txt; git add .; git commit -qm Note"),
+    sandbox,
+    branchStrategy,
+    prompt: "x",
+  });
+  expect(first.commits).toHaveLength(1);
+  const result = await run({ cwd, agent, sandbox, branchStrategy, prompt: "Add a greeting" });
+  expect(git(cwd, "log", "--reverse", "--format=%s", "main..agent/fix")).toBe(
+    "Note\nAdd a greeting\nImprove it",
+  );
+  expect(git(cwd, "show", "agent/fix:src/hello.txt")).toBe("hello, world");
+  expect(git(cwd, "log", "-1", "--format=%an <%ae>", "agent/fix")).toBe("Dev <dev@example.com>");
+  const kept = result.preservedWorktreePath ?? "";
+  expect(readFileSync(join(kept, "open.txt"), "utf8")).toBe("open\n");
+};
+
+describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () => {
+  const door = useTcpDoor();
+
+  it("brings commits and files home, as the image's user", async () => {
+    await checkRun(docker({ image: TEST_USER_IMAGE, host: door().address }));
+  });
+
+  it("merges into the current branch by default, and leaves nothing behind", async () => {
+    const cwd = temporaryRepository();
+    writeFileSync(join(cwd, "notes.txt"), "mine\n");
+    const greeting = command("echo hello > hello.txt; git add .; git commit -qm Greet");
+    const sandbox = docker({ image: TEST_IMAGE, host: [door().address] });
+    const result = await run({ cwd, agent: greeting, sandbox, prompt: "x" });
+    expect(result.branch).toBe("main");
+    expect(readFileSync(join(cwd, "hello.txt"), "utf8")).toBe("hello\n");
+    expect(leftovers(cwd)).toEqual([]);
+    expect(
+      callClient("docker", "ps", "--all", "--quiet", "--filter", `label=sanddune.repository=${cwd}`),
+    ).toBe("");
+  });
+
+  it("has one sandbox for several runs", async () => {
+    const cwd = temporaryRepository();
+    const provider = docker({ image: TEST_USER_IMAGE, host: door().address });
+    await using sandbox = await createSandbox({ cwd, branch: "agent/two", sandbox: provider });
+    for (const name of ["one", "two"]) {
+      const result = await sandbox.run({
+        agent: command(`echo ${name} > ${name}; git add .; git commit -qm ${name}`),
+        prompt: "x",
+      });
+      expect(result.commits).toHaveLength(1);
+    }
+    expect((await sandbox.exec("cat one two")).stdout).toBe("one\ntwo\n");
+    expect(git(cwd, "log", "--format=%s", "main..agent/two")).toBe("two\none");
+  });
+
+  it("installs packages as root in a hook, and has no root otherwise", async () => {
+    const cwd = temporaryRepository();
+    const provider = docker({ image: TEST_USER_IMAGE, host: door().address });
+    const hooks = {
+      sandbox: {
+        onSandboxReady: [{ command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true }],
+      },
+    };
+    const result = await run({
+      cwd,
+      agent: command("cat /usr/local/made > made; git add .; git commit -qm Made; id -u"),
+      sandbox: provider,
+      hooks,
+      branchStrategy: { type: "branch", branch: "b" },
+      prompt: "x",
+    });
+    expect(git(cwd, "show", "b:made")).toBe("made");
+    expect(result.stdout).toContain("1000");
+  });
+
+  it("is a lost sandbox when the connection breaks, never success and never the agent's failure", async () => {
+    const cwd = temporaryRepository();
+    const mark = randomBytes(6).toString("hex");
+    const attempt = run({
+      cwd,
+      agent: command(`echo ${mark}; sleep 1000`),
+      sandbox: docker({ image: TEST_IMAGE, host: door().address }),
+      branchStrategy: { type: "branch", branch: "b" },
+      prompt: "x",
+      logging: { type: "file", onAgentStreamEvent: () => door().cut() },
+    });
+    await expect(attempt).rejects.toBeInstanceOf(SandboxLostError);
+    door().mend();
+    const label = `label=sanddune.repository=${cwd}`;
+    const left = callClient("docker", "ps", "--all", "--quiet", "--filter", label).split("\n");
+    callClient("docker", "rm", "--force", ...left);
+  });
+});
+
+describeWith(["docker", "sshd"], "run() on a Docker engine that is reached by ssh", () => {
+  const sshd = useSshd();
+
+  it("brings commits and files home, with a single login", async () => {
+    const before = sshd().logins();
+    await checkRun(docker({ image: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` }));
+    expect(sshd().logins() - before).toBe(1);
+  });
+});
+
+describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", () => {
+  const sshd = useSshd();
+  let service: Awaited<ReturnType<typeof startPodmanService>>;
+  beforeAll(async () => {
+    service = await startPodmanService();
+  });
+  afterAll(() => service.stop());
+
+  it("brings commits and files home, as the image's user", async () => {
+    await checkRun(podman({ image: TEST_USER_IMAGE, host: `${sshd().address}${service.socketPath}` }));
+  });
+
+  it("does so over tcp, too, beside sandboxes of this process and of others", async () => {
+    const door = await openTcpDoor(service.socketPath);
+    const name = `sanddune-test-${randomBytes(6).toString("hex")}`;
+    const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
+    callClient("podman", "run", "--detach", "--name", name, ...labels, TEST_IMAGE, "sleep", "1000");
+    try {
+      const provider = podman({ image: TEST_IMAGE, host: door.address });
+      await using _ = await createSandbox({ cwd: temporaryRepository(), branch: "b", sandbox: provider });
+      await checkRun(provider);
+    } finally {
+      callClient("podman", "rm", "--force", "--time", "0", name);
+      await door.close();
+    }
+  });
+});
+
+describeWith(["docker", "sshd", "tmux"], "an interactive session on another machine", () => {
+  const sshd = useSshd();
+
+  it("has a terminal of the sandbox's own, and its commits come home", async () => {
+    const env = { SANDDUNE_TEST_HOST: `${sshd().address}${dockerSocket()}`, PATH: process.env["PATH"] ?? "" };
+    const scene = await startSession("docker", {}, { env });
+    await scene.terminal.shows("in /sanddune/repo");
+    scene.terminal.resize(100, 30);
+    await scene.terminal.shows("size 30 100");
+    scene.terminal.resize(200, 40);
+    await scene.terminal.shows("size 40 200");
+    await commit(scene, "First");
+    scene.terminal.type("q");
+    const { value } = await scene.outcome();
+    expect(value).toMatchObject({ exitCode: 0, branch: "main" });
+    expect(subjects(scene.cwd, "HEAD~1..")).toEqual(["First"]);
+    await expectSaneTerminal(scene);
+  });
+});

@@ -1,0 +1,74 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { createReadStream, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it } from "vitest";
+import { bundle } from "../helpers/bundle.ts";
+import { CLOUDS } from "../helpers/cloud/clouds.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const PROGRAM = join(import.meta.dirname, "cloudProgram.ts");
+const NODE_MODULES = join(import.meta.dirname, "../../node_modules");
+const ROUTE = pathToFileURL(join(import.meta.dirname, "../helpers/cloud/vercelRoute.mjs"));
+
+/** Runs the program of `cloudProgram.ts`; it has to end by itself, and to say nothing on stderr. */
+const runProgram = async (program: string, ...args: string[]) => {
+  const child = spawn(process.execPath, [`--import=${ROUTE}`, program, ...args]);
+  const [stdout, stderr, [exitCode]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "exit"),
+  ]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
+const sha256 = async (path: string): Promise<string> => {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+};
+
+const PACKAGES = { e2b: "e2b", vercel: "@vercel/sandbox" } as const;
+
+describe.each(CLOUDS)("a process that uses $name", { timeout: 240_000 }, ({ name, use }) => {
+  const cloud = use();
+
+  it("is told what to install if there is no SDK", async () => {
+    const { name: error, message } = await runProgram(bundle(PROGRAM), name, "preflight");
+    expect(error).toBe("SandboxUnavailableError");
+    expect(message).toContain("its SDK could not be loaded");
+    expect(message).toContain(`npm install ${PACKAGES[name]}@^`);
+  });
+
+  it("is told what to install if the package of that name is another one, or too old", async () => {
+    const program = bundle(PROGRAM);
+    const directory = join(dirname(program), "node_modules", PACKAGES[name]);
+    mkdirSync(directory, { recursive: true });
+    const description = { name: PACKAGES[name], version: "0.1.0", main: "index.js" };
+    writeFileSync(join(directory, "package.json"), JSON.stringify(description));
+    writeFileSync(join(directory, "index.js"), "exports.Sandbox = class { static create() {} };");
+    const { name: error, message } = await runProgram(program, name, "preflight");
+    expect(error).toBe("SandboxUnavailableError");
+    expect(message).toContain("it is another one, or too old");
+    expect(message).toContain(`npm install ${PACKAGES[name]}@^`);
+  });
+
+  it("ends by itself afterwards, is silent, and copies a large file in bounded memory", async () => {
+    const directory = temporaryDirectory();
+    const program = bundle(PROGRAM);
+    symlinkSync(NODE_MODULES, join(dirname(program), "node_modules"));
+    const file = join(directory, "in");
+    writeFileSync(file, "The beginning");
+    truncateSync(file, 200 * MEBIBYTE);
+    const { maxRssBytes } = await runProgram(program, name, "copy", directory);
+    expect(await sha256(join(directory, "out"))).toBe(await sha256(file));
+    expect(maxRssBytes).toBeLessThan(300 * MEBIBYTE);
+    expect(cloud().count()).toBe(0);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect, it } from "vitest";
+import { commandResult } from "../../src/standalone/commandResult.ts";
+
+const result = commandResult({ exitCode: 3, stdout: "out", stderr: "err" }, 12);
+
+it("a result can be taken apart by name and by position", () => {
+  const { exitCode, stdout, stderr, durationMs } = result;
+  expect({ exitCode, stdout, stderr, durationMs }).toEqual({
+    exitCode: 3,
+    stdout: "out",
+    stderr: "err",
+    durationMs: 12,
+  });
+  const [code, out, err, ...others] = result;
+  expect([code, out, err, others]).toEqual([3, "out", "err", []]);
+});
+
+it("a result has its names as JSON, and cannot be changed", () => {
+  expect(JSON.parse(JSON.stringify(result))).toEqual({
+    exitCode: 3,
+    stdout: "out",
+    stderr: "err",
+    durationMs: 12,
+  });
+  expect(() => Object.assign(result, { exitCode: 0 })).toThrow(TypeError);
+});

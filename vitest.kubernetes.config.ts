@@ -1,0 +1,12 @@
+import { defineConfig } from "vitest/config";
+
+/** The tests that need a cluster. One file at a time: some of them kill a node. */
+export default defineConfig({
+  test: {
+    include: ["test/kubernetes/**/*.test.ts"],
+    fileParallelism: false,
+    testTimeout: 180_000,
+    hookTimeout: 300_000,
+    onConsoleLog: (log) => !/^(\[.*\] )?Run log: tail -f /.test(log),
+  },
+});
