@@ -46,8 +46,10 @@ export const sidebar = (): Section[] => [
     text: "Doors",
     items: [
       page("run()", "run"),
+      page("runAll(): many runs", "fleet"),
       page("createSandbox(), createWorktree()", "lasting-sandboxes"),
       page("interactive()", "interactive"),
+      page("createSandboxHandle()", "standalone-sandboxes"),
     ],
   },
   {
