@@ -14,10 +14,14 @@ import { commit, gate, mortal, onBranch, task, watchFleet } from "./fleets.ts";
 const log = (cwd: string, range: string): string[] =>
   git(cwd, "log", "--no-merges", "--format=%s", range).split("\n");
 
-/** Commits, and in the second iteration waits for its end; finds at its beginning how far others had come. */
+/**
+ * Commits, and in the second iteration waits for its end; finds at its beginning how far others had come. What it commits is its
+ * own: the same on the same parent, in the same second, would be the same commit.
+ */
 const workUntil = (wait: ReturnType<ReturnType<typeof gate>["wait"]>) => ({
   steps: ({ iteration }: { iteration: number }) => [
     { shell: `[ -e Part-${iteration}.txt ] && echo again >> again.txt` },
+    { shell: "cat /proc/sys/kernel/random/uuid >own.txt" },
     commit(`Part ${iteration}`),
     ...(iteration === 2 ? [wait] : []),
   ],
