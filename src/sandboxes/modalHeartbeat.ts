@@ -9,7 +9,7 @@ import type { LibraryCall } from "./sandboxAccess.ts";
 const SILENCE_MS = 2 * 60_000;
 const BEATS = 12;
 const SHORTEST_BEAT_MS = 500;
-const SHORTEST_ANSWER_MS = 2000;
+const SHORTEST_ANSWER_MS = 1000;
 
 export interface ModalHeartbeat {
   readonly heartbeat: Heartbeat;
