@@ -1,5 +1,4 @@
 import { needsNetwork } from "../agents/registry.ts";
-import { InvalidOptionsError } from "../errors.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type SandboxEntry, type SandboxSettings, sandboxRegistry } from "../sandboxes/registry.ts";
@@ -48,12 +47,6 @@ const settingsOf = (flags: SandboxFlags, imageName: string | undefined): Sandbox
   return { ...Object.fromEntries(known), imageName };
 };
 
-/** The library counts in milliseconds. */
-const inSeconds = (error: unknown): never => {
-  if (!(error instanceof InvalidOptionsError) || error.option !== "lifetimeMs") throw error;
-  throw new InvalidOptionsError(error.option, error.problem.replace("in milliseconds", "in seconds"));
-};
-
 const providers = new Map<string, Promise<SandboxProvider>>();
 
 /** The sandbox that was chosen. */
@@ -66,7 +59,7 @@ export const createSandboxProvider = ({ agent, sandbox, imageName }: Choices, fl
   const network = needsNetwork(agent?.value ?? "");
   // Many tasks of one command share a provider, and with it what that has found out about its engine.
   const key = JSON.stringify([sandbox?.value, settings, network]);
-  const provider = providers.get(key) ?? entry.create(settings, { network }).catch(inSeconds);
+  const provider = providers.get(key) ?? entry.create(settings, { network });
   providers.set(key, provider);
   return provider;
 };

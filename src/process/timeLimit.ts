@@ -1,3 +1,6 @@
+/** The longest that a timer can wait. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
 /**
  * Work that is aborted after a time, or when another signal says so. It rejects with an `Error` that says how long it
  * took. (An `AbortSignal.timeout` within an `AbortSignal.any` would do, but may be collected as garbage in Node.js 20

@@ -1,6 +1,7 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../errors.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
 import type { ContainerUser } from "./containerArguments.ts";
+import { inTime, NoAnswerError } from "./inTime.ts";
 
 /** How an engine's client gets to an engine on another machine. */
 export interface EngineConnection {
@@ -63,22 +64,6 @@ export interface ContainerEngine extends EngineClient {
 /** `uid:gid` of the host's user. Where there are no such numbers, the engine's file sharing does not heed them. */
 export const hostUserId = (): string => `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
 
-/** Waits for something, but not for longer than it is wanted. */
-const orAborted = async (result: Promise<void>, signal: AbortSignal | undefined): Promise<void> => {
-  if (signal === undefined) return result;
-  signal.throwIfAborted();
-  result.catch(() => {});
-  const settled = new AbortController();
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true, signal: settled.signal });
-  });
-  try {
-    await Promise.race([result, aborted]);
-  } finally {
-    settled.abort();
-  }
-};
-
 type CallOptions = Pick<ProcessSpec, "timeoutMs" | "env" | "onStart" | "onStdoutLine" | "onStderrLine"> & {
   readonly signal?: AbortSignal | undefined;
 };
@@ -94,33 +79,19 @@ export const clientArguments = ({ connection }: EngineClient, args: readonly str
 
 /** Opens the way to an engine on another machine, within the time that the call has. */
 const openInTime = async (
-  { name, connection }: EngineClient,
-  timeoutMs: number | undefined,
-  signal: AbortSignal | undefined,
+  name: string,
+  { open, host, commandLine }: EngineConnection,
+  options: Pick<CallOptions, "timeoutMs" | "signal">,
 ): Promise<void> => {
-  const opened = connection?.open() ?? Promise.resolve();
-  if (timeoutMs === undefined) return orAborted(opened, signal);
-  const limit = new AbortController();
-  let isLate = false;
-  const late = setTimeout(() => {
-    isLate = true;
-    limit.abort();
-  }, timeoutMs);
-  const follow = () => limit.abort(signal?.reason);
-  signal?.addEventListener("abort", follow, { once: true });
-  if (signal?.aborted) follow();
   try {
-    await orAborted(opened, limit.signal);
+    await inTime(open(), options);
   } catch (error) {
-    if (!isLate) throw error;
+    if (!(error instanceof NoAnswerError)) throw error;
     throw new SandboxUnavailableError(
       name,
-      `the way to ${connection?.host} was not open within ${timeoutMs} ms`,
-      `Check with: ${connection?.commandLine} info`,
+      `the way to ${host} was not open within ${options.timeoutMs} ms`,
+      `Check with: ${commandLine} info`,
     );
-  } finally {
-    clearTimeout(late);
-    signal?.removeEventListener("abort", follow);
   }
 };
 
@@ -130,7 +101,9 @@ export const callEngine = async (
   args: readonly string[],
   { signal, ...options }: CallOptions,
 ): Promise<ProcessResult> => {
-  if (engine.connection !== undefined) await openInTime(engine, options.timeoutMs, signal);
+  const { timeoutMs } = options;
+  if (engine.connection !== undefined)
+    await openInTime(engine.name, engine.connection, { timeoutMs, signal });
   return runProcess({
     program: engine.name,
     args: clientArguments(engine, args),

@@ -1,11 +1,10 @@
 import { setMaxListeners } from "node:events";
 import { SandboxError } from "../errors.ts";
+import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import type { ExecOptions, InteractiveExecOptions, IsolatedSandboxHandle } from "./contract.ts";
 
 /** How long bringing work home may take; of a short life, a fifth. */
 const RESERVE_MS = 3 * 60_000;
-/** The longest that a timer can wait. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const ENDED = "is nearly over, so what ran in it was ended, while its work can still be brought home";
 

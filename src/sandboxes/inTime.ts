@@ -7,15 +7,16 @@ export class NoAnswerError extends Error {}
  */
 export const inTime = async <A>(
   answer: Promise<A>,
-  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  {
+    timeoutMs,
+    signal,
+  }: { readonly timeoutMs?: number | undefined; readonly signal?: AbortSignal | undefined },
 ): Promise<A> => {
   let stopWaiting = () => {};
   const noAnswer = new Promise<never>((_, reject) => {
     const giveUp = () => reject(signal?.reason);
-    const timer = setTimeout(
-      () => reject(new NoAnswerError(`there was no answer within ${timeoutMs} ms`)),
-      timeoutMs,
-    );
+    const isLate = () => reject(new NoAnswerError(`there was no answer within ${timeoutMs} ms`));
+    const timer = timeoutMs === undefined ? undefined : setTimeout(isLate, timeoutMs);
     signal?.addEventListener("abort", giveUp, { once: true });
     if (signal?.aborted) giveUp();
     stopWaiting = () => {

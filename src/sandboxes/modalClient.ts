@@ -75,7 +75,8 @@ export const isNotFound = (error: unknown): boolean =>
 /** What a refusal of Modal's means for whoever wants a sandbox. */
 export const modalError = (problem: string, error: unknown): SandduneError => {
   if (error instanceof SandduneError) return error;
-  const discreet = (text: string) => withoutSecrets(text, [process.env["MODAL_TOKEN_SECRET"]]);
+  const secrets = [process.env["MODAL_TOKEN_SECRET"]];
+  const discreet = (text: string) => withoutSecrets(text, secrets);
   const said = discreet((error as Error).message);
   switch (error instanceof NoAnswerError ? GRPC.deadlineExceeded : grpcCodeOf(error)) {
     case GRPC.unauthenticated:
@@ -94,7 +95,7 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
       );
     default:
       return new SandboxError(MODAL, problem, discreet(String(error)), {
-        cause: discreetCause(error, [process.env["MODAL_TOKEN_SECRET"]]),
+        cause: discreetCause(error, secrets),
       });
   }
 };

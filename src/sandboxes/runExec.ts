@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError, SandboxError, SandboxLostError } from "../errors.ts";
+import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import type { ExecOptions, ExecResult } from "./contract.ts";
 import { execInput } from "./execInput.ts";
 import { ExecOutput } from "./execOutput.ts";
@@ -17,7 +18,6 @@ export interface ExecRequest extends ExecOptions {
 const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
 /** How long the host process has to end by itself after the command has: a background child may hold it up. */
 const CLIENT_GRACE_MS = 100;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 const commandIsOver = Symbol("the command is over");
 

@@ -23,7 +23,7 @@ export const checkTime = (option: string, ms: unknown, { shortestMs, longestMs }
   const least = inWords(shortestMs);
   const range =
     longestMs === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${inWords(longestMs)}`;
-  throw new InvalidOptionsError(option, `must be ${range}, in milliseconds`);
+  throw new InvalidOptionsError(option, `must be ${range}`);
 };
 
 /** The times among the options, with what is left out. */

@@ -28,7 +28,7 @@ const CREATE_TIMEOUT_MS = 120_000;
 const LIVE_LONGER =
   "Give vercel() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
 
-export const RUN_TAG = "sanddune-run";
+const RUN_TAG = "sanddune-run";
 
 /** What a tag can hold without doubt. */
 const tagValue = (value: string): string => value.replaceAll(/[^A-Za-z0-9._-]/g, "-");

@@ -249,7 +249,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "lifetime that is too short",
     args: [...AGENT, ...PROMPT, "--sandbox", "docker", "--host", "tcp://127.0.0.1:1", "--lifetime", "5"],
-    says: ["--lifetime: must be at least 10 seconds, in seconds"],
+    says: ["--lifetime: must be at least 10 seconds"],
   },
   {
     name: "half a CPU of Vercel's",
