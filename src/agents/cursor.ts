@@ -2,6 +2,7 @@ import { shellQuote } from "../process/shellQuote.ts";
 import { type AgentSettings, checkModel, declareEnv } from "./agentSettings.ts";
 import type { AgentProvider } from "./contract.ts";
 import { CURSOR_DRIVER } from "./cursorDriver.ts";
+import { cursorMcpEnv, defineRestoreCursorMcp, RESTORE_CURSOR_MCP, writeCursorMcp } from "./cursorMcp.ts";
 import { cursorParser } from "./cursorOutput.ts";
 import { PROMPT_FILE, writePromptFile } from "./promptFile.ts";
 
@@ -18,18 +19,31 @@ const ARGUMENT = "_sanddune_argument";
 const driver = (model: string): string =>
   `node --no-warnings --input-type=module --eval ${shellQuote(CURSOR_DRIVER)} ${shellQuote(model)}`;
 
-const setup = (
-  model: string,
-): string => `if ! command -v cursor-agent >/dev/null 2>&1 && command -v node >/dev/null 2>&1; then
-  exec ${driver(model)}
-fi
-${writePromptFile()}
-if [ "$(wc -c <"$${PROMPT_FILE}")" -le ${LONGEST_ARGUMENT} ]; then
+const chooseArgument = `if [ "$(wc -c <"$${PROMPT_FILE}")" -le ${LONGEST_ARGUMENT} ]; then
   ${ARGUMENT}=$(cat -- "$${PROMPT_FILE}")
 else
   ${ARGUMENT}="Your task is written in the file $${PROMPT_FILE}. Read that file completely, to its end, and do what it says."
 fi
 case "$${ARGUMENT}" in -*) ${ARGUMENT}=" $${ARGUMENT}" ;; esac`;
+
+const setup = (model: string, hasServers: boolean): string =>
+  [
+    `if ! command -v cursor-agent >/dev/null 2>&1 && command -v node >/dev/null 2>&1; then
+  exec ${driver(model)}
+fi`,
+    defineRestoreCursorMcp,
+    writePromptFile(hasServers ? RESTORE_CURSOR_MCP : undefined),
+    ...(hasServers ? [writeCursorMcp] : []),
+    chooseArgument,
+  ].join("\n");
+
+/** Cursor's CLI would leave out servers that nobody has approved, and say nothing. */
+const program = (model: string, hasServers: boolean): string =>
+  [
+    "cursor-agent --print --output-format stream-json --force",
+    ...(hasServers ? ["--approve-mcps"] : []),
+    `--model ${shellQuote(model)} "$${ARGUMENT}" </dev/null`,
+  ].join(" ");
 
 /**
  * Cursor, by its CLI `cursor-agent` where that is installed, and otherwise by its SDK, `@cursor/sdk`, which needs
@@ -45,10 +59,12 @@ export const cursor = (model: string, { env }: CursorOptions = {}): AgentProvide
     name: "cursor",
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
-    buildCommand: ({ prompt }) => ({
-      setup: setup(model),
-      command: `cursor-agent --print --output-format stream-json --force --model ${shellQuote(model)} "$${ARGUMENT}" </dev/null`,
+    acceptsMcpServers: true,
+    buildCommand: ({ prompt, mcpServers }) => ({
+      setup: setup(model, mcpServers !== undefined),
+      command: program(model, mcpServers !== undefined),
       stdin: prompt,
+      ...(mcpServers && { env: cursorMcpEnv(mcpServers) }),
     }),
     createParser: cursorParser,
     interactiveCommand: ({ prompt, dangerouslySkipPermissions }) => ({

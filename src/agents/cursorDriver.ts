@@ -1,3 +1,5 @@
+import { CURSOR_MCP_CONFIG } from "./cursorMcp.ts";
+
 /** What the driver prints last: how the run has ended. */
 export const RESULT_LINE = "sanddune.result";
 
@@ -9,7 +11,8 @@ const EXIT_CANCELLED = 124;
 
 /**
  * A program for Node.js that does what Cursor's CLI would do, with Cursor's SDK, where the CLI is not installed. It gets
- * the model as its argument and the prompt on stdin, and prints each message of the SDK's as a line of JSON.
+ * the model as its argument, the prompt on stdin and servers of tools in an env var, and prints each message of the SDK's
+ * as a line of JSON.
  */
 export const CURSOR_DRIVER = String.raw`
 import { existsSync, readFileSync } from "node:fs";
@@ -55,6 +58,8 @@ const readPrompt = async () => {
   return Buffer.concat(parts).toString("utf8");
 };
 
+const { ${CURSOR_MCP_CONFIG}: servers = "{}" } = process.env;
+delete process.env.${CURSOR_MCP_CONFIG};
 const prompt = await readPrompt();
 const directory = findSdk();
 if (directory === undefined) {
@@ -74,6 +79,7 @@ try {
   const agent = await Agent.create({
     apiKey: process.env.CURSOR_API_KEY,
     model: { id: process.argv[1] },
+    ...JSON.parse(servers),
     local: { cwd: process.cwd(), settingSources: ["project"], sandboxOptions: { enabled: false } },
   });
   const run = await agent.send(prompt);

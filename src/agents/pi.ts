@@ -1,3 +1,4 @@
+import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
   checkChoice,
@@ -8,6 +9,7 @@ import {
   type SessionSettings,
 } from "./agentSettings.ts";
 import type { AgentProvider } from "./contract.ts";
+import { PI_MCP_EXTENSION_FILE, piMcp } from "./piMcp.ts";
 import { piParser } from "./piOutput.ts";
 import type { AgentSessions } from "./sessionContract.ts";
 
@@ -38,6 +40,8 @@ const sessions: AgentSessions = {
   sealedKeys: ["thinking", "thinkingSignature", "textSignature", "thoughtSignature"],
 };
 
+const QUIET = { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" };
+
 const goOn = (sessionId: string, isFork: boolean): string[] => [isFork ? "--fork" : "--session", sessionId];
 
 /**
@@ -59,16 +63,23 @@ export const pi = (
     env: declareEnv(keysFor(model, ENV_KEYS), env),
     reportsResult: true,
     reportsUsage: "perCall",
+    acceptsMcpServers: true,
     captureSessions,
     sessions,
-    buildCommand: ({ prompt, resume }) => ({
-      command: [
+    buildCommand: ({ prompt, resume, mcpServers }) => {
+      const command = [
         ...["pi", "-p", "--mode", "json", ...settings],
         ...(resume === undefined ? [] : goOn(resume.sessionId, resume.isFork)),
-      ],
-      stdin: prompt,
-      env: { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" },
-    }),
+      ];
+      if (mcpServers === undefined) return { command, stdin: prompt, env: QUIET };
+      const { env: mcpEnv, setup } = piMcp(mcpServers);
+      return {
+        command: `${command.map(shellQuote).join(" ")} --extension ${PI_MCP_EXTENSION_FILE}`,
+        stdin: prompt,
+        env: { ...QUIET, ...mcpEnv },
+        setup,
+      };
+    },
     createParser: piParser,
     // pi has no permissions that it could ask for.
     interactiveCommand: ({ prompt }) => ({

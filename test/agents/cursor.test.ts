@@ -53,8 +53,8 @@ describe("the command of Cursor's CLI", () => {
     expect(started("Do it", { code: 7 }).exitCode).toBe(7);
   });
 
-  it("has no sessions and no servers of tools, and does not pretend to tell what it uses", () => {
-    for (const missing of ["sessions", "acceptsMcpServers", "reportsUsage"]) {
+  it("has no sessions, and does not pretend to tell what it uses", () => {
+    for (const missing of ["sessions", "reportsUsage"]) {
       expect(agent).not.toHaveProperty(missing);
     }
   });

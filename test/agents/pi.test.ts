@@ -1,12 +1,19 @@
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pi, piProject } from "../../src/agents/pi.ts";
+import { PI_MCP_EXTENSION } from "../../src/agents/piMcp.ts";
+import { commandLineOf } from "../../src/engine/agentCommand.ts";
 import {
   addedArguments,
   commandOf,
   describeCommands,
   interactionOf,
+  MCP_SERVERS,
   refusedOption,
 } from "../helpers/agentCommands.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
 
 const agent = pi("anthropic/claude-opus-4-8");
 
@@ -44,8 +51,34 @@ describe("the command of pi", () => {
     expect(addedArguments(agent, { resume: { sessionId: "s-1", isFork: true } })).toEqual(["--fork", "s-1"]);
   });
 
-  it("has no tools of other servers, and does not pretend to", () => {
-    expect(agent).not.toHaveProperty("acceptsMcpServers");
+  it("has tools of other servers by an extension, which is a file of the home directory like their settings", () => {
+    const resume = { sessionId: "s-1", isFork: false };
+    const command = commandOf(agent, { resume, mcpServers: MCP_SERVERS });
+    const directory = temporaryDirectory();
+    const repository = join(directory, "repository");
+    mkdirSync(repository);
+    writeFileSync(
+      join(directory, "pi"),
+      `#!/bin/sh\nprintf '%s\\0' "$SANDDUNE_MCP_FILE" "$SANDDUNE_MCP_CONFIG" "$@"\n`,
+    );
+    chmodSync(join(directory, "pi"), 0o755);
+    const printed = execFileSync("sh", ["-c", commandLineOf(command)], {
+      cwd: repository,
+      encoding: "utf8",
+      env: { ...command.env, HOME: directory, PATH: `${directory}:${process.env["PATH"]}` },
+    });
+    const [serversFile = "", ...rest] = printed.split("\0").slice(0, -1);
+    const extension = join(directory, ".sanddune-pi-mcp.mjs");
+    expect(rest).toEqual([
+      "",
+      ...[...commandOf(agent, { resume }).command].slice(1),
+      "--extension",
+      extension,
+    ]);
+    expect(JSON.parse(readFileSync(serversFile, "utf8"))).toEqual(MCP_SERVERS);
+    expect(readFileSync(extension, "utf8")).toBe(PI_MCP_EXTENSION);
+    for (const file of [serversFile, extension]) expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readdirSync(repository)).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -25,14 +25,12 @@ const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const NODE_22 = `${AGENTS_IN_SANDBOX}/node/node_modules/node/bin`;
 const MODULES = `${AGENTS_IN_SANDBOX}/cursor/node_modules`;
 
-/** Stands for Cursor's servers, and always answers with the same status; never, if there is none. */
-const backend = async (status?: number) => {
+/** A server on the loopback for as long as the test takes, and the paths that it was asked for. */
+const serve = async (answer: (request: IncomingMessage, response: ServerResponse) => void) => {
   const paths: string[] = [];
   const server = createServer((request, response) => {
     paths.push(request.url ?? "");
-    if (status === undefined) return;
-    response.writeHead(status, { "content-type": "application/json" });
-    response.end(JSON.stringify({ error: `scripted error ${status}` }));
+    answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => {
@@ -41,6 +39,29 @@ const backend = async (status?: number) => {
   });
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, paths };
 };
+
+const answerJson = (response: ServerResponse, status: number, body: object): void => {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(body));
+};
+
+/** Stands for Cursor's servers, and always answers with the same status; never, if there is none. */
+const backend = (status?: number) =>
+  serve((_, response) => {
+    if (status !== undefined) answerJson(response, status, { error: `scripted error ${status}` });
+  });
+
+/** Stands for Cursor's servers as far as the SDK has to be let in, knows its model and begins its turn; no further. */
+const lettingIn = () =>
+  serve(({ url = "", headers }, response) => {
+    const payload = Buffer.from(JSON.stringify({ sub: "somebody", exp: Date.now() }));
+    const token = `e30.${payload.toString("base64url")}.x`;
+    if (url.startsWith("/auth/")) answerJson(response, 200, { accessToken: token, refreshToken: token });
+    else if (url === "/v1/models") answerJson(response, 200, { items: [{ id: "composer-2" }] });
+    else if (headers["content-type"] === "application/proto") {
+      response.writeHead(200, { "content-type": "application/proto" }).end();
+    } else if (!url.endsWith("/RunSSE")) answerJson(response, 404, { code: "unimplemented" });
+  });
 
 interface Place {
   readonly path?: string;
@@ -113,6 +134,42 @@ describeWith(["cursor sdk", "bubblewrap"], "Cursor's real SDK", () => {
     expect(error).toBeInstanceOf(AgentNotFoundError);
     expect(error).toMatchObject({ program: "cursor-agent" });
     expect(error.message).toContain(`  npm install --global ${pinnedPackage("cursor")}`);
+  });
+
+  it("begins the MCP servers that it is given, with their settings", async () => {
+    const cwd = temporaryRepository();
+    const greeters: unknown[] = [];
+    const web = await serve(({ headers }, response) => {
+      greeters.push(headers["x-greeter"]);
+      response.writeHead(404).end();
+    });
+    const { hostPath, ...meeting } = { hostPath: temporaryDirectory(), sandboxPath: "/opt/meeting" };
+    const { url } = await lettingIn();
+    const controller = new AbortController();
+    const options = {
+      signal: controller.signal,
+      mcpServers: {
+        lines: {
+          command: "sh",
+          args: ["-c", `printf %s "$GREETER$SANDDUNE_MCP_CONFIG" >${meeting.sandboxPath}/greeter`],
+          env: { GREETER: "Ada B" },
+        },
+        web: { url: `${web.url}/mcp`, headers: { "x-greeter": "Grace" } },
+      },
+    };
+    const place = {
+      ...SDK,
+      env: { ...SDK.env, CURSOR_BACKEND_URL: url },
+      mounts: [{ hostPath, ...meeting }],
+    };
+    const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
+    const hasBegun = () => existsSync(join(hostPath, "greeter")) && greeters.length > 0;
+    await Promise.race([running, waitFor(hasBegun)]);
+    controller.abort("enough");
+    expect(await running).toBe("enough");
+    expect(readFileSync(join(hostPath, "greeter"), "utf8")).toBe("Ada B");
+    expect(new Set(greeters)).toEqual(new Set(["Grace"]));
+    expect(web.paths[0]).toBe("/mcp");
   });
 
   it("that is aborted while its servers do not answer leaves no process behind", async () => {

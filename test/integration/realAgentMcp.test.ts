@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type AgentProvider,
+  aider,
   claudeCode,
   codex,
   command,
   InvalidOptionsError,
   type McpServers,
-  pi,
   type RunOptions,
   run,
 } from "../../src/index.ts";
@@ -47,7 +47,7 @@ const bothKinds = (port: number): McpServers => ({
 });
 
 interface Case {
-  readonly agent: "claude" | "codex" | "opencode";
+  readonly agent: "claude" | "codex" | "opencode" | "pi";
   /** What the model is told of the tools. */
   readonly offered: readonly [RegExp, RegExp];
   /** What the model calls them. */
@@ -71,6 +71,11 @@ const CASES: readonly Case[] = [
   {
     agent: "opencode",
     offered: [/lines_greet/, /web_welcome/],
+    calls: ["lines_greet", "web_welcome"],
+  },
+  {
+    agent: "pi",
+    offered: [/"name":"lines_greet"/, /"name":"web_welcome"/],
     calls: ["lines_greet", "web_welcome"],
   },
 ];
@@ -141,7 +146,7 @@ const refusalOf = async (options: Partial<RunOptions>) => {
 
 describe("MCP servers", () => {
   it.each<[string, AgentProvider]>([
-    ["pi", pi("anthropic/claude-sonnet-4-5")],
+    ["aider", aider("anthropic/claude-sonnet-4-5")],
     ["command", command("true")],
   ])("are refused before anything is created for an agent that takes none: %s", async (name, agent) => {
     const error = await refusalOf({ agent, mcpServers: { tools: { command: "true" } } });

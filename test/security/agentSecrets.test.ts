@@ -5,9 +5,11 @@ import {
   type AgentStreamEvent,
   claudeCode,
   codex,
+  cursor,
   InvalidOptionsError,
   type McpServers,
   opencode,
+  pi,
   type RunOptions,
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
@@ -155,6 +157,8 @@ describe("a secret in the settings of an MCP server is refused, or is on no comm
     ["claude", "a server's", claudeCode("m"), remote],
     ["codex", "a server's", codex("m"), remote],
     ["opencode", "a program's", opencode("a/m"), servers],
+    ["pi", "a program's", pi("a/m"), servers],
+    ["cursor-agent", "a server's", cursor("m"), remote],
   ])("%s with %s", async (program, _, agent, mcpServers) => {
     hostHome();
     const meeting = temporaryDirectory();
