@@ -38,6 +38,9 @@ const withValues = (names: readonly (readonly [string, string])[]): string =>
     'exec "$0" "$@"',
   ].join("; ");
 
+/** Codex would give a tool a minute or two, which tests of a project may well exceed. */
+const TOOL_TIMEOUT_SECONDS = 3600;
+
 /** What Codex reads of servers: of values, only the names of env vars that hold them. */
 const mcpProgram = (
   servers: McpServers,
@@ -49,7 +52,7 @@ const mcpProgram = (
       env[variable] = value;
       return [name, variable] as const;
     });
-  const settingsOf = (server: McpServer) => {
+  const connectionOf = (server: McpServer) => {
     if ("url" in server) {
       return { url: server.url, env_http_headers: Object.fromEntries(byVariable(server.headers)) };
     }
@@ -62,7 +65,10 @@ const mcpProgram = (
     };
   };
   const args = Object.entries(servers).flatMap(([name, server]) =>
-    configArguments(`mcp_servers.${name}`, settingsOf(server)),
+    configArguments(`mcp_servers.${name}`, {
+      ...connectionOf(server),
+      tool_timeout_sec: TOOL_TIMEOUT_SECONDS,
+    }),
   );
   return { args, env };
 };

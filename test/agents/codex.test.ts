@@ -54,9 +54,9 @@ describe("the command of Codex", () => {
   it("has the tools of other servers, as TOML, with the names of the env vars that hold their secrets", () => {
     const { command, env } = commandOf(agent, { mcpServers: MCP_SERVERS });
     expect(configOf(...command).slice(-2)).toEqual([
-      `mcp_servers.local={"command"="sh","args"=["-c",${JSON.stringify('export A_KEY="$SANDDUNE_MCP_0"; unset SANDDUNE_MCP_0; exec "$0" "$@"')},"say \\"hi\\"","$(id)","it's ü"],"env_vars"=["SANDDUNE_MCP_0"]}`,
+      `mcp_servers.local={"command"="sh","args"=["-c",${JSON.stringify('export A_KEY="$SANDDUNE_MCP_0"; unset SANDDUNE_MCP_0; exec "$0" "$@"')},"say \\"hi\\"","$(id)","it's ü"],"env_vars"=["SANDDUNE_MCP_0"],"tool_timeout_sec"=3600}`,
       expect.stringMatching(
-        /^mcp_servers\.remote=\{"url"="https:\/\/tools\.example","env_http_headers"=\{"X-Key"="(\w+)"\}\}$/,
+        /^mcp_servers\.remote=\{"url"="https:\/\/tools\.example","env_http_headers"=\{"X-Key"="(\w+)"\},"tool_timeout_sec"=3600\}$/,
       ),
     ]);
     const [, variable = ""] = /"X-Key"="(\w+)"/.exec(String(configOf(...command).at(-1))) ?? [];
