@@ -8,32 +8,41 @@ import { pruneDeclarations } from "./declarations.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { exports, version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
 
+/** Brought into sandboxes, where nothing else of the package is: each of these modules needs no other. */
+const ALONE = ["environment/index", "environment/tool"];
+
 const entries = Object.values(exports)
   .filter((target) => typeof target === "object")
-  .map(({ default: file }) => file.replace(/^\.\/dist\/(.*)\.js$/, "$1"));
+  .map(({ default: file }) => file.replace(/^\.\/dist\/(.*)\.js$/, "$1"))
+  .filter((name) => !ALONE.includes(name));
+
+const bundle = (names, options) =>
+  build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(
+      names.map((name) => [name, `src/${name === "cli" ? "cli/main" : name}.ts`]),
+    ),
+    outdir: "dist",
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20.19",
+    minifySyntax: true,
+    treeShaking: true,
+    // Those of whoever uses sanddune: optional, and never two of them.
+    external: ["vue", "@vercel/sandbox", "e2b", "modal"],
+    define: { SANDDUNE_VERSION: JSON.stringify(version) },
+    legalComments: "linked",
+    metafile: true,
+    logLevel: "warning",
+    ...options,
+  });
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
-const { metafile } = await build({
-  absWorkingDir: root,
-  entryPoints: Object.fromEntries(
-    [...entries, "cli"].map((name) => [name, `src/${name === "cli" ? "cli/main" : name}.ts`]),
-  ),
-  outdir: "dist",
-  bundle: true,
-  splitting: true,
-  format: "esm",
-  platform: "node",
-  target: "node20.19",
-  chunkNames: "chunks/[name]-[hash]",
-  minifySyntax: true,
-  treeShaking: true,
-  // Those of whoever uses sanddune: optional, and never two of them.
-  external: ["vue", "@vercel/sandbox", "e2b", "modal"],
-  define: { SANDDUNE_VERSION: JSON.stringify(version) },
-  legalComments: "linked",
-  metafile: true,
-  logLevel: "warning",
-});
+const bundles = [
+  await bundle([...entries, "cli"], { splitting: true, chunkNames: "chunks/[name]-[hash]" }),
+  await bundle(ALONE, {}),
+];
 chmodSync(`${root}/dist/cli.js`, 0o755);
 execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig.build.json"], {
   cwd: root,
@@ -42,8 +51,7 @@ execFileSync("node", [`${root}/node_modules/typescript/bin/tsc`, "-p", "tsconfig
 pruneDeclarations(root);
 
 if (!process.argv.includes("--quiet")) {
-  const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
-  console.log(
-    `dist/: ${Object.keys(metafile.outputs).length} files, ${Math.round(bytes / 1024)} KiB of JavaScript`,
-  );
+  const outputs = bundles.flatMap(({ metafile }) => Object.values(metafile.outputs));
+  const bytes = outputs.reduce((sum, output) => sum + output.bytes, 0);
+  console.log(`dist/: ${outputs.length} files, ${Math.round(bytes / 1024)} KiB of JavaScript`);
 }

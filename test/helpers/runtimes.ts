@@ -77,6 +77,8 @@ const checks = {
     AS_TEST_USER === undefined
       ? "SANDDUNE_AS_TEST_USER is not set"
       : complaint(AS_TEST_USER, ["podman", ...inspectImage]),
+  pytest: () => complaint("python3", ["-m", "pytest", "--version"]),
+  go: () => complaint("go", ["version"]),
   "claude code": () => agentComplaint("claude"),
   codex: () => agentComplaint("codex"),
   opencode: () => agentComplaint("opencode"),

@@ -1,0 +1,96 @@
+import type { ParameterValues, TestParameters } from "./contract.ts";
+import type { Suite } from "./suites/suite.ts";
+
+export interface TestCommandOptions {
+  /** Where it runs, relative to the worktree. */
+  readonly cwd?: string;
+  /** On top of the environment that the test has itself. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Its standard input; none when it is left out. */
+  readonly stdin?: string;
+  /** A command that takes longer is killed, and `run` rejects. The test's own time limit holds anyway. */
+  readonly timeoutMs?: number;
+}
+
+export interface TestCommandResult {
+  /** 128 + n if signal n has ended it. */
+  readonly exitCode: number;
+  /** The end of what it printed, if that was very much. */
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly durationMs: number;
+}
+
+/** What a set-up gets. */
+export interface SetupContext {
+  /** Of a set-up, all that were passed; of a test, those that it declares. */
+  readonly parameters: ParameterValues;
+  /** The directory with the work that is tested. */
+  readonly worktree: string;
+  /** The folder of the environment. It may be read-only. */
+  readonly directory: string;
+  /** A directory for whatever tests need to write; all tests of the environment share it. */
+  readonly scratch: string;
+  /** Aborted when the time is over, or nobody wants the result any more. */
+  readonly signal: AbortSignal;
+  /** Runs a line for `sh` in the worktree. Resolves for every exit code; what still runs when the test ends is killed. */
+  run(command: string, options?: TestCommandOptions): Promise<TestCommandResult>;
+}
+
+/** What a test gets. */
+export interface TestContext<Session = unknown> extends SetupContext {
+  /** What the set-up has returned. */
+  readonly session: Session;
+}
+
+/** Passes, unless it throws or rejects: what it throws says why it failed. */
+export type TestFunction<Session = unknown> = (context: TestContext<Session>) => unknown;
+
+export interface EnvironmentTest<Session = unknown> {
+  /** What it is about, for an agent or a person to read. */
+  readonly description?: string;
+  /** What a caller may pass. */
+  readonly parameters?: TestParameters;
+  /** In the place of the environment's. */
+  readonly timeoutMs?: number;
+  readonly run: TestFunction<Session>;
+}
+
+export interface EnvironmentDefinition<Session = unknown> {
+  /**
+   * Makes what tests need, once for each process that runs tests; `session` of their context is what it returns. Write it
+   * before `tests`, so that the compiler knows the type there.
+   */
+  readonly setup?: (context: SetupContext) => Session | Promise<Session>;
+  /** Takes back what `setup` has made, if the process lives that long: one that a test has killed does not. */
+  readonly teardown?: (session: Session) => unknown;
+  /**
+   * By path: segments joined by "/", so that tests that belong together can be run together. No path is the beginning of
+   * another one.
+   */
+  readonly tests: Readonly<Record<string, TestFunction<Session> | EnvironmentTest<Session> | Suite>>;
+  /** What of the folder is brought along: files and directories, relative to it. Everything when it is left out. */
+  readonly files?: readonly string[];
+  /** For each test, and for `setup`: 60,000 unless it is set. */
+  readonly timeoutMs?: number;
+  /** How many processes run tests at a time: 4 unless it is set. */
+  readonly concurrency?: number;
+}
+
+/**
+ * Defines an environment: tests for what an agent does. The default export of `environment.ts` in the folder of the
+ * environment.
+ *
+ * @example
+ * export default defineEnvironment({
+ *   tests: {
+ *     "greeting/says-hello": async ({ run }) => {
+ *       const { stdout } = await run("node greet.mjs");
+ *       assert.equal(stdout, "hello\n");
+ *     },
+ *   },
+ * });
+ */
+export const defineEnvironment = <Session = undefined>(
+  definition: EnvironmentDefinition<Session>,
+): EnvironmentDefinition<Session> => definition;

@@ -1,0 +1,67 @@
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { EnvironmentError } from "../../errors.ts";
+import { type JsonEnvironment, readEnvironmentJson } from "./environmentJson.ts";
+import { readFilesOption } from "./filesOption.ts";
+
+/** An environment as its folder tells of it. Nothing of it was run. */
+export interface FoundEnvironment {
+  /** The real path of its folder. */
+  readonly directory: string;
+  /** `environment.ts`, for one. */
+  readonly definitionFile: string;
+  /** What is in `files` of the definition. */
+  readonly selected: readonly string[] | undefined;
+  /** What `environment.json` says; `undefined` for a module, which says it once it is run. */
+  readonly json: JsonEnvironment | undefined;
+}
+
+export const DEFINITION_FILES = [
+  "environment.ts",
+  "environment.mts",
+  "environment.js",
+  "environment.mjs",
+  "environment.json",
+];
+
+const MAX_DEFINITION_BYTES = 1024 * 1024;
+
+const HINT = `It needs one of ${DEFINITION_FILES.join(", ")}, with: export default defineEnvironment({ tests: {…} })`;
+
+const namesIn = (directory: string): readonly string[] => {
+  try {
+    return readdirSync(directory);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const problem =
+      code === "ENOENT" ? "there is no such folder" : code === "ENOTDIR" ? "it is not a folder" : message;
+    throw new EnvironmentError(directory, problem, "Pass the folder that has its definition.", { cause });
+  }
+};
+
+const findDefinition = (directory: string): string => {
+  const names = namesIn(directory);
+  const [found, second] = DEFINITION_FILES.filter((name) => names.includes(name));
+  if (found === undefined) throw new EnvironmentError(directory, "it has no definition", HINT);
+  if (second !== undefined)
+    throw new EnvironmentError(directory, `it has both ${found} and ${second}`, "Remove one of them.");
+  return found;
+};
+
+/** Reads what can be known of an environment without running any of it: it may be an agent's doing. */
+export const readEnvironment = (path: string): FoundEnvironment => {
+  const definitionFile = findDefinition(path);
+  const directory = realpathSync(path);
+  const file = join(directory, definitionFile);
+  try {
+    if (statSync(file).size > MAX_DEFINITION_BYTES)
+      throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
+    const text = readFileSync(file, "utf8");
+    const json = definitionFile.endsWith(".json") ? readEnvironmentJson(text) : undefined;
+    const selected = json === undefined ? readFilesOption(text) : json.files;
+    return { directory, definitionFile, selected, json };
+  } catch (cause) {
+    const { message } = cause as Error;
+    throw new EnvironmentError(file, `it ${message}`, "", { cause });
+  }
+};

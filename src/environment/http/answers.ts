@@ -1,0 +1,109 @@
+import { TestRequestError, TestServerError } from "../../errors.ts";
+import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
+import { isObject } from "../isObject.ts";
+import { MAX_MESSAGE_LENGTH } from "../limits.ts";
+import { readResults, resultsProblem } from "../readResults.ts";
+import { readSchema, schemaProblem } from "../readSchema.ts";
+import { shorten } from "../shorten.ts";
+import type { Answer, ServerAddress } from "./askServer.ts";
+
+const PROTOCOL = "It has to answer as the test server of an environment does.";
+
+const NO_TOKEN =
+  "The test server wants another token. Set SANDDUNE_ENVIRONMENT_TOKEN to the one that it was started with.";
+
+const toldPaths = (body: unknown): readonly string[] => {
+  const paths = isObject(body) ? body["paths"] : undefined;
+  return Array.isArray(paths) ? paths.filter((path) => typeof path === "string").slice(0, 10) : [];
+};
+
+const toldError = (body: unknown): string | undefined => {
+  const error = isObject(body) ? body["error"] : undefined;
+  return typeof error === "string" ? shorten(error, MAX_MESSAGE_LENGTH) : undefined;
+};
+
+/** The error that a server has answered with. */
+export const refusal = ({ url }: ServerAddress, { status, body }: Answer): Error => {
+  if (status === 401) return new TestRequestError(NO_TOKEN, status);
+  const said = toldError(body);
+  if (status >= 400 && status < 500 && said !== undefined)
+    return new TestRequestError(
+      said,
+      status,
+      toldPaths(body).map((path) => shorten(path, 200)),
+    );
+  const words = said === undefined ? "" : `: ${said}`;
+  return new TestServerError(
+    url,
+    `answers with status ${status}${words}`,
+    said === undefined ? PROTOCOL : "",
+    {
+      status,
+    },
+  );
+};
+
+export const requireSuccess = (address: ServerAddress, answer: Answer): void => {
+  if (answer.status < 200 || answer.status > 299) throw refusal(address, answer);
+};
+
+const misunderstood = ({ url }: ServerAddress, what: string, problem: string | undefined): TestServerError =>
+  new TestServerError(url, `answers with something that is not ${what}: ${problem}`, PROTOCOL);
+
+export const answeredSchema = (address: ServerAddress, answer: Answer): EnvironmentSchema => {
+  requireSuccess(address, answer);
+  const schema = readSchema(answer.body);
+  if (schema === undefined) throw misunderstood(address, "a list of tests", schemaProblem(answer.body));
+  return schema;
+};
+
+export const answeredSession = (address: ServerAddress, answer: Answer): string => {
+  requireSuccess(address, answer);
+  const session = isObject(answer.body) ? answer.body["session"] : undefined;
+  if (typeof session !== "string" || session === "" || session.length > 200)
+    throw misunderstood(address, "a test session", '"session" is not its name');
+  return session;
+};
+
+export const answeredResults = (address: ServerAddress, answer: Answer): TestResults => {
+  requireSuccess(address, answer);
+  const results = readResults(answer.body);
+  if (results === undefined) throw misunderstood(address, "results of tests", resultsProblem(answer.body));
+  return results;
+};
+
+/** How far tests have come, as others tell it; `undefined` if they tell something else. */
+const readProgress = (value: unknown): TestProgress | undefined => {
+  if (!isObject(value) || !Number.isSafeInteger(value["done"])) return undefined;
+  const total = Number.isSafeInteger(value["total"]) ? (value["total"] as number) : undefined;
+  const { last } = value;
+  const ended =
+    last === undefined ? undefined : readResults({ path: "", ...countsOf(last), tests: [last] })?.tests[0];
+  return { done: value["done"] as number, total, ...(ended && { last: ended }) };
+};
+
+const countsOf = (result: unknown) => {
+  const passed = isObject(result) && result["passed"] === true ? 1 : 0;
+  return { passed, failed: 1 - passed, total: 1 };
+};
+
+/** Takes the lines of an answer: tells progress at once, and keeps what comes last as if it had come alone. */
+export class AnswerInLines {
+  #last: Answer | undefined;
+
+  constructor(private readonly onProgress: (progress: TestProgress) => void) {}
+
+  readonly take = (line: unknown): void => {
+    if (!isObject(line)) return;
+    const { progress, result, error, status } = line;
+    const told = progress === undefined ? undefined : readProgress(progress);
+    if (told !== undefined) this.onProgress(told);
+    if (result !== undefined) this.#last = { status: 200, body: result };
+    if (error !== undefined) this.#last = { status: Number(status) || 500, body: line };
+  };
+
+  /** The answer, if it did not come in lines after all, is that itself. */
+  whole(answer: Answer): Answer {
+    return answer.body === undefined && this.#last !== undefined ? this.#last : answer;
+  }
+}

@@ -1,0 +1,128 @@
+import { type ClientRequest, type IncomingMessage, request } from "node:http";
+import { TestServerError } from "../../errors.ts";
+import { LineSplitter } from "../../process/lineSplitter.ts";
+import { MAX_FOREIGN_BYTES } from "../limits.ts";
+
+/** Where a test server is, and what opens its door. */
+export interface ServerAddress {
+  /** `http://127.0.0.1:8000` */
+  readonly url: string;
+  readonly token?: string | undefined;
+  /** A Unix socket that leads there, for those who share no network with it. */
+  readonly socket?: string | undefined;
+}
+
+export interface Question {
+  readonly method: "GET" | "POST" | "DELETE";
+  /** Encoded. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly accept?: string;
+  readonly signal?: AbortSignal | undefined;
+  /** Gets every line of an answer that comes in lines. */
+  readonly onLine?: (line: unknown) => void;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Read as JSON; `undefined` if there is none, or if it came in lines. */
+  readonly body: unknown;
+}
+
+const HINT = "Look whether it runs, and whether the address is right.";
+
+const readJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+const isInLines = ({ headers }: IncomingMessage): boolean =>
+  headers["content-type"]?.startsWith("application/x-ndjson") === true;
+
+const readAnswer = async (
+  response: IncomingMessage,
+  onLine: Question["onLine"],
+  url: string,
+): Promise<Answer> => {
+  const inLines = isInLines(response);
+  const chunks: Buffer[] = [];
+  const lines = new LineSplitter((line) => onLine?.(readJson(line)), MAX_FOREIGN_BYTES);
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    if (inLines) lines.push(chunk);
+    else {
+      bytes += chunk.length;
+      if (bytes > MAX_FOREIGN_BYTES)
+        throw new TestServerError(
+          url,
+          `answers more than ${MAX_FOREIGN_BYTES} bytes`,
+          "Ask for fewer tests.",
+        );
+      chunks.push(chunk);
+    }
+  }
+  if (inLines) lines.end();
+  return {
+    status: response.statusCode ?? 0,
+    body: inLines ? undefined : readJson(Buffer.concat(chunks).toString()),
+  };
+};
+
+const answerTo = (asked: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => asked.once("response", resolve).once("error", reject));
+
+const optionsFor = (
+  { url, token, socket }: ServerAddress,
+  { method, path, accept }: Question,
+  body: string | undefined,
+) => {
+  const { hostname, port, host } = new URL(url);
+  return {
+    // An address of IPv6 has brackets in a URL only.
+    ...(socket === undefined ? { host: hostname.replace(/^\[|\]$/g, ""), port } : { socketPath: socket }),
+    method,
+    path,
+    // A connection of its own: that it is closed tells the server that nobody waits any more.
+    agent: false as const,
+    headers: {
+      Host: host,
+      Accept: accept ?? "application/json",
+      ...(token && { Authorization: `Bearer ${token}` }),
+      ...(body !== undefined && {
+        "Content-Type": "application/json",
+        "Content-Length": Buffer.byteLength(body),
+      }),
+    },
+  };
+};
+
+/**
+ * One question to a test server. There is no time limit: tests take their time. Rejects with a `TestServerError` if there is no
+ * answer, and with `signal.reason` once that is aborted.
+ */
+export const askServer = async (address: ServerAddress, question: Question): Promise<Answer> => {
+  const { url } = address;
+  if (!URL.canParse(url) || new URL(url).protocol !== "http:")
+    throw new TestServerError(url, "has no address that can be asked", "Write it as http://127.0.0.1:8000.");
+  const { signal, onLine } = question;
+  signal?.throwIfAborted();
+  const body = question.body === undefined ? undefined : JSON.stringify(question.body);
+  const asked = request(optionsFor(address, question, body));
+  const giveUp = () => asked.destroy();
+  signal?.addEventListener("abort", giveUp, { once: true });
+  try {
+    asked.end(body);
+    return await readAnswer(await answerTo(asked), onLine, url);
+  } catch (cause) {
+    signal?.throwIfAborted();
+    if (cause instanceof TestServerError) throw cause;
+    const { code, message } = cause as NodeJS.ErrnoException;
+    throw new TestServerError(url, `does not answer (${code ?? message})`, HINT, { cause });
+  } finally {
+    signal?.removeEventListener("abort", giveUp);
+    asked.destroy();
+  }
+};

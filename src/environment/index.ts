@@ -1,0 +1,22 @@
+// What the definition of an environment is made of.
+
+export type {
+  ParameterValues,
+  TestDescription,
+  TestParameter,
+  TestParameters,
+  TestResult,
+  TestResults,
+} from "./contract.ts";
+export {
+  defineEnvironment,
+  type EnvironmentDefinition,
+  type EnvironmentTest,
+  type SetupContext,
+  type TestCommandOptions,
+  type TestCommandResult,
+  type TestContext,
+  type TestFunction,
+} from "./definition.ts";
+export type { CommandSuite, RunnerSuite, SuiteDefinition } from "./suites/definition.ts";
+export { type Suite, suite } from "./suites/suite.ts";

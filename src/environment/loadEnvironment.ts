@@ -1,0 +1,37 @@
+import { chmod, constants, copyFile, lstat, mkdir, readlink, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { listFiles } from "./folder/listFiles.ts";
+import { type FoundEnvironment, readEnvironment } from "./folder/readEnvironment.ts";
+import { SETUP_FILE } from "./folder/setupFile.ts";
+
+export interface LoadedEnvironment extends FoundEnvironment {
+  /** What is brought along: paths of files, and of links within the folder, relative to it. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads an environment's folder. Rejects with an `EnvironmentError` if it cannot be used. A module is not run: what is wrong
+ * within it shows where its tests are.
+ */
+export const loadEnvironment = async (directory: string): Promise<LoadedEnvironment> => {
+  const found = readEnvironment(directory);
+  const always = [found.definitionFile, SETUP_FILE];
+  return { ...found, files: await listFiles(found.directory, found.selected, always) };
+};
+
+/** Copies what is brought along of an environment to another directory, which is made. Links stay links. */
+export const copyEnvironment = async (
+  { directory, files }: Pick<LoadedEnvironment, "directory" | "files">,
+  destination: string,
+): Promise<void> => {
+  for (const file of files) {
+    const [from, to] = [join(directory, file), join(destination, file)];
+    await mkdir(dirname(to), { recursive: true });
+    const status = await lstat(from);
+    if (status.isSymbolicLink()) await symlink(await readlink(from), to);
+    else {
+      await copyFile(from, to, constants.COPYFILE_EXCL);
+      await chmod(to, status.mode & 0o777);
+    }
+  }
+};

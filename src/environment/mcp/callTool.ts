@@ -1,0 +1,59 @@
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { EnvironmentClient } from "../client.ts";
+import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
+import { describeResults } from "../describeResults.ts";
+import { shorten } from "../shorten.ts";
+import { boundedResults, boundedSchema } from "./boundedContent.ts";
+import { describeTests } from "./describeTests.ts";
+import { readRunArguments } from "./runArguments.ts";
+import { LIST_TESTS, RUN_TESTS } from "./tools.ts";
+
+/** Of what an agent is told in words: enough for some failures, and not a conversation full. */
+const MAX_TEXT_LENGTH = 8000;
+
+/** What a call needs, apart from its name and arguments. */
+export interface CallContext {
+  readonly client: EnvironmentClient;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: TestProgress) => void;
+}
+
+type Arguments = Readonly<Record<string, unknown>> | undefined;
+
+const answer = (text: string, structuredContent: EnvironmentSchema | TestResults): CallToolResult => ({
+  content: [{ type: "text", text }],
+  structuredContent: { ...structuredContent },
+});
+
+const failure = (error: unknown): CallToolResult => ({
+  content: [
+    { type: "text", text: shorten(error instanceof Error ? error.message : String(error), MAX_TEXT_LENGTH) },
+  ],
+  isError: true,
+});
+
+const listTests = async ({ client, signal }: CallContext): Promise<CallToolResult> => {
+  const schema = await client.schema({ signal });
+  return answer(describeTests(schema, MAX_TEXT_LENGTH), boundedSchema(schema));
+};
+
+const runTests = async (given: Arguments, { client, ...options }: CallContext): Promise<CallToolResult> => {
+  const { testPath, parameters } = readRunArguments(given);
+  const results = await client.run(testPath, { parameters, ...options });
+  return answer(describeResults(results, MAX_TEXT_LENGTH), boundedResults(results));
+};
+
+const TOOLS = new Map<string, (given: Arguments, context: CallContext) => Promise<CallToolResult>>([
+  [LIST_TESTS, (_, context) => listTests(context)],
+  [RUN_TESTS, runTests],
+]);
+
+/**
+ * Carries out a call of a tool. Tests that fail are an answer. That they could not be run is an error, which the agent is
+ * told in words: it can do something about a path that does not exist. Resolves with `undefined` if there is no such tool.
+ */
+export const callTool = async (
+  name: string,
+  given: Arguments,
+  context: CallContext,
+): Promise<CallToolResult | undefined> => TOOLS.get(name)?.(given, context).catch(failure);

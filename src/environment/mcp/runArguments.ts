@@ -1,0 +1,47 @@
+import type { ParameterValues } from "../contract.ts";
+import { valuesProblem } from "../parameters.ts";
+import { shorten } from "../shorten.ts";
+import { testPathProblem } from "../testPath.ts";
+import { LIST_TESTS } from "./tools.ts";
+
+/** What `run_tests` was asked for. */
+export interface RunArguments {
+  /** Empty for all tests. */
+  readonly testPath: string;
+  readonly parameters: ParameterValues;
+}
+
+const KNOWN = ["test_path", "parameters"];
+
+const quoted = (name: string): string => JSON.stringify(shorten(name, 60));
+
+/** Here already: a path that is none would be another address of the test server. */
+const checkTestPath = (given: unknown): string => {
+  if (given === "") return given;
+  const problem = typeof given === "string" ? testPathProblem(given) : "is not a string";
+  if (problem === undefined) return given as string;
+  throw new Error(
+    `test_path ${problem}. Pass the path of a test as ${LIST_TESTS} tells it, or leave it out to run all tests.`,
+  );
+};
+
+const checkParameters = (given: unknown): ParameterValues => {
+  const problem = valuesProblem(given);
+  if (problem !== undefined) throw new Error(problem);
+  return given as ParameterValues;
+};
+
+/**
+ * Throws what the agent is told: it says what to pass instead. Models pass `null` for what they leave out. An argument that is
+ * not known is refused: without it, too much would run.
+ */
+export const readRunArguments = (given: Readonly<Record<string, unknown>> = {}): RunArguments => {
+  const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
+  if (unknown !== undefined) {
+    throw new Error(`There is no argument ${quoted(unknown)}. Known are: ${KNOWN.join(", ")}.`);
+  }
+  return {
+    testPath: checkTestPath(given["test_path"] ?? ""),
+    parameters: checkParameters(given["parameters"] ?? {}),
+  };
+};

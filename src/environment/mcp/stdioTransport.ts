@@ -1,0 +1,58 @@
+import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
+import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { LineSplitter } from "../../process/lineSplitter.ts";
+
+/** More than any model writes, with every character of it escaped. */
+const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Messages over standard input and output, a line each. It closes when its client is gone: nothing more can be read, or nobody
+ * reads what is written. The SDK's own copies everything that it has at every piece that arrives, which takes seconds for
+ * some megabytes, and waits for a client that has left.
+ */
+export class StdioTransport implements Transport {
+  declare onmessage?: (message: JSONRPCMessage) => void;
+  declare onerror?: (error: Error) => void;
+  declare onclose?: () => void;
+
+  readonly #lines = new LineSplitter((line) => this.#take(line), MAX_MESSAGE_BYTES);
+  readonly #read = (chunk: Buffer) => this.#lines.push(chunk);
+  readonly #end = () => void this.close();
+  readonly #fail = (error: Error) => this.onerror?.(error);
+
+  async start(): Promise<void> {
+    process.stdin
+      .on("data", this.#read)
+      .on("error", this.#fail)
+      .once("end", this.#end)
+      .once("close", this.#end);
+    // Stays: whatever is still written after the end fails, too, and that is nobody's concern.
+    process.stdout.on("error", this.#end);
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return new Promise((resolve) => process.stdout.write(serializeMessage(message), () => resolve()));
+  }
+
+  async close(): Promise<void> {
+    process.stdin.off("data", this.#read).off("end", this.#end).off("close", this.#end).pause();
+    const { onclose } = this;
+    this.onclose = undefined;
+    onclose?.();
+  }
+
+  #take(line: string): void {
+    // Only its first piece has arrived, and nobody knows what it was to be: its sender would wait for an answer forever.
+    if (Buffer.byteLength(line) >= MAX_MESSAGE_BYTES) {
+      this.#fail(new Error(`A message has more than ${MAX_MESSAGE_BYTES} bytes: the connection is closed.`));
+      this.#end();
+      return;
+    }
+    try {
+      this.onmessage?.(deserializeMessage(line));
+    } catch (error) {
+      this.#fail(error as Error);
+    }
+  }
+}

@@ -1,0 +1,23 @@
+import type { TestPlace } from "../worker/messages.ts";
+
+/** The env var with the token of a test server. */
+export const TOKEN_VARIABLE = "SANDDUNE_ENVIRONMENT_TOKEN";
+
+/**
+ * The env vars of what an environment starts: those of this process and where everything is. Without the token: what is tested runs
+ * there, too.
+ */
+export const environmentOf = ({
+  directory,
+  worktree,
+  scratch,
+}: TestPlace): Record<string, string | undefined> => ({
+  ...process.env,
+  [TOKEN_VARIABLE]: undefined,
+  // What is printed is read by programs.
+  FORCE_COLOR: undefined,
+  NO_COLOR: "1",
+  SANDDUNE_ENVIRONMENT: directory,
+  SANDDUNE_WORKTREE: worktree,
+  SANDDUNE_SCRATCH: scratch,
+});

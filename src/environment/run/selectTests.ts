@@ -1,0 +1,72 @@
+import { TestRequestError } from "../../errors.ts";
+import type { ParameterValues, TestDescription } from "../contract.ts";
+import { DEFAULT_SUITE_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../limits.ts";
+import { givenProblem } from "../parameters.ts";
+import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../testPath.ts";
+import type { EnvironmentOutline } from "../worker/messages.ts";
+
+/** A test or a suite that is to be run. */
+export interface SelectedTest {
+  readonly path: string;
+  readonly isSuite: boolean;
+  readonly timeoutMs: number;
+}
+
+export interface Selection {
+  readonly tests: readonly SelectedTest[];
+  /** Of the results of suites, only those that this asks for are wanted. */
+  readonly asked: string;
+}
+
+/** There is no such test. */
+export const unknownPath = (asked: string, paths: readonly string[]): TestRequestError =>
+  new TestRequestError(
+    `There is no test ${JSON.stringify(asked)}, and none whose path begins with it.`,
+    404,
+    nearestPaths(asked, paths),
+  );
+
+const isWithin = (asked: string, { path, isSuite }: TestDescription): boolean =>
+  asksFor(asked, path) || (isSuite === true && asked.startsWith(`${path}/`));
+
+const checkParameters = (tests: readonly TestDescription[], given: ParameterValues): void => {
+  const declared = new Set(tests.flatMap(({ parameters = {} }) => Object.keys(parameters)));
+  const unknown = Object.keys(given).find((name) => !declared.has(name));
+  if (unknown !== undefined)
+    throw new TestRequestError(
+      `There is no parameter ${JSON.stringify(unknown.slice(0, 100))}. ${declared.size === 0 ? "What was asked for takes none." : `Known are: ${[...declared].slice(0, 20).join(", ")}.`}`,
+      400,
+    );
+  for (const { path, parameters = {} } of tests) {
+    const problem = givenProblem(parameters, given);
+    if (problem !== undefined)
+      throw new TestRequestError(`The test ${JSON.stringify(path)} ${problem}.`, 400);
+  }
+};
+
+/** The tests that a path asks for. Throws a `TestRequestError` if there are none, or if they cannot have these parameters. */
+export const selectTests = (
+  { schema, timeLimits, timeoutMs }: EnvironmentOutline,
+  asked: string,
+  parameters: ParameterValues,
+): Selection => {
+  const problem = asked === "" ? undefined : testPathProblem(asked);
+  if (problem !== undefined) throw noTestPath(asked, problem);
+  const found = schema.tests.filter((test) => isWithin(asked, test));
+  if (found.length === 0)
+    throw unknownPath(
+      asked,
+      schema.tests.map(({ path }) => path),
+    );
+  checkParameters(found, parameters);
+  const limitOf = ({ path, isSuite }: TestDescription): number =>
+    (Object.hasOwn(timeLimits, path) ? timeLimits[path] : undefined) ??
+    timeoutMs ??
+    (isSuite ? DEFAULT_SUITE_TIMEOUT_MS : DEFAULT_TIMEOUT_MS);
+  const tests = found.map((test) => ({
+    path: test.path,
+    isSuite: test.isSuite === true,
+    timeoutMs: limitOf(test),
+  }));
+  return { tests, asked };
+};

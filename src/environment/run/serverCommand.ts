@@ -1,0 +1,134 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { EnvironmentStartError } from "../../errors.ts";
+import { type Dependent, startDependent } from "../../process/dependent.ts";
+import type { ServerDefinition } from "../folder/environmentJson.ts";
+import { askServer } from "../http/askServer.ts";
+import type { TestPlace } from "../worker/messages.ts";
+import { environmentOf } from "./environmentOf.ts";
+
+/** A server of somebody's own, which has said that it is well. */
+export interface RunningServer {
+  readonly url: string;
+  /** Says how it ended, if it has. */
+  problem(): string | undefined;
+  end(): Promise<void>;
+}
+
+const GRACE_MS = 2000;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 500;
+/** For one answer: a server that has just begun to listen may take its time. */
+const ANSWER_MS = 5000;
+const PROGRESS_MS = 2000;
+
+/** A port that is free: the one that is wanted, or any. Who answers there would not be the server that is to be started. */
+const freePort = async (wanted: number | undefined): Promise<number> => {
+  const probe = createServer();
+  try {
+    await new Promise<void>((resolve, reject) => {
+      probe.once("error", reject).listen(wanted ?? 0, "127.0.0.1", resolve);
+    });
+    return (probe.address() as AddressInfo).port;
+  } catch (cause) {
+    throw new EnvironmentStartError(
+      `the port ${wanted} of its server is taken: end what uses it, or leave "port" out of environment.json, so that a free one is chosen`,
+      "",
+      { cause },
+    );
+  } finally {
+    await new Promise((resolve) => probe.close(resolve));
+  }
+};
+
+const isHealthy = async (url: string, path: string, signal: AbortSignal): Promise<boolean> => {
+  const limit = new AbortController();
+  const give = () => limit.abort();
+  const timer = setTimeout(give, ANSWER_MS);
+  signal.addEventListener("abort", give, { once: true });
+  try {
+    return (await askServer({ url }, { method: "GET", path, signal: limit.signal })).status === 200;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", give);
+  }
+};
+
+interface Starting {
+  readonly server: Dependent;
+  readonly url: string;
+  readonly definition: ServerDefinition;
+  readonly onProgress: (sentence: string) => void;
+  readonly exitCode: () => number | undefined;
+}
+
+/** Asks again and again whether the server is well. Rejects if it ends, or takes too long. */
+const untilHealthy = async (
+  { server, url, definition, onProgress, exitCode }: Starting,
+  signal: AbortSignal,
+): Promise<void> => {
+  const { start, health, startTimeoutMs } = definition;
+  const deadline = performance.now() + startTimeoutMs;
+  let toldAt = performance.now();
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+    const isWell = await isHealthy(url, health, signal);
+    signal.throwIfAborted();
+    const ended = exitCode();
+    if (ended !== undefined)
+      throw new EnvironmentStartError(
+        `its server (${start}) ended with exit code ${ended}: it has to stay in the foreground`,
+        server.output(),
+      );
+    if (isWell) return;
+    if (performance.now() > deadline)
+      throw new EnvironmentStartError(
+        `its server (${start}) did not answer GET ${url}${health} with 200 within ${startTimeoutMs} ms. It has to listen on 127.0.0.1, at the port that PORT in its environment names`,
+        server.output(),
+      );
+    if (performance.now() - toldAt > PROGRESS_MS) {
+      toldAt = performance.now();
+      onProgress(`Waiting for ${url}${health}`);
+    }
+    await Promise.race([delay(pause), server.exited]);
+  }
+};
+
+/** Starts the server of an environment, and waits until it is well. Rejects with an `EnvironmentStartError`, or with `signal.reason`. */
+export const startServerCommand = async (
+  definition: ServerDefinition,
+  place: TestPlace,
+  onProgress: (sentence: string) => void,
+  signal: AbortSignal,
+): Promise<RunningServer> => {
+  const port = await freePort(definition.port);
+  const url = `http://127.0.0.1:${port}`;
+  onProgress(`Starting ${definition.start}`);
+  const server = startDependent({
+    program: "sh",
+    args: ["-c", definition.start],
+    cwd: place.directory,
+    env: { ...environmentOf(place), PORT: String(port) },
+    graceMs: GRACE_MS,
+  });
+  let exitCode: number | undefined;
+  void server.exited.then((code) => {
+    exitCode = code;
+  });
+  try {
+    await untilHealthy({ server, url, definition, onProgress, exitCode: () => exitCode }, signal);
+  } catch (reason) {
+    await server.end();
+    throw reason;
+  }
+  return {
+    url,
+    problem: () =>
+      exitCode === undefined
+        ? undefined
+        : new EnvironmentStartError(`its server ended with exit code ${exitCode}`, server.output()).message,
+    end: () => server.end(),
+  };
+};

@@ -1,0 +1,70 @@
+import type { ParameterValues } from "../contract.ts";
+import type { WorkerTask } from "../worker/messages.ts";
+import { type TaskOutcome, TestWorker, type WorkerLaunch } from "./testWorker.ts";
+
+/** Tests cannot be run: the definition does not load, or its set-up fails. The message says why. */
+export class SetupFailure extends Error {}
+
+/** Loading is importing a module and what it imports. */
+export const LOAD_TIMEOUT_MS = 60_000;
+const MAX_TEARDOWN_MS = 10_000;
+
+export interface SessionSpec {
+  readonly launch: WorkerLaunch;
+  /** What the set-up gets. */
+  readonly parameters: ParameterValues;
+  /** For the set-up. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * A test session: a child process in which the set-up has been done. If a test takes the process with it, the next one gets
+ * another, and the set-up is done again. Does one thing at a time.
+ */
+export class TestSession {
+  #worker: TestWorker | undefined;
+
+  constructor(private readonly spec: SessionSpec) {}
+
+  /** Does the set-up, unless that was done. Rejects with a `SetupFailure`, or with `signal.reason`. */
+  async begin(signal?: AbortSignal): Promise<TestWorker> {
+    if (this.#worker?.isOver === false) return this.#worker;
+    await this.#worker?.end();
+    const { launch, parameters, timeoutMs } = this.spec;
+    const { directory, worktree, scratch } = launch;
+    const worker = new TestWorker(launch);
+    this.#worker = worker;
+    const require = async (what: string, task: WorkerTask, limitMs: number): Promise<void> => {
+      const outcome = await worker.ask(task, limitMs, signal);
+      if (outcome.isDone) return;
+      await worker.end();
+      throw new SetupFailure(`${what}: ${outcome.message}`);
+    };
+    await require("The definition could not be loaded", {
+      type: "load",
+      place: { directory, worktree, scratch },
+    }, LOAD_TIMEOUT_MS);
+    await require("The set-up failed", { type: "setup", parameters }, timeoutMs);
+    return worker;
+  }
+
+  /** Carries out a task, after the set-up. Rejects as `begin()` does. */
+  async ask(task: WorkerTask, timeoutMs: number, signal?: AbortSignal): Promise<TaskOutcome> {
+    const worker = await this.begin(signal);
+    return worker.ask(task, timeoutMs, signal);
+  }
+
+  /** Takes the set-up back, and ends everything. Never rejects. */
+  async end(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    if (!worker.isOver)
+      await worker.ask({ type: "teardown" }, Math.min(this.spec.timeoutMs, MAX_TEARDOWN_MS));
+    await worker.end();
+  }
+
+  /** Ends everything at once. Never rejects. */
+  async kill(): Promise<void> {
+    await this.#worker?.end();
+  }
+}

@@ -1,0 +1,135 @@
+import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
+import { type Limit, limitTo } from "../../process/limitTo.ts";
+import type { EnvironmentClient, RunTestsOptions } from "../client.ts";
+import type { ParameterValues, TestResults } from "../contract.ts";
+import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "../limits.ts";
+import type { ReadyTests } from "../readyTests.ts";
+import type { EnvironmentOutline } from "../worker/messages.ts";
+import { Collector } from "./collector.ts";
+import { KeptSessions } from "./keptSessions.ts";
+import { OpenWork } from "./openWork.ts";
+import { outlineOf } from "./outline.ts";
+import { runInSession, type TestRun } from "./runTests.ts";
+import { selectTests } from "./selectTests.ts";
+import { SetupFailure, TestSession } from "./testSession.ts";
+import type { WorkerLaunch } from "./testWorker.ts";
+
+export interface WorkerTestsOptions extends WorkerLaunch {
+  /** In the place of what the definition says. */
+  readonly timeoutMs?: number | undefined;
+  readonly concurrency?: number | undefined;
+}
+
+class WorkerTests implements ReadyTests {
+  readonly #sessions = new KeptSessions();
+  readonly #work = new OpenWork();
+  /** Children that work. Those that wait for something to do are not counted. */
+  readonly #places: Limit;
+
+  constructor(
+    private readonly launch: WorkerLaunch,
+    private readonly outline: EnvironmentOutline,
+  ) {
+    this.#places = limitTo(this.#concurrency);
+  }
+
+  problem(): string | undefined {
+    return this.#work.isClosed ? "It is being closed." : undefined;
+  }
+
+  async schema() {
+    return this.outline.schema;
+  }
+
+  run(path: string, options: RunTestsOptions = {}): Promise<TestResults> {
+    return this.#work.perform(options.signal, (signal) => this.#run(path, { ...options, signal }));
+  }
+
+  beginSession({
+    parameters = {},
+    signal,
+  }: Parameters<EnvironmentClient["beginSession"]>[0] = {}): Promise<string> {
+    return this.#work.perform(signal, async (either) => {
+      const session = this.#newSession(parameters);
+      try {
+        return await this.#sessions.add(session, () => this.#places(() => session.begin(either), either));
+      } catch (reason) {
+        await session.kill();
+        throw reason instanceof SetupFailure ? new TestRequestError(reason.message, 422) : reason;
+      }
+    });
+  }
+
+  endSession(session: string): Promise<void> {
+    return this.#sessions.end(session);
+  }
+
+  async close(): Promise<void> {
+    await this.#work.close(new EnvironmentStartError("it was closed"));
+    await this.#sessions.endAll();
+  }
+
+  get #concurrency(): number {
+    return Math.min(this.outline.concurrency ?? DEFAULT_CONCURRENCY, this.outline.schema.tests.length);
+  }
+
+  #newSession(parameters: ParameterValues): TestSession {
+    return new TestSession({
+      launch: this.launch,
+      parameters,
+      timeoutMs: this.outline.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+    });
+  }
+
+  async #run(
+    path: string,
+    { parameters = {}, session, onProgress, signal }: RunTestsOptions,
+  ): Promise<TestResults> {
+    const selection = selectTests(this.outline, path, parameters);
+    const collector = new Collector(selection, onProgress);
+    const run: TestRun = { collector, queue: [...selection.tests], parameters, signal };
+    if (session === undefined) {
+      collector.begin();
+      await this.#runDivided(run);
+    } else
+      await this.#sessions.use(session, signal, async (kept) => {
+        collector.begin();
+        await this.#places(() => runInSession(kept, run), signal);
+      });
+    return collector.results();
+  }
+
+  /** As many children as may work take what is left to do, one test after the other. */
+  async #runDivided(run: TestRun): Promise<void> {
+    const lanes = Math.min(this.#concurrency, run.queue.length);
+    const ends = await Promise.allSettled(
+      Array.from({ length: lanes }, () => this.#places(() => this.#runLane(run), run.signal)),
+    );
+    const failure = ends.find((end) => end.status === "rejected");
+    if (failure !== undefined) throw failure.reason;
+  }
+
+  async #runLane(run: TestRun): Promise<void> {
+    // Others may have done everything while this one waited.
+    if (run.queue.length === 0) return;
+    const session = this.#newSession(run.parameters);
+    try {
+      await runInSession(session, run);
+    } finally {
+      await (run.signal?.aborted ? session.kill() : session.end());
+    }
+  }
+}
+
+/** Makes the tests of a definition ready: they run in child processes. */
+export const openWorkerTests = async (
+  { timeoutMs, concurrency, ...launch }: WorkerTestsOptions,
+  signal?: AbortSignal,
+): Promise<ReadyTests> => {
+  const outline = await outlineOf(launch, signal);
+  return new WorkerTests(launch, {
+    ...outline,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    ...(concurrency !== undefined && { concurrency }),
+  });
+};

@@ -1,0 +1,81 @@
+import { posix } from "node:path";
+import { MAX_TIMER_MS } from "../../process/timeLimit.ts";
+import { SCRATCH_PREFIX, SUITE_FORMATS, SUITE_RUNNERS } from "./definition.ts";
+
+/** Says what is wrong with a member's value, after its name. */
+type Check = (value: unknown) => string | undefined;
+
+const isText = (value: unknown): value is string =>
+  typeof value === "string" && value.trim() !== "" && !value.includes("\0");
+
+const oneOf =
+  (known: readonly string[]): Check =>
+  (value) =>
+    known.includes(value as string)
+      ? undefined
+      : `must be ${known
+          .map((each) => `"${each}"`)
+          .join(", ")
+          .replace(/, ([^,]*)$/, " or $1")}`;
+
+const staysInside = (path: string): boolean =>
+  !posix.isAbsolute(path) && !/^\.\.(\/|$)/.test(posix.normalize(path));
+
+const directory: Check = (value) =>
+  isText(value) && staysInside(value)
+    ? undefined
+    : "must be a directory inside the worktree, relative to it and without a way out";
+
+const reportFile: Check = (value) => {
+  if (!isText(value)) return "must be the path of a file";
+  const path = value.startsWith(SCRATCH_PREFIX) ? value.slice(SCRATCH_PREFIX.length) : value;
+  return path !== "" && !path.endsWith("/") && posix.normalize(path) !== "." && staysInside(path)
+    ? undefined
+    : `must be the path of a file, relative to \`cwd\` and without a way out, or below ${SCRATCH_PREFIX}`;
+};
+
+const milliseconds: Check = (value) =>
+  typeof value === "number" && value > 0 && value <= MAX_TIMER_MS
+    ? undefined
+    : `must be a number of milliseconds, above 0 and at most ${MAX_TIMER_MS}`;
+
+const args: Check = (value) =>
+  Array.isArray(value) && value.every((each) => typeof each === "string" && !each.includes("\0"))
+    ? undefined
+    : "must be a list of strings";
+
+const line: Check = (value) => (isText(value) ? undefined : "must be a line for sh");
+
+const PLACE = { cwd: directory, timeoutMs: milliseconds };
+const OF_RUNNER: Record<string, Check> = { runner: oneOf(SUITE_RUNNERS), args, ...PLACE };
+const OF_COMMAND: Record<string, Check> = {
+  command: line,
+  format: oneOf(SUITE_FORMATS),
+  report: reportFile,
+  ...PLACE,
+};
+
+/** The first problem of a suite's definition, as a sentence; nothing if there is none. */
+export const checkSuite = (value: unknown): string | undefined => {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return 'A suite is an object: { runner: "pytest" }, or { command: "make test", format: "junit" }.';
+  }
+  const given = value as Record<string, unknown>;
+  const isRunner = given["runner"] !== undefined;
+  if (isRunner === (given["command"] !== undefined)) {
+    return `A suite has a \`runner\` (${SUITE_RUNNERS.join(", ")}) or a \`command\`, and not both.`;
+  }
+  const checks = isRunner ? OF_RUNNER : OF_COMMAND;
+  for (const [key, member] of Object.entries(given)) {
+    if (!Object.hasOwn(checks, key)) {
+      return `A suite with a \`${isRunner ? "runner" : "command"}\` has no \`${key}\`. Known are: ${Object.keys(checks).join(", ")}.`;
+    }
+    const problem = member === undefined ? undefined : checks[key]?.(member);
+    if (problem !== undefined) return `\`${key}\` of a suite ${problem}.`;
+  }
+  if (isRunner) return undefined;
+  if (given["format"] === undefined) return `\`format\` of a suite ${oneOf(SUITE_FORMATS)(undefined)}.`;
+  return given["format"] === "exit-code" && given["report"] !== undefined
+    ? "A suite whose `format` is `exit-code` has no `report`: nothing would read it."
+    : undefined;
+};

@@ -1,0 +1,138 @@
+import { randomBytes } from "node:crypto";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { ProcessStartError, ProcessTimeoutError } from "../../errors.ts";
+import { BoundedCapture } from "../../process/boundedCapture.ts";
+import { killGroup } from "../../process/killGroup.ts";
+import { killMarked } from "../../process/killMarked.ts";
+import { type ProcessResult, runProcess } from "../../process/runProcess.ts";
+import { commandOf, type SuiteCommand } from "./commands.ts";
+import type { SuiteDefinition } from "./definition.ts";
+import { exitCodeResult, judge, type SuiteResults, withOutput } from "./judge.ts";
+import { findPlaces, type SuitePlaces } from "./places.ts";
+import { ReportFileProblem, removeReport } from "./reportFile.ts";
+
+export type { SuiteResults } from "./judge.ts";
+
+export interface RunSuiteOptions {
+  readonly worktree: string;
+  /** The environment's. It may be read-only. */
+  readonly directory: string;
+  /** May be written to, and is nobody else's. */
+  readonly scratch: string;
+  readonly signal?: AbortSignal;
+  /** For suites that have no limit of their own. */
+  readonly timeoutMs: number;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** In the environment of everything that a suite starts: by this it is found when the suite has ended. */
+const MARK = "SANDDUNE_SUITE";
+const OUTPUT_BYTES = 64 * 1024;
+const KILL_GRACE_MS = 300;
+
+const nothing = (error: string): SuiteResults => ({ tests: [], error });
+
+const environmentOf = (
+  env: RunSuiteOptions["env"],
+  { worktree, environment, scratch }: SuitePlaces,
+): Record<string, string | undefined> => ({
+  ...env,
+  SANDDUNE_WORKTREE: worktree,
+  SANDDUNE_ENVIRONMENT: environment,
+  SANDDUNE_SCRATCH: scratch,
+  NO_COLOR: "1",
+  FORCE_COLOR: undefined,
+  // Whoever runs this may be a test of Node.js itself: a runner would think that it is one of that test's files.
+  NODE_TEST_CONTEXT: undefined,
+});
+
+/** Runs the command of a suite, and ends whatever it leaves running. */
+const perform = async (
+  { program, args, env, source }: SuiteCommand,
+  options: RunSuiteOptions & { readonly cwd: string },
+  output: BoundedCapture,
+): Promise<ProcessResult> => {
+  const mark = { name: MARK, value: randomBytes(16).toString("hex") };
+  let group: number | undefined;
+  const onLine = source?.onLine;
+  try {
+    return await runProcess({
+      program,
+      args,
+      cwd: options.cwd,
+      env: { ...options.env, ...env, [mark.name]: mark.value },
+      timeoutMs: options.timeoutMs,
+      captureBytes: source?.captureBytes ?? OUTPUT_BYTES,
+      ...(options.signal && { signal: options.signal }),
+      onStart: (pid) => {
+        group = pid;
+      },
+      ...(onLine === undefined
+        ? { onStdoutChunk: (chunk) => output.push(chunk) }
+        : { onStdoutLine: (line) => output.pushText(onLine(line)) }),
+      onStderrChunk: (chunk) => output.push(chunk),
+    });
+  } finally {
+    if (group !== undefined) await killGroup(group, KILL_GRACE_MS);
+    killMarked(mark);
+  }
+};
+
+const runIn = async (
+  definition: SuiteDefinition,
+  options: RunSuiteOptions,
+  places: SuitePlaces & { readonly reports: string },
+): Promise<SuiteResults> => {
+  const env = environmentOf(options.env, places);
+  const command = commandOf(definition, { ...places, path: env["PATH"] });
+  if (typeof command === "string") return nothing(command);
+  const { title, source, reportFile, remedy } = command;
+  const timeoutMs = definition.timeoutMs ?? options.timeoutMs;
+  const roots = [places.worktree, places.scratch];
+  const output = new BoundedCapture(OUTPUT_BYTES);
+  const start = performance.now();
+  try {
+    if (reportFile !== undefined) await removeReport(reportFile, roots);
+    const result = await perform(command, { ...options, timeoutMs, cwd: places.cwd, env }, output);
+    const { exitCode, stdout, stderr, stdoutTruncated } = result;
+    if (source === undefined) {
+      const message = withOutput(`The command ended with exit code ${exitCode}.`, output.text());
+      return exitCodeResult(exitCode === 0, performance.now() - start, message);
+    }
+    const report = await source.read({ stdout, stderr, isTruncated: stdoutTruncated });
+    return judge(report, { ...command, exitCode, output: output.text() });
+  } catch (error) {
+    if (error instanceof ReportFileProblem) return nothing(error.message);
+    if (error instanceof ProcessStartError) {
+      return nothing(`${title} could not be started (${error.errorCode}). ${remedy}`);
+    }
+    if (!(error instanceof ProcessTimeoutError)) throw error;
+    const words = `${title} took longer than ${timeoutMs} ms and was killed, with everything that it had started. Raise \`timeoutMs\` of the suite if it needs more.`;
+    const message = withOutput(words, output.text());
+    return source === undefined
+      ? exitCodeResult(false, performance.now() - start, message)
+      : nothing(message);
+  } finally {
+    if (reportFile !== undefined) await removeReport(reportFile, roots).catch(() => {});
+  }
+};
+
+/**
+ * Runs an existing suite, and resolves with its results whatever happens to it. Only an abort rejects, with the reason of
+ * the signal, once everything that the suite had started is killed.
+ */
+export const runSuite = async (
+  definition: SuiteDefinition,
+  options: RunSuiteOptions,
+): Promise<SuiteResults> => {
+  const places = await findPlaces(definition.cwd ?? ".", options);
+  if (typeof places === "string") return nothing(places);
+  const reports = await mkdtemp(join(places.scratch, "suite-"));
+  try {
+    return await runIn(definition, options, { ...places, reports });
+  } finally {
+    await rm(reports, { recursive: true, force: true });
+  }
+};

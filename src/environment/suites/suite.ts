@@ -1,0 +1,30 @@
+import { InvalidOptionsError } from "../../errors.ts";
+import { checkSuite } from "./checkSuite.ts";
+import type { SuiteDefinition } from "./definition.ts";
+
+/** An existing suite, to stand among the `tests` of an environment. Made with `suite()`. */
+export interface Suite {
+  readonly type: "suite";
+  readonly definition: SuiteDefinition;
+}
+
+/**
+ * Mounts an existing suite among the tests of an environment: each of its own tests gets a path below that of the suite.
+ *
+ * @example
+ * defineEnvironment({ tests: { unit: suite({ runner: "pytest", args: ["{environment}/tests"] }) } });
+ */
+export const suite = (definition: SuiteDefinition): Suite => {
+  const problem = checkSuite(definition);
+  if (problem !== undefined) throw new InvalidOptionsError("suite", problem);
+  const copy = structuredClone(definition);
+  if ("runner" in copy && copy.args !== undefined) Object.freeze(copy.args);
+  return Object.freeze({ type: "suite", definition: Object.freeze(copy) });
+};
+
+/** Told by its shape: an environment and whoever runs it need not have the same copy of sanddune. */
+export const isSuite = (value: unknown): value is Suite => {
+  if (typeof value !== "object" || value === null) return false;
+  const { type, definition } = value as { type?: unknown; definition?: unknown };
+  return type === "suite" && checkSuite(definition) === undefined;
+};

@@ -1,0 +1,87 @@
+import { parseArgs } from "node:util";
+import type { ParameterValues } from "../contract.ts";
+import { valuesProblem } from "../parameters.ts";
+
+/** The command line is not one of this program's. */
+export class ToolUsageError extends Error {}
+
+export interface ToolArguments {
+  readonly directory?: string;
+  readonly worktree?: string;
+  readonly scratch?: string;
+  readonly port?: string;
+  readonly socket?: string;
+  readonly url?: string;
+  readonly note?: string;
+  readonly parameters?: string;
+  readonly "no-setup"?: boolean;
+  readonly "until-stdin-ends"?: boolean;
+  readonly path?: string;
+}
+
+const text = { type: "string" } as const;
+const flag = { type: "boolean" } as const;
+
+const PLACE = { directory: text, worktree: text, scratch: text, "no-setup": flag };
+const SERVER = { port: text, socket: text };
+
+/** The flags of each command. */
+const COMMANDS = {
+  serve: { ...PLACE, ...SERVER, "until-stdin-ends": flag },
+  run: { ...PLACE, parameters: text },
+  schema: PLACE,
+  courier: SERVER,
+  mcp: { url: text, socket: text, note: text },
+  worker: {},
+} as const satisfies Record<string, Flags>;
+
+type Flags = Readonly<Record<string, { readonly type: "string" | "boolean" }>>;
+
+export type ToolCommandName = keyof typeof COMMANDS;
+
+const isCommand = (name: string | undefined): name is ToolCommandName =>
+  name !== undefined && Object.hasOwn(COMMANDS, name);
+
+export const readArguments = (
+  argv: readonly string[],
+): { readonly command: ToolCommandName; readonly args: ToolArguments } => {
+  const [command, ...rest] = argv;
+  if (!isCommand(command))
+    throw new ToolUsageError(`There is no such command. Known are: ${Object.keys(COMMANDS).join(", ")}.`);
+  try {
+    const { values, positionals } = parseArgs({
+      args: rest,
+      options: COMMANDS[command] as Flags,
+      allowPositionals: command === "run",
+    });
+    if (positionals.length > 1) throw new Error("There is more than one path.");
+    return { command, args: { ...(values as ToolArguments), path: positionals[0] ?? "" } };
+  } catch (cause) {
+    throw new ToolUsageError(`${command}: ${(cause as Error).message}`, { cause });
+  }
+};
+
+export const required = (args: ToolArguments, name: "directory" | "worktree" | "url"): string => {
+  const value = args[name];
+  if (value === undefined || value === "") throw new ToolUsageError(`--${name} is missing.`);
+  return value;
+};
+
+export const portOf = ({ port }: ToolArguments): number | undefined => {
+  if (port === undefined) return undefined;
+  if (/^\d{1,5}$/.test(port) && Number(port) <= 65_535) return Number(port);
+  throw new ToolUsageError("--port must be a whole number from 0 to 65535.");
+};
+
+export const parametersOf = ({ parameters }: ToolArguments): ParameterValues => {
+  if (parameters === undefined) return {};
+  let values: unknown;
+  try {
+    values = JSON.parse(parameters);
+  } catch {
+    throw new ToolUsageError('--parameters must be JSON, e.g. { "name": "value" }.');
+  }
+  const problem = valuesProblem(values);
+  if (problem !== undefined) throw new ToolUsageError(`--parameters: ${problem}`);
+  return values as ParameterValues;
+};

@@ -1,0 +1,30 @@
+import { inspect, stripVTControlCharacters } from "node:util";
+import { MAX_MESSAGE_LENGTH } from "../limits.ts";
+import { shorten } from "../shorten.ts";
+
+const PLAIN_NAMES = ["Error", "AssertionError"];
+
+/** Getters may throw, and causes may go round in circles. */
+const MAX_CAUSES = 5;
+
+const messageOf = (error: Error, causes = 0): string => {
+  const { name, message, cause } = error;
+  const first = PLAIN_NAMES.includes(name) && message !== "" ? message : `${name}: ${message}`;
+  return cause instanceof Error && causes < MAX_CAUSES
+    ? `${first}\nbecause of ${messageOf(cause, causes + 1)}`
+    : first;
+};
+
+const describe = (reason: unknown): string => {
+  try {
+    if (reason instanceof Error) return messageOf(reason);
+    return typeof reason === "string" ? reason : inspect(reason, { depth: 3, maxStringLength: 1000 });
+  } catch {
+    return "it threw something that cannot be described";
+  }
+};
+
+/** Why a test failed, from what it threw: for an assertion, that is the difference. */
+export const failureMessage = (reason: unknown): string =>
+  shorten(stripVTControlCharacters(describe(reason)).trim(), MAX_MESSAGE_LENGTH) ||
+  "it threw something without words";

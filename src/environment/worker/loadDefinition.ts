@@ -1,0 +1,99 @@
+import { existsSync } from "node:fs";
+import { createRequire, register } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { runProcess } from "../../process/runProcess.ts";
+import { definitionProblem } from "../checkDefinition.ts";
+import type { EnvironmentDefinition } from "../definition.ts";
+import { PLAIN_LIST } from "../folder/filesOption.ts";
+import { readEnvironment } from "../folder/readEnvironment.ts";
+
+const MAX_STACK_LINES = 10;
+const CHECK_TIMEOUT_MS = 10_000;
+
+const SPECIFIER = "sanddune/environment";
+
+/** Beside the program that this is part of. */
+const OWN_MODULE = join(import.meta.dirname, "index.js");
+
+/** A hook of Node's module loader: finds one module where there is no such package to find it in. */
+const hookSource = (specifier: string, url: string): string => `
+export const resolve = (specifier, context, next) =>
+  specifier === ${JSON.stringify(specifier)}
+    ? { url: ${JSON.stringify(url)}, format: "module", shortCircuit: true }
+    : next(specifier, context);`;
+
+const isInstalledFor = (file: string): boolean => {
+  try {
+    createRequire(file).resolve(SPECIFIER);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** A folder need not be part of a project, and has no `node_modules` then. */
+const provideOwnModule = (file: string): void => {
+  if (isInstalledFor(file) || !existsSync(OWN_MODULE)) return;
+  const source = hookSource(SPECIFIER, pathToFileURL(OWN_MODULE).href);
+  register(`data:text/javascript,${encodeURIComponent(source)}`);
+};
+
+const requireTypeScript = (definitionFile: string): void => {
+  const isTypeScript = /\.m?ts$/.test(definitionFile);
+  if (!isTypeScript || Reflect.get(process.features, "typescript")) return;
+  throw new Error(
+    `${definitionFile} needs Node.js 22.18 or newer where the tests run, and this is ${process.version}. Install that, or write environment.mjs.`,
+  );
+};
+
+const importFile = (file: string): Promise<{ readonly default?: unknown }> =>
+  import(pathToFileURL(file).href);
+
+/** Node tells where a syntax error is only to those who run the file itself. */
+const checkSyntax = async (file: string): Promise<string | undefined> => {
+  const { stderr } = await runProcess({
+    program: process.execPath,
+    args: ["--check", file],
+    timeoutMs: CHECK_TIMEOUT_MS,
+  });
+  return stderr.includes("SyntaxError") ? stderr : undefined;
+};
+
+/** What was thrown, with the place where it was: the parts of Node that it went through are of no interest. */
+const describeFailure = async (file: string, reason: unknown): Promise<string> => {
+  if (!(reason instanceof Error)) return String(reason);
+  const found = reason instanceof SyntaxError ? await checkSyntax(file).catch(() => undefined) : undefined;
+  return (found ?? reason.stack ?? reason.message)
+    .split("\n")
+    .filter((line) => !line.includes("node:internal/"))
+    .slice(0, MAX_STACK_LINES)
+    .join("\n");
+};
+
+const sameFiles = (one: readonly string[] = [], other: readonly string[] = []): boolean =>
+  one.length === other.length && one.every((file, index) => file === other[index]);
+
+/** The definition of the environment in a folder. Throws an `Error` that says what is wrong with it. */
+export const loadDefinition = async (directory: string): Promise<EnvironmentDefinition> => {
+  const { definitionFile, json, selected } = readEnvironment(directory);
+  if (json !== undefined) {
+    if (json.type === "suites") return json.definition;
+    throw new Error(`${definitionFile} is that of a server, which has its own way to run tests.`);
+  }
+  requireTypeScript(definitionFile);
+  const file = join(directory, definitionFile);
+  provideOwnModule(file);
+  const { default: definition } = await importFile(file).catch(async (reason) => {
+    throw new Error(`${definitionFile} does not load: ${await describeFailure(file, reason)}`);
+  });
+  if (definition === undefined)
+    throw new Error(
+      `${definitionFile} has no default export. Write: export default defineEnvironment({ tests: {…} })`,
+    );
+  const problem = definitionProblem(definition);
+  if (problem !== undefined) throw new Error(`The default export of ${definitionFile} ${problem}.`);
+  const { files } = definition as EnvironmentDefinition;
+  if (!sameFiles(files, selected)) throw new Error(`${definitionFile}: ${PLAIN_LIST}.`);
+  return definition as EnvironmentDefinition;
+};

@@ -1,0 +1,109 @@
+import type { EnvironmentDefinition } from "../definition.ts";
+import { valuesFor } from "../parameters.ts";
+import { declaredParameters, schemaOf } from "../schemaOf.ts";
+import { runSuite } from "../suites/runSuite.ts";
+import { isSuite } from "../suites/suite.ts";
+import { loadDefinition } from "./loadDefinition.ts";
+import type { EnvironmentOutline, SuiteOutcome, TestPlace, WorkerTask } from "./messages.ts";
+import { type OpenContext, openContext } from "./testContext.ts";
+
+const timeLimitsOf = ({ tests }: EnvironmentDefinition): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    Object.entries(tests).flatMap(([path, test]) => {
+      const { timeoutMs } = isSuite(test)
+        ? test.definition
+        : typeof test === "function"
+          ? { timeoutMs: undefined }
+          : test;
+      return timeoutMs === undefined ? [] : [[path, timeoutMs]];
+    }),
+  );
+
+const outlineOf = (definition: EnvironmentDefinition): EnvironmentOutline => ({
+  schema: schemaOf(definition),
+  timeLimits: timeLimitsOf(definition),
+  ...(definition.timeoutMs !== undefined && { timeoutMs: definition.timeoutMs }),
+  ...(definition.concurrency !== undefined && { concurrency: definition.concurrency }),
+});
+
+/** Environment vars of this process, as suites want them. */
+const ownEnv = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+
+/** What a child process can do: the test session that it is. */
+export class Tasks {
+  #definition: EnvironmentDefinition | undefined;
+  #place: TestPlace = { directory: "", worktree: "", scratch: "" };
+  /** What `setup` has returned. */
+  #session: unknown;
+  /** Commands of the set-up may go on for as long as the session does. */
+  #setup: OpenContext | undefined;
+  #test: OpenContext | undefined;
+  readonly #suites = new AbortController();
+
+  /** Carries out a task; rejects with what went wrong. */
+  async perform(task: WorkerTask): Promise<unknown> {
+    if (task.type === "load") {
+      this.#place = task.place;
+      this.#definition = await loadDefinition(task.place.directory);
+      return outlineOf(this.#definition);
+    }
+    if (this.#definition === undefined) throw new Error("nothing was loaded");
+    switch (task.type) {
+      case "setup":
+        this.#setup = openContext(this.#place, task.parameters);
+        this.#session = await this.#definition.setup?.(this.#setup.context);
+        return undefined;
+      case "test":
+        return this.#runTest(this.#definition, task);
+      case "suite":
+        return this.#runSuite(this.#definition, task);
+      case "teardown":
+        await this.#definition.teardown?.(this.#session);
+        this.#setup?.close();
+        return undefined;
+    }
+  }
+
+  /** Nobody waits any more: ends what has been started outside of this process. */
+  abandon(): void {
+    this.#suites.abort();
+    this.#test?.close();
+    this.#setup?.close();
+  }
+
+  async #runTest({ tests }: EnvironmentDefinition, task: WorkerTask & { type: "test" }): Promise<void> {
+    const test = Object.hasOwn(tests, task.path) ? tests[task.path] : undefined;
+    if (test === undefined || isSuite(test))
+      throw new Error("the definition has changed: there is no such test any more");
+    const parameters = valuesFor(declaredParameters(test), task.parameters);
+    const opened = openContext(this.#place, parameters);
+    this.#test = opened;
+    const run = typeof test === "function" ? test : test.run;
+    try {
+      await run({ ...opened.context, session: this.#session });
+    } finally {
+      opened.close();
+    }
+  }
+
+  async #runSuite(
+    { tests }: EnvironmentDefinition,
+    task: WorkerTask & { type: "suite" },
+  ): Promise<SuiteOutcome> {
+    const suite = Object.hasOwn(tests, task.path) ? tests[task.path] : undefined;
+    if (!isSuite(suite)) throw new Error("the definition has changed: there is no such suite any more");
+    const outcome = await runSuite(suite.definition, {
+      ...this.#place,
+      timeoutMs: task.timeoutMs,
+      signal: this.#suites.signal,
+      env: ownEnv(),
+    });
+    return {
+      tests: outcome.tests.map((test) => ({ ...test, path: `${task.path}/${test.path}` })),
+      error: outcome.error,
+    };
+  }
+}

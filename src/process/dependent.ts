@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { BoundedCapture } from "./boundedCapture.ts";
+import { exitCodeOf } from "./exitCode.ts";
+import { findProgram } from "./hostPrograms.ts";
+import { killDescendantsOutside } from "./killDescendants.ts";
+import { killGroup } from "./killGroup.ts";
+import { killMarked } from "./killMarked.ts";
+import { LineSplitter } from "./lineSplitter.ts";
+
+export interface DependentSpec {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The complete environment. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How long it has between being asked to end and being killed. */
+  readonly graceMs: number;
+  /** Gets the lines that it writes to its file descriptor 3, which is there only then. */
+  readonly onMessage?: (line: string) => void;
+  readonly onOutputLine?: (line: string) => void;
+}
+
+/** A program that is there for this process only, and goes with it. */
+export interface Dependent {
+  /** Writes a line to its file descriptor 3. */
+  send(line: string): void;
+  /** Resolves with its exit code when it has ended, by itself or not. What it has started may go on. */
+  readonly exited: Promise<number>;
+  /** The end of what it has printed, to both streams. */
+  output(): string;
+  /** Ends it with everything that it has started, wherever that has gone. Idempotent, never rejects. */
+  end(): Promise<void>;
+}
+
+const OUTPUT_BYTES = 16 * 1024;
+const MAX_OUTPUT_LINE_BYTES = 4096;
+/** How long the last of its words may take: others, whom it has started, can keep its pipes open. */
+const LAST_WORDS_MS = 250;
+const MARK = "SANDDUNE_DEPENDENT_ID";
+
+/**
+ * Becomes `"$@"`, which leads a process group, with a watcher in it: once file descriptor 4 has ended, which is when the process
+ * at its other end has, however it went, everything in the group has two seconds left. The watcher also keeps the
+ * group's number from being given to others.
+ */
+const WATCHED = `
+{ cat <&4; sleep 2; kill -9 "-$$"; } 3>&- >/dev/null 2>&1 &
+exec "$@" 4<&-
+`;
+
+const start = ({ program, args, cwd, env, onMessage }: DependentSpec, mark: string): ChildProcess =>
+  spawn(findProgram("sh"), ["-c", WATCHED, "sanddune", program, ...args], {
+    cwd,
+    env: { ...env, [MARK]: mark },
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe", onMessage ? "pipe" : "ignore", "pipe"],
+  });
+
+const follow = (stream: Socket | null | undefined, onChunk: (chunk: Buffer) => void): void => {
+  stream?.on("data", onChunk).on("error", () => {});
+};
+
+/**
+ * Starts a program that does not outlive this process, even if that is killed, and that can be ended with everything it has started.
+ * `program` is looked for by the program's own PATH. It has no standard input. What it prints is read, and its end kept.
+ */
+export const startDependent = (spec: DependentSpec): Dependent => {
+  const mark = randomUUID();
+  const child = start(spec, mark);
+  const printed = new BoundedCapture(OUTPUT_BYTES);
+  const [, stdout, stderr, channel, lifeline] = child.stdio as unknown as readonly (Socket | null)[];
+  for (const stream of [stdout, stderr]) {
+    const lines = spec.onOutputLine && new LineSplitter(spec.onOutputLine, MAX_OUTPUT_LINE_BYTES);
+    follow(stream, (chunk) => {
+      printed.push(chunk);
+      lines?.push(chunk);
+    });
+    stream?.once("end", () => lines?.end());
+  }
+  lifeline?.on("error", () => {});
+  if (spec.onMessage) {
+    const messages = new LineSplitter(spec.onMessage);
+    follow(channel, (chunk) => messages.push(chunk));
+  }
+  const read = [stdout, stderr, channel].map(
+    (stream) => new Promise<void>((resolve) => (stream ? stream.once("close", resolve) : resolve())),
+  );
+  const exited = new Promise<number>((resolve) => {
+    child.once("error", () => resolve(127));
+    child.once("exit", async (code, signal) => {
+      await Promise.race([Promise.all(read), delay(LAST_WORDS_MS)]);
+      resolve(exitCodeOf(code, signal));
+    });
+  });
+
+  const endAll = async (): Promise<void> => {
+    if (child.pid !== undefined) {
+      killDescendantsOutside(child.pid);
+      await killGroup(child.pid, spec.graceMs);
+      killMarked({ name: MARK, value: mark });
+    }
+    for (const stream of child.stdio) stream?.destroy();
+  };
+  let ending: Promise<void> | undefined;
+  return {
+    send: (line) => void channel?.write(`${line}\n`),
+    exited,
+    output: () => printed.text(),
+    end: () => {
+      ending ??= endAll().catch(() => {});
+      return ending;
+    },
+  };
+};

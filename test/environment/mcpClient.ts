@@ -1,0 +1,67 @@
+import { dirname, join } from "node:path";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { type CallToolResult, CallToolResultSchema } from "@modelcontextprotocol/sdk/types.js";
+import { expect, onTestFinished } from "vitest";
+import { builtCli } from "../helpers/built.ts";
+
+type CallOptions = NonNullable<Parameters<Client["callTool"]>[2]>;
+
+export interface McpConnection {
+  readonly client: Client;
+  readonly pid: number;
+  /** What the process has said beside the protocol. */
+  readonly said: () => string;
+  readonly call: (
+    name: string,
+    args?: Record<string, unknown>,
+    options?: CallOptions,
+  ) => Promise<CallToolResult>;
+}
+
+/** The command line, and the program that is brought into sandboxes in its place. */
+const sanddune = builtCli();
+const PROGRAMS = { sanddune, tool: join(dirname(sanddune), "environment/tool.js") };
+
+/**
+ * Starts `sanddune mcp` with the official client at its other end. That has read the schemas of the tools: structured content
+ * that is not of that form is an error, and so is whatever is on standard output and no message of the protocol.
+ */
+export const connectMcp = async (
+  flags: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  program: keyof typeof PROGRAMS = "sanddune",
+): Promise<McpConnection> => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [PROGRAMS[program], "mcp", ...flags],
+    env,
+    stderr: "pipe",
+  });
+  let said = "";
+  transport.stderr?.on("data", (chunk: Buffer) => {
+    said += chunk.toString();
+  });
+  const client = new Client({ name: "test", version: "1.0.0" });
+  const problems: Error[] = [];
+  client.onerror = (error) => problems.push(error);
+  onTestFinished(async () => {
+    await client.close();
+    expect(problems).toEqual([]);
+  });
+  await client.connect(transport);
+  await client.listTools();
+  const { pid } = transport;
+  if (pid === null) throw new Error(`it has ended: ${said}`);
+  return {
+    client,
+    pid,
+    said: () => said,
+    call: async (name, args, options) =>
+      CallToolResultSchema.parse(await client.callTool({ name, arguments: args ?? {} }, undefined, options)),
+  };
+};
+
+/** What an agent is told in words. */
+export const textOf = ({ content }: CallToolResult): string =>
+  content.map((part) => (part.type === "text" ? part.text : part.type)).join("\n");

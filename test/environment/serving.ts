@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { type IncomingHttpHeaders, request } from "node:http";
+import { dirname, join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { TestResults } from "../../src/environment/contract.ts";
+import { type OpenTestsOptions, openTests } from "../../src/environment/openTests.ts";
+import type { ReadyTests } from "../../src/environment/readyTests.ts";
+import { startTestServer, type TestServerOptions } from "../../src/environment/testServer.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
+import { toolFile } from "./builtTool.ts";
+
+/** A folder with these files, gone after the test. */
+export const folder = (files: Readonly<Record<string, string>>): string => {
+  const directory = temporaryDirectory();
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), content);
+  }
+  return directory;
+};
+
+/** The text of a definition: members of the object that it exports. */
+export const definition = (members: string): string => `import assert from "node:assert/strict";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineEnvironment, suite } from "sanddune/environment";
+export default defineEnvironment({ ${members} });
+`;
+
+export interface Opened {
+  readonly tests: ReadyTests;
+  readonly directory: string;
+  /** What is tested: an empty directory. */
+  readonly worktree: string;
+  readonly progress: string[];
+}
+
+/** The tests of a folder, ready to be run until the test is over. */
+export const open = async (
+  files: Readonly<Record<string, string>>,
+  options: Partial<OpenTestsOptions> = {},
+): Promise<Opened> => {
+  const directory = folder(files);
+  const worktree = temporaryDirectory();
+  const progress: string[] = [];
+  const onProgress = (sentence: string) => void progress.push(sentence);
+  const tests = await openTests({ directory, worktree, tool: toolFile(), onProgress, ...options });
+  onTestFinished(() => tests.close());
+  return { tests, directory, worktree, progress };
+};
+
+export const openDefinition = (members: string, options?: Partial<OpenTestsOptions>): Promise<Opened> =>
+  open({ "environment.mjs": definition(members) }, options);
+
+/** The same, by a test server. */
+export const serve = async (
+  files: Readonly<Record<string, string>>,
+  options: Partial<Omit<TestServerOptions, "tests">> = {},
+): Promise<Opened & { readonly url: string; close(): Promise<void> }> => {
+  const opened = await open(files);
+  const server = await startTestServer({ tests: opened.tests, ...options });
+  onTestFinished(() => server.close());
+  return { ...opened, url: server.url, close: server.close };
+};
+
+export const serveDefinition = (members: string, options?: Partial<Omit<TestServerOptions, "tests">>) =>
+  serve({ "environment.mjs": definition(members) }, options);
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The text, read as JSON. */
+  readonly body: Record<string, unknown> & Partial<TestResults>;
+}
+
+export interface HttpQuestion {
+  readonly method?: string;
+  readonly body?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** One request as it is: no path is tidied up on the way. */
+export const http = (url: string, path: string, { method = "POST", body, headers }: HttpQuestion = {}) =>
+  new Promise<HttpAnswer>((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const asked = request({ hostname, port, path, method, agent: false, ...(headers && { headers }) });
+    asked.once("error", reject).once("response", (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk) => chunks.push(chunk));
+      response.once("error", reject).once("end", () => {
+        const text = Buffer.concat(chunks).toString();
+        const isJson = response.headers["content-type"] === "application/json";
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          text,
+          body: isJson ? JSON.parse(text) : {},
+        });
+      });
+    });
+    asked.end(body);
+  });

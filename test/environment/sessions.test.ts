@@ -1,0 +1,123 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createEnvironmentClient } from "../../src/environment/client.ts";
+import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { useTool } from "./builtTool.ts";
+import { http, serveDefinition } from "./serving.ts";
+
+useTool();
+
+const NOTED = `
+  setup: ({ parameters, worktree }) => {
+    const note = (text) => writeFileSync(join(worktree, "notes"), text + "\\n", { flag: "a" });
+    note("setup " + (parameters.name ?? "nobody") + " " + process.pid);
+    if (parameters.name === "trouble") throw new Error("no room");
+    return { note, count: 0 };
+  },
+  teardown: ({ note, count }) => note("teardown after " + count),
+  tests: {
+    count: { parameters: { name: { type: "string", default: "x" } }, run: ({ session }) => { session.count++; throw new Error(String(session.count)); } },
+    dies: () => process.exit(1),
+  }`;
+
+const notes = (worktree: string): string[] =>
+  readFileSync(join(worktree, "notes"), "utf8").trim().split("\n");
+
+const post = (value: unknown) => ({ body: JSON.stringify(value) });
+
+describe("a test session", () => {
+  it("is set up once, keeps what the set-up has made, and is torn down", async () => {
+    const { url, worktree } = await serveDefinition(NOTED);
+    const begun = await http(url, "/sessions", post({ parameters: { name: "ada" } }));
+    expect(begun).toMatchObject({ status: 201, body: { session: expect.any(String) } });
+    const { session } = begun.body;
+    for (const count of ["1", "2"]) {
+      const { body } = await http(url, "/run/count", post({ session }));
+      expect(body.tests?.[0]?.message).toBe(count);
+    }
+    expect((await http(url, `/sessions/${session}`, { method: "DELETE" })).status).toBe(204);
+    expect(notes(worktree)).toEqual([expect.stringMatching(/^setup ada \d+$/), "teardown after 2"]);
+    const pid = Number(notes(worktree)[0]?.split(" ")[2]);
+    expect(processIsAlive(pid)).toBe(false);
+  });
+
+  it("that there is not, or not any more, is answered with 404", async () => {
+    const { url } = await serveDefinition(NOTED);
+    const client = createEnvironmentClient({ url });
+    const session = await client.beginSession();
+    await client.endSession(session);
+    for (const answer of [
+      await http(url, `/sessions/${session}`, { method: "DELETE" }),
+      await http(url, "/run/count", post({ session })),
+      await http(url, "/sessions/..%2f", { method: "DELETE" }),
+    ]) {
+      expect(answer).toMatchObject({
+        status: 404,
+        body: { error: expect.stringContaining("Begin another: POST /sessions.") },
+      });
+    }
+  });
+
+  it("goes on in a new process if a test has ended its own", async () => {
+    const { url, worktree } = await serveDefinition(NOTED);
+    const client = createEnvironmentClient({ url });
+    const session = await client.beginSession({ parameters: { name: "ada" } });
+    expect((await client.run("dies", { session })).tests[0]?.message).toBe(
+      "its process ended with exit code 1",
+    );
+    expect((await client.run("count", { session })).tests[0]?.message).toBe("1");
+    expect(notes(worktree)).toMatchObject([
+      expect.stringContaining("setup ada"),
+      expect.stringContaining("setup ada"),
+    ]);
+  });
+
+  it("is not begun if its set-up fails", async () => {
+    const { url, worktree } = await serveDefinition(NOTED);
+    const { status, body } = await http(url, "/sessions", post({ parameters: { name: "trouble" } }));
+    expect(status).toBe(422);
+    expect(body["error"]).toBe("The set-up failed: no room");
+    const pid = Number(notes(worktree)[0]?.split(" ")[2]);
+    await waitFor(() => !processIsAlive(pid));
+  });
+
+  it("is one of at most 16, and does one run at a time", async () => {
+    const { url } = await serveDefinition(`tests: { count: { run: async (context) => {
+      globalThis.running = (globalThis.running ?? 0) + 1;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const most = globalThis.running--;
+      if (most > 1) throw new Error("two at a time");
+    } } }`);
+    const client = createEnvironmentClient({ url });
+    const sessions = await Promise.all(Array.from({ length: 16 }, () => client.beginSession()));
+    expect(new Set(sessions).size).toBe(16);
+    await expect(client.beginSession()).rejects.toMatchObject({
+      status: 429,
+      message: expect.stringContaining("End one: DELETE /sessions/{id}"),
+    });
+    const [session] = sessions;
+    const runs = await Promise.all([1, 2, 3].map(() => client.run("", { session })));
+    expect(runs.map(({ passed }) => passed)).toEqual([1, 1, 1]);
+  });
+
+  it("of a run that has none is torn down after it", async () => {
+    const { url, worktree } = await serveDefinition(NOTED);
+    const results = await createEnvironmentClient({ url }).run("count", { parameters: { name: "bob" } });
+    expect(results.tests[0]?.message).toBe("1");
+    expect(notes(worktree)).toEqual([expect.stringContaining("setup bob"), "teardown after 1"]);
+  });
+
+  it("ends with the tests, and its children with it", async () => {
+    const { tests, worktree } = await serveDefinition(NOTED);
+    await tests.beginSession();
+    const pid = Number(notes(worktree)[0]?.split(" ")[2]);
+    expect(processIsAlive(pid)).toBe(true);
+    await tests.close();
+    await tests.close();
+    expect(processIsAlive(pid)).toBe(false);
+    expect(notes(worktree).at(-1)).toBe("teardown after 0");
+    await expect(tests.run("count")).rejects.toThrow("it was closed");
+    expect(tests.problem()).toBe("It is being closed.");
+  });
+});

@@ -1,0 +1,49 @@
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { SuiteDefinition } from "../../../src/environment/suites/definition.ts";
+import {
+  type RunSuiteOptions,
+  runSuite,
+  type SuiteResults,
+} from "../../../src/environment/suites/runSuite.ts";
+import { temporaryDirectory } from "../../helpers/repository.ts";
+
+const VITEST = join(import.meta.dirname, "../../../node_modules/vitest");
+
+type Files = Readonly<Record<string, string>>;
+
+const write = (directory: string, files: Files): void => {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(directory, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, content);
+  }
+};
+
+/** A worktree, an environment's folder and a scratch directory, to run suites in. */
+export const suiteScene = (files: Files, environmentFiles: Files = {}) => {
+  const root = temporaryDirectory();
+  const places = {
+    worktree: join(root, "worktree"),
+    directory: join(root, "environment"),
+    scratch: join(root, "scratch"),
+  };
+  for (const path of Object.values(places)) mkdirSync(path);
+  write(places.worktree, files);
+  write(places.directory, environmentFiles);
+  return {
+    ...places,
+    /** As after `npm install`. */
+    installVitest: (): void => {
+      const modules = join(places.worktree, "node_modules");
+      mkdirSync(join(modules, ".bin"), { recursive: true });
+      symlinkSync(VITEST, join(modules, "vitest"));
+      symlinkSync("../vitest/vitest.mjs", join(modules, ".bin/vitest"));
+    },
+    run: (definition: SuiteDefinition, options: Partial<RunSuiteOptions> = {}): Promise<SuiteResults> =>
+      runSuite(definition, { ...places, timeoutMs: 30_000, env: process.env, ...options }),
+    has: (name: string): boolean => existsSync(join(places.worktree, name)),
+    /** What is in the scratch directory. */
+    scraps: (): string[] => readdirSync(places.scratch),
+  };
+};
