@@ -5,8 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
-/** Files directly in src/ that hold no behaviour of their own: anyone may import them. */
+/** Files that hold no behaviour of their own: anyone may import them. */
 const LEAVES = [
+  "environment/contract.ts",
   "errors.ts",
   "commandErrors.ts",
   "results.ts",
@@ -26,6 +27,8 @@ const ALLOWED = {
   // Contracts and what implements them know nothing of the engine.
   agents: ["process"],
   sandboxes: ["process"],
+  // It runs in sandboxes, too, where nothing else of sanddune is.
+  environment: ["process"],
   agentSessions: ["process", "agents/contract.ts", "sandboxes/contract.ts"],
   display: ["process", "agents"],
   prompt: ["process", "sandboxes/contract.ts"],
@@ -33,6 +36,7 @@ const ALLOWED = {
   git: ["process", "sandboxes/contract.ts"],
   engine: [
     "agentSessions",
+    "environment",
     "git",
     "prompt",
     "env",
@@ -86,6 +90,16 @@ const ALLOWED = {
     "sandboxes",
     "standaloneSandbox.ts",
   ],
+  // Recorded runs, to be shown and evaluated.
+  trajectory: [
+    "engine/trajectoryFile.ts",
+    "environment/contract.ts",
+    "git",
+    "display",
+    "process",
+    "scenarios/report",
+    "scenarios/records/writeFileWhole.ts",
+  ],
   // Rendered by other people's sites: nothing of ours runs there but what draws.
   vitepress: [
     "scenarios/record.ts",
@@ -96,11 +110,13 @@ const ALLOWED = {
   // The doors and the public surface.
   ".": [
     "engine",
+    "environment",
     "fleet",
     "standalone",
     "process/boundary.ts",
     "agents",
     "sandboxes",
+    "git/archiveCommit.ts",
     "git/branchStrategy.ts",
     "git/repository.ts",
     "display/logging.ts",
@@ -110,7 +126,9 @@ const ALLOWED = {
   cli: [
     ".",
     "fleet/contract.ts",
+    "environment",
     "runs",
+    "trajectory",
     "images",
     "init",
     "doctor",
@@ -126,6 +144,7 @@ const ALLOWED = {
 /** Packages that only some rooms may use. */
 const RESTRICTED_PACKAGES = {
   effect: ["engine", "git", "prompt", "process", "runs", "."],
+  "@modelcontextprotocol": ["environment"],
   commander: ["cli"],
   "@clack": ["cli"],
   "node:child_process": ["process"],

@@ -3,3 +3,4 @@ export * from "./errors/commands.ts";
 export * from "./errors/image.ts";
 export * from "./errors/init.ts";
 export * from "./errors/scenarios.ts";
+export * from "./errors/trajectory.ts";

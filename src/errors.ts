@@ -1,6 +1,7 @@
 // Every error that a caller can catch.
 export * from "./errors/agent.ts";
 export * from "./errors/base.ts";
+export * from "./errors/environment.ts";
 export * from "./errors/fleet.ts";
 export * from "./errors/host.ts";
 export * from "./errors/input.ts";

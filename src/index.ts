@@ -29,6 +29,7 @@ export { createSandbox } from "./createSandbox.ts";
 export { createSandboxHandle } from "./createSandboxHandle.ts";
 export { createWorktree } from "./createWorktree.ts";
 export type { LoggingOption } from "./display/logging.ts";
+export type { TestResult, TestResults } from "./environment/contract.ts";
 export type { CommandEnv, EnvValue, EnvVars } from "./envVars.ts";
 export * from "./errors.ts";
 export type {
@@ -57,6 +58,7 @@ export type {
 export { Output, type OutputDefinition, type StandardSchema } from "./output.ts";
 export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type {
+  Artifact,
   CloseResult,
   Commit,
   GoOnOptions,
@@ -73,12 +75,15 @@ export type {
   AgentOptions,
   BranchStrategyFor,
   CheckoutOptions,
+  EnvironmentOption,
+  EnvironmentOptions,
   PromptOption,
   ResumeOptions,
   RunOptions,
   SandboxRunOptions,
   SessionOptions,
   TokenPrices,
+  TrajectoryOption,
   WorktreeRunOptions,
 } from "./runOptions.ts";
 export type { Sandbox } from "./sandbox.ts";

@@ -25,7 +25,9 @@ export const lastingSandbox = ({
   run: <Value>(options: SandboxRunOptions<Value>) =>
     lifecycle.call(options as SandboxRunOptions, validateSandboxRun, (own) =>
       liveRun<Value>(
-        planSandboxRun(own, surroundings).pipe(Effect.flatMap((plan) => runInSandbox(plan, sandbox))),
+        planSandboxRun(own, surroundings, sandbox.environment).pipe(
+          Effect.flatMap((plan) => runInSandbox(plan, sandbox)),
+        ),
       ),
     ),
   exec: (command, options = {}) =>

@@ -1,3 +1,5 @@
+import type { TestResults } from "./environment/contract.ts";
+
 /** A commit that the run made, by its full object name. */
 export interface Commit {
   readonly sha: string;
@@ -21,6 +23,17 @@ export interface IterationResult {
   readonly usage?: IterationUsage;
   /** How many lines of the agent's output were not understood; not set if all were. */
   readonly unknownLines?: number;
+  /** What came of the environment's tests after it; not set without an environment. */
+  readonly tests?: TestResults;
+}
+
+/** A file that was copied out of the sandbox. */
+export interface Artifact {
+  /** Relative to the worktree. */
+  readonly path: string;
+  /** The copy, in the directory of the run. */
+  readonly hostPath: string;
+  readonly bytes: number;
 }
 
 /** What `sandbox.run()` resolves with; `Value` is the type of `output`. */
@@ -45,6 +58,10 @@ export interface SandboxRunResult<Value = unknown> {
   readonly logFilePath?: string;
   /** Set when the worktree was kept because it has uncommitted changes. */
   readonly preservedWorktreePath?: string;
+  /** What was recorded of the run; set with the `trajectory` option only. */
+  readonly trajectoryPath?: string;
+  /** Files that were copied out of the sandbox; set if there are globs for them. */
+  readonly artifacts?: readonly Artifact[];
   /** Changed files that run by themselves on a developer's machine (git hooks, editor tasks, CI workflows, ...). */
   readonly protectedPaths: string[];
   /** What went differently than a caller would expect, in sentences. */

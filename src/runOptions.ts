@@ -71,6 +71,39 @@ export interface ResumeOptions {
   readonly forkSession?: boolean;
 }
 
+/** Tests of what the agent does, which it can run itself: a folder, or more about it. */
+export type EnvironmentOption =
+  | string
+  | {
+      /** The environment's folder. A relative path is resolved against `process.cwd()`. */
+      readonly path: string;
+      /**
+       * `shared`: the tests run in the agent's sandbox, on its files. `strict`: they run in a sandbox of their own, on a
+       * copy of what the agent has committed. When it is left out, they are shared only where the agent cannot write them:
+       * in bind-mount sandboxes.
+       */
+      readonly isolation?: "shared" | "strict";
+      /** How long the set-up and the start of the test server may take; 300 000 when it is left out. */
+      readonly startTimeoutMs?: number;
+    };
+
+/** Options of those who make a sandbox. */
+export interface EnvironmentOptions {
+  /** Tests of what the agent does, which it can run itself. */
+  readonly environment?: EnvironmentOption;
+}
+
+/** What is recorded of a run. */
+export type TrajectoryOption =
+  | true
+  | {
+      /**
+       * Files to be copied out of the sandbox after the last iteration, by globs relative to the worktree: `*` and `?` in
+       * a name, `**` for any number of directories. Ignored files, too.
+       */
+      readonly artifacts?: readonly string[];
+    };
+
 /** What the agent is to do, wherever it does it. */
 export type AgentOptions<Value> = PromptOption &
   SessionOptions & {
@@ -98,6 +131,13 @@ export type AgentOptions<Value> = PromptOption &
     readonly onRateLimit?: "fail" | { readonly waitUpToMs: number };
     /** Tools that the agent is to have besides its own. */
     readonly mcpServers?: McpServers;
+    /**
+     * Stop when all tests of the environment pass after an iteration, and not before, whatever the agent says; but not after
+     * more than `maxIterations`.
+     */
+    readonly until?: "tests-pass";
+    /** Record what the agent does, with its files after each action: `sanddune replay` shows it. */
+    readonly trajectory?: TrajectoryOption;
     /** What the agent is to say in a tag of its text; see `Output`. */
     readonly output?: OutputDefinition<Value>;
     readonly timeouts?: {
@@ -111,6 +151,7 @@ export type RunOptions<
   Value = unknown,
 > = AgentOptions<Value> &
   CheckoutOptions &
+  EnvironmentOptions &
   ResumeOptions & {
     readonly sandbox: Sandbox;
     /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
@@ -128,6 +169,7 @@ export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
 
 /** The options of `worktree.run()`: the worktree is there; the sandbox is made for this run. */
 export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> &
+  EnvironmentOptions &
   ResumeOptions & {
     readonly sandbox: SandboxProvider;
     /** Commands that prepare the sandbox. */

@@ -1,11 +1,11 @@
 import type { LoggingOption } from "./display/logging.ts";
 import type { CommandEnv } from "./envVars.ts";
 import type { Hooks, SandboxHooks } from "./hooks.ts";
-import type { CheckoutOptions, SessionOptions } from "./runOptions.ts";
+import type { CheckoutOptions, EnvironmentOptions, SessionOptions } from "./runOptions.ts";
 import type { ExecOptions, SandboxProvider } from "./sandboxes/contract.ts";
 
 /** What all ways to make a sandbox that lasts have in common. */
-interface LastingSandboxOptions extends Omit<SessionOptions, "signal"> {
+interface LastingSandboxOptions extends Omit<SessionOptions, "signal">, EnvironmentOptions {
   /** For the making only: aborting it gives everything back, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
   readonly sandbox: SandboxProvider;

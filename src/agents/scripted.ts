@@ -21,12 +21,16 @@ const say = (event: AgentEvent): string => `printf '%s\\n' ${shellQuote(EVENT_MA
 const writeFile = (path: string, content: string): string =>
   `mkdir -p -- "$(dirname -- ${shellQuote(path)})" && printf '%s' ${shellQuote(content)} > ${shellQuote(path)}`;
 
-const stepLines = (step: ScriptedStep): string[] => {
+/** A tool is called by a name of the call's own: each line that it prints is a result, and none of them is the end of it. */
+const stepLines = (step: ScriptedStep, index: number): string[] => {
+  const id = String(index + 1);
+  const end = say({ type: "turnStart" });
   if ("text" in step) return [say({ type: "text", text: `${step.text}\n` })];
   if ("shell" in step) {
     return [
-      say({ type: "toolCall", name: "shell", input: { command: step.shell } }),
+      say({ type: "toolCall", name: "shell", input: { command: step.shell }, id }),
       `sh -c ${shellQuote(step.shell)} </dev/null`,
+      end,
     ];
   }
   if ("commit" in step) {
@@ -35,9 +39,11 @@ const stepLines = (step: ScriptedStep): string[] => {
         type: "toolCall",
         name: "commit",
         input: { message: step.commit, files: Object.keys(step.files ?? {}) },
+        id,
       }),
       ...Object.entries(step.files ?? {}).map(([path, content]) => `${writeFile(path, content)} || exit 1`),
       `git add --all && git commit --quiet --allow-empty --message ${shellQuote(step.commit)} || exit 1`,
+      end,
     ];
   }
   if ("sleepMs" in step) return [`sleep ${step.sleepMs / 1000}`];

@@ -3,7 +3,7 @@ const SAME_NAMES = [
   ...["cwd", "agent", "model", "effort", "sandbox", "network", "memory", "cpus", "pids", "user"],
   ...["path", "allowUnsafeMounts", "selinuxLabel", "prompt", "promptFile", "maxIterations"],
   ...["completionSignal", "resumeSession", "forkSession", "maxTokens", "maxCostUsd", "prices"],
-  ...["onRateLimit", "hooks", "env", "name", "logging"],
+  ...["onRateLimit", "hooks", "env", "name", "logging", "environment", "until", "trajectory"],
   ...["namespace", "context", "host"],
 ];
 
@@ -31,7 +31,10 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["timeouts.copyToWorktreeMs", "--copy-timeout"],
   ["timeouts.promptExpansionMs", "--prompt-expansion-timeout"],
   ["mcpServers", "--mcp-config"],
+  ["environment.path", "--environment"],
+  ["environment.isolation", "--isolation"],
   ["output.tag", "--output-tag"],
+  ["trajectory.artifacts", "--artifact"],
 ]);
 
 const ENV_VAR = /^[A-Z][A-Z0-9_]*$/;

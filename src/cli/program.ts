@@ -3,11 +3,14 @@ import { createCleanCommand } from "./cleanCommand.ts";
 import { createCompleteCommand } from "./completeCommand.ts";
 import { createCompletionsCommand } from "./completionsCommand.ts";
 import { createDoctorCommand } from "./doctorCommand.ts";
+import { createEnvCommand } from "./envCommand.ts";
 import { withExamples } from "./helpExamples.ts";
 import { createDockerCommand, createPodmanCommand } from "./imageCommands.ts";
 import { createInitCommand } from "./initCommand.ts";
 import { createLogsCommand } from "./logsCommand.ts";
+import { createMcpCommand } from "./mcpCommand.ts";
 import { createPsCommand } from "./psCommand.ts";
+import { createReplayCommand } from "./replayCommand.ts";
 import { createRunCommand } from "./runCommand.ts";
 import { createScenarioCommand } from "./scenarioCommand.ts";
 import { createStopCommand } from "./stopCommand.ts";
@@ -43,9 +46,14 @@ export const createProgram = (): Command => {
     .commandsGroup("Look after runs:")
     .addCommand(createPsCommand())
     .addCommand(createLogsCommand())
+    .addCommand(createReplayCommand())
     .addCommand(createStopCommand())
     .addCommand(createCleanCommand());
-  program.commandsGroup("Grade:").addCommand(createScenarioCommand());
+  program
+    .commandsGroup("Test and grade:")
+    .addCommand(createEnvCommand())
+    .addCommand(createMcpCommand())
+    .addCommand(createScenarioCommand());
   program
     .commandsGroup("Other:")
     .addCommand(createCompletionsCommand())

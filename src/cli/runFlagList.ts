@@ -90,6 +90,19 @@ export const addRunFlags = (command: Command): Command =>
       "how long each command of the template may take (default: 30 s)",
       seconds,
     )
+    .optionsGroup("Tests:")
+    .option("--environment <dir>", "tests of what the agent does, which it can run itself")
+    .addOption(
+      new Option(
+        "--isolation <kind>",
+        "shared: they run in the agent's sandbox; strict: in one of their own",
+      ).choices(["shared", "strict"]),
+    )
+    .addOption(
+      new Option("--until <what>", "go on until all tests pass, up to --max-iterations").choices([
+        "tests-pass",
+      ]),
+    )
     .optionsGroup("Limits:")
     .option("--max-iterations <n>", "how often the agent is invoked at most (default: 1)", wholeNumber)
     .option("--completion-signal <text>", "what the agent says when it is done (repeatable)", collect)
@@ -120,5 +133,11 @@ export const addRunFlags = (command: Command): Command =>
       ).choices(["file", "stdout"]),
     )
     .option("--verbose", "show every line that the agent and its tools print")
+    .option("--trajectory", "record what the agent does, with its files after each action: sanddune replay")
+    .option(
+      "--artifact <glob>",
+      "with --trajectory: copy these files out of the sandbox (repeatable)",
+      collect,
+    )
     .option("--output-tag <tag>", "what the agent says in <tag>…</tag> is the output of the result")
     .option("--json", "print the result as one JSON object; with --tasks, one a line for each task");

@@ -25,9 +25,14 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly promptFile?: string;
   readonly promptArg?: readonly string[];
   readonly promptExpansionTimeout?: number;
+  readonly environment?: string;
+  readonly isolation?: "shared" | "strict";
+  readonly until?: RunOptions["until"];
   readonly maxIterations?: number;
   readonly completionSignal?: readonly string[];
   readonly outputTag?: string;
+  readonly trajectory?: boolean;
+  readonly artifact?: readonly string[];
   readonly idleTimeout?: number;
   readonly completionTimeout?: number;
   readonly resumeSession?: string;
@@ -81,6 +86,20 @@ const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
   return { type, ...(verbose && { verbose }) };
 };
 
+const environmentOf = ({ environment, isolation }: RunFlags): RunOptions["environment"] => {
+  if (environment !== undefined) return { path: environment, ...(isolation !== undefined && { isolation }) };
+  if (isolation !== undefined)
+    throw new UsageError("--isolation says where tests run, so it needs --environment DIR");
+  return undefined;
+};
+
+const trajectoryOf = ({ trajectory, artifact }: RunFlags): RunOptions["trajectory"] => {
+  if (trajectory) return { artifacts: artifact ?? [] };
+  if (artifact !== undefined)
+    throw new UsageError("--artifact belongs to the trajectory of a run, so it needs --trajectory");
+  return undefined;
+};
+
 const inMs = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
@@ -92,6 +111,9 @@ export const settingsOf = async (flags: RunFlags, project: Project) => {
     sandbox: await createSandboxProvider(choices, flags),
     cwd: flags.cwd,
     branchStrategy: branchStrategyOf(flags),
+    environment: environmentOf(flags),
+    until: flags.until,
+    trajectory: trajectoryOf(flags),
     maxIterations: flags.maxIterations,
     completionSignal: flags.completionSignal,
     output: flags.outputTag === undefined ? undefined : Output.string({ tag: flags.outputTag }),

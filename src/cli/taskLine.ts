@@ -7,14 +7,14 @@ import type { RunFlags } from "./runFlags.ts";
 /** The flags that a task may have by itself, by the types of their values. */
 const TEXTS = [
   ...["agent", "model", "agentCommand", "effort", "resumeSession", "sandbox", "imageName", "cwd"],
-  ...["branch", "from", "prompt", "promptFile", "name", "outputTag"],
+  ...["branch", "from", "prompt", "promptFile", "name", "outputTag", "environment", "isolation", "until"],
 ] as const;
-const YES_OR_NO = ["mergeToHead", "head", "forkSession"] as const;
+const YES_OR_NO = ["mergeToHead", "head", "forkSession", "trajectory"] as const;
 const NUMBERS = [
   ...["maxIterations", "maxTokens", "maxCostUsd", "onRateLimit"],
   ...["idleTimeout", "completionTimeout", "copyTimeout", "promptExpansionTimeout"],
 ] as const;
-const LISTS = ["completionSignal", "copy", "env"] as const;
+const LISTS = ["completionSignal", "copy", "env", "artifact"] as const;
 
 const schemaOf = (keys: readonly string[], schema: Schema) =>
   Object.fromEntries(keys.map((key) => [key, schema]));

@@ -87,20 +87,39 @@ const sessionLines = ({ iterations = [], failedIteration = iterations.at(-1) }: 
     ? []
     : [line("Session", failedIteration.sessionId)];
 
+/** What came of the tests after the last iteration. */
+const testLines = ({ iterations = [] }: Reached): string[] => {
+  const tests = iterations.at(-1)?.tests;
+  if (tests === undefined) return [];
+  const { passed, total, error } = tests;
+  return [
+    line("Tests", `${number(passed)} of ${number(total)} passed`),
+    ...(error === null ? [] : indented([error.split("\n", 1).join("")])),
+  ];
+};
+
+const artifactLines = ({ artifacts = [] }: Reached): string[] =>
+  artifacts.length === 0
+    ? []
+    : [line("Artifacts", number(artifacts.length)), ...listed(artifacts.map(({ hostPath }) => hostPath))];
+
 /** What a run reached, for people: one thing a line, nothing that is not there. */
 export const reachedLines = (reached: Reached): string[] => {
   // A run that had not begun has reached nothing.
   if (reached.runId === undefined) return [];
-  const { completionSignal, logFilePath, protectedPaths = [] } = reached;
+  const { completionSignal, logFilePath, trajectoryPath, protectedPaths = [] } = reached;
   return [
     ...branchLines(reached),
     ...commitLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
+    ...testLines(reached),
     ...sessionLines(reached),
     ...worktreeLines(reached),
     ...(protectedPaths.length === 0
       ? []
       : [line("Careful", "these run by themselves once checked out:"), ...listed(protectedPaths)]),
+    ...artifactLines(reached),
+    ...(trajectoryPath === undefined ? [] : [line("Trajectory", trajectoryPath)]),
     ...(logFilePath === undefined ? [] : [line("Log", logFilePath)]),
   ];
 };

@@ -12,6 +12,7 @@ import { followBranch } from "./followBranch.ts";
 import { noteCommits } from "./noteCommits.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 import type { Session } from "./session.ts";
+import type { Trajectory } from "./trajectory.ts";
 
 /** Work in a sandbox, on behalf of a session. */
 export interface SandboxWork {
@@ -19,6 +20,8 @@ export interface SandboxWork {
   readonly sandbox: SandboxSession;
   /** The commit that the session began with. */
   readonly base: string;
+  /** The trajectory of the run, if it is recorded. */
+  readonly trajectory?: Trajectory | undefined;
 }
 
 /** When an import happens. */
@@ -40,13 +43,14 @@ export interface ImportMoment {
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
 /** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
-const exportNow = ({ sandbox }: SandboxWork, bundlePath: string, { failed }: ImportMoment) => {
+const exportNow = ({ sandbox, trajectory }: SandboxWork, bundlePath: string, { failed }: ImportMoment) => {
   const { repository, reopen } = sandbox;
   const filesAreOnHost = sandbox.files === undefined;
   const request = {
     sourceBranch: sandbox.checkout.branch,
     knownCommits: [...sandbox.sharedCommits, ...sandbox.laterCommits],
     breaksLocks: failed,
+    checkpoint: trajectory?.checkpoints.abroad.at(-1)?.sha,
     timeoutMs: failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
   };
   const from = (source: SandboxRepository) => exportFromSandbox(source, request, bundlePath);
@@ -127,6 +131,7 @@ const importOnce = Effect.fnUntraced(function* (
   // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
   const before = sandbox.tip;
   const isBehind = before !== checkout.tip;
+  const checkpoints = work.trajectory?.checkpoints.takeHome() ?? [];
   const imported = yield* importCommits(
     {
       cwd: checkout.repository.topLevel,
@@ -136,6 +141,7 @@ const importOnce = Effect.fnUntraced(function* (
       expectedTip: before,
       // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
       allowsRewrite: checkout.branches.strategy !== "head",
+      checkpoints,
     },
     exported,
   );

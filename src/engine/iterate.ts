@@ -9,6 +9,9 @@ import type { IterationResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
 import { AgentSessionTransfer } from "./agentSession.ts";
 import { Budget } from "./budget.ts";
+import { mcpServersFor } from "./environment/access.ts";
+import { TestedIterations } from "./environment/examination.ts";
+import { withFeedback } from "./environment/feedback.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
@@ -46,7 +49,12 @@ const importIteration = (work: SandboxWork, { iteration, result, failed, isLast 
   return timed(
     work.session,
     { phase: "import commits", label: "Importing commits" },
-    importWork(work, { label: `iteration-${iteration}`, isLast, failed, isPacked: true }),
+    importWork(work, {
+      label: `iteration-${iteration}`,
+      isLast,
+      failed,
+      isPacked: work.trajectory === undefined,
+    }),
   ).pipe(
     Effect.tap(() =>
       Effect.sync(() => {
@@ -75,7 +83,7 @@ export const iterate = Effect.fnUntraced(function* (
   work: SandboxWork,
   plan: AgentPlan,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
-  const { session, sandbox } = work;
+  const { session, sandbox, trajectory } = work;
   const { progress, display, tally, redactor } = session;
   const { handle } = sandbox.repository;
   const { output } = plan;
@@ -89,6 +97,7 @@ export const iterate = Effect.fnUntraced(function* (
     }
     tally.count(event);
     display.event(event);
+    trajectory?.event(event);
     tellCaller(logging.onAgentStreamEvent, event);
   });
   const redactCaptured = (text: string, captureBytes: number) => redactor.capturedEnd(text, captureBytes);
@@ -126,22 +135,32 @@ export const iterate = Effect.fnUntraced(function* (
       ...(unknownLines.count > 0 && { unknownLines: unknownLines.count }),
     };
     unknownLines = new UnknownLines(sampleOf);
+    if (trajectory !== undefined) {
+      yield* trajectory.settle(end.failed);
+      if (end.isLast) yield* trajectory.takeArtifacts(end.failed);
+    }
     yield* importIteration(work, { ...end, result });
   });
+  const { environment } = sandbox;
+  const tested = environment && new TestedIterations(work, environment, plan);
+  const access = environment?.access;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,
-    sandbox: packingHandle(sandbox),
+    // What is packed when the agent's command is over would lack the last checkpoint.
+    sandbox: trajectory === undefined ? packingHandle(sandbox) : handle,
     sandboxName: session.plan.sandboxName,
     cwd,
-    env: env.values,
+    env: { ...access?.env, ...env.values },
     beginIteration: (iteration) =>
       timed(
         session,
         { phase: "expand the prompt", label: "Expanding the prompt" },
         expandPrompt(plan.prompt, expansion),
       ).pipe(
-        Effect.tap(() =>
+        Effect.map((prompt) => withFeedback(prompt, tested?.last)),
+        Effect.tap((prompt) =>
           Effect.sync(() => {
+            trajectory?.iteration(iteration, prompt);
             session.agentHasStarted = true;
             sandbox.hasNews = true;
             tally.iterations = iteration;
@@ -154,7 +173,8 @@ export const iterate = Effect.fnUntraced(function* (
     idleTimeoutMs: plan.idleTimeoutMs,
     completionTimeoutMs: plan.completionTimeoutMs,
     resume,
-    mcpServers: plan.mcpServers,
+    mcpServers: mcpServersFor(plan, access),
+    examination: tested?.examination,
     budget: new Budget(plan.budget),
     rateLimitWaitMs: plan.rateLimitWaitMs,
     onEvent: (event) => events.push(event),
@@ -172,6 +192,7 @@ export const iterate = Effect.fnUntraced(function* (
         return finish(end);
       }),
   });
+  tested?.warnUnlessPassed();
   if (output === undefined) return;
   progress.output = yield* interruptible(
     () => askingCaller(() => readOutput(output, { found: tag?.found, agentText: progress.text, redactor })),

@@ -54,8 +54,20 @@ export interface IterationLoop {
   /** The agent has to wait; the result is called when it goes on. */
   readonly onWait: (until: Date) => () => void;
   readonly onWarning: (sentence: string) => void;
+  /** Tests what an iteration has done; without it, the agent's own word is all there is. */
+  readonly examination?: Examination | undefined;
   /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
+}
+
+/** How it is found out whether everything is done: by tests. */
+export interface Examination {
+  /** Before what was committed is brought home, or after. */
+  readonly when: "before" | "after";
+  /** Says whether everything passes. */
+  readonly examine: (iteration: number) => Effect.Effect<boolean, SandduneError>;
+  /** Whether that, and nothing else, ends the loop. */
+  readonly decides: boolean;
 }
 
 /** What an agent is told that goes on after it was held up. */
@@ -66,6 +78,8 @@ class IterationState {
   sessionId: string | undefined;
   usage: IterationUsage | undefined;
   exceeded: BudgetExceededError | undefined;
+  /** All tests have passed. */
+  passes = false;
 
   /** What is known of it when it is over. */
   get result(): IterationResult {
@@ -147,29 +161,49 @@ const runIteration = Effect.fnUntraced(function* (
   }
 });
 
+/** Tests what was done, if this is the time for it. */
+const examineAt = (
+  { examination }: IterationLoop,
+  when: Examination["when"],
+  iteration: number,
+  state: IterationState,
+): Effect.Effect<void, SandduneError> =>
+  examination?.when === when
+    ? Effect.map(examination.examine(iteration), (passes) => {
+        state.passes = passes;
+      })
+    : Effect.void;
+
 /**
- * Invokes the agent until it prints a completion signal, at most `maxIterations` times. Resolves with the signal that
- * was printed. An agent is never cut off because of the signal: it may be quoting it, and still be at work.
+ * Invokes the agent until it prints a completion signal or, if tests decide, until they pass; at most `maxIterations` times.
+ * Resolves with the signal that was printed last. An agent is never cut off because of the signal: it may be quoting it, and
+ * still be at work.
  */
 export const runIterations = Effect.fnUntraced(function* (
   loop: IterationLoop,
 ): Effect.fn.Return<string | undefined, SandduneError, AgentInvoker> {
   const patience = new RateLimitPatience(loop.rateLimitWaitMs);
+  let signal: string | undefined;
   for (let iteration = 1; iteration <= loop.maxIterations; iteration++) {
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
     const state = new IterationState();
-    yield* withAftermath(runIteration(loop, iteration, patience, state, matcher), {
+    const isDone = () => (loop.examination?.decides ? state.passes : matcher.matched !== undefined);
+    const work = runIteration(loop, iteration, patience, state, matcher).pipe(
+      Effect.andThen(Effect.suspend(() => examineAt(loop, "before", iteration, state))),
+    );
+    yield* withAftermath(work, {
       onFailure: () => loop.afterIteration({ iteration, result: state.result, failed: true, isLast: true }),
       onSuccess: () => {
-        const isDone = matcher.matched !== undefined || iteration === loop.maxIterations;
-        const isLast = isDone || state.exceeded !== undefined;
+        const isLast = isDone() || iteration === loop.maxIterations || state.exceeded !== undefined;
         return loop.afterIteration({ iteration, result: state.result, failed: false, isLast });
       },
       warn: loop.onWarning,
     });
-    if (matcher.matched !== undefined) return matcher.matched;
+    yield* examineAt(loop, "after", iteration, state);
+    signal = matcher.matched;
+    if (isDone()) return signal;
     if (state.exceeded !== undefined && iteration < loop.maxIterations)
       return yield* Effect.fail(state.exceeded);
   }
-  return undefined;
+  return signal;
 });

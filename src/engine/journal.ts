@@ -48,6 +48,14 @@ export type JournalEntry =
       readonly usage?: IterationUsage;
       readonly commits: readonly string[];
     }
+  | {
+      readonly type: "tests";
+      readonly iteration: number;
+      readonly passed: number;
+      readonly failed: number;
+      readonly total: number;
+      readonly error: string | null;
+    }
   | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string }
   /** What a run had left behind was removed by `sanddune clean`, as far as it may be. */
   | { readonly type: "cleaned" };
@@ -62,7 +70,7 @@ export const journalPath = (runDirectory: string): string => join(runDirectory, 
 export const runFilesDirectory = (runDirectory: string): string => join(runDirectory, "files");
 
 /** The fields that may quote what a program has printed. All others are needed as they are, to find things again. */
-const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem"]);
+const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem", "error"]);
 
 /**
  * The record of one run in `.sanddune/runs/<id>/journal.jsonl`, one entry a line, each written at once. After a crash

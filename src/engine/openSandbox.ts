@@ -3,6 +3,7 @@ import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
+import { openEnvironment, prepareEnvironment } from "./environment/openEnvironment.ts";
 import { importWork } from "./importWork.ts";
 import { timed } from "./phases.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -48,13 +49,16 @@ export const openSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* timed(
     session,
     { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },
-    openSandboxSession({ session, checkout, plan, endsWithCall }),
+    Effect.flatMap(prepareEnvironment(session, plan), (packageOnHost) =>
+      openSandboxSession({ session, checkout, plan, endsWithCall, packageOnHost }),
+    ),
   );
   session.progress.warn(...sandbox.warnings);
   yield* Effect.addFinalizer(() => importRest(session, sandbox));
-  const runsCommands = plan.hooks["sandbox.onSandboxReady"].length > 0;
+  const runsCommands = plan.hooks["sandbox.onSandboxReady"].length > 0 || plan.environment !== undefined;
   checkout.isUsed ||= runsCommands;
   sandbox.hasNews = runsCommands;
   yield* runSandboxHooks(session, checkout, plan, sandbox.repository.handle);
+  sandbox.environment = yield* openEnvironment(session, sandbox, plan);
   return sandbox;
 });

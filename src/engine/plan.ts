@@ -12,6 +12,8 @@ import type { OutputDefinition } from "../output.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../sandboxes/contract.ts";
 import type { BudgetLimits } from "./budget.ts";
+import type { EnvironmentPlan } from "./environment/plan.ts";
+import type { TrajectoryPlan } from "./trajectory.ts";
 
 /** Everything that is decided about a session before anything is created; what it does is in plans of their own. */
 export interface SessionPlan {
@@ -57,6 +59,8 @@ export interface SandboxPlan<Provider = InteractiveSandboxProvider> {
   };
   /** Some hook in the sandbox runs as root. */
   readonly usesSudo: boolean;
+  /** Tests of what is done in it. */
+  readonly environment: EnvironmentPlan | undefined;
 }
 
 /** A session of the agent's that a run goes on with. */
@@ -74,6 +78,8 @@ export interface AgentPlan {
   readonly promptExpansionMs: number;
   readonly output: OutputDefinition | undefined;
   readonly maxIterations: number;
+  /** The environment's tests decide when it is done, and not the agent. */
+  readonly untilTestsPass: boolean;
   readonly completionSignals: readonly string[];
   readonly idleTimeoutMs: number;
   readonly completionTimeoutMs: number;
@@ -82,6 +88,7 @@ export interface AgentPlan {
   readonly budget: BudgetLimits;
   /** How long to wait, in all, for rate limits to end. */
   readonly rateLimitWaitMs: number;
+  readonly trajectory: TrajectoryPlan | undefined;
 }
 
 /** What the agent is to begin with, when a person talks to it. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { CreateSandboxOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
-import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
+import { DEFAULTS, planCheckout, planSandboxWithTests } from "./planRun.ts";
 import { planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
 
@@ -15,7 +15,7 @@ export const planCreateWorktree = Effect.fnUntraced(function* (options: CreateWo
 /** Plans `createSandbox()`. */
 export const planCreateSandbox = Effect.fnUntraced(function* (options: CreateSandboxOptions) {
   const { branch, from, env = {}, logging = DEFAULTS.logging } = options;
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = yield* planSandboxWithTests(options);
   const branchStrategy = { type: "branch", branch, ...(from !== undefined && { from }) } as const;
   const planned = yield* planSession({ kind: "sandbox", options, logging, sandbox, branchStrategy });
   return {
@@ -32,7 +32,7 @@ export const planWorktreeSandbox = Effect.fnUntraced(function* (
   surroundings: Surroundings,
 ) {
   const { env = {}, logging = DEFAULTS.logging } = options;
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = yield* planSandboxWithTests(options);
   const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, surroundings });
   return { session, sandbox, env };
 });

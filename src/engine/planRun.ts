@@ -9,15 +9,21 @@ import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type {
   AgentOptions,
   CheckoutOptions,
+  EnvironmentOptions,
   ResumeOptions,
   RunOptions,
   SandboxRunOptions,
   WorktreeRunOptions,
 } from "../runOptions.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";
+import { requireFreeName } from "./environment/access.ts";
+import type { LiveEnvironment } from "./environment/live.ts";
+import { type EnvironmentPlan, planEnvironment } from "./environment/plan.ts";
 import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan } from "./plan.ts";
 import { checked, type PlanRequest, planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
+import type { TrajectoryPlan } from "./trajectory.ts";
 
 export const DEFAULTS = {
   maxIterations: 1,
@@ -44,14 +50,24 @@ export const planCheckout = (
 export const planSandbox = <Provider>(
   provider: Provider,
   { host, sandbox }: SandboxHooks = {},
+  environment?: EnvironmentPlan,
 ): SandboxPlan<Provider> => {
   const inSandbox = sandbox?.onSandboxReady ?? [];
   return {
     provider,
     hooks: { "host.onSandboxReady": host?.onSandboxReady ?? [], "sandbox.onSandboxReady": inSandbox },
     usesSudo: inSandbox.some(({ sudo }) => sudo === true),
+    environment,
   };
 };
+
+/** Plans a sandbox that may have an environment. */
+export const planSandboxWithTests = <Provider extends SandboxProvider>(
+  options: EnvironmentOptions & { readonly sandbox: Provider; readonly hooks?: SandboxHooks },
+) =>
+  Effect.map(planEnvironment(options.environment, options.sandbox), (environment) =>
+    planSandbox(options.sandbox, options.hooks, environment),
+  );
 
 /** Values for MCP servers are secrets like those of env vars. */
 const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<string, string> =>
@@ -90,6 +106,9 @@ const planResume = (
 const waitMsOf = (onRateLimit: AgentOptions<unknown>["onRateLimit"] = "fail"): number =>
   onRateLimit === "fail" ? 0 : onRateLimit.waitUpToMs;
 
+const planTrajectory = (option: AgentOptions<unknown>["trajectory"]): TrajectoryPlan | undefined =>
+  option && { artifacts: (option === true ? undefined : option.artifacts) ?? [] };
+
 const planAgent = (
   options: AgentOptions<unknown>,
   prompt: ResolvedPrompt,
@@ -100,6 +119,7 @@ const planAgent = (
   promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
   output: options.output,
   maxIterations: options.maxIterations ?? DEFAULTS.maxIterations,
+  untilTestsPass: options.until === "tests-pass",
   completionSignals: [options.completionSignal ?? DEFAULT_COMPLETION_SIGNAL].flat(),
   idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
   completionTimeoutMs: (options.completionTimeoutSeconds ?? DEFAULTS.completionTimeoutSeconds) * 1000,
@@ -107,6 +127,7 @@ const planAgent = (
   mcpServers: options.mcpServers,
   budget: { maxTokens: options.maxTokens, maxCostUsd: options.maxCostUsd, prices: options.prices },
   rateLimitWaitMs: waitMsOf(options.onRateLimit),
+  trajectory: planTrajectory(options.trajectory),
 });
 
 const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
@@ -120,7 +141,7 @@ const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
 
 /** Plans `run()`. */
 export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = yield* planSandboxWithTests(options);
   const { branchStrategy } = options;
   const resume = yield* planResume(options, resolve(options.cwd ?? "."));
   const planned = yield* planSession({ ...requestOf(options), sandbox, branchStrategy });
@@ -137,18 +158,34 @@ export const planWorktreeRun = Effect.fnUntraced(function* (
   options: WorktreeRunOptions,
   surroundings: Surroundings,
 ) {
-  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const sandbox = yield* planSandboxWithTests(options);
   const { topLevel, prefix } = surroundings.repository;
   const resume = yield* planResume(options, join(topLevel, prefix));
   const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
   return { session, sandbox, agent: planAgent(options, prompt, resume) };
 });
 
+/** Whether there are tests was decided when the sandbox was made. */
+const requireTests = (
+  { until, mcpServers = {} }: SandboxRunOptions,
+  environment: LiveEnvironment | undefined,
+): void => {
+  if (environment !== undefined) requireFreeName(mcpServers);
+  else if (until !== undefined) {
+    throw new InvalidOptionsError(
+      "until",
+      "there are no tests that could pass: pass `environment` to createSandbox().",
+    );
+  }
+};
+
 /** Plans `sandbox.run()`. */
 export const planSandboxRun = Effect.fnUntraced(function* (
   options: SandboxRunOptions,
   surroundings: Surroundings,
+  environment: LiveEnvironment | undefined,
 ) {
+  yield* checked(() => requireTests(options, environment));
   const { session, prompt } = yield* planSession({ ...requestOf(options), surroundings });
   return { session, agent: planAgent(options, prompt) };
 });

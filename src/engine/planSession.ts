@@ -18,6 +18,7 @@ import { readPrompt } from "../prompt/readPrompt.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { CheckoutOptions, SessionOptions } from "../runOptions.ts";
 import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/contract.ts";
+import { TOKEN_NAME } from "./environment/plan.ts";
 import type { SandboxPlan, SessionPlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
@@ -170,7 +171,12 @@ export const planSession = Effect.fnUntraced(function* (
           `Asking for the values of ${[...sources.keys()].join(", ")}`,
           readEnv(sources),
         );
-  const secrets = new Map([...values.secrets, ...(request.secrets ?? [])]);
+  const environment = sandbox?.environment;
+  const secrets = new Map([
+    ...values.secrets,
+    ...(request.secrets ?? []),
+    ...(environment === undefined ? [] : [[TOKEN_NAME, environment.token] as const]),
+  ]);
   const session: SessionPlan = {
     runId,
     kind: request.kind,

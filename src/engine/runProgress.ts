@@ -1,15 +1,17 @@
 import { redactData } from "../env/redactData.ts";
 import type { Redactor } from "../env/redactor.ts";
+import type { TestResults } from "../environment/contract.ts";
 import { SandduneError } from "../errors.ts";
 import { BoundedCapture } from "../process/boundedCapture.ts";
-import type { IterationResult, IterationUsage, SandboxRunResult } from "../results.ts";
+import type { Artifact, IterationResult, IterationUsage, SandboxRunResult } from "../results.ts";
 import { addUsage } from "../usage.ts";
 
 const STDOUT_BYTES = 1024 * 1024;
 
 /** What a run session has to tell so far, whether it ends well or not. */
 export class RunProgress {
-  readonly iterations: IterationResult[] = [];
+  readonly #iterations: IterationResult[] = [];
+  readonly #tests = new Map<number, TestResults>();
   #failedIteration: IterationResult | undefined;
   #usage: IterationUsage | undefined;
   readonly #warnings: string[] = [];
@@ -19,6 +21,8 @@ export class RunProgress {
   /** Of the agent's program, in a session at the terminal. */
   exitCode: number | undefined;
   preservedWorktreePath: string | undefined;
+  trajectoryPath: string | undefined;
+  artifacts: readonly Artifact[] | undefined;
   output: unknown;
   readonly #stdout = new BoundedCapture(STDOUT_BYTES);
 
@@ -42,9 +46,19 @@ export class RunProgress {
 
   addIteration(result: IterationResult, failed: boolean): void {
     if (failed) this.#failedIteration = result;
-    else this.iterations.push(result);
+    else this.#iterations.push(result);
     if (result.usage !== undefined) this.#usage = addUsage(this.#usage, result.usage);
   }
+
+  /** What came of the tests after an iteration, which may be told of before or after that itself. */
+  addTests(iteration: number, results: TestResults): void {
+    this.#tests.set(iteration, results);
+  }
+
+  #withTests = (result: IterationResult, index: number): IterationResult => {
+    const tests = this.#tests.get(index + 1);
+    return tests === undefined ? result : { ...result, tests };
+  };
 
   addText(text: string): void {
     this.#stdout.pushText(text);
@@ -60,7 +74,7 @@ export class RunProgress {
   reached() {
     return {
       runId: this.runId,
-      iterations: this.iterations,
+      iterations: this.#iterations.map(this.#withTests),
       ...(this.#usage && { usage: this.#usage }),
       ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
       commits: this.commits.map((sha) => ({ sha })),
@@ -69,6 +83,8 @@ export class RunProgress {
       warnings: this.#warnings,
       protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
       ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
+      ...(this.trajectoryPath !== undefined && { trajectoryPath: this.trajectoryPath }),
+      ...(this.artifacts !== undefined && { artifacts: this.artifacts }),
     };
   }
 

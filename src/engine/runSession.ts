@@ -12,6 +12,7 @@ import type { AgentPlan, CheckoutPlan, SandboxPlan, SessionPlan } from "./plan.t
 import { prepareCheckout } from "./prepareCheckout.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 import { type Session, withSession } from "./session.ts";
+import { openTrajectory } from "./trajectory.ts";
 import { inSandbox, inWorktree } from "./within.ts";
 
 /** What every run has to know. */
@@ -27,7 +28,15 @@ const work = Effect.fnUntraced(function* (
   plan: AgentPlan,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
   const { checkout } = sandbox;
-  yield* timed(session, { phase: "agent" }, iterate({ session, sandbox, base: checkout.tip }, plan));
+  const trajectory = openTrajectory(session, sandbox, plan);
+  const iterating = iterate({ session, sandbox, base: checkout.tip, trajectory }, plan);
+  yield* timed(
+    session,
+    { phase: "agent" },
+    trajectory === undefined
+      ? iterating
+      : Effect.andThen(trajectory.begin, iterating).pipe(Effect.onExit((exit) => trajectory.end(exit))),
+  );
   yield* land(session, checkout);
 });
 

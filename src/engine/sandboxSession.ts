@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
@@ -15,7 +14,6 @@ import {
 } from "../git/sandboxGitDirectory.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
 import { hasFilledSubmodules } from "../git/worktreeStatus.ts";
-import { interruptible } from "../process/interruptible.ts";
 import type {
   BindMountSandboxProvider,
   IsolatedSandboxProvider,
@@ -23,8 +21,10 @@ import type {
   SandboxMount,
   SandboxProvider,
 } from "../sandboxes/contract.ts";
+import { acquireSandbox } from "./acquireSandbox.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { guardedHandle, providerError } from "./guardedHandle.ts";
+import type { LiveEnvironment } from "./environment/live.ts";
+import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./environment/package.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { type CheckedSandbox, withReadinessCheck } from "./readiness.ts";
 import type { Session } from "./session.ts";
@@ -52,6 +52,10 @@ export interface SandboxSession {
   readonly isUnused: () => boolean;
   /** What could not be brought into the sandbox, in sentences. */
   readonly warnings: readonly string[];
+  /** What is brought along for tests, in the sandbox. */
+  readonly packagePath: string | undefined;
+  /** Tests of what is done in it. */
+  environment: LiveEnvironment | undefined;
   /** The worktree's files on the host, when the sandbox has files of its own. */
   readonly files?: WorktreeFiles;
   /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
@@ -71,57 +75,9 @@ interface SandboxSetup<Provider> {
   readonly checkout: CheckoutSession;
   readonly plan: SandboxPlan<Provider>;
   readonly endsWithCall: boolean;
+  /** What is brought along for tests, on the host. */
+  readonly packageOnHost: string | undefined;
 }
-
-const CLOSE_TIMEOUT_MS = 60_000;
-
-/** Closes a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
-const closeInTime = async (handle: SandboxHandle): Promise<string | undefined> => {
-  const timeout = new AbortController();
-  try {
-    return await Promise.race([
-      handle.close().then(
-        () => undefined,
-        (error: Error) => error.message,
-      ),
-      delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
-        signal: timeout.signal,
-      }),
-    ]);
-  } finally {
-    timeout.abort();
-  }
-};
-
-/** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
-const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
-  { session, plan }: SandboxSetup<SandboxProvider>,
-  sandboxName: string,
-  create: (signal: AbortSignal) => Promise<Handle>,
-): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
-  const { journal, display, progress } = session;
-  const provider = plan.provider.name;
-  let handle: Handle | undefined;
-  journal.write({ type: "creating", what: "sandbox", name: sandboxName });
-  yield* Effect.addFinalizer(() =>
-    Effect.promise(async () => {
-      // A sandbox that never came up is not known to be gone: the journal keeps naming it.
-      if (handle === undefined) return;
-      const endStep = display.step(`Closing the ${provider} sandbox`);
-      const problem = await closeInTime(handle);
-      endStep();
-      if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
-      else progress.warn(problem);
-    }),
-  );
-  return yield* interruptible(
-    async (signal) => {
-      handle = guardedHandle(await create(signal), provider);
-      return handle;
-    },
-    providerError(provider, "it could not be created"),
-  );
-});
 
 /** What all sandboxes have in common when they are new. */
 const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxProvider>) => ({
@@ -133,6 +89,7 @@ const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxP
   laterCommits: [],
   execCount: 0,
   hasNews: false,
+  environment: undefined,
 });
 
 const openBindMount = Effect.fnUntraced(function* (
@@ -143,7 +100,7 @@ const openBindMount = Effect.fnUntraced(function* (
   const { runId, repository, host } = session.plan;
   const { provider, usesSudo } = setup.plan;
   const knownCommits = [...new Set([checkout.tip, ...host.refs.map(({ sha }) => sha)])];
-  const mounts: readonly SandboxMount[] = yield* prepareSandboxGitDirectory({
+  const gitMounts = yield* prepareSandboxGitDirectory({
     filesDirectory: journal.filesDirectory,
     repository,
     checkout: { ...checkout, sha: checkout.tip },
@@ -151,9 +108,15 @@ const openBindMount = Effect.fnUntraced(function* (
     knownCommits,
     nestedRepositories: checkout.nestedRepositories,
   });
+  const mounts: readonly SandboxMount[] = [
+    ...gitMounts,
+    ...(setup.packageOnHost === undefined
+      ? []
+      : [{ hostPath: setup.packageOnHost, sandboxPath: MOUNTED_PACKAGE, readOnly: true }]),
+  ];
   const { git: hostGitDirectory } = sandboxDirectories(journal.filesDirectory);
   const open = (sandboxName: string) =>
-    acquireSandbox(setup, sandboxName, (signal) =>
+    acquireSandbox(session, provider.name, sandboxName, (signal) =>
       provider.create({
         runId,
         sandboxName,
@@ -174,6 +137,7 @@ const openBindMount = Effect.fnUntraced(function* (
   return {
     ...freshSandbox(setup),
     repository: repositoryIn(sandbox),
+    packagePath: setup.packageOnHost && MOUNTED_PACKAGE,
     isUnused: sandbox.isUnused,
     sharedCommits: knownCommits,
     warnings: [],
@@ -192,12 +156,16 @@ const openIsolated = Effect.fnUntraced(function* (
   if (checkout.worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
   const worktree = { ...checkout.worktree, baseSha: checkout.tip };
   const sandboxName = `sanddune-${runId}`;
-  const handle = yield* acquireSandbox(setup, sandboxName, (signal) =>
+  const handle = yield* acquireSandbox(session, provider.name, sandboxName, (signal) =>
     provider.create({
       ...{ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal },
       onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
     }),
   );
+  const packagePath = setup.packageOnHost && copiedPackage(handle.worktreePath);
+  if (setup.packageOnHost !== undefined && packagePath !== undefined) {
+    yield* bringPackage(handle, setup.packageOnHost, packagePath);
+  }
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
   const { commits, warnings } = yield* bringIntoSandbox({
     repository,
@@ -213,6 +181,7 @@ const openIsolated = Effect.fnUntraced(function* (
   const losesSubmodules = hasSubmodules && (yield* hasFilledSubmodules(worktree.path));
   return {
     ...freshSandbox(setup),
+    packagePath,
     isUnused: () => false,
     sharedCommits: commits,
     files,

@@ -8,6 +8,7 @@ import type {
 import { requireTerminal } from "../process/terminalLease.ts";
 import type {
   AgentOptions,
+  EnvironmentOptions,
   ResumeOptions,
   RunOptions,
   SandboxRunOptions,
@@ -15,6 +16,7 @@ import type {
 } from "../runOptions.ts";
 import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
+import { requireFreeName } from "./environment/access.ts";
 import {
   anyText,
   type Check,
@@ -29,6 +31,7 @@ import {
   text,
   texts,
 } from "./optionChecks.ts";
+import { trajectoryOption } from "./trajectoryOption.ts";
 import * as value from "./valueChecks.ts";
 
 /** Every option of a door, with what its value must be. */
@@ -55,6 +58,8 @@ const AGENT: Table<AgentOptions<unknown>> = {
   prices: value.prices,
   onRateLimit: value.onRateLimit,
   mcpServers: value.mcpServers,
+  until: value.until,
+  trajectory: trajectoryOption,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
 const RESUME: Table<ResumeOptions> = { resumeSession: value.resumeSession, forkSession: flag };
@@ -64,7 +69,13 @@ const INTERACTION: Table<SandboxInteractiveOptions> = {
   agent: value.interactiveAgent,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
-const LASTING_SANDBOX = { ...SESSION, sandbox: value.sandbox, logging: value.setupLogging };
+const ENVIRONMENT: Table<EnvironmentOptions> = { environment: value.environment };
+const LASTING_SANDBOX = {
+  ...SESSION,
+  ...ENVIRONMENT,
+  sandbox: value.sandbox,
+  logging: value.setupLogging,
+};
 
 /** Where there is both a checkout to be made and a prompt to be expanded. */
 const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT });
@@ -72,6 +83,7 @@ const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT
 const RUN: Table<RunOptions> = {
   ...AGENT,
   ...CHECKOUT,
+  ...ENVIRONMENT,
   ...RESUME,
   sandbox: value.sandbox,
   branchStrategy: value.branchStrategy,
@@ -85,6 +97,7 @@ const SANDBOX_RUN: Table<SandboxRunOptions> = {
 };
 const WORKTREE_RUN: Table<WorktreeRunOptions> = {
   ...AGENT,
+  ...ENVIRONMENT,
   ...RESUME,
   sandbox: value.sandbox,
   hooks: value.sandboxHooks,
@@ -215,6 +228,17 @@ const checkAgentCan = ({ agent, maxTokens, maxCostUsd, prices, mcpServers }: Age
   }
 };
 
+const checkEnvironment = ({
+  environment,
+  until,
+  mcpServers = {},
+}: EnvironmentOptions & AgentOptions<unknown>): void => {
+  if (until !== undefined && environment === undefined) {
+    throw new InvalidOptionsError("until", "there are no tests that could pass: pass `environment`, too.");
+  }
+  if (environment !== undefined) requireFreeName(mcpServers);
+};
+
 /** Makes the function that rejects what a door's types would have rejected, for callers that have none. */
 const validator =
   <Options extends object>(
@@ -229,7 +253,14 @@ const validator =
     for (const check of checks) check(options);
   };
 
-export const validateRun = validator(RUN, ["agent", "sandbox"], requirePrompt, checkResume, checkAgentCan);
+export const validateRun = validator(
+  RUN,
+  ["agent", "sandbox"],
+  requirePrompt,
+  checkResume,
+  checkAgentCan,
+  checkEnvironment,
+);
 export const validateSandboxRun = validator(SANDBOX_RUN, ["agent"], requirePrompt, checkAgentCan);
 export const validateWorktreeRun = validator(
   WORKTREE_RUN,
@@ -237,6 +268,7 @@ export const validateWorktreeRun = validator(
   requirePrompt,
   checkResume,
   checkAgentCan,
+  checkEnvironment,
 );
 
 export const validateInteractive = validator(

@@ -208,6 +208,15 @@ export const mcpServers: Check = (value) => {
   );
 };
 
+const isolation: Check = (value) =>
+  value === "shared" || value === "strict" ? undefined : 'must be "shared" or "strict"';
+export const environment: Check = (value) => {
+  if (typeof value === "string") return text(value);
+  members("environment", value, { path: text, isolation, startTimeoutMs: milliseconds });
+  return (value as { path?: unknown }).path === undefined ? "needs the `path` of its folder" : undefined;
+};
+export const until: Check = (value) => (value === "tests-pass" ? undefined : 'must be "tests-pass"');
+
 export const noResume: Check = () =>
   "a sandbox that lasts does not go on with a session of the agent's: each run in it begins a new one";
 

@@ -1,4 +1,4 @@
-import type { Commit, IterationResult, IterationUsage } from "../results.ts";
+import type { Artifact, Commit, IterationResult, IterationUsage } from "../results.ts";
 
 /**
  * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run
@@ -21,6 +21,10 @@ export abstract class SandduneError extends Error {
   /** Set when the worktree was kept on disk. */
   declare preservedWorktreePath?: string;
   declare logFilePath?: string;
+  /** As in `RunResult.trajectoryPath`. */
+  declare trajectoryPath?: string;
+  /** As in `RunResult.artifacts`. */
+  declare artifacts?: readonly Artifact[];
   /** What else the run has to say, as in `RunResult.warnings`: where things were kept, for one. */
   declare warnings?: string[];
   /** As in `RunResult.protectedPaths`. */

@@ -7,7 +7,7 @@ import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { branchRef } from "./refs.ts";
-import { SANDBOX_STASH_REFS, SANDBOX_UNCOMMITTED_REF } from "./runRefs.ts";
+import { SANDBOX_CHECKPOINT_REF, SANDBOX_STASH_REFS, SANDBOX_UNCOMMITTED_REF } from "./runRefs.ts";
 import { takeFile } from "./takeFile.ts";
 
 /** The repository in a sandbox, as far as taking commits out of it is concerned. */
@@ -27,6 +27,8 @@ export interface ExportRequest {
   readonly knownCommits: readonly string[];
   /** Whoever worked there was killed: what they had locked stays locked otherwise. */
   readonly breaksLocks: boolean;
+  /** The last checkpoint that the host has heard of and does not have yet. */
+  readonly checkpoint?: string | undefined;
   readonly timeoutMs: number;
 }
 
@@ -82,6 +84,21 @@ unset GIT_INDEX_FILE`;
 
 const BREAK_LOCKS = `find "$GIT_DIR" -path "$GIT_DIR/objects" -prune -o -name '*.lock' -type f -exec rm -f -- {} +`;
 
+/** What every script of ours begins with that lets git loose on a sandbox's repository: nothing of it is to run, or to block. */
+export const repositoryScript = ({ gitDirectory, handle }: SandboxRepository): string =>
+  `export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
+export LC_ALL=C GIT_DIR=${shellQuote(gitDirectory)} GIT_WORK_TREE=${shellQuote(handle.worktreePath)}
+cd -- "$GIT_WORK_TREE" || exit 1
+[ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
+odd=$(find "$GIT_DIR/refs" "$GIT_DIR" -maxdepth 8 -path "$GIT_DIR/objects" -prune -o ! -type f ! -type d -print 2>/dev/null | head -n 1)
+[ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }`;
+
+/** A checkpoint comes along if it is there as the host has heard of it. */
+const addCheckpoint = (checkpoint: string): string => `
+if git cat-file -e '${checkpoint}^{commit}' 2>/dev/null && git update-ref --no-deref ${SANDBOX_CHECKPOINT_REF} ${checkpoint} 2>/dev/null; then
+  others=$extra checkpoint=yes extra="$extra ${SANDBOX_CHECKPOINT_REF}"
+fi`;
+
 /**
  * Packs, in the sandbox, every commit of every branch that the host does not know, and prints a report: the tip of the
  * source branch, whether there is a bundle, and that the report is complete. Input is the list of known commits;
@@ -90,15 +107,10 @@ const BREAK_LOCKS = `find "$GIT_DIR" -path "$GIT_DIR/objects" -prune -o -name '*
 const packScript = (
   sandbox: SandboxRepository,
   sourceBranch: string | undefined,
-  { breaksLocks } = { breaksLocks: false },
+  { breaksLocks, checkpoint }: Partial<ExportRequest> = {},
 ): string => {
   const source = sourceBranch === undefined ? "HEAD" : branchRef(sourceBranch);
-  return `export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
-export LC_ALL=C GIT_DIR=${shellQuote(sandbox.gitDirectory)} GIT_WORK_TREE=${shellQuote(sandbox.handle.worktreePath)}
-cd -- "$GIT_WORK_TREE" || exit 1
-[ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
-odd=$(find "$GIT_DIR/refs" "$GIT_DIR" -maxdepth 8 -path "$GIT_DIR/objects" -prune -o ! -type f ! -type d -print 2>/dev/null | head -n 1)
-[ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }
+  return `${repositoryScript(sandbox)}
 ${breaksLocks ? BREAK_LOCKS : ""}
 known="$GIT_DIR/sanddune-known"
 bundle="$GIT_DIR/${BUNDLE}"
@@ -113,11 +125,15 @@ for stashed in $(git rev-parse --quiet --verify refs/stash >/dev/null && git rev
   number=$((number + 1))
   git update-ref ${SANDBOX_STASH_REFS}$number "$stashed" && extra="$extra ${SANDBOX_STASH_REFS}$number"
 done
-new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
-if [ -n "$new" ]; then
-  git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || exit 1
+checkpoint=${checkpoint === undefined ? "" : addCheckpoint(checkpoint)}
+pack() {
+  new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || return 1
+  [ -n "$new" ] || return 0
+  git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || return 1
   echo ${HAS_BUNDLE}
-fi
+}
+# Whatever became of the checkpoints, the commits must get out.
+pack || { [ -n "$checkpoint" ] && extra=$others && rm -rf "$bundle" && pack; } || exit 1
 rm -f "$known"
 echo ${COMPLETE}`;
 };

@@ -2,6 +2,8 @@ import * as Effect from "effect/Effect";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
+import type { Checkpoint } from "./checkpoint.ts";
+import { holdCheckpoints } from "./checkpointImport.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { git } from "./git.ts";
 import { findPrivateChange } from "./privateFiles.ts";
@@ -16,6 +18,7 @@ import {
 } from "./refs.ts";
 import {
   beforeRewriteRef,
+  SANDBOX_CHECKPOINT_REF,
   SANDBOX_STASH_REFS,
   SANDBOX_UNCOMMITTED_REF,
   strayRef,
@@ -34,6 +37,8 @@ export interface ImportTarget {
   readonly expectedTip: string;
   /** Whether the agent may replace commits that were there before the run. Its own it always may. */
   readonly allowsRewrite: boolean;
+  /** Checkpoints that the host has heard of and does not have yet. */
+  readonly checkpoints?: readonly Checkpoint[];
 }
 
 export interface ImportedCommits {
@@ -184,6 +189,7 @@ const keepStrays = Effect.fnUntraced(function* (
     ([name, sha]) =>
       name !== source &&
       name !== SANDBOX_UNCOMMITTED_REF &&
+      name !== SANDBOX_CHECKPOINT_REF &&
       (name !== "HEAD" || (sha !== tip && !isBranchTip(sha))),
   );
   // What the bundle names but does not hold cannot be kept.
@@ -215,6 +221,7 @@ export const importCommits = Effect.fnUntraced(function* (
     exported.bundlePath === undefined ? new Map() : yield* takeOver(target, exported.bundlePath);
   const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
   const strayWarnings = (tip: string) => keepStrays(target, source, tip, heads);
+  const checkpointWarnings = yield* holdCheckpoints(target, heads, target.checkpoints ?? []);
   const uncommitted = yield* holdUncommitted(target, heads.get(SANDBOX_UNCOMMITTED_REF), exported);
   const tip = yield* resolveTip(target, heads.get(source), exported);
   const moveWarnings = yield* moveBranch(target, tip).pipe(
@@ -224,6 +231,6 @@ export const importCommits = Effect.fnUntraced(function* (
     tip,
     uncommitted,
     heads: [...new Set(heads.values())].filter((sha) => sha !== uncommitted),
-    warnings: [...moveWarnings, ...(yield* strayWarnings(tip))],
+    warnings: [...moveWarnings, ...(yield* strayWarnings(tip)), ...checkpointWarnings],
   };
 });

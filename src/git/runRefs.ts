@@ -30,7 +30,12 @@ export const strayRef = (runId: string, name: string): string => {
   return `${keptRefs(runId)}${readable.replace(/^-|-$/g, "")}-${hash}`;
 };
 
-/** The run that a ref is of, if it is one of a run's. */
+/** Checkpoints of a run, numbered by the last action that each of them holds. */
+export const checkpointRefs = (runId: string): string => `${RUN_REFS}${runId}/checkpoints/`;
+
+export const checkpointRef = (runId: string, number: number): string => `${checkpointRefs(runId)}${number}`;
+
+/** The run that a ref is of, if it is one of a run's. Checkpoints are part of the run's record: they are not meant. */
 export const runOfRef = (ref: string): string | undefined =>
   /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
@@ -39,3 +44,6 @@ export const SANDBOX_UNCOMMITTED_REF = `${RUN_REFS}uncommitted`;
 
 /** In a sandbox: what the agent has stashed, numbered. */
 export const SANDBOX_STASH_REFS = `${RUN_REFS}stash/`;
+
+/** In a sandbox: the last checkpoint, with all earlier ones behind it. */
+export const SANDBOX_CHECKPOINT_REF = `${RUN_REFS}checkpoint`;

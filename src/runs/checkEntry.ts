@@ -7,6 +7,7 @@ type Check = (value: unknown) => boolean;
 type Fields = Readonly<Record<string, Check>>;
 
 const isText: Check = (value) => typeof value === "string" && !value.includes("\0");
+const isTextOrNull: Check = (value) => value === null || isText(value);
 const isCount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const isDate: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
 const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
@@ -59,6 +60,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   kept: { ...THING, reason: isText },
   phase: { phase: isText, durationMs: isCount },
   iteration: { iteration: isCount, usage: optional(USAGE), commits: listOf(isText) },
+  tests: { iteration: isCount, passed: isCount, failed: isCount, total: isCount, error: isTextOrNull },
   ended: { state: oneOf("succeeded", "failed", "aborted"), problem: optional(isText) },
   cleaned: {},
 };

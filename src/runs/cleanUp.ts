@@ -125,7 +125,7 @@ const clean = Effect.fnUntraced(function* (
   if (options.runs.length === 0 && options.branches.length === 0) yield* settle(yield* findOfNoRepository);
   const keepsSomething = staying(outcomes);
   const wantsRecords = options.records || options.runs.length > 0;
-  if (wantsRecords) yield* settle(findRecords(scope, keepsSomething));
+  if (wantsRecords) yield* settle(yield* findRecords(scope, keepsSomething));
   else if (options.remove) {
     for (const run of scope.selected) {
       if (run.state === "dead" && !run.isCleaned && !keepsSomething.has(run.runId)) {

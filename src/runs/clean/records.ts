@@ -1,31 +1,59 @@
 import { rmSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import { gitText } from "../../git/git.ts";
+import { updateRefs } from "../../git/refs.ts";
+import { checkpointRefs, RUN_REFS } from "../../git/runRefs.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import type { CleanScope, Leftover } from "./leftover.ts";
+import type { RunRecord } from "../runRecord.ts";
+import { type CleanScope, count, type Leftover } from "./leftover.ts";
 
-/** Journals and run logs of runs of which nothing else is left. */
-export const findRecords = (
-  { selected }: CleanScope,
+const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>
+  gitText(["for-each-ref", "--format=%(refname)", RUN_REFS], { cwd }).pipe(
+    Effect.map((output) => output.split("\n")),
+  );
+
+const removeFiles = ({ runDirectory, logFilePath }: RunRecord): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    async () => {
+      if (logFilePath !== undefined) rmSync(logFilePath, { force: true });
+      await removeDirectory(runDirectory);
+    },
+    (reason) => reason as SandduneError,
+  );
+
+/**
+ * Journals, run logs and checkpoints of runs of which nothing else is left. Checkpoints go first: without the journal, nobody
+ * would know whose they are.
+ */
+export const findRecords = Effect.fnUntraced(function* (
+  { selected, repository }: CleanScope,
   /** Runs of which something stays. */
   keepsSomething: ReadonlySet<string>,
-): Leftover[] =>
-  selected
-    .filter(({ runId }) => !keepsSomething.has(runId))
-    .map((run) => {
-      const log = run.logFilePath;
-      return {
-        what: "record",
-        name: run.runDirectory,
-        runIds: [run.runId],
-        detail: log === undefined ? "journal" : "journal and run log",
-        remove: interruptible(
-          async () => {
-            if (log !== undefined) rmSync(log, { force: true });
-            await removeDirectory(run.runDirectory);
-          },
-          (reason) => reason as SandduneError,
-        ).pipe(Effect.asVoid),
-      };
-    });
+): Effect.fn.Return<Leftover[], SandduneError> {
+  const cwd = repository.topLevel;
+  const runs = selected.filter(({ runId }) => !keepsSomething.has(runId));
+  const refs = runs.length === 0 ? [] : yield* listRefs(cwd);
+  return runs.map((run): Leftover => {
+    const checkpoints = refs.filter((ref) => ref.startsWith(checkpointRefs(run.runId)));
+    const parts = [
+      "journal",
+      run.logFilePath !== undefined && "run log",
+      checkpoints.length > 0 && count(checkpoints.length, "checkpoint"),
+    ].filter((part) => part !== false);
+    return {
+      what: "record",
+      name: run.runDirectory,
+      runIds: [run.runId],
+      detail: parts.length < 3 ? parts.join(" and ") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`,
+      remove: Effect.andThen(
+        updateRefs(
+          cwd,
+          checkpoints.map((ref) => ({ ref, to: undefined })),
+        ),
+        removeFiles(run),
+      ),
+    };
+  });
+});

@@ -1,0 +1,23 @@
+import { Command } from "commander";
+import { createEnvCheckCommand } from "./envCheckCommand.ts";
+import { createEnvRunCommand } from "./envRunCommand.ts";
+import { createEnvServeCommand } from "./envServeCommand.ts";
+import { withExamples } from "./helpExamples.ts";
+
+/** `sanddune env …`. */
+export const createEnvCommand = (): Command =>
+  withExamples(
+    new Command("env")
+      .description("The tests of an environment: offers, checks and runs them on this machine.")
+      .addCommand(createEnvServeCommand())
+      .addCommand(createEnvCheckCommand())
+      .addCommand(createEnvRunCommand()),
+    {
+      title: "See whether an environment is right, then run its tests",
+      command: "sanddune env check tests/env && sanddune env run tests/env",
+    },
+    {
+      title: "Offer them to an agent: sanddune mcp is its way in",
+      command: "sanddune env serve tests/env",
+    },
+  );

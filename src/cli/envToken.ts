@@ -1,0 +1,15 @@
+import { TOKEN_VARIABLE } from "../environment/run/environmentOf.ts";
+import { UsageError } from "./usageError.ts";
+
+export const TOKEN_FLAG = [
+  "--token-env <name>",
+  `the env var with the test server's token (default: ${TOKEN_VARIABLE})`,
+] as const;
+
+/** The token of a test server, which stands on nobody's command line: others could read it there. */
+export const tokenOf = (name: string | undefined): string | undefined => {
+  const token = process.env[name ?? TOKEN_VARIABLE];
+  if (token !== undefined && token !== "") return token;
+  if (name === undefined) return undefined;
+  throw new UsageError(`--token-env: the env var ${JSON.stringify(name)} is not set. Put the token into it`);
+};

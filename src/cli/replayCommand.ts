@@ -1,0 +1,122 @@
+import { join } from "node:path";
+import { Command, Option } from "commander";
+import type { Replay } from "../trajectory/replay.ts";
+import { kebabCase } from "./flagNames.ts";
+import { withExamples } from "./helpExamples.ts";
+import { print, printJson, tell, terminalColumns } from "./output.ts";
+import { performing } from "./performing.ts";
+import { addEvaluateFlags, type EvaluateFlags, evaluate } from "./replayEvaluate.ts";
+import { wholeNumberOrNone } from "./runValues.ts";
+import { tellUnreadable } from "./unreadableRuns.ts";
+import { UsageError } from "./usageError.ts";
+
+interface ReplayFlags extends EvaluateFlags {
+  readonly step?: number;
+  readonly checkout?: number;
+  readonly to?: string;
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+const open = async ({ cwd }: ReplayFlags, wanted: string): Promise<Replay> => {
+  const [{ findRepository, listRuns }, { findRun }, { openReplay }] = await Promise.all([
+    import("../runs/listRuns.ts"),
+    import("../runs/findRun.ts"),
+    import("../trajectory/replay.ts"),
+  ]);
+  const repository = await findRepository(cwd);
+  return openReplay(repository, findRun(listRuns(repository, tellUnreadable), wanted, "last"));
+};
+
+/** Where nothing else is, and where it goes with the run. */
+const checkoutPlace = ({ runDirectory }: Replay, step: number): string =>
+  join(runDirectory, "checkouts", String(step));
+
+const checkOut = async (replay: Replay, step: number, { to, json }: ReplayFlags): Promise<void> => {
+  const { checkOutStep, findStep } = await import("../trajectory/replay.ts");
+  const directory = await checkOutStep(replay, step, to ?? checkoutPlace(replay, step));
+  const { commit } = findStep(replay, step);
+  if (json) await printJson({ step, commit, directory });
+  else await print(directory);
+};
+
+const showStep = async (replay: Replay, number: number, { json }: ReplayFlags): Promise<void> => {
+  const { findStep, patchOfStep } = await import("../trajectory/replay.ts");
+  const step = findStep(replay, number);
+  const patch = await patchOfStep(replay, step);
+  if (json) {
+    const { stepSummary } = await import("./replayJson.ts");
+    return printJson(stepSummary(step, patch));
+  }
+  const { stepLines } = await import("./replayTable.ts");
+  await print(stepLines(replay, step, patch).join("\n"));
+};
+
+const showAll = async (replay: Replay, { json }: ReplayFlags): Promise<void> => {
+  if (json) {
+    const { replaySummary } = await import("./replayJson.ts");
+    return printJson(replaySummary(replay));
+  }
+  const { replayTable } = await import("./replayTable.ts");
+  await print(replayTable(replay, terminalColumns()).join("\n"));
+};
+
+const FOR_EVALUATION = ["sandbox", "imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
+
+/** A flag that would mean nothing is a slip. */
+const checkFlags = (flags: ReplayFlags): void => {
+  if (flags.to !== undefined && flags.checkout === undefined) {
+    throw new UsageError("--to says where files are put, so it needs --checkout STEP");
+  }
+  const lonely = FOR_EVALUATION.find((flag) => flags[flag] !== undefined);
+  if (lonely !== undefined && flags.evaluate === undefined) {
+    throw new UsageError(`--${kebabCase(lonely)} says where tests are run, so it needs --evaluate DIR`);
+  }
+};
+
+const perform = async (flags: ReplayFlags, wanted: string): Promise<void> => {
+  checkFlags(flags);
+  let replay = await open(flags, wanted);
+  if (flags.evaluate !== undefined) {
+    await evaluate(replay, flags.evaluate, flags);
+    replay = await open(flags, replay.run.runId);
+  }
+  if (flags.html !== undefined) {
+    const { writePage } = await import("../trajectory/writePage.ts");
+    await writePage(replay, flags.html);
+    await tell(`Page: ${flags.html}`);
+  }
+  if (flags.checkout !== undefined) return checkOut(replay, flags.checkout, flags);
+  if (flags.step !== undefined) return showStep(replay, flags.step, flags);
+  await showAll(replay, flags);
+};
+
+/** `sanddune replay`: a recorded run, step by step. */
+export const createReplayCommand = (): Command =>
+  withExamples(
+    addEvaluateFlags(
+      new Command("replay")
+        .description("Shows a run that was recorded with --trajectory, step by step.")
+        .argument("<run>", "its id, the beginning or the end of it, or its name (of several, the last)")
+        .option("--step <n>", "show one step in full, with what it has changed", wholeNumberOrNone)
+        .addOption(
+          new Option("--checkout <n>", "write the files as they were after a step into a new directory")
+            .argParser(wholeNumberOrNone)
+            .conflicts("step"),
+        )
+        .option("--to <dir>", "that directory, which must not exist (default: one in the run's own)")
+        .option("--html <file>", "write a page: the tests over the steps as a chart, and all steps")
+        .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+        .option("--json", "print what is shown as one JSON object"),
+    ).action(performing(perform)),
+    { title: "What an agent did, and what came of it", command: "sanddune replay 7f3a21" },
+    { title: "One step, with its patch", command: "sanddune replay 7f3a21 --step 12" },
+    {
+      title: "The files as they were after it, to try something",
+      command: "sanddune replay 7f3a21 --checkout 12 --to /tmp/after-12",
+    },
+    {
+      title: "How many tests passed after each step, as a page",
+      command: "sanddune replay 7f3a21 --evaluate tests/env --html replay.html",
+    },
+  );

@@ -1,0 +1,75 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { findProject } from "../findProject.ts";
+import type { Replay } from "../trajectory/replay.ts";
+import { showTests } from "../trajectory/words.ts";
+import { createSandboxProvider, type SandboxFlags, sandboxNames } from "./chosenSandbox.ts";
+import { choices } from "./flagChoices.ts";
+import { tell } from "./output.ts";
+import { choicesOf } from "./runDefaults.ts";
+import { collect, collectHosts, collectMounts } from "./runValues.ts";
+import { abortOnStopSignals } from "./stopSignals.ts";
+
+/** The flags of `sanddune replay --evaluate`. */
+export interface EvaluateFlags
+  extends Pick<SandboxFlags, "imageName" | "network" | "mount" | "host" | "readOnlyPath" | "path"> {
+  readonly cwd?: string;
+  readonly evaluate?: string;
+  readonly sandbox?: string;
+}
+
+const STOPPED = {
+  subject: "The evaluation",
+  kept: "The results that it had by then are kept.",
+  tidying: "closing its sandbox",
+};
+
+export const addEvaluateFlags = (command: Command): Command =>
+  command
+    .optionsGroup("Evaluation:")
+    .option(
+      "--evaluate <dir>",
+      "run the tests of an environment on the files after every step that changed any",
+    )
+    .addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames))
+    .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
+    .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
+    .option("--mount <host:path>", "show a host file or directory in the sandbox (repeatable)", collectMounts)
+    .option(
+      "--host <url>",
+      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
+      collectHosts,
+    )
+    .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
+    .option("--path <dirs>", "PATH in bubblewrap");
+
+/** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and keeps what comes of them. */
+export const evaluate = async (replay: Replay, directory: string, flags: EvaluateFlags): Promise<void> => {
+  const [{ openCommitEvaluator }, { evaluateSteps, stepsToEvaluate }] = await Promise.all([
+    import("../evaluateCommits.ts"),
+    import("../trajectory/evaluate.ts"),
+  ]);
+  const chosen = choicesOf(flags, await findProject(flags.cwd));
+  const { imageName, network, mount, host, readOnlyPath, path } = flags;
+  const sandbox = await createSandboxProvider(
+    { sandbox: chosen.sandbox, imageName: chosen.imageName },
+    { imageName, network, mount, host, readOnlyPath, path },
+  );
+  using stop = abortOnStopSignals(STOPPED);
+  const { signal } = stop;
+  const cwd = flags.cwd ?? ".";
+  const onProgress = (sentence: string) => void tell(sentence);
+  const environment = resolve(directory);
+  const evaluator = await openCommitEvaluator({ environment, sandbox, cwd, signal, onProgress });
+  const last = stepsToEvaluate(replay).at(-1)?.number ?? 0;
+  try {
+    await evaluateSteps(replay, {
+      environment,
+      evaluateCommit: (commit) => evaluator.evaluate(commit),
+      onResults: ({ number }, results) => void tell(`Step ${number} of ${last}: ${showTests(results)}`),
+      signal,
+    });
+  } finally {
+    await evaluator.close();
+  }
+};

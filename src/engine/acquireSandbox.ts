@@ -1,0 +1,57 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "./guardedHandle.ts";
+import type { Session } from "./session.ts";
+
+const CLOSE_TIMEOUT_MS = 60_000;
+
+/** Closes a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
+const closeInTime = async (handle: SandboxHandle): Promise<string | undefined> => {
+  const timeout = new AbortController();
+  try {
+    return await Promise.race([
+      handle.close().then(
+        () => undefined,
+        (error: Error) => error.message,
+      ),
+      delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
+        signal: timeout.signal,
+      }),
+    ]);
+  } finally {
+    timeout.abort();
+  }
+};
+
+/** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
+export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
+  { journal, display, progress }: Session,
+  provider: string,
+  sandboxName: string,
+  create: (signal: AbortSignal) => Promise<Handle>,
+): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
+  let handle: Handle | undefined;
+  journal.write({ type: "creating", what: "sandbox", name: sandboxName });
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      // A sandbox that never came up is not known to be gone: the journal keeps naming it.
+      if (handle === undefined) return;
+      const endStep = display.step(`Closing the ${provider} sandbox`);
+      const problem = await closeInTime(handle);
+      endStep();
+      if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+      else progress.warn(problem);
+    }),
+  );
+  return yield* interruptible(
+    async (signal) => {
+      handle = guardedHandle(await create(signal), provider);
+      return handle;
+    },
+    providerError(provider, "it could not be created"),
+  );
+});

@@ -1,0 +1,60 @@
+import type { McpServers } from "../../agents/contract.ts";
+import { InvalidOptionsError } from "../../errors.ts";
+import type { AgentPlan } from "../plan.ts";
+import type { TestAccess } from "./live.ts";
+import { inPackage } from "./package.ts";
+
+/** What agents know the tools for tests by. */
+const MCP_SERVER_NAME = "sanddune";
+
+/** Refuses a server of the caller's that has the name of ours. */
+export const requireFreeName = (mcpServers: McpServers): void => {
+  if (!Object.hasOwn(mcpServers, MCP_SERVER_NAME)) return;
+  throw new InvalidOptionsError(
+    "mcpServers",
+    `${MCP_SERVER_NAME} is the name of the tools that come with \`environment\`: choose another one.`,
+  );
+};
+
+/** How a server, and its clients of ours, get the token. */
+export const TOKEN_FOR_SERVER = "SANDDUNE_ENVIRONMENT_TOKEN";
+
+const URL_VARIABLE = "SANDDUNE_TESTS_URL";
+const SOCKET_VARIABLE = "SANDDUNE_TESTS_SOCKET";
+const TOKEN_VARIABLE = "SANDDUNE_TESTS_TOKEN";
+
+/** The servers that an agent is given: the caller's, and that of the tests, if it can be given any. */
+export const mcpServersFor = (
+  { agent, mcpServers }: Pick<AgentPlan, "agent" | "mcpServers">,
+  access: TestAccess | undefined,
+): McpServers | undefined =>
+  access !== undefined && agent.acceptsMcpServers ? { ...mcpServers, ...access.mcpServers } : mcpServers;
+
+export interface TestAddress {
+  readonly packagePath: string;
+  readonly url: string;
+  /** Where commands do not share a network with each other, they still share files. */
+  readonly socket: string | undefined;
+  readonly token: string;
+  /** What an agent has to know before it runs tests. */
+  readonly note?: string;
+}
+
+export const accessTo = ({ packagePath, url, socket, token, note }: TestAddress): TestAccess => ({
+  mcpServers: {
+    [MCP_SERVER_NAME]: {
+      command: "node",
+      args: [
+        ...["--no-warnings", inPackage(packagePath).tool, "mcp", "--url", url],
+        ...(socket === undefined ? [] : ["--socket", socket]),
+        ...(note === undefined ? [] : ["--note", note]),
+      ],
+      env: { [TOKEN_FOR_SERVER]: token },
+    },
+  },
+  env: {
+    [URL_VARIABLE]: url,
+    [TOKEN_VARIABLE]: token,
+    ...(socket !== undefined && { [SOCKET_VARIABLE]: socket }),
+  },
+});

@@ -1,0 +1,74 @@
+import type { ParameterValues, TestProgress, TestResults } from "../../environment/contract.ts";
+import { readResults } from "../../environment/readResults.ts";
+import { EnvironmentStartError } from "../../errors.ts";
+import { inPackage } from "./package.ts";
+import { type CommandRunner, runTool } from "./toolProgram.ts";
+
+/** Which tests are to be run. */
+export interface TestRequest {
+  /** All tests when it is left out. */
+  readonly path?: string;
+  readonly parameters?: ParameterValues;
+  readonly onProgress?: (progress: TestProgress) => void;
+}
+
+/** An environment in a sandbox, and what it is to test. */
+export interface TestPlace {
+  readonly sandbox: CommandRunner;
+  /** Where the environment's package is in the sandbox. */
+  readonly packagePath: string;
+  /** What is tested, in the sandbox. */
+  readonly worktree: string;
+  /** A directory in the sandbox for what the set-up makes. */
+  readonly scratch: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What is told if there is nothing to be told. */
+export const withoutResults = (path: string, error: string): TestResults => ({
+  path,
+  passed: 0,
+  failed: 0,
+  total: 0,
+  tests: [],
+  error,
+});
+
+/** How the program for environments is told where everything is. */
+export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): string[] => [
+  ...["--directory", inPackage(packagePath).directory],
+  ...["--worktree", worktree, "--scratch", scratch],
+];
+
+/**
+ * Runs tests by a process of its own, which has begun only now: whatever has happened to a server in the same sandbox. That the
+ * tests could not be run is a result, too; that the sandbox is gone is not.
+ */
+export const evaluate = async (
+  place: TestPlace,
+  { path = "", parameters, onProgress }: TestRequest,
+  signal: AbortSignal,
+): Promise<TestResults> => {
+  let results: TestResults | undefined;
+  try {
+    await runTool(place.sandbox, {
+      tool: inPackage(place.packagePath).tool,
+      args: [
+        ...["run", "--no-setup", ...placeArguments(place)],
+        ...(parameters ? ["--parameters", JSON.stringify(parameters)] : []),
+        ...["--", path],
+      ],
+      env: place.env,
+      signal,
+      onMessage: (message) => {
+        if (message.type === "result") results ??= readResults(message.result);
+        else if (message.type === "progress" && message.progress !== undefined)
+          onProgress?.(message.progress);
+      },
+    });
+  } catch (reason) {
+    if (!(reason instanceof EnvironmentStartError)) throw reason;
+    return withoutResults(path, reason.message);
+  }
+  return results ?? withoutResults(path, "the tests have told no results");
+};

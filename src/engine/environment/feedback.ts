@@ -1,0 +1,11 @@
+import { allPassed, type TestResults } from "../../environment/contract.ts";
+import { describeResults } from "../../environment/describeResults.ts";
+
+/** Enough for dozens of failures, and little beside the prompt of an agent. */
+const MAX_LENGTH = 8000;
+
+/** The prompt of a later iteration: the same as before and, if tests failed after the last one, what still fails. */
+export const withFeedback = (prompt: string, last: TestResults | undefined): string =>
+  last === undefined || allPassed(last)
+    ? prompt
+    : `${prompt}\n\nThe tests were run after your last turn. ${describeResults(last, MAX_LENGTH)}\n`;

@@ -1,0 +1,56 @@
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import type * as Effect from "effect/Effect";
+import { copyEnvironment } from "../../environment/loadEnvironment.ts";
+import { TOOL_FILES, toolDirectory } from "../../environment/toolPath.ts";
+import type { SandduneError } from "../../errors.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
+
+/** Where a package is in a bind-mount sandbox. */
+export const MOUNTED_PACKAGE = "/sanddune/environment";
+
+/** Where a package is in a sandbox that has files of its own: beside the worktree, where directories can be made. */
+export const copiedPackage = (worktreePath: string): string =>
+  posix.join(posix.dirname(worktreePath), "sanddune-environment");
+
+/** Copies a package into a sandbox that has files of its own. */
+export const bringPackage = (
+  handle: IsolatedSandboxHandle,
+  packageOnHost: string,
+  packagePath: string,
+): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    () => handle.copyIn(packageOnHost, packagePath),
+    (reason) => reason as SandduneError,
+  );
+
+const FILES = "files";
+const PACKAGE = "node_modules/sanddune";
+
+/** The paths in a package, wherever that is. */
+export const inPackage = (path: string) => ({
+  tool: `${path}/${PACKAGE}/tool.js`,
+  /** The environment's folder. */
+  directory: `${path}/${FILES}`,
+});
+
+const MANIFEST = {
+  name: "sanddune",
+  type: "module",
+  exports: { "./environment": "./index.js" },
+};
+
+/**
+ * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and, unless the sandbox is not to
+ * have it, the environment's files beside it, so that they find `sanddune/environment` as an installed package.
+ */
+export const writePackage = async (
+  path: string,
+  environment?: { readonly directory: string; readonly files: readonly string[] },
+): Promise<void> => {
+  await mkdir(join(path, PACKAGE), { recursive: true });
+  await writeFile(join(path, PACKAGE, "package.json"), JSON.stringify(MANIFEST));
+  for (const name of TOOL_FILES) await copyFile(join(toolDirectory(), name), join(path, PACKAGE, name));
+  if (environment !== undefined) await copyEnvironment(environment, join(path, FILES));
+};

@@ -1,0 +1,92 @@
+import { type RecordedEvent, trajectoryPath } from "../engine/trajectoryFile.ts";
+import type { TestResults } from "../environment/contract.ts";
+import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
+import { readJsonLines } from "./jsonLines.ts";
+
+type Entry<Type extends WrittenEntry["type"]> = Extract<WrittenEntry, { type: Type }>;
+
+/** Something that the agent did. */
+export interface RecordedAction {
+  /** Counts from 1, through all iterations. */
+  readonly number: number;
+  readonly iteration: number;
+  readonly at: string;
+  readonly tool: string | undefined;
+  readonly input: string;
+  readonly isError: boolean;
+  readonly isUnfinished: boolean;
+  /** What the agent said and did since the action before. */
+  readonly events: readonly RecordedEvent[];
+}
+
+/** A recorded run, as its file tells it. */
+export interface RecordedRun {
+  readonly runId: string;
+  readonly agent: string;
+  readonly base: string;
+  readonly begunAt: string;
+  readonly endedAt: string | undefined;
+  /** `undefined` as long as it goes on, and if it was cut off. */
+  readonly state: Entry<"ended">["state"] | undefined;
+  readonly iterations: number;
+  readonly actions: readonly RecordedAction[];
+  readonly checkpoints: readonly Entry<"checkpoint">[];
+  readonly unchanged: readonly Entry<"unchanged">[];
+  readonly tests: readonly {
+    readonly action: number;
+    readonly commit: string;
+    readonly results: TestResults;
+  }[];
+  readonly artifacts: readonly { readonly path: string; readonly bytes: number }[];
+  /** What the agent said after its last action. */
+  readonly lastEvents: readonly RecordedEvent[];
+}
+
+const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
+  entries.filter((entry): entry is Entry<Type> => entry.type === type);
+
+/** Numbers that go on from one to the next: whatever else a file says comes from no run. */
+const inOrder = <T extends { readonly number: number }>(items: readonly T[]): T[] => {
+  let last = -1;
+  return items.filter(({ number }) => {
+    const isNext = number > last;
+    if (isNext) last = number;
+    return isNext;
+  });
+};
+
+/** Each action with what was said before it was over. */
+const actionsOf = (entries: readonly WrittenEntry[]) => {
+  const actions: RecordedAction[] = [];
+  let events: RecordedEvent[] = [];
+  for (const entry of entries) {
+    if (entry.type === "event") events.push(entry.event);
+    if (entry.type !== "action" || entry.number !== actions.length + 1) continue;
+    const { at, number, iteration, tool, input, isError = false, isUnfinished = false } = entry;
+    actions.push({ at, number, iteration, tool, input, isError, isUnfinished, events });
+    events = [];
+  }
+  return { actions, lastEvents: events };
+};
+
+/** Reads what a run has recorded; `undefined` if it has not. */
+export const readTrajectory = (runDirectory: string): RecordedRun | undefined => {
+  const entries = readJsonLines(trajectoryPath(runDirectory), checkEntry) ?? [];
+  const [begun] = ofType(entries, "begun");
+  if (begun === undefined) return undefined;
+  const ended = ofType(entries, "ended").at(-1);
+  return {
+    runId: begun.runId,
+    agent: begun.agent,
+    base: begun.base,
+    begunAt: begun.at,
+    endedAt: ended?.at,
+    state: ended?.state,
+    iterations: ofType(entries, "iteration").length,
+    ...actionsOf(entries),
+    checkpoints: inOrder(ofType(entries, "checkpoint")),
+    unchanged: inOrder(ofType(entries, "unchanged")),
+    tests: ofType(entries, "tests").map(({ action, commit, results }) => ({ action, commit, results })),
+    artifacts: ofType(entries, "artifact").map(({ path, bytes }) => ({ path, bytes })),
+  };
+};

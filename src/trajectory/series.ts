@@ -1,0 +1,50 @@
+import { basename } from "node:path";
+import type { TestResults } from "../environment/contract.ts";
+import type { Step } from "./steps.ts";
+
+export interface Point {
+  /** The step after which it is so. */
+  readonly number: number;
+  readonly passed: number;
+  readonly total: number;
+}
+
+/** How many tests pass over the steps of a run. */
+export interface Series {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+const seriesNamed = (
+  name: string,
+  steps: readonly Step[],
+  resultsOf: (step: Step) => TestResults | undefined,
+): Series => ({
+  name,
+  points: steps.flatMap((step) => {
+    const results = resultsOf(step);
+    return results === undefined
+      ? []
+      : [{ number: step.number, passed: results.passed, total: results.total }];
+  }),
+});
+
+/** The environments that the commits of a run were evaluated with, by the order of the steps. */
+export const environmentsOf = (steps: readonly Step[]): string[] => [
+  ...new Set(steps.flatMap(({ evaluations }) => [...evaluations.keys()])),
+];
+
+/** What there is to draw: the tests of the run itself, and those of each environment since. */
+export const seriesOf = (steps: readonly Step[]): Series[] =>
+  [
+    seriesNamed("during the run", steps, ({ tests }) => tests),
+    ...environmentsOf(steps).map((environment) =>
+      seriesNamed(`evaluated with ${basename(environment)}`, steps, ({ evaluations }) =>
+        evaluations.get(environment),
+      ),
+    ),
+  ].filter(({ points }) => points.length > 0);
+
+/** What is said of tests after a step in one place: what was found out since or, without that, what the run itself found out. */
+export const resultsAfter = ({ evaluations, tests }: Step): TestResults | undefined =>
+  [...evaluations.values()].at(-1) ?? tests;

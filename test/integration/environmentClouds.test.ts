@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { run, scripted } from "../../src/index.ts";
+import type { IsolatedSandboxProvider } from "../../src/sandboxes/contract.ts";
+import { modal } from "../../src/sandboxes/modal.ts";
+import { CLOUDS } from "../helpers/cloud/clouds.ts";
+import { greetingEnvironment } from "../helpers/environments.ts";
+import { leftovers } from "../helpers/leftovers.ts";
+import { temporaryRepository } from "../helpers/repository.ts";
+import { modalServer } from "../sandboxes/modalScene.ts";
+
+const TIMEOUT_MS = 120_000;
+
+/** Asks the test server as an agent would that cannot be given tools. */
+const ASK = `node --input-type=module -e '
+const { SANDDUNE_TESTS_URL: url, SANDDUNE_TESTS_TOKEN: token } = process.env;
+const response = await fetch(url + "/run", { method: "POST", headers: { authorization: "Bearer " + token } });
+const { passed, total } = await response.json();
+console.log(passed + " of " + total);
+'`;
+
+const write = (text: string) => ({ commit: `Say ${text}`, files: { "hello.txt": `${text}\n` } });
+
+/** The tests are in a second sandbox, which answers the agent and the run. */
+const checkTests = async (sandbox: IsolatedSandboxProvider): Promise<void> => {
+  const cwd = temporaryRepository();
+  const printed: string[] = [];
+  const { iterations, warnings } = await run({
+    agent: scripted([write("goodbye"), { shell: ASK }, write("hello"), { shell: ASK }]),
+    sandbox,
+    branchStrategy: { type: "branch", branch: "agent/work" },
+    cwd,
+    prompt: "Greet.",
+    environment: greetingEnvironment(),
+    until: "tests-pass",
+    maxIterations: 3,
+    logging: {
+      type: "file",
+      quiet: true,
+      onAgentStreamEvent: (event) => {
+        if (event.type === "toolResult") printed.push(event.output);
+      },
+    },
+  });
+  expect(printed).toEqual(["1 of 2", "2 of 2"]);
+  expect(iterations).toMatchObject([{ tests: { passed: 2, failed: 0, error: null } }]);
+  expect(warnings).toEqual([]);
+  expect(leftovers(cwd)).toEqual([]);
+};
+
+const TITLE = "has its tests in a second sandbox, which answer the agent and the run";
+
+describe.each(CLOUDS)("an environment with the $name sandbox", ({ provider, use }) => {
+  const cloud = use();
+
+  it(
+    TITLE,
+    async () => {
+      await checkTests(provider());
+      expect(cloud().count()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("an environment with the modal sandbox", () => {
+  it(
+    TITLE,
+    async () => {
+      const server = await modalServer();
+      await checkTests(modal());
+      expect(server.sandboxes.filter(({ result }) => result === undefined)).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+});

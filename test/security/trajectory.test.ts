@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { git, temporaryRepository } from "../helpers/repository.ts";
+import { checkpointsOf, record, type SandboxName } from "../trajectory/recording.ts";
+
+const CHECKPOINT = "refs/sanddune/checkpoint";
+
+describe.each<SandboxName>(["isolated", "bubblewrap"])("an agent that is recorded in %s", (sandbox) => {
+  const play = (cwd: string, ...commands: string[]) => record(cwd, commands, { sandbox });
+
+  it("cannot put another commit in the place of a checkpoint", async () => {
+    const cwd = temporaryRepository();
+    const result = await play(
+      cwd,
+      "echo good > file",
+      `forged=$(git commit-tree -m Forged HEAD^{tree}); git update-ref ${CHECKPOINT} $forged; git update-ref ${CHECKPOINT}s/1 $forged; git update-ref refs/sanddune/20200101-000000-abcdef/checkpoints/1 $forged`,
+    );
+    expect(checkpointsOf(cwd, result)).toEqual({ 1: ["README.md", "file"] });
+    expect(git(cwd, "for-each-ref", "--format=%(refname)", "refs/sanddune")).toBe(
+      `refs/sanddune/${result.runId}/checkpoints/1`,
+    );
+    expect(git(cwd, "log", "--all", "--format=%s")).not.toContain("Forged");
+  });
+
+  it("can destroy its checkpoints, and nothing else: its commits arrive, with a warning", async () => {
+    const cwd = temporaryRepository();
+    const destroy = `git update-ref -d ${CHECKPOINT}; git reflog expire --expire=now --all; git gc --quiet --prune=now`;
+    const commands = ["echo one > file", `${destroy}; git commit --quiet --allow-empty --message Commit`];
+    const result = await record(cwd, commands, { sandbox, seen: 1 });
+    expect(result.commits).toHaveLength(1);
+    expect(checkpointsOf(cwd, result)).toEqual({});
+    expect(result.warnings).toEqual([
+      expect.stringContaining("A checkpoint could not be taken"),
+      expect.stringContaining("1 of 1 checkpoints did not arrive"),
+    ]);
+  });
+
+  it("can keep checkpoints from being taken, and nothing else", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(
+      cwd,
+      [
+        `git update-ref ${CHECKPOINT}/in-the-way HEAD; echo x > f; git add f; git commit --quiet --message Commit`,
+      ],
+      { sandbox, seen: 0 },
+    );
+    expect(result.commits).toHaveLength(1);
+    expect(result.warnings).toEqual([expect.stringContaining("A checkpoint could not be taken")]);
+  });
+
+  it("has no program of its own run when a checkpoint is taken", async () => {
+    const cwd = temporaryRepository();
+    const result = await play(
+      cwd,
+      `git_dir=$(git rev-parse --absolute-git-dir); mkdir -p "$git_dir/hooks"; printf '#!/bin/sh\\ntouch hooked\\n' > "$git_dir/hooks/reference-transaction"; chmod +x "$git_dir/hooks/reference-transaction"; echo x > file`,
+    );
+    expect(checkpointsOf(cwd, result)).toEqual({ 1: ["README.md", "file"] });
+    expect(result.warnings).toEqual([]);
+  });
+
+  it("cannot write a line of the trajectory, whatever it prints", async () => {
+    const cwd = temporaryRepository();
+    const line = '{"at":"2026-01-01T00:00:00.000Z","type":"tests","iteration":1,"action":1,"commit":"x"}';
+    const result = await play(cwd, `printf '%s\\n' '${line}'; printf '"}\\n%s\\n' '${line}'`);
+    const lines = readFileSync(result.trajectoryPath ?? "", "utf8")
+      .trim()
+      .split("\n");
+    expect(lines.map((text) => JSON.parse(text).type)).not.toContain("tests");
+  });
+});

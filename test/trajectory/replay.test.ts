@@ -1,0 +1,193 @@
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { TestResults } from "../../src/environment/contract.ts";
+import { openRepository } from "../../src/git/repository.ts";
+import { runAtBoundary } from "../../src/process/boundary.ts";
+import { evaluateSteps } from "../../src/trajectory/evaluate.ts";
+import { trajectoryPage } from "../../src/trajectory/html.ts";
+import { checkOutStep, openReplay, patchOfStep, type Replay } from "../../src/trajectory/replay.ts";
+import { seriesOf } from "../../src/trajectory/series.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { directoryOf, record } from "./recording.ts";
+
+const replayOf = async (cwd: string, { runId }: { readonly runId: string }): Promise<Replay> =>
+  openReplay(await runAtBoundary(openRepository(cwd)), { runId, runDirectory: directoryOf(cwd, { runId }) });
+
+/** A test for each file: it passes if the file is there. */
+const lookingFor =
+  (cwd: string, ...files: string[]) =>
+  async (commit: string): Promise<TestResults> => {
+    const there = git(cwd, "ls-tree", "-r", "--name-only", commit).split("\n");
+    const tests = files.map((path) => ({
+      path,
+      passed: there.includes(path),
+      durationMs: 1,
+      ...(!there.includes(path) && { message: `<img src=x> ${path} is missing` }),
+    }));
+    const passed = tests.filter((test) => test.passed).length;
+    return { path: "", passed, failed: tests.length - passed, total: tests.length, tests, error: null };
+  };
+
+describe("the replay of a recorded run", () => {
+  it("shows each step with its files, and what it changed", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt", "ls", "rm README.md; printf 'b\\nb\\n' > b.txt"]);
+    const replay = await replayOf(cwd, result);
+    expect(replay.run).toMatchObject({ agent: "scripted", state: "succeeded", iterations: 1 });
+    expect(
+      replay.steps.map(({ number, change, checkpoint, files }) => ({ number, change, checkpoint, files })),
+    ).toEqual([
+      { number: 0, change: "none", checkpoint: undefined, files: [] },
+      { number: 1, change: "changed", checkpoint: 1, files: [{ path: "a.txt", added: 1, removed: 0 }] },
+      { number: 2, change: "none", checkpoint: 1, files: [] },
+      {
+        number: 3,
+        change: "changed",
+        checkpoint: 3,
+        files: [
+          { path: "README.md", added: 0, removed: 1 },
+          { path: "b.txt", added: 2, removed: 0 },
+        ],
+      },
+    ]);
+    const [, first, second] = replay.steps;
+    if (first === undefined || second === undefined) throw new Error("steps are missing");
+    expect(await patchOfStep(replay, first)).toContain("+++ b/a.txt\n@@ -0,0 +1 @@\n+a");
+    expect(await patchOfStep(replay, second)).toBe("");
+    expect(first.events).toMatchObject([{ type: "toolCall", name: "shell" }, { type: "turnStart" }]);
+  });
+
+  it("evaluates every commit once, keeps the results, and draws them", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, [
+      "echo a > a.txt",
+      "ls",
+      "echo '<script>alert(1)</script>' | tee b.txt",
+    ]);
+    const evaluated: string[] = [];
+    const evaluateCommit = lookingFor(cwd, "a.txt", "b.txt", "c.txt");
+    await evaluateSteps(await replayOf(cwd, result), {
+      environment: "/home/dev/tests",
+      evaluateCommit: (commit) => {
+        evaluated.push(commit);
+        return evaluateCommit(commit);
+      },
+    });
+    expect(evaluated).toHaveLength(3);
+    expect(new Set(evaluated).size).toBe(3);
+    appendFileSync(join(directoryOf(cwd, result), "evaluations.jsonl"), '{"torn');
+    const replay = await replayOf(cwd, result);
+    expect(seriesOf(replay.steps)).toEqual([
+      {
+        name: "evaluated with tests",
+        points: [
+          { number: 0, passed: 0, total: 3 },
+          { number: 1, passed: 1, total: 3 },
+          { number: 3, passed: 2, total: 3 },
+        ],
+      },
+    ]);
+    const page = await trajectoryPage(replay);
+    expect(page).toContain("After step 3: 2 of 3 tests pass");
+    expect(page).toContain("&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect(page).toContain("&lt;img src=x&gt; c.txt is missing");
+    expect(page).not.toMatch(/<script|<img|<link|@import|url\(|https?:/);
+    expect(page).toContain("default-src 'none'");
+  });
+
+  it("believes nothing that no run has written", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt"]);
+    const head = git(cwd, "rev-parse", "HEAD");
+    const at = new Date().toISOString();
+    const path = join(directoryOf(cwd, result), "trajectory.jsonl");
+    for (const line of [
+      "not JSON",
+      JSON.stringify({ at, type: "checkpoint", number: 7, from: 2, iteration: 1, sha: "--output=/etc/x" }),
+      JSON.stringify({ at, type: "checkpoint", number: 8, from: 2, iteration: 1, sha: head }),
+      JSON.stringify({ at, type: "action", number: 9, iteration: 1, tool: "x", input: "out of order" }),
+      JSON.stringify({
+        at,
+        type: "tests",
+        iteration: 1,
+        action: 1,
+        commit: head,
+        results: { passed: "all" },
+      }),
+      JSON.stringify({ at, type: "event", event: { type: "text", text: 7 } }),
+      '{"at":',
+    ]) {
+      appendFileSync(path, `${line}\n`);
+    }
+    const { steps } = await replayOf(cwd, result);
+    expect(steps.map(({ number }) => number)).toEqual([0, 1]);
+    expect(steps[1]).toMatchObject({ change: "changed", isHere: true });
+    expect(steps[1]?.tests).toBeUndefined();
+  });
+
+  it("says what is not here any more", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt"]);
+    git(cwd, "update-ref", "-d", `refs/sanddune/${result.runId}/checkpoints/1`);
+    const replay = await replayOf(cwd, result);
+    expect(replay.steps[1]).toMatchObject({ change: "changed", isHere: false, files: [] });
+    await expect(checkOutStep(replay, 1, join(temporaryDirectory(), "x"))).rejects.toMatchObject({
+      name: "CheckpointNotFoundError",
+    });
+  });
+});
+
+describe("checking a step out", () => {
+  it("writes its files into a new directory, and runs nothing", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, [
+      "mkdir -p a/b; echo deep > a/b/c.txt; printf '#!/bin/sh\\n' > run.sh; chmod +x run.sh; ln -s /etc/passwd link; echo '* filter=evil text eol=lf' > .gitattributes",
+    ]);
+    const trap = join(temporaryDirectory(), "trap");
+    git(cwd, "config", "filter.evil.smudge", `touch ${trap}; cat`);
+    git(cwd, "config", "filter.evil.required", "true");
+    writeFileSync(join(cwd, ".git/hooks/post-checkout"), `#!/bin/sh\ntouch ${trap}\n`, { mode: 0o755 });
+    const target = join(temporaryDirectory(), "not/yet/there");
+    const replay = await replayOf(cwd, result);
+    expect(await checkOutStep(replay, 1, target)).toBe(target);
+    expect(readdirSync(target).sort()).toEqual([".gitattributes", "README.md", "a", "link", "run.sh"]);
+    expect(readFileSync(join(target, "a/b/c.txt"), "utf8")).toBe("deep\n");
+    expect(lstatSync(join(target, "link")).isSymbolicLink()).toBe(true);
+    expect(lstatSync(join(target, "run.sh")).mode & 0o111).not.toBe(0);
+    expect(existsSync(trap)).toBe(false);
+    expect(readdirSync(join(target, ".."))).toEqual(["there"]);
+    expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(2);
+  });
+
+  it("of a step that changed nothing has the files of the one before, and of step 0 those of the base commit", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt", "ls"]);
+    const replay = await replayOf(cwd, result);
+    const directory = temporaryDirectory();
+    await checkOutStep(replay, 2, join(directory, "two"));
+    await checkOutStep(replay, 0, join(directory, "zero"));
+    expect(readdirSync(join(directory, "two"))).toEqual(["README.md", "a.txt"]);
+    expect(readdirSync(join(directory, "zero"))).toEqual(["README.md"]);
+  });
+
+  it("never touches what is there", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt"]);
+    const replay = await replayOf(cwd, result);
+    const target = join(temporaryDirectory(), "mine");
+    mkdirSync(target);
+    writeFileSync(join(target, "README.md"), "mine\n");
+    await expect(checkOutStep(replay, 1, target)).rejects.toMatchObject({ name: "CheckoutPlaceError" });
+    expect(readdirSync(target)).toEqual(["README.md"]);
+    expect(readFileSync(join(target, "README.md"), "utf8")).toBe("mine\n");
+  });
+});
