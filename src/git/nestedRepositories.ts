@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, renameSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
@@ -8,7 +8,7 @@ import { runProcess } from "../process/runProcess.ts";
 import { type HeldDirectory, withHeldDirectory } from "./heldDirectory.ts";
 
 /**
- * The `.git` entries below the top of a checkout, each with what identifies it on its file system. Names can hold any
+ * The `.git` entries below the top of a checkout, and pipes in the place of files that git reads, each with what identifies it on its file system. Names can hold any
  * bytes; the strings are `latin1`, which keeps them.
  */
 export type NestedRepositories = ReadonlyMap<string, string>;
@@ -46,6 +46,19 @@ const identify = (checkoutPath: string, path: string): string | undefined => {
   }
 };
 
+/** For `find`: pipes in the place of files that git reads wherever they are. */
+export const PIPES = [
+  "-type",
+  "p",
+  "(",
+  "-name",
+  ".gitignore",
+  "-o",
+  "-name",
+  ".gitattributes",
+  ")",
+] as const;
+
 const CAPTURE_BYTES = 256 * 1024 * 1024;
 
 export interface NestedSearch {
@@ -71,6 +84,7 @@ export const findNestedRepositories = ({
           ...[".", "-mindepth", "1", "(", "-path", "./.git"],
           ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
           ...[")", "-prune", "-o", "-iname", ".git", "-print0"],
+          ...["-o", ...PIPES, "-print0"],
         ],
         cwd: checkoutPath,
         encoding: "latin1",
@@ -91,9 +105,12 @@ export const findNestedRepositories = ({
     }),
   );
 
-/** The paths that can be written as text, for mounting. */
+/** Whether it is a pipe that was found, and not a repository. */
+const isPipe = (path: string): boolean => basename(path).toLowerCase() !== ".git";
+
+/** The paths of repositories that can be written as text, for mounting. */
 export const nestedPaths = (nested: NestedRepositories): string[] =>
-  [...nested.keys()].filter((path) => fromText(asText(path)) === path).map(asText);
+  [...nested.keys()].filter((path) => !isPipe(path) && fromText(asText(path)) === path).map(asText);
 
 /**
  * Renames what is still the entry that was found. The agent may be alive and put something else in its place, or lead the
@@ -107,7 +124,8 @@ const rename = (directory: HeldDirectory, name: string, identity: string, newNam
 const disarm = (checkoutPath: string, path: string, identity: string): string => {
   const place = dirname(path);
   const shown = JSON.stringify(relative(checkoutPath, asText(place)));
-  const newName = `.git.sanddune-${randomBytes(6).toString("hex")}`;
+  const oldName = basename(path);
+  const newName = `${isPipe(path) ? oldName : ".git"}.sanddune-${randomBytes(6).toString("hex")}`;
   const inside = relative(fromText(checkoutPath), path);
   try {
     atEntry(checkoutPath, inside, (directory, name) => {
@@ -120,13 +138,19 @@ const disarm = (checkoutPath: string, path: string, identity: string): string =>
       }
     });
   } catch (error) {
-    return `The agent made a git repository in ${shown}, which could run programs on your machine. It could not be disarmed (${(error as NodeJS.ErrnoException).code}): delete ${asText(path)} before you use git there.`;
+    const { code } = error as NodeJS.ErrnoException;
+    const made = isPipe(path)
+      ? `a pipe in ${shown}, for which git would wait for ever. It could not be renamed`
+      : `a git repository in ${shown}, which could run programs on your machine. It could not be disarmed`;
+    return `The agent made ${made} (${code}): delete ${asText(path)} before you use git there.`;
   }
+  if (isPipe(path))
+    return `The agent made a pipe in the place of ${oldName} in ${shown}, for which git would wait for ever. It was renamed to ${asText(join(place, newName))}.`;
   return `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${asText(join(place, newName))}.`;
 };
 
 /**
- * Renames the repositories that the agent has put into a checkout. Their configuration names programs, and a plain
+ * Renames the repositories, and the pipes, that the agent has put into a checkout. A pipe would have git wait for ever. As to repositories, their configuration names programs, and a plain
  * `git status` of the user's would run them: in the directory itself or, if it was committed as a submodule, from
  * anywhere in the checkout. Resolves with a sentence for each.
  */

@@ -2,7 +2,10 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
+import { runProcess } from "../process/runProcess.ts";
 import { git } from "./git.ts";
+import { PIPES } from "./nestedRepositories.ts";
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
@@ -20,14 +23,26 @@ export const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean
     ),
   );
 
+const hasChanges = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
+  git(["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"], {
+    cwd: worktreePath,
+  }).pipe(Effect.map(({ stdout }) => stdout !== ""));
+
+/** Git reads these files, and would wait for ever for a pipe in the place of one. */
+const hasPipes = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
+  interruptible(
+    (signal) => runProcess({ program: "find", args: [".", ...PIPES, "-print"], cwd: worktreePath, signal }),
+    (reason) => reason as SandduneError,
+  ).pipe(Effect.map(({ stdout }) => stdout !== ""));
+
 /** Whether a worktree holds anything that is not committed. Fails, rather than guessing, when git cannot tell. */
-export const isDirty = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
-  Effect.all(
-    [
-      git(["status", "--porcelain", "-z", "--untracked-files=normal", "--ignore-submodules=all"], {
-        cwd: worktreePath,
-      }),
-      hasFilledSubmodules(worktreePath),
-    ],
+export const isDirty = Effect.fnUntraced(function* (
+  worktreePath: string,
+): Effect.fn.Return<boolean, SandduneError> {
+  if (yield* hasPipes(worktreePath)) return true;
+  const [changes, submodules] = yield* Effect.all(
+    [hasChanges(worktreePath), hasFilledSubmodules(worktreePath)],
     { concurrency: "unbounded" },
-  ).pipe(Effect.map(([status, submodules]) => status.stdout !== "" || submodules));
+  );
+  return changes || submodules;
+});

@@ -127,6 +127,22 @@ describe.each(["bubblewrap", "isolated"] as const)("file names on %s", (name) =>
     }
   });
 
+  it("pipes in the place of files that git reads do not have the host wait for them", async () => {
+    const cwd = temporaryRepository();
+    const pipes = shell(
+      "mkdir deep; mkfifo .gitignore deep/.gitignore deep/.gitattributes; echo open > open.txt",
+    );
+    const { commits, warnings, preservedWorktreePath } = await play(
+      cwd,
+      [{ commit: "Work", files: { "work.txt": "w\n" } }, pipes],
+      { branchStrategy: STRATEGIES.branch, sandbox: sandbox() },
+    );
+    expect(commits).toHaveLength(1);
+    expect(existsSync(join(preservedWorktreePath as string, "open.txt"))).toBe(true);
+    if (name === "bubblewrap")
+      expect(warnings.filter((warning) => warning.includes("a pipe"))).toHaveLength(3);
+  });
+
   it.each([
     ["a nested repository without a commit", "git init -q nested; echo x > nested/x.txt"],
     [
