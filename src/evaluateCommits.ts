@@ -47,9 +47,14 @@ export const openCommitEvaluator = async ({
     const packageOnHost = join(directory, "package");
     await writePackage(packageOnHost, loaded);
     const sandbox = await createStandalone(provider, { signal });
+    let endSetup = async () => {};
     const close = async () => {
-      await sandbox.terminate();
-      await removeDirectory();
+      try {
+        await endSetup();
+        await sandbox.terminate();
+      } finally {
+        await removeDirectory();
+      }
     };
     try {
       const packagePath = `${sandbox.workspace}/environment`;
@@ -64,7 +69,8 @@ export const openCommitEvaluator = async ({
         env: {},
         prefix: repository.prefix,
       };
-      await prepareTests(tests, { onProgress, timeoutMs: START_TIMEOUT_MS, signal });
+      const { end } = await prepareTests(tests, { onProgress, timeoutMs: START_TIMEOUT_MS, signal });
+      endSetup = end;
       const archivePath = join(directory, "commit.tar");
       return {
         evaluate: async (commit) => {
@@ -75,7 +81,8 @@ export const openCommitEvaluator = async ({
         close,
       };
     } catch (reason) {
-      await close();
+      // What it was about matters more than that the sandbox could not be closed.
+      await close().catch(() => {});
       throw reason;
     }
   } catch (reason) {

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { Command, InvalidArgumentError } from "commander";
 import { openEnv, WORKTREE_FLAG } from "./envOpen.ts";
 import { performingEnv } from "./envPerforming.ts";
-import { TOKEN_FLAG, tokenOf } from "./envToken.ts";
+import { TOKEN_FLAG, takeToken } from "./envToken.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, tell } from "./output.ts";
 import { seconds, wholeNumber } from "./runValues.ts";
@@ -30,7 +30,7 @@ const STOPPED = {
 };
 
 const perform = async (signal: AbortSignal, flags: ServeFlags, directory: string): Promise<void> => {
-  const token = tokenOf(flags.tokenEnv);
+  const token = takeToken(flags.tokenEnv);
   // Only now: a command line that asks for help, or for a completion, does not wait for the server.
   const { startTestServer } = await import("../environment/testServer.ts");
   await using tests = await openEnv(directory, flags, signal);
@@ -38,7 +38,8 @@ const perform = async (signal: AbortSignal, flags: ServeFlags, directory: string
   try {
     await print(server.url);
     await tell(`The tests of ${directory} are ready. Ctrl-C ends the test server.`);
-    await once(signal, "abort");
+    // It may have been aborted before anybody could listen for that.
+    if (!signal.aborted) await once(signal, "abort");
     throw signal.reason;
   } finally {
     await server.close();

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { TOKEN_FLAG, tokenOf } from "./envToken.ts";
+import { TOKEN_FLAG, takeToken } from "./envToken.ts";
 import { withExamples } from "./helpExamples.ts";
 import { performing } from "./performing.ts";
 import { UsageError } from "./usageError.ts";
@@ -19,7 +19,7 @@ const checkUrl = (url: string): string => {
 };
 
 const perform = async ({ url, tokenEnv }: McpFlags): Promise<void> => {
-  const options = { url: checkUrl(url), token: tokenOf(tokenEnv) };
+  const options = { url: checkUrl(url), token: takeToken(tokenEnv) };
   // Only now: nobody else needs the protocol.
   const { serveMcp } = await import("../environment/mcp/serveMcp.ts");
   await serveMcp(options);

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Command, Option } from "commander";
 import type { Replay } from "../trajectory/replay.ts";
 import { kebabCase } from "./flagNames.ts";
@@ -28,13 +27,9 @@ const open = async ({ cwd }: ReplayFlags, wanted: string): Promise<Replay> => {
   return openReplay(repository, findRun(listRuns(repository, tellUnreadable), wanted, "last"));
 };
 
-/** Where nothing else is, and where it goes with the run. */
-const checkoutPlace = ({ runDirectory }: Replay, step: number): string =>
-  join(runDirectory, "checkouts", String(step));
-
 const checkOut = async (replay: Replay, step: number, { to, json }: ReplayFlags): Promise<void> => {
   const { checkOutStep, findStep } = await import("../trajectory/replay.ts");
-  const directory = await checkOutStep(replay, step, to ?? checkoutPlace(replay, step));
+  const directory = await checkOutStep(replay, step, to);
   const { commit } = findStep(replay, step);
   if (json) await printJson({ step, commit, directory });
   else await print(directory);
@@ -65,6 +60,8 @@ const FOR_EVALUATION = ["sandbox", "imageName", "network", "mount", "host", "rea
 
 /** A flag that would mean nothing is a slip. */
 const checkFlags = (flags: ReplayFlags): void => {
+  const empty = (["to", "html", "evaluate"] as const).find((flag) => flags[flag] === "");
+  if (empty !== undefined) throw new UsageError(`--${empty} needs a path`);
   if (flags.to !== undefined && flags.checkout === undefined) {
     throw new UsageError("--to says where files are put, so it needs --checkout STEP");
   }
@@ -77,6 +74,12 @@ const checkFlags = (flags: ReplayFlags): void => {
 const perform = async (flags: ReplayFlags, wanted: string): Promise<void> => {
   checkFlags(flags);
   let replay = await open(flags, wanted);
+  const step = flags.checkout ?? flags.step;
+  if (step !== undefined) {
+    // Before anything that takes long.
+    const { findStep } = await import("../trajectory/replay.ts");
+    findStep(replay, step);
+  }
   if (flags.evaluate !== undefined) {
     await evaluate(replay, flags.evaluate, flags);
     replay = await open(flags, replay.run.runId);

@@ -8,11 +8,35 @@ export const MAX_ARTIFACT_BYTES = 100 * 1024 * 1024;
 const HEADER = /^(file|large) (\d{1,9}) (\d{1,15})$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
+/** Lines are short: each of them written by itself would take most of the time. */
+const CHUNK_BYTES = 256 * 1024;
+
 interface Incoming {
   readonly artifact: Artifact;
   readonly descriptor: number | undefined;
   missing: number;
+  /** What is to be written yet. */
+  pending: Buffer[];
+  pendingBytes: number;
 }
+
+/** A disk that is nearly full takes a part, and says so the next time only. */
+const writeAll = (descriptor: number, bytes: Buffer): void => {
+  for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+};
+
+const flush = (incoming: Incoming): void => {
+  const { descriptor, pending } = incoming;
+  incoming.pending = [];
+  incoming.pendingBytes = 0;
+  try {
+    if (descriptor !== undefined) writeAll(descriptor, Buffer.concat(pending));
+  } catch (error) {
+    // It will not be whole any more.
+    incoming.missing = Number.POSITIVE_INFINITY;
+    throw error;
+  }
+};
 
 /**
  * Takes what a sandbox prints apart into files on the host. It believes nothing of it: the names are those that the host has
@@ -55,7 +79,8 @@ export class ArtifactReceiver {
       this.refused.push(`${path} (${(error as NodeJS.ErrnoException).code})`);
     }
     this.#left -= bytes;
-    this.#incoming = { artifact: { path, hostPath, bytes }, descriptor, missing: bytes };
+    const artifact = { path, hostPath, bytes };
+    this.#incoming = { artifact, descriptor, missing: bytes, pending: [], pendingBytes: 0 };
   }
 
   /** Bytes come in lines of whole triples, so that each line is decoded by itself. */
@@ -65,7 +90,9 @@ export class ArtifactReceiver {
     const bytes = Buffer.from(line, "base64");
     incoming.missing -= bytes.length;
     if (incoming.missing < 0) throw new Error("the sandbox printed more than it said");
-    if (incoming.descriptor !== undefined) writeSync(incoming.descriptor, bytes);
+    incoming.pendingBytes += bytes.length;
+    incoming.pending.push(bytes);
+    if (incoming.pendingBytes >= CHUNK_BYTES) flush(incoming);
   }
 
   /** A file is over: it is there as a whole, or not at all. */
@@ -73,9 +100,12 @@ export class ArtifactReceiver {
     const incoming = this.#incoming;
     this.#incoming = undefined;
     if (incoming?.descriptor === undefined) return;
-    const { artifact, descriptor, missing } = incoming;
+    const { artifact, descriptor } = incoming;
+    try {
+      flush(incoming);
+    } catch {}
     closeSync(descriptor);
-    if (missing === 0) {
+    if (incoming.missing === 0) {
       this.artifacts.push(artifact);
       return;
     }

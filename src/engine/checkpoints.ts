@@ -96,8 +96,8 @@ export class Checkpoints {
     const settled = withTimeLimit(limitMs, undefined, async (signal) => {
       signal.addEventListener("abort", () => this.#stop.abort(signal.reason), { once: true });
       await this.#atWork;
-      // Changes that no action stands for get a number of their own.
-      await this.#take(Math.max(this.#last, this.#next));
+      // They are those of the last action, if it is not known what came of it. Otherwise they get a number of their own.
+      await this.#take(Math.max(this.#last, this.#unknown));
     });
     await settled.catch(() => {});
     this.#stop = new AbortController();

@@ -160,7 +160,9 @@ const importOnce = Effect.fnUntraced(function* (
   // The worktree's files hold the uncommitted work now, unless something was in the way.
   if (problems.length === 0) session.redundantRefs.add(uncommittedRef(plan.runId));
   else session.redundantRefs.delete(uncommittedRef(plan.runId));
-  if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
+  for (const path of [exported.bundlePath, exported.checkpointsPath]) {
+    if (path !== undefined) rmSync(path, { force: true });
+  }
 });
 
 /** What could not be brought home stays where it is: the bundle, and the git directory of the sandbox. */

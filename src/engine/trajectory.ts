@@ -23,6 +23,8 @@ export interface TrajectoryPlan {
 }
 
 const MAX_PROBLEM_WIDTH = 300;
+/** No agent does so much; one that says so gets no disk for it. */
+const MAX_ACTIONS = 50_000;
 const OUTSIDE = "changes outside of any tool call";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
@@ -95,7 +97,11 @@ export class Trajectory {
     for (const action of this.#actions.push(event)) this.#act(action);
   }
 
-  #act(action: Omit<Action, "tool"> & { readonly tool?: string }): void {
+  #act(action: Action): void {
+    if (this.#lastAction >= MAX_ACTIONS) {
+      this.#warn(`The run has ${MAX_ACTIONS} actions: no more are recorded.`);
+      return;
+    }
     this.#isSettled = false;
     this.#file.write({ type: "action", number: ++this.#lastAction, ...action });
     this.checkpoints.noteAction(this.#lastAction);

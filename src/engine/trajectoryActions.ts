@@ -20,6 +20,9 @@ const MAX_NAME_WIDTH = 80;
 /** No agent calls so many tools at a time; one that says so gets no memory for it. */
 const MAX_OPEN = 1000;
 
+/** Cut before its width is measured, which takes long for what an agent prints without end. */
+const brief = (text: string, width: number): string => shortenTo(oneLine(text.slice(0, width * 10)), width);
+
 const withoutId = ({ id: _, ...action }: Call): Action => action;
 
 /**
@@ -36,8 +39,8 @@ export class ActionReader {
       const beforeIt = id === undefined ? this.#take((call) => call.id === undefined) : [];
       this.#open.push({
         iteration,
-        tool: shortenTo(oneLine(name), MAX_NAME_WIDTH),
-        input: shortenTo(oneLine(describeToolInput(input)), MAX_INPUT_WIDTH),
+        tool: brief(name, MAX_NAME_WIDTH),
+        input: brief(describeToolInput(input), MAX_INPUT_WIDTH),
         id,
       });
       return [...beforeIt, ...this.#take((_, index) => index < this.#open.length - MAX_OPEN)];

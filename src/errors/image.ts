@@ -65,7 +65,7 @@ export class ImageNotFoundError extends SandduneError {
 }
 
 /** The name that a run gives to its container. */
-const CONTAINER_OF_RUN = /^sanddune-(\d{8}-\d{6}-[0-9a-f]{6})(-recovery)?$/;
+const CONTAINER_OF_RUN = /^sanddune-(\d{8}-\d{6}-[0-9a-f]{6})(-recovery|-tests(-\d+)?)?$/;
 
 /** The image is still there, because containers were made from it. */
 export class ImageInUseError extends SandduneError {

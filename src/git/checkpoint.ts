@@ -23,7 +23,7 @@ export interface CheckpointRequest {
 export interface TakenCheckpoint {
   /** `undefined` if the files are those of the checkpoint before. */
   readonly sha: string | undefined;
-  /** Some files could not be read, or are too large. */
+  /** Some files could not be read, are too large, or are in a repository of their own. */
   readonly isIncomplete: boolean;
 }
 
@@ -42,7 +42,8 @@ const IDENTITY = Object.entries(SANDDUNE_IDENTITY)
 
 /**
  * Commits the files as `git add --all` would have them, by an index of its own: neither the agent's index nor its branches are
- * touched. The index is copied with its time, by which git knows what may have changed in the same moment.
+ * touched. The index is copied with its time, by which git knows what may have changed in the same moment. Of a repository in
+ * the worktree git takes no files, and says so.
  */
 const checkpointScript = (
   sandbox: SandboxRepository,
@@ -52,22 +53,23 @@ export ${IDENTITY}
 real="$GIT_DIR/index"
 export GIT_INDEX_FILE="$GIT_DIR/sanddune-checkpoint-index"
 names="$GIT_INDEX_FILE.names"
-clear() { rm -rf "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.lock" "$names" "$GIT_DIR/${SANDBOX_CHECKPOINT_REF}.lock"; }
+problems="$GIT_INDEX_FILE.problems"
+clear() { rm -rf "$GIT_INDEX_FILE" "$GIT_INDEX_FILE.lock" "$names" "$problems" "$GIT_DIR/${SANDBOX_CHECKPOINT_REF}.lock"; }
 trap clear EXIT
 clear
 large() {
-  git ls-files -z --others --exclude-standard | xargs -0 sh -c 'for name do set -- "$@" "./$name"; shift; done
-    [ $# -eq 0 ] || find "$@" -maxdepth 0 -type f -size +${MAX_UNTRACKED_BYTES}c -print0' sh
+  git ls-files -z --others --exclude-standard | xargs -0 printf './%s\\0' |
+    xargs -0 sh -c 'find "$@" -maxdepth 0 -type f -size +${MAX_UNTRACKED_BYTES}c -print0' sh
 }
 add() {
   large > "$names" 2>/dev/null
   if [ -s "$names" ]; then
     echo ${INCOMPLETE}
     { printf '.\\0'; xargs -0 printf ':(exclude,literal)%s\\0' < "$names"; } |
-      git add --all --ignore-errors --pathspec-from-file=- --pathspec-file-nul 2>/dev/null
+      git add --all --ignore-errors --pathspec-from-file=- --pathspec-file-nul 2>"$problems"
   else
-    git add --all --ignore-errors 2>/dev/null
-  fi || echo ${INCOMPLETE}
+    git add --all --ignore-errors 2>"$problems"
+  fi && ! grep -q 'embedded git repository' "$problems" || echo ${INCOMPLETE}
   tree=$(git write-tree)
 }
 cp -p "$real" "$GIT_INDEX_FILE" 2>/dev/null

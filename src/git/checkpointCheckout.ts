@@ -24,8 +24,8 @@ const bareEnvironment = (repository: Repository, gitDirectory: string, workTree:
 });
 
 /**
- * Writes the files of a commit into a new directory, whole or not at all. It is a plain directory: no worktree of the
- * repository, which would have to be removed again.
+ * Writes the files of a commit into an empty directory, all of them, or the directory is removed. It is a plain one: no worktree
+ * of the repository, which would have to be removed again.
  */
 export const writeFilesOf = (
   repository: Repository,
@@ -33,9 +33,6 @@ export const writeFilesOf = (
   directory: string,
 ): Effect.Effect<void, SandduneError> =>
   Effect.suspend(() => {
-    mkdirSync(dirname(directory), { recursive: true });
-    // Fails if anything is there.
-    mkdirSync(directory);
     const draft = join(dirname(directory), `.${basename(directory)}.sanddune-${process.pid}`);
     const gitDirectory = join(draft, "git");
     const workTree = join(draft, "files");

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import type { Checkpoint } from "./checkpoint.ts";
-import { git, gitText } from "./git.ts";
+import { git, gitText, hadTooMuchOutput } from "./git.ts";
 import { checkpointRefs } from "./runRefs.ts";
 
 /** How a file differs from what it was a commit before. */
@@ -12,7 +12,11 @@ export interface ChangedFile {
   readonly removed: number | undefined;
 }
 
-/** Nothing that a file or the configuration could name is run. */
+/**
+ * Nothing that a file or the configuration could name is run, and of large files nothing but that they differ is found out: lines
+ * of them take more memory than they have bytes.
+ */
+const DIFF_TREE = ["-c", "core.bigFileThreshold=8m", "diff-tree", "-r", "--root"] as const;
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"] as const;
 
 /** The checkpoints of a run that are here, in order. */
@@ -42,16 +46,16 @@ export const changesOf = (
   commits: readonly string[],
 ): Effect.Effect<ReadonlyMap<string, readonly ChangedFile[]>, SandduneError> => {
   if (commits.length === 0) return Effect.succeed(new Map());
-  return git(["diff-tree", "--stdin", "-r", "--root", "--no-renames", "--numstat", ...PLAIN], {
+  return git([...DIFF_TREE, "--stdin", "--no-renames", "--numstat", "-z", ...PLAIN], {
     cwd,
     stdin: `${commits.join("\n")}\n`,
   }).pipe(
     Effect.map(({ stdout }) => {
       const changes = new Map<string, ChangedFile[]>(commits.map((commit) => [commit, []]));
       let commit = "";
-      for (const line of stdout.split("\n")) {
-        const [, added, removed, path] = NUMBERS.exec(line) ?? [];
-        if (OBJECT_NAME.test(line)) commit = line;
+      for (const part of stdout.split("\0")) {
+        const [, added, removed, path] = NUMBERS.exec(part) ?? [];
+        if (OBJECT_NAME.test(part)) commit = part;
         else if (path !== undefined)
           changes.get(commit)?.push({ path, added: lines(added), removed: lines(removed) });
       }
@@ -62,6 +66,8 @@ export const changesOf = (
 
 /** What a commit has changed, as a patch. */
 export const patchOf = (cwd: string, commit: string): Effect.Effect<string, SandduneError> =>
-  gitText(["diff-tree", "-r", "--root", "--no-commit-id", "--find-renames", "--patch", ...PLAIN, commit], {
-    cwd,
-  });
+  gitText([...DIFF_TREE, "--no-commit-id", "--find-renames", "--patch", ...PLAIN, commit], { cwd }).pipe(
+    Effect.catchIf(hadTooMuchOutput, () =>
+      Effect.succeed(`The patch is too large to be shown here. See: git show ${commit}`),
+    ),
+  );

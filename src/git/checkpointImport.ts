@@ -1,9 +1,19 @@
 import * as Effect from "effect/Effect";
-import type { SandduneError } from "../errors.ts";
+import { ImportRefusedError, type SandduneError } from "../errors.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 import { gitText } from "./git.ts";
 import { updateRefs } from "./refs.ts";
 import { checkpointRef, SANDBOX_CHECKPOINT_REF } from "./runRefs.ts";
+
+const MAX_SAID = 300;
+
+/** What came of checkpoints that were to be kept. */
+export interface HeldCheckpoints {
+  /** The last one, if it has arrived: all others are behind it. */
+  readonly heads: readonly string[];
+  /** What could not be kept. */
+  readonly warnings: readonly string[];
+}
 
 /** Checkpoints behind one another, the newest first. */
 const chainOf = (cwd: string, newest: string, length: number): Effect.Effect<Set<string>, SandduneError> =>
@@ -11,31 +21,49 @@ const chainOf = (cwd: string, newest: string, length: number): Effect.Effect<Set
     Effect.map((output) => new Set(output.split("\n"))),
   );
 
+/** Of a refused import of commits, the message says where their bundle is; that of checkpoints does not stay. */
+const problemOf = (error: SandduneError): string => {
+  if (!(error instanceof ImportRefusedError)) return error.message;
+  const [said = ""] = error.output.trimStart().split("\n", 1);
+  return `${error.problem}. ${said.slice(0, MAX_SAID)}`.trimEnd();
+};
+
 /**
  * Gives checkpoints that have arrived refs of the run's own. They are those that the host was told of when they were taken: the
- * last one is what the bundle offers by that name, the others are behind it. Whatever else the sandbox calls a
- * checkpoint is none. Resolves with what could not be kept, in sentences.
+ * last one is what their bundle offers by that name, the others are behind it. Whatever else the sandbox calls a
+ * checkpoint is none. Nothing that is wrong with them is a problem of the commits.
  */
 export const holdCheckpoints = Effect.fnUntraced(function* (
   { cwd, runId }: { readonly cwd: string; readonly runId: string },
-  heads: ReadonlyMap<string, string>,
   taken: readonly Checkpoint[],
-): Effect.fn.Return<string[]> {
+  /** Takes their bundle over, and gives the refs that it offers. */
+  takeOver: Effect.Effect<ReadonlyMap<string, string>, SandduneError>,
+): Effect.fn.Return<HeldCheckpoints> {
   const newest = taken.at(-1);
-  if (newest === undefined) return [];
-  const lost = (count: number) => [
-    `${count} of ${taken.length} checkpoints did not arrive: something in the sandbox has changed or removed them.`,
-  ];
-  if (heads.get(SANDBOX_CHECKPOINT_REF) !== newest.sha) return lost(taken.length);
-  return yield* chainOf(cwd, newest.sha, taken.length).pipe(
-    Effect.flatMap((chain) => {
-      const arrived = taken.filter(({ sha }) => chain.has(sha));
-      const updates = arrived.map(({ number, sha }) => ({ ref: checkpointRef(runId, number), to: sha }));
-      return Effect.as(
-        updateRefs(cwd, updates),
-        arrived.length === taken.length ? [] : lost(taken.length - arrived.length),
-      );
-    }),
-    Effect.catch((error) => Effect.succeed([`The checkpoints could not be kept: ${error.message}`])),
+  if (newest === undefined) return { heads: [], warnings: [] };
+  const lost = (count: number) =>
+    count === 0
+      ? []
+      : [
+          `${count} of ${taken.length} checkpoints did not arrive: something in the sandbox has changed or removed them.`,
+        ];
+  const hold = Effect.fnUntraced(function* (): Effect.fn.Return<HeldCheckpoints, SandduneError> {
+    const offered = (yield* takeOver).get(SANDBOX_CHECKPOINT_REF);
+    if (offered !== newest.sha) return { heads: [], warnings: lost(taken.length) };
+    const chain = yield* chainOf(cwd, newest.sha, taken.length);
+    const arrived = taken.filter(({ sha }) => chain.has(sha));
+    yield* updateRefs(
+      cwd,
+      arrived.map(({ number, sha }) => ({ ref: checkpointRef(runId, number), to: sha })),
+    );
+    return { heads: [newest.sha], warnings: lost(taken.length - arrived.length) };
+  });
+  return yield* hold().pipe(
+    Effect.catch((error) =>
+      Effect.succeed({
+        heads: [],
+        warnings: [`The checkpoints could not be kept: ${problemOf(error)}`],
+      }),
+    ),
   );
 });

@@ -38,6 +38,8 @@ export interface SandboxExport {
   readonly tip: string | undefined;
   /** The bundle of new commits on the host, if there are any. */
   readonly bundlePath: string | undefined;
+  /** The bundle of checkpoints on the host, if there is one. */
+  readonly checkpointsPath: string | undefined;
   /** A commit that holds the uncommitted work of an isolated sandbox, if there is any. */
   readonly uncommitted: string | undefined;
   /** Uncommitted work that is in the sandbox only, and did not get out. */
@@ -45,11 +47,13 @@ export interface SandboxExport {
 }
 
 const BUNDLE = "sanddune-export.bundle";
+const CHECKPOINTS_BUNDLE = "sanddune-checkpoints.bundle";
 const REPORT = "sanddune-export.report";
 /** Made by the host, for commands that pack when they are over. */
 export const KNOWN_COMMITS_FILE = "sanddune-known-commits";
 
 const HAS_BUNDLE = "bundle";
+const HAS_CHECKPOINTS = "checkpoints";
 const INCOMPLETE = "incomplete";
 const NESTED = "nested ";
 const UNCOMMITTED = "uncommitted ";
@@ -61,6 +65,7 @@ const MAX_REPORT_BYTES = 64 * 1024;
  * the commits must get out. What could not be taken along is said in the report.
  */
 const SNAPSHOT_UNCOMMITTED = `
+find . -path ./.git -prune -o -type p '(' -name .gitignore -o -name .gitattributes ')' -exec rm -f -- {} +
 snapshot() {
   git add --all --ignore-errors 2>/dev/null || echo ${INCOMPLETE}
   tree=$(git write-tree 2>/dev/null)
@@ -93,11 +98,17 @@ cd -- "$GIT_WORK_TREE" || exit 1
 odd=$(find "$GIT_DIR/refs" "$GIT_DIR" -maxdepth 8 -path "$GIT_DIR/objects" -prune -o ! -type f ! -type d -print 2>/dev/null | head -n 1)
 [ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }`;
 
-/** A checkpoint comes along if it is there as the host has heard of it. */
-const addCheckpoint = (checkpoint: string): string => `
-if git cat-file -e '${checkpoint}^{commit}' 2>/dev/null && git update-ref --no-deref ${SANDBOX_CHECKPOINT_REF} ${checkpoint} 2>/dev/null; then
-  others=$extra checkpoint=yes extra="$extra ${SANDBOX_CHECKPOINT_REF}"
-fi`;
+/**
+ * Packs checkpoints, as far as they are there as the host has heard of them, into a bundle of their own: whatever became of them,
+ * the commits must get out. They build on these, which need not be packed twice.
+ */
+const packCheckpoints = (checkpoint: string, timeoutMs: number): string => `
+limit=
+if command -v timeout >/dev/null; then limit="timeout -s KILL ${Math.ceil(timeoutMs / 4000)}"; fi
+[ ! -f "$bundle" ] || git bundle list-heads "$bundle" | sed 's/^\\([0-9a-f]*\\) .*/^\\1/' >> "$known"
+git update-ref --no-deref ${SANDBOX_CHECKPOINT_REF} ${checkpoint} 2>/dev/null &&
+  $limit git bundle create --quiet "$checkpoints" --ignore-missing ${SANDBOX_CHECKPOINT_REF} --stdin < "$known" 2>/dev/null &&
+  echo ${HAS_CHECKPOINTS}`;
 
 /**
  * Packs, in the sandbox, every commit of every branch that the host does not know, and prints a report: the tip of the
@@ -107,14 +118,15 @@ fi`;
 const packScript = (
   sandbox: SandboxRepository,
   sourceBranch: string | undefined,
-  { breaksLocks, checkpoint }: Partial<ExportRequest> = {},
+  { breaksLocks = false, checkpoint, timeoutMs = 0 }: Partial<ExportRequest> = {},
 ): string => {
   const source = sourceBranch === undefined ? "HEAD" : branchRef(sourceBranch);
   return `${repositoryScript(sandbox)}
 ${breaksLocks ? BREAK_LOCKS : ""}
 known="$GIT_DIR/sanddune-known"
 bundle="$GIT_DIR/${BUNDLE}"
-rm -rf "$known" "$bundle"
+checkpoints="$GIT_DIR/${CHECKPOINTS_BUNDLE}"
+rm -rf "$known" "$bundle" "$checkpoints"
 cat > "$known" || exit 1
 source=$(git rev-parse --quiet --verify ${shellQuote(`${source}^{commit}`)})
 printf '%s\\n' "$source"
@@ -125,15 +137,12 @@ for stashed in $(git rev-parse --quiet --verify refs/stash >/dev/null && git rev
   number=$((number + 1))
   git update-ref ${SANDBOX_STASH_REFS}$number "$stashed" && extra="$extra ${SANDBOX_STASH_REFS}$number"
 done
-checkpoint=${checkpoint === undefined ? "" : addCheckpoint(checkpoint)}
-pack() {
-  new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || return 1
-  [ -n "$new" ] || return 0
-  git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || return 1
+new=$(git rev-list --ignore-missing --max-count=1 --branches HEAD $extra --stdin < "$known") || exit 1
+if [ -n "$new" ]; then
+  git bundle create --quiet "$bundle" --ignore-missing --branches HEAD $extra --stdin < "$known" || exit 1
   echo ${HAS_BUNDLE}
-}
-# Whatever became of the checkpoints, the commits must get out.
-pack || { [ -n "$checkpoint" ] && extra=$others && rm -rf "$bundle" && pack; } || exit 1
+fi
+${checkpoint === undefined ? "" : packCheckpoints(checkpoint, timeoutMs)}
 rm -f "$known"
 echo ${COMPLETE}`;
 };
@@ -147,6 +156,7 @@ const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 interface Report {
   readonly tip: string | undefined;
   readonly hasBundle: boolean;
+  readonly hasCheckpoints: boolean;
   readonly uncommitted: string | undefined;
   readonly leftBehind: readonly string[];
 }
@@ -159,6 +169,7 @@ const parseReport = (text: string): Report | undefined => {
   return {
     tip: lines.find((line) => OBJECT_NAME.test(line)),
     hasBundle: lines.includes(HAS_BUNDLE),
+    hasCheckpoints: lines.includes(HAS_CHECKPOINTS),
     uncommitted: lines.find((line) => line.startsWith(UNCOMMITTED))?.slice(UNCOMMITTED.length),
     leftBehind: [
       ...nested.map((path) => `the repository in ${JSON.stringify(path)}`),
@@ -174,17 +185,24 @@ const fetchFile = (sandbox: SandboxRepository, name: string, hostPath: string): 
     ? sandbox.handle.copyFileOut(`${sandbox.gitDirectory}/${name}`, hostPath)
     : takeFile(join(sandbox.hostGitDirectory, name), hostPath);
 
-const fetchBundle = Effect.fnUntraced(function* (
+const fetchBundle = (sandbox: SandboxRepository, name: string, hostPath: string) =>
+  interruptible(
+    () => fetchFile(sandbox, name, hostPath),
+    (reason) => reason as SandduneError,
+  ).pipe(Effect.as(hostPath));
+
+const fetchBundles = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
-  { hasBundle, ...rest }: Report,
+  { hasBundle, hasCheckpoints, ...rest }: Report,
   hostPath: string,
 ): Effect.fn.Return<SandboxExport, SandduneError> {
-  if (!hasBundle) return { ...rest, bundlePath: undefined };
-  yield* interruptible(
-    () => fetchFile(sandbox, BUNDLE, hostPath),
-    (reason) => reason as SandduneError,
-  );
-  return { ...rest, bundlePath: hostPath };
+  const bundlePath = hasBundle ? yield* fetchBundle(sandbox, BUNDLE, hostPath) : undefined;
+  const checkpointsPath = hasCheckpoints
+    ? yield* fetchBundle(sandbox, CHECKPOINTS_BUNDLE, `${hostPath}.checkpoints`).pipe(
+        Effect.orElseSucceed(() => undefined),
+      )
+    : undefined;
+  return { ...rest, bundlePath, checkpointsPath };
 });
 
 /** Has the sandbox pack what is new, and brings it to `hostPath`. */
@@ -205,7 +223,7 @@ export const exportFromSandbox = Effect.fnUntraced(function* (
   const report = exitCode === 0 ? parseReport(stdout) : undefined;
   if (report === undefined)
     return yield* Effect.fail(refused("git in the sandbox could not pack them", stderr));
-  return yield* fetchBundle(sandbox, report, hostPath);
+  return yield* fetchBundles(sandbox, report, hostPath);
 });
 
 /** The agent may have made something of it that cannot be removed; then the report cannot be written either. */
@@ -285,5 +303,5 @@ export const takeFinishedExport = Effect.fnUntraced(function* (
   const { hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return undefined;
   const report = yield* Effect.promise(() => takeReport(hostGitDirectory, hostPath));
-  return report === undefined ? undefined : yield* fetchBundle(sandbox, report, hostPath);
+  return report === undefined ? undefined : yield* fetchBundles(sandbox, report, hostPath);
 });

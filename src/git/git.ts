@@ -100,6 +100,12 @@ const metHalfMadeWorktree = (error: SandduneError): boolean =>
 
 const RETRY_HALF_MADE_WORKTREE = { while: metHalfMadeWorktree, schedule: Schedule.spaced(20), times: 10 };
 
+const TOO_MUCH_OUTPUT = "too much output";
+
+/** Whether git printed more than is read of it. */
+export const hadTooMuchOutput = (error: SandduneError): boolean =>
+  error instanceof GitError && error.stderr === TOO_MUCH_OUTPUT;
+
 /** Runs git on the host. The only place that does. */
 export const git = (
   args: readonly string[],
@@ -121,7 +127,7 @@ export const git = (
     toGitError(options.cwd),
   ).pipe(
     Effect.flatMap((result) => {
-      if (result.stdoutTruncated) return Effect.fail(new GitError(args, result.exitCode, "too much output"));
+      if (result.stdoutTruncated) return Effect.fail(new GitError(args, result.exitCode, TOO_MUCH_OUTPUT));
       if (result.exitCode !== 0 && !options.expectedExitCodes?.includes(result.exitCode)) {
         return Effect.fail(new GitError(args, result.exitCode, result.stderr));
       }

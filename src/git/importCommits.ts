@@ -18,7 +18,6 @@ import {
 } from "./refs.ts";
 import {
   beforeRewriteRef,
-  SANDBOX_CHECKPOINT_REF,
   SANDBOX_STASH_REFS,
   SANDBOX_UNCOMMITTED_REF,
   strayRef,
@@ -66,7 +65,7 @@ const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, Sanddune
 
 /** Stores what the bundle holds, and gives the refs that it offers. */
 const takeOver = Effect.fnUntraced(function* (
-  target: ImportTarget,
+  target: Pick<ImportTarget, "cwd">,
   bundlePath: string,
 ): Effect.fn.Return<Heads, SandduneError> {
   const bundle = yield* interruptible(
@@ -189,7 +188,6 @@ const keepStrays = Effect.fnUntraced(function* (
     ([name, sha]) =>
       name !== source &&
       name !== SANDBOX_UNCOMMITTED_REF &&
-      name !== SANDBOX_CHECKPOINT_REF &&
       (name !== "HEAD" || (sha !== tip && !isBranchTip(sha))),
   );
   // What the bundle names but does not hold cannot be kept.
@@ -221,7 +219,12 @@ export const importCommits = Effect.fnUntraced(function* (
     exported.bundlePath === undefined ? new Map() : yield* takeOver(target, exported.bundlePath);
   const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
   const strayWarnings = (tip: string) => keepStrays(target, source, tip, heads);
-  const checkpointWarnings = yield* holdCheckpoints(target, heads, target.checkpoints ?? []);
+  const { checkpointsPath } = exported;
+  const checkpoints = yield* holdCheckpoints(
+    target,
+    target.checkpoints ?? [],
+    checkpointsPath === undefined ? Effect.succeed(new Map()) : takeOver(target, checkpointsPath),
+  );
   const uncommitted = yield* holdUncommitted(target, heads.get(SANDBOX_UNCOMMITTED_REF), exported);
   const tip = yield* resolveTip(target, heads.get(source), exported);
   const moveWarnings = yield* moveBranch(target, tip).pipe(
@@ -230,7 +233,7 @@ export const importCommits = Effect.fnUntraced(function* (
   return {
     tip,
     uncommitted,
-    heads: [...new Set(heads.values())].filter((sha) => sha !== uncommitted),
-    warnings: [...moveWarnings, ...(yield* strayWarnings(tip)), ...checkpointWarnings],
+    heads: [...new Set([...heads.values(), ...checkpoints.heads])].filter((sha) => sha !== uncommitted),
+    warnings: [...moveWarnings, ...(yield* strayWarnings(tip)), ...checkpoints.warnings],
   };
 });

@@ -8,12 +8,19 @@ export interface OwnedThing {
   readonly place?: string;
 }
 
+/** What comes after the name of a run's first sandbox: it was lost, or tests have one of their own. */
+const LATER_SANDBOX = /^(?:-recovery|-tests(?:-\d{1,9})?)?$/;
+
+/** Whether a sandbox is one in which no agent ever was. */
+export const isForTests = (sandboxName: string): boolean => /-tests(?:-\d{1,9})?$/.test(sandboxName);
+
 /**
  * Whether a run can have made something of that name. A journal that came with somebody's commit may name anything, and
  * what it names is removed: directories with the name of a sandbox, processes with an id.
  */
 const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
-  if (what === "sandbox") return [`sanddune-${runId}`, `sanddune-${runId}-recovery`].includes(name);
+  const first = `sanddune-${runId}`;
+  if (what === "sandbox") return name.startsWith(first) && LATER_SANDBOX.test(name.slice(first.length));
   return what !== "host processes" || /^[0-9a-f]{32}$/.test(name);
 };
 

@@ -70,7 +70,7 @@ export const chartOf = (steps: readonly Step[], all: readonly Series[]): Markup 
   const points = series.flatMap((each) => each.points);
   if (points.length === 0) return undefined;
   const last = Math.max(1, steps.length - 1);
-  const most = Math.max(1, ...points.map(({ total }) => total));
+  const most = points.reduce((highest, { total }) => Math.max(highest, total), 1);
   const scale: Scale = {
     x: (number) => round(LEFT + (number / last) * (WIDTH - LEFT - RIGHT)),
     y: (tests) => round(HEIGHT - BOTTOM - (tests / most) * (HEIGHT - TOP - BOTTOM)),

@@ -9,6 +9,8 @@ import { showTrouble } from "./words.ts";
 const MAX_FAILURES = 20;
 const MAX_MESSAGE = 1000;
 const MAX_FILES = 50;
+/** Of one step. */
+const MAX_EVENTS = 200;
 
 const printed = (name: string, text: string, length: number): Markup | undefined =>
   text.trim() === ""
@@ -37,6 +39,16 @@ const eventPart = (event: RecordedEvent, length: number): Markup | undefined => 
     default:
       return undefined;
   }
+};
+
+/** What the agent said and did before an action was over; of very much, the end. */
+const eventParts = (events: readonly RecordedEvent[], length: number): Markup[] => {
+  const hidden = events.length - MAX_EVENTS;
+  const parts = events
+    .slice(-MAX_EVENTS)
+    .map((event) => eventPart(event, length))
+    .filter((part) => part !== undefined);
+  return hidden > 0 ? [markup`<p class="quiet">${notShown(hidden, "earlier event")}</p>`, ...parts] : parts;
 };
 
 const patchLine = (line: string): Markup => {
@@ -84,7 +96,7 @@ const testsPart = (name: string, { passed, total, tests, error }: TestResults): 
 
 /** What the agent said after its last action. */
 export const lastWords = (events: readonly RecordedEvent[], length: number): Markup | undefined => {
-  const parts = events.map((event) => eventPart(event, length)).filter((part) => part !== undefined);
+  const parts = eventParts(events, length);
   return parts.length === 0
     ? undefined
     : markup`<section class="step"><h2>After the last action</h2>${parts}</section>`;
@@ -95,7 +107,7 @@ export const stepSection = (step: Step, patch: string, length: number): Markup =
   const trouble = showTrouble(step);
   return markup`<section class="step" id="step-${step.number}"><h2>${step.number} ${step.tool ?? ""} <code>${briefly(step.what, 200)}</code>${
     trouble === "" ? undefined : markup` <span class="badge failing">${trouble}</span>`
-  }</h2>${step.events.map((event) => eventPart(event, length))}${changePart(step, patch, length * 4)}${
+  }</h2>${eventParts(step.events, length)}${changePart(step, patch, length * 4)}${
     step.tests && testsPart("of the run", step.tests)
   }${[...step.evaluations].map(([environment, results]) => testsPart(`of ${environment}`, results))}</section>`;
 };

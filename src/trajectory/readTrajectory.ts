@@ -55,12 +55,20 @@ const inOrder = <T extends { readonly number: number }>(items: readonly T[]): T[
   });
 };
 
+/** Some agents say a sentence in many pieces: what was said without anything in between is one text. */
+const addEvent = (events: RecordedEvent[], event: RecordedEvent): void => {
+  const last = events.at(-1);
+  if (event.type === "text" && last?.type === "text" && event.iteration === last.iteration)
+    events[events.length - 1] = { ...last, text: last.text + event.text };
+  else events.push(event);
+};
+
 /** Each action with what was said before it was over. */
 const actionsOf = (entries: readonly WrittenEntry[]) => {
   const actions: RecordedAction[] = [];
   let events: RecordedEvent[] = [];
   for (const entry of entries) {
-    if (entry.type === "event") events.push(entry.event);
+    if (entry.type === "event") addEvent(events, entry.event);
     if (entry.type !== "action" || entry.number !== actions.length + 1) continue;
     const { at, number, iteration, tool, input, isError = false, isUnfinished = false } = entry;
     actions.push({ at, number, iteration, tool, input, isError, isUnfinished, events });

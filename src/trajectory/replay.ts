@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { lstatSync, mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import {
   CheckoutPlaceError,
   CheckpointNotFoundError,
@@ -8,6 +8,7 @@ import {
 } from "../commandErrors.ts";
 import { writeFilesOf } from "../git/checkpointCheckout.ts";
 import { changesOf, listCheckpoints, patchOf } from "../git/checkpointDiff.ts";
+import { resolveCommit } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { runAtBoundary } from "../process/boundary.ts";
 import { readEvaluations } from "./evaluations.ts";
@@ -41,9 +42,10 @@ export const openReplay = async (
       shown.map(({ sha }) => sha),
     ),
   );
+  const isBaseHere = (await runAtBoundary(resolveCommit(cwd, run.base))) !== undefined;
   return {
     ...{ repository, runDirectory, run },
-    steps: stepsOf(run, { changes, evaluations: readEvaluations(runDirectory) }),
+    steps: stepsOf(run, { changes, isBaseHere, evaluations: readEvaluations(runDirectory) }),
   };
 };
 
@@ -57,12 +59,32 @@ export const findStep = ({ run, steps }: Replay, number: number): Step => {
 export const patchOfStep = async ({ repository }: Replay, step: Step): Promise<string> =>
   step.change === "changed" && step.isHere ? runAtBoundary(patchOf(repository.topLevel, step.commit)) : "";
 
+/** Where nothing else is, and where it goes with the run. A repository may come with a link there. */
+const ownPlace = ({ runDirectory }: Replay, number: number): string => {
+  const parent = join(runDirectory, "checkouts");
+  if (lstatSync(parent, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new CheckoutPlaceError(parent, "it is a symbolic link");
+  return join(parent, String(number));
+};
+
+const makeDirectory = (path: string): void => {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (isThere) throw new CheckoutPlaceError(path, "it exists already");
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path);
+};
+
 /** Writes the files as they were after a step into a new directory, and gives its path. */
-export const checkOutStep = async (replay: Replay, number: number, directory: string): Promise<string> => {
+export const checkOutStep = async (replay: Replay, number: number, directory?: string): Promise<string> => {
   const { commit, isHere } = findStep(replay, number);
   if (!isHere) throw new CheckpointNotFoundError(replay.run.runId, number, commit);
-  const path = resolve(directory);
-  if (existsSync(path)) throw new CheckoutPlaceError(path, "it exists already");
+  const path = resolve(directory ?? ownPlace(replay, number));
+  try {
+    makeDirectory(path);
+  } catch (error) {
+    if (error instanceof CheckoutPlaceError) throw error;
+    throw new CheckoutPlaceError(path, (error as Error).message, { cause: error });
+  }
   await runAtBoundary(writeFilesOf(replay.repository, commit, path));
   return path;
 };

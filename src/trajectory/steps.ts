@@ -42,41 +42,69 @@ export interface Step {
 export interface StepSources {
   /** What each checkpoint that is here has changed, by its commit. */
   readonly changes: ReadonlyMap<string, readonly ChangedFile[]>;
+  /** The commit that the run began with is in the repository. */
+  readonly isBaseHere: boolean;
   readonly evaluations: readonly Evaluation[];
 }
 
 type Checkpoint = RecordedRun["checkpoints"][number];
 
-const changeOf = ({ unchanged }: RecordedRun, number: number, holder: Checkpoint | undefined): Change => {
-  if (holder !== undefined) return holder.number === number ? "changed" : "shared";
-  return unchanged.some((entry) => entry.from <= number && number <= entry.number) ? "none" : "unknown";
+/** Something that is said of actions up to a number. */
+interface Span {
+  readonly from: number;
+  readonly number: number;
+}
+
+/** What spans, which are in order, say of numbers, which are asked for in order: `at` holds the number, `before` ends below it. */
+const walk = <T extends Span>(spans: readonly T[]): ((number: number) => { at?: T; before?: T }) => {
+  let index = 0;
+  return (number) => {
+    while ((spans[index]?.number ?? number) < number) index++;
+    const next = spans[index];
+    const before = spans[index - 1];
+    return {
+      ...(next !== undefined && next.from <= number && { at: next }),
+      ...(before !== undefined && { before }),
+    };
+  };
 };
 
-/** What was last found out about a commit, by environment. */
-const evaluationsOf = (evaluations: readonly Evaluation[], commit: string): Map<string, TestResults> =>
-  new Map(
-    evaluations
-      .filter((evaluation) => evaluation.commit === commit)
-      .map(({ environment, results }) => [environment, results]),
-  );
+const changeOf = (number: number, holder: Checkpoint | undefined, isUnchanged: boolean): Change => {
+  if (holder !== undefined) return holder.number === number ? "changed" : "shared";
+  return isUnchanged || number === 0 ? "none" : "unknown";
+};
+
+/** What was last found out about each commit, by environment. */
+const byCommit = (evaluations: readonly Evaluation[]): Map<string, Map<string, TestResults>> => {
+  const found = new Map<string, Map<string, TestResults>>();
+  for (const { commit, environment, results } of evaluations) {
+    const ofCommit = found.get(commit) ?? new Map();
+    found.set(commit, ofCommit.set(environment, results));
+  }
+  return found;
+};
 
 /** The steps of a recorded run, in order. */
-export const stepsOf = (run: RecordedRun, { changes, evaluations }: StepSources): Step[] => {
-  const { checkpoints, tests } = run;
+export const stepsOf = (run: RecordedRun, { changes, isBaseHere, evaluations }: StepSources): Step[] => {
+  const checkpointsAt = walk(run.checkpoints);
+  const unchangedAt = walk(run.unchanged);
+  const tests = new Map(run.tests.map(({ action, results }) => [action, results]));
+  const evaluated = byCommit(evaluations);
   const stateAt = (number: number) => {
-    const holder = checkpoints.find(({ from, number: last }) => from <= number && number <= last);
-    const checkpoint = holder ?? checkpoints.findLast(({ number: last }) => last <= number);
+    const { at: holder, before } = checkpointsAt(number);
+    const checkpoint = holder ?? before;
     const commit = checkpoint?.sha ?? run.base;
-    const ownTests = tests.findLast(({ action }) => action === number)?.results;
+    const ownTests = tests.get(number);
+    const hasOwnFiles = number === 0 || holder?.number === number;
     return {
       commit,
       ...(checkpoint && { checkpoint: checkpoint.number }),
-      isHere: checkpoint === undefined || changes.has(commit),
+      isHere: checkpoint === undefined ? isBaseHere : changes.has(commit),
       isIncomplete: holder?.isIncomplete ?? false,
       files: holder?.number === number ? (changes.get(commit) ?? []) : [],
       ...(ownTests && { tests: ownTests }),
-      evaluations: number === 0 || holder?.number === number ? evaluationsOf(evaluations, commit) : new Map(),
-      change: number === 0 ? (holder ? "changed" : "none") : changeOf(run, number, holder),
+      evaluations: (hasOwnFiles ? evaluated.get(commit) : undefined) ?? new Map<string, TestResults>(),
+      change: changeOf(number, holder, unchangedAt(number).at !== undefined),
     } as const;
   };
   const first: Step = {

@@ -51,6 +51,15 @@ describe("sanddune env serve", () => {
     expect(await ask(`${url}/schema`, { headers })).toMatchObject({ status: 200 });
   });
 
+  it("does not tell the token to the tests", async () => {
+    const directory = environment(`{
+      tests: { "knows/nothing": () => { if (process.env.MY_TOKEN) throw new Error("it knows the token"); } },
+    }`);
+    const { url } = await serve([directory, "--token-env", "MY_TOKEN"], { MY_TOKEN: "secret" });
+    const headers = { authorization: "Bearer secret" };
+    expect(await ask(`${url}/run`, { method: "POST", headers })).toMatchObject({ body: { passed: 1 } });
+  });
+
   it("has time limits, and so many tests at a time, as it is told", async () => {
     const directory = environment(`{
       tests: {

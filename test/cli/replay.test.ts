@@ -81,7 +81,9 @@ describe("sanddune replay", () => {
     for (const [args, exitCode, problem] of [
       [["nobody"], 1, "There is no run"],
       [[runId, "--step", "9"], 1, "its steps are 0 to 1"],
+      [[runId, "--evaluate", "nowhere", "--step", "9"], 1, "its steps are 0 to 1"],
       [[runId, "--to", "x"], 2, "--checkout"],
+      [[runId, "--html", ""], 2, "--html needs a path"],
       [[runId, "--sandbox", "docker"], 2, "--evaluate"],
       [[runId, "--step", "-1"], 2, "whole number"],
       [[plain.runId], 1, "To record one: sanddune run --trajectory"],

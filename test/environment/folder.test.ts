@@ -38,7 +38,13 @@ describe("a folder", () => {
     );
     expect((await loadEnvironment(server)).json).toEqual({
       type: "server",
-      server: { start: "python3 server.py", port: 8000, health: "/ready", startTimeoutMs: 5000 },
+      server: {
+        start: "python3 server.py",
+        port: 8000,
+        health: "/ready",
+        startTimeoutMs: 5000,
+        timeoutMs: 600_000,
+      },
     });
     const suites = folder(
       json({ suites: { unit: { runner: "pytest", args: ["-q"] } }, timeoutMs: 1000, concurrency: 2 }),
@@ -51,6 +57,12 @@ describe("a folder", () => {
         tests: { unit: { type: "suite", definition: { runner: "pytest", args: ["-q"] } } },
       },
     });
+  });
+
+  it("has a file for its definition, and no pipe that would keep a reader waiting", async () => {
+    const directory = folder({});
+    execFileSync("mkfifo", [join(directory, "environment.mjs")]);
+    await expect(loadEnvironment(directory)).rejects.toThrow("it is not a file");
   });
 
   it("has to have one definition, and not two", async () => {
@@ -77,7 +89,7 @@ describe("a folder", () => {
     [`{"start":"a","startTimeoutMs":-1}`, "it has `startTimeoutMs`, which must be a number of milliseconds"],
     [
       `{"start":"a","command":"b"}`,
-      "it has `command`, which is not known. Known are: start, port, health, startTimeoutMs, files",
+      "it has `command`, which is not known. Known are: start, port, health, startTimeoutMs, timeoutMs, files",
     ],
     [`{"start":"a","files":"b"}`, "it has `files`, which must be a list of paths"],
     [`{"suites":[]}`, "it has `suites`, which must be an object"],

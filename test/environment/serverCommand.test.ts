@@ -124,6 +124,26 @@ describe("a server of somebody's own", () => {
     await expect(never).rejects.toBe("enough");
     expect((await http(url, "/run/file/exists")).status).toBe(200);
   });
+
+  it("has a limit for its answers: what it tests could stop it", async () => {
+    const definition = json({ start: `exec ${NODE} server.cjs`, timeoutMs: 300 });
+    const { tests } = await serve({ ...FILES, "environment.json": definition });
+    await expect(tests.run("never")).rejects.toMatchObject({
+      name: "TestServerError",
+      problem: "has not told results after 300 ms",
+    });
+    expect(await tests.run("file/exists")).toMatchObject({ failed: 1 });
+  });
+
+  it("gets another port than its own, where somebody else has the tests open already", async () => {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => taken.once("listening", resolve));
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as { port: number };
+    const files = { ...FILES, "environment.json": json({ start: `exec ${NODE} server.cjs`, port }) };
+    const { tests } = await open(files, { runsSetup: false });
+    expect(await tests.run("file/exists")).toMatchObject({ total: 1 });
+  });
 });
 
 const freePort = async (): Promise<number> => {

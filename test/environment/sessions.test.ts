@@ -108,6 +108,17 @@ describe("a test session", () => {
     expect(notes(worktree)).toEqual([expect.stringContaining("setup bob"), "teardown after 1"]);
   });
 
+  it("whose tear-down fails says so in the results of its run", async () => {
+    const { url } = await serveDefinition(
+      `tests: { fine: () => {} }, teardown: () => { throw new Error("it cannot be taken back"); }`,
+    );
+    expect(await createEnvironmentClient({ url }).run("")).toMatchObject({
+      passed: 1,
+      failed: 0,
+      error: expect.stringContaining("The tear-down failed: it cannot be taken back"),
+    });
+  });
+
   it("ends with the tests, and its children with it", async () => {
     const { tests, worktree } = await serveDefinition(NOTED);
     await tests.beginSession();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createEnvironmentClient } from "../../src/environment/client.ts";
+import { openLine } from "../../src/environment/sealedLines.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 import { toolFile, useTool } from "./builtTool.ts";
@@ -114,12 +115,46 @@ describe("tool.js run", () => {
     [["run", "--directory", "x", "--worktree", "y", "--parameters", "{"], "--parameters must be JSON"],
     [["serve", "--directory", "x", "--worktree", "y", "--port", "70000"], "--port must be a whole number"],
     [["serve", "--nothing"], "Unknown option '--nothing'"],
-    [["dance"], "There is no such command. Known are: serve, run, schema, courier, mcp, worker."],
+    [["dance"], "There is no such command. Known are: serve, run, schema, setup, courier, mcp, worker."],
   ])("ends with 2 for %j", async (args, message) => {
     const { lines, exitCode } = tool(args);
     expect(await exitCode).toBe(2);
     expect(lines).toMatchObject([{ type: "failed", message: expect.stringContaining(message) }]);
   });
+});
+
+it("tool.js seals its lines with the key that it is sent, and leaves the rest of its input alone", async () => {
+  const child = spawn(process.execPath, [toolFile(), "courier", "--sealed"]);
+  onTestFinished(() => void child.kill());
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  child.stdin.write("the k");
+  child.stdin.write(`ey\n${JSON.stringify({ schema: { tests: [{ path: "a" }] } })}\n`);
+  const { value: line } = await lines.next();
+  expect(openLine("another", line)).toBeUndefined();
+  expect(JSON.parse(openLine("the key", line) ?? "")).toMatchObject({ type: "ready" });
+});
+
+it("tool.js does not believe results of tests that were changed while they ran, even if they were changed back", async () => {
+  const { args } = place(
+    `tests: { poison: async ({ run }) => { await run('cp "$SANDDUNE_ENVIRONMENT/data" "$SANDDUNE_SCRATCH/data"; echo 0 > "$SANDDUNE_ENVIRONMENT/data"; cp -p "$SANDDUNE_SCRATCH/data" "$SANDDUNE_ENVIRONMENT/data"'); } }`,
+    { data: "1\n" },
+  );
+  const { line } = tool(["run", ...args]);
+  expect(await line("result")).toMatchObject({
+    result: { passed: 1, error: expect.stringMatching(/data was changed while the tests ran/) },
+  });
+});
+
+it("tool.js lets nobody in who asks for its debugger", async () => {
+  const { child, line, exitCode } = tool(["courier"]);
+  child.stdin.write(`${JSON.stringify({ schema: { tests: [{ path: "a" }] } })}\n`);
+  await line("ready");
+  const said: string[] = [];
+  child.stderr.on("data", (chunk) => said.push(String(chunk)));
+  child.kill("SIGUSR1");
+  child.stdin.end();
+  expect(await exitCode).toBe(0);
+  expect(said.join("")).toBe("");
 });
 
 it("tool.js schema says which tests there are", async () => {
@@ -180,17 +215,17 @@ describe("tool.js serve", () => {
     },
   );
 
-  it("ends with its standard input, for those who ask it to, and listens at a socket as well", async () => {
+  it("listens at a socket as well", async () => {
     const { args, worktree } = place(`tests: { fine: () => {} }`);
     const socket = join(worktree, "tests.sock");
-    const { child, line, exitCode } = tool(["serve", ...args, "--until-stdin-ends", "--socket", socket]);
+    const { child, line, exitCode } = tool(["serve", ...args, "--socket", socket]);
     const { url } = (await line("ready")) as Line & { url: string };
     expect(await createEnvironmentClient({ url: "http://127.0.0.1:1", socket }).run("fine")).toMatchObject({
       passed: 1,
     });
     expect(await createEnvironmentClient({ url }).run("fine")).toMatchObject({ passed: 1 });
-    child.stdin.end();
-    expect(await exitCode).toBe(0);
+    child.kill();
+    expect(await exitCode).toBe(143);
   });
 });
 

@@ -19,7 +19,7 @@ import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { commandLines } from "../helpers/commandLines.ts";
 import { environmentFolder, greetingEnvironment } from "../helpers/environments.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryRepository } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
@@ -78,6 +78,22 @@ for (const { name, needs, sandbox } of SANDBOXES) {
         const inReach = name === "test-isolated" && isolation === "shared";
         expect(warnings).toEqual(inReach ? [expect.stringContaining('isolation: "strict"')] : []);
       });
+
+      it(`leaves what setup.sh has started for the tests ${title} at work, and ends it with the run`, async () => {
+        const secret = randomUUID();
+        const path = environmentFolder({
+          "setup.sh": `sh -c 'while :; do date +%s%N >"$SANDDUNE_SCRATCH/beat"; sleep 0.1; done' ${secret} >/dev/null 2>&1 &`,
+          "environment.mjs": `import { defineEnvironment } from "sanddune/environment";
+            const read = 'cat "$SANDDUNE_SCRATCH/beat"';
+            export default defineEnvironment({ tests: { "a/beats": async ({ run }) => {
+              const { exitCode } = await run("first=$(" + read + "); sleep 0.7; test $first != $(" + read + ")");
+              if (exitCode !== 0) throw new Error("it does not beat any more");
+            } } });`,
+        });
+        const { iterations } = await greet(sandbox(), { environment: { path, isolation } });
+        expect(iterations[0]?.tests).toMatchObject({ passed: 1, total: 1, error: null });
+        await waitFor(() => !commandLines().some((line) => line.includes(secret)));
+      });
     }
   });
 }
@@ -92,6 +108,26 @@ describe("a run with an environment", () => {
     expect(completionSignal).toBe("<promise>COMPLETE</promise>");
     expect(warnings).toEqual([expect.stringMatching(/did not all pass .*: 1 of 2 tests pass\./)]);
     expect(commits.length).toBeGreaterThan(0);
+  });
+
+  it("goes on if the environment cannot be set up again for the tests after an iteration, and says why", async () => {
+    const mark = join(temporaryDirectory(), "mark");
+    const setup = `if [ -e ${mark} ]; then echo the mirror is down; exit 3; fi; touch ${mark}`;
+    const { agent, prompts } = learning();
+    const { iterations, commits } = await greet(testIsolated(), {
+      ...{
+        agent,
+        environment: greetingEnvironment({ "setup.sh": setup }),
+        maxIterations: 2,
+        completionSignal: "never",
+      },
+    });
+    expect(commits).toHaveLength(2);
+    expect(iterations[0]?.tests).toMatchObject({
+      total: 0,
+      error: expect.stringContaining("the mirror is down"),
+    });
+    expect(prompts[1]).toContain("the mirror is down");
   });
 
   it("tells results without `until`, too, and lets the agent decide when it is done", async () => {

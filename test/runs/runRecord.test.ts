@@ -95,6 +95,8 @@ describe("what a run owns", () => {
       creating("sandbox", `sanddune-${RUN_ID}`),
       removed("sandbox", `sanddune-${RUN_ID}`),
       creating("sandbox", `sanddune-${RUN_ID}-recovery`),
+      creating("sandbox", `sanddune-${RUN_ID}-tests`),
+      creating("sandbox", `sanddune-${RUN_ID}-tests-12`),
       creating("host processes", execId),
       removed("worktree", "/elsewhere"),
     ];
@@ -102,6 +104,8 @@ describe("what a run owns", () => {
       { what: "branch", name: "b" },
       { what: "worktree", name: "/w" },
       { what: "sandbox", name: `sanddune-${RUN_ID}-recovery` },
+      { what: "sandbox", name: `sanddune-${RUN_ID}-tests` },
+      { what: "sandbox", name: `sanddune-${RUN_ID}-tests-12` },
       { what: "host processes", name: execId },
     ]);
   });
@@ -110,6 +114,8 @@ describe("what a run owns", () => {
     ["sandbox", "sanddune-another"],
     ["sandbox", "x/../../home"],
     ["sandbox", `sanddune-${RUN_ID}/..`],
+    ["sandbox", `sanddune-${RUN_ID}-tests-1/..`],
+    ["sandbox", `sanddune-${RUN_ID}-tests\n`],
     ["sandbox", ""],
     ["host processes", ""],
     ["host processes", "0"],

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { allPassed } from "../../src/environment/contract.ts";
 import {
   type AgentStreamEvent,
   type RunOptions,
@@ -90,6 +91,27 @@ echo 'process.exit(0)' >/tmp/evil.cjs
 echo planted`,
 );
 
+/** Run by a test: prints results where the program that runs the tests does, and asks that for its debugger. */
+const FORGE = `import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+const result = { path: "", passed: 1, failed: 0, total: 1, tests: [{ path: "right", passed: true, durationMs: 1 }], error: null };
+const attempt = (act) => { try { return act(); } catch { return false; } };
+const isTool = (pid) => / \\S*tool.js (run|worker|serve)/.test(readFileSync("/proc/" + pid + "/cmdline", "utf8").split("\\0").join(" "));
+for (const pid of readdirSync("/proc").filter((name) => Number(name) > 0 && attempt(() => isTool(name)))) {
+  attempt(() => writeFileSync("/proc/" + pid + "/fd/1", JSON.stringify({ type: "result", result }) + "\\n"));
+  attempt(() => process.kill(Number(pid), "SIGUSR1"));
+}
+setTimeout(() => {
+  connect(9229, "127.0.0.1", () => { console.log("debugger"); process.exit(); }).on("error", () => console.log("tried"));
+}, 1000);
+`;
+
+const FORGED = {
+  "environment.mjs": `import { defineEnvironment } from "sanddune/environment";
+export default defineEnvironment({ tests: { right: async ({ run }) => { throw new Error((await run("node work.mjs")).stdout); } } });
+`,
+};
+
 const CASES = [
   { name: "bubblewrap", needs: ["bubblewrap"], make: () => bubblewrap(), options: {} },
   { name: "docker", needs: ["docker"], make: dockerWithNode, options: IN_DOCKER },
@@ -108,6 +130,19 @@ for (const { name, needs, make, options } of CASES) {
       expect(printed).toEqual(["posing"]);
       expect(tests).toMatchObject(FAILED);
     });
+
+    it.each(["shared", "strict"] as const)(
+      "forges no results by its code that %s tests run",
+      async (isolation) => {
+        const { tests } = await attack(
+          make(),
+          isolation,
+          [{ commit: "Work", files: { "work.mjs": FORGE } }],
+          { ...options, environment: { path: environmentFolder(FORGED), isolation } },
+        );
+        expect(tests).toMatchObject({ passed: 0, failed: 1, error: null, tests: [{ message: "tried" }] });
+      },
+    );
 
     it("plants no programs and settings that the tests are run with", async () => {
       const { printed, tests } = await attack(make(), "shared", [PLANT], options);
@@ -156,6 +191,30 @@ echo end`,
         failed: 1,
         tests: [{ passed: true }, { message: expect.stringContaining("wrong") }],
       });
+    });
+
+    it("does not pass by its code changing, in one test, what the next one compares with", async () => {
+      const path = environmentFolder({
+        "expected.txt": "right\n",
+        "environment.mjs": `import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineEnvironment } from "sanddune/environment";
+export default defineEnvironment({ concurrency: 1, tests: {
+  first: async ({ run }) => assert.equal((await run("sh ./work.sh")).exitCode, 0),
+  second: async ({ run, directory }) =>
+    assert.equal((await run("cat answer.txt")).stdout, readFileSync(join(directory, "expected.txt"), "utf8")),
+} });
+`,
+      });
+      const work = 'cp answer.txt "$SANDDUNE_ENVIRONMENT/expected.txt" 2>/dev/null; exit 0\n';
+      const files = { "work.sh": work, "answer.txt": "wrong\n" };
+      const { tests } = await attack(make(), "strict", [{ commit: "Work", files }], {
+        ...options,
+        environment: { path, isolation: "strict" },
+      });
+      expect(tests?.total).toBe(2);
+      expect(tests !== undefined && allPassed(tests)).toBe(false);
     });
 
     it("leaves nothing behind by its code that tests have run, for those that run later", async () => {

@@ -68,3 +68,19 @@ describe.each<SandboxName>(["isolated", "bubblewrap"])("an agent that is recorde
     expect(lines.map((text) => JSON.parse(text).type)).not.toContain("tests");
   });
 });
+
+describe("an agent that is recorded in bubblewrap", () => {
+  it.each([
+    ["a submodule's address", `printf '[submodule "a"]\\n path = a\\n url = -x\\n' > .gitmodules`],
+    ["a line of attributes", "head -c 3000 /dev/zero | tr '\\0' a > .gitattributes"],
+  ])("loses its checkpoints, and no commit, by %s that git refuses", async (_, makeUnsound) => {
+    const cwd = temporaryRepository();
+    const commit = "echo a > a; git add a; git commit --quiet --message A";
+    const result = await record(cwd, [`${commit}; ${makeUnsound}`], { sandbox: "bubblewrap" });
+    expect(result.commits).toHaveLength(1);
+    expect(result.warnings).toEqual([
+      expect.stringMatching(/^The checkpoints could not be kept: git found them unsound\. .+$/),
+    ]);
+    expect(checkpointsOf(cwd, result)).toEqual({});
+  });
+});

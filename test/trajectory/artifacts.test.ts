@@ -48,6 +48,15 @@ describe("artifacts", () => {
     ]);
   });
 
+  it("of any size are whole", async () => {
+    const cwd = temporaryRepository();
+    const script = "seq 1 200000 > numbers; head -c 1234567 /dev/zero > zeros";
+    const { artifacts = [] } = await runWith(cwd, script, ["numbers", "zeros"]);
+    const [numbers = "", zeros = ""] = artifacts.map(({ hostPath }) => readFileSync(hostPath, "utf8"));
+    expect(numbers).toBe(Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join(""));
+    expect(zeros).toBe("\0".repeat(1_234_567));
+  });
+
   it("are an empty list where nothing is what the globs stand for", async () => {
     const cwd = temporaryRepository();
     const result = await runWith(cwd, "true", ["out/*"]);

@@ -57,6 +57,15 @@ describe("a run that is recorded", () => {
     expect(checkpoint).toMatchObject({ number: 1, isIncomplete: true });
   });
 
+  it("says that files are missing which are in a repository of their own", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, [
+      "git init --quiet nested; cd nested; echo n > n; git add n; git -c user.name=n -c user.email=n commit --quiet --message N",
+    ]);
+    const [checkpoint] = ofType(entriesOf(directoryOf(cwd, result)), "checkpoint");
+    expect(checkpoint).toMatchObject({ number: 1, isIncomplete: true });
+  });
+
   it("has the agent's index and its branch as the agent made them", async () => {
     const cwd = temporaryRepository();
     const stage = createStage();

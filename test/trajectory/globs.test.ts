@@ -15,6 +15,10 @@ describe("a glob of artifacts", () => {
     [".cache/*", ".cache/a"],
     ["a+b (1)/[x].txt", "a+b (1)/[x].txt"],
     ["ä/*.txt", "ä/ö.txt"],
+    ["a?.txt", "a😀.txt"],
+    ["*a*b*c", "xaxbaxbcxc"],
+    ["**/a/**/b/*.txt", "a/a/x/b/a/b/b.txt"],
+    ["**/.github/**/*.yml", "a/.github/b/c.yml"],
   ])("%s stands for %s", (glob, path) => {
     expect(problemOfGlob(glob)).toBeUndefined();
     expect(artifactMatcher([glob])(path)).toBe(true);
@@ -37,6 +41,12 @@ describe("a glob of artifacts", () => {
     ["out/?.txt", "out/ab.txt"],
     ["out/*.txt", "out/axtxt"],
     ["**/*", `${"a/".repeat(600)}b`],
+    ["**/x/*", "a/.x/x/b"],
+    ["a/**/b", "a/c"],
+    ["*a*b", "ba"],
+    // Nobody's machine lives to see the end of it if every way to divide the name is tried.
+    ["*-*-*-*-*-*-*-*.log", "-".repeat(1000)],
+    ["**/a/**/a/**/a/**/a/**/a/**/b", "a/".repeat(500).slice(0, -1)],
   ])("%s does not stand for %j", (glob, path) => {
     expect(artifactMatcher([glob])(path)).toBe(false);
   });

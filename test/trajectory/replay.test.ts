@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
@@ -12,8 +13,10 @@ import { describe, expect, it } from "vitest";
 import type { TestResults } from "../../src/environment/contract.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import { runAtBoundary } from "../../src/process/boundary.ts";
-import { evaluateSteps } from "../../src/trajectory/evaluate.ts";
+import { chartOf } from "../../src/trajectory/chart.ts";
+import { evaluateSteps, stepsToEvaluate } from "../../src/trajectory/evaluate.ts";
 import { trajectoryPage } from "../../src/trajectory/html.ts";
+import { lastWords } from "../../src/trajectory/htmlStep.ts";
 import { checkOutStep, openReplay, patchOfStep, type Replay } from "../../src/trajectory/replay.ts";
 import { seriesOf } from "../../src/trajectory/series.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
@@ -134,6 +137,56 @@ describe("the replay of a recorded run", () => {
     expect(steps[1]?.tests).toBeUndefined();
   });
 
+  it("has file names as they are, and large files without their lines", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["seq 1 1500000 > large.txt; echo x > 'a\t\"b\"\nc'"]);
+    const { steps } = await replayOf(cwd, result);
+    expect(steps[1]?.files).toEqual([
+      { path: 'a\t"b"\nc', added: 1, removed: 0 },
+      { path: "large.txt", added: undefined, removed: undefined },
+    ]);
+  });
+
+  it("shows in one piece what an agent says in many", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["true"]);
+    const at = new Date().toISOString();
+    for (const text of ["I wi", "ll fix", " it."]) {
+      const event = { type: "text", text, iteration: 1, timestamp: at };
+      appendFileSync(
+        join(directoryOf(cwd, result), "trajectory.jsonl"),
+        `${JSON.stringify({ at, type: "event", event })}\n`,
+      );
+    }
+    const replay = await replayOf(cwd, result);
+    expect(replay.run.lastEvents).toMatchObject([{ type: "text", text: "I will fix it." }]);
+    expect(await trajectoryPage(replay)).toContain("I will fix it.");
+  });
+
+  it("takes no longer than the run has lines, and has a page of bounded length", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["true"]);
+    const at = new Date().toISOString();
+    const results = { path: "", passed: 1, failed: 0, total: 1, tests: [], error: null };
+    const commit = git(cwd, "rev-parse", "HEAD");
+    const lines = Array.from({ length: 150_000 }, (_, index) => [
+      { at, type: "action", number: index + 2, iteration: 1, input: "x" },
+      { at, type: "unchanged", number: index + 2, from: index + 2 },
+      { at, type: "tests", iteration: 1, action: index + 2, commit, results },
+    ]);
+    const said = Array.from({ length: 20_000 }, () => ({
+      ...{ at, type: "event" },
+      event: { type: "toolResult", output: "x".repeat(1000), iteration: 1, timestamp: at },
+    }));
+    const text = [...lines.flat(), ...said].map((line) => `${JSON.stringify(line)}\n`).join("");
+    appendFileSync(join(directoryOf(cwd, result), "trajectory.jsonl"), text);
+    const replay = await replayOf(cwd, result);
+    expect(replay.steps).toHaveLength(150_002);
+    expect(replay.steps.at(-1)).toMatchObject({ change: "none", tests: { passed: 1 } });
+    expect(chartOf(replay.steps, seriesOf(replay.steps))?.text).toContain("Passed tests");
+    expect(lastWords(replay.run.lastEvents, 1000)?.text.length).toBeLessThan(500_000);
+  });
+
   it("says what is not here any more", async () => {
     const cwd = temporaryRepository();
     const result = await record(cwd, ["echo a > a.txt"]);
@@ -142,6 +195,20 @@ describe("the replay of a recorded run", () => {
     expect(replay.steps[1]).toMatchObject({ change: "changed", isHere: false, files: [] });
     await expect(checkOutStep(replay, 1, join(temporaryDirectory(), "x"))).rejects.toMatchObject({
       name: "CheckpointNotFoundError",
+    });
+  });
+
+  it("says that the commit is gone that the run began with", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["ls"]);
+    const path = join(directoryOf(cwd, result), "trajectory.jsonl");
+    const gone = "1".repeat(40);
+    writeFileSync(path, readFileSync(path, "utf8").replaceAll(git(cwd, "rev-parse", "HEAD"), gone));
+    const replay = await replayOf(cwd, result);
+    expect(replay.steps.map(({ isHere }) => isHere)).toEqual([false, false]);
+    expect(stepsToEvaluate(replay)).toEqual([]);
+    await expect(checkOutStep(replay, 0, join(temporaryDirectory(), "x"))).rejects.toMatchObject({
+      ...{ name: "CheckpointNotFoundError", sha: gone },
     });
   });
 });
@@ -177,6 +244,20 @@ describe("checking a step out", () => {
     await checkOutStep(replay, 0, join(directory, "zero"));
     expect(readdirSync(join(directory, "two"))).toEqual(["README.md", "a.txt"]);
     expect(readdirSync(join(directory, "zero"))).toEqual(["README.md"]);
+  });
+
+  it("says why a place will not do, and follows no link that came with the repository", async () => {
+    const cwd = temporaryRepository();
+    const result = await record(cwd, ["echo a > a.txt"]);
+    const replay = await replayOf(cwd, result);
+    const outside = temporaryDirectory();
+    symlinkSync(join(outside, "nowhere"), join(outside, "dangling"));
+    for (const place of [join(cwd, "README.md/x"), join(outside, "dangling")]) {
+      await expect(checkOutStep(replay, 1, place)).rejects.toMatchObject({ name: "CheckoutPlaceError" });
+    }
+    symlinkSync(outside, join(directoryOf(cwd, result), "checkouts"));
+    await expect(checkOutStep(replay, 1)).rejects.toMatchObject({ name: "CheckoutPlaceError" });
+    expect(readdirSync(outside)).toEqual(["dangling"]);
   });
 
   it("never touches what is there", async () => {

@@ -1,4 +1,5 @@
 import type { McpServers } from "../../agents/contract.ts";
+import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import type { AgentPlan } from "../plan.ts";
 import type { TestAccess } from "./live.ts";
@@ -17,8 +18,9 @@ export const requireFreeName = (mcpServers: McpServers): void => {
 };
 
 /** How a server, and its clients of ours, get the token. */
-export const TOKEN_FOR_SERVER = "SANDDUNE_ENVIRONMENT_TOKEN";
+export { TOKEN_FOR_SERVER };
 
+/** How everybody else does who works in the sandbox. */
 const URL_VARIABLE = "SANDDUNE_TESTS_URL";
 const SOCKET_VARIABLE = "SANDDUNE_TESTS_SOCKET";
 const TOKEN_VARIABLE = "SANDDUNE_TESTS_TOKEN";

@@ -1,5 +1,7 @@
 import type { ParameterValues, TestProgress, TestResults } from "../../environment/contract.ts";
+import { MAX_MESSAGE_LENGTH } from "../../environment/limits.ts";
 import { readResults } from "../../environment/readResults.ts";
+import { shorten } from "../../environment/shorten.ts";
 import { EnvironmentStartError } from "../../errors.ts";
 import { inPackage } from "./package.ts";
 import { type CommandRunner, runTool } from "./toolProgram.ts";
@@ -24,6 +26,9 @@ export interface TestPlace {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** Far longer than it is ever silent by itself. What is tested could stop the program, and with it the run. */
+const MAX_SILENCE_MS = 3 * 60_000;
+
 /** What is told if there is nothing to be told. */
 export const withoutResults = (path: string, error: string): TestResults => ({
   path,
@@ -31,7 +36,7 @@ export const withoutResults = (path: string, error: string): TestResults => ({
   failed: 0,
   total: 0,
   tests: [],
-  error,
+  error: shorten(error, MAX_MESSAGE_LENGTH),
 });
 
 /** How the program for environments is told where everything is. */
@@ -60,6 +65,7 @@ export const evaluate = async (
       ],
       env: place.env,
       signal,
+      maxSilenceMs: MAX_SILENCE_MS,
       onMessage: (message) => {
         if (message.type === "result") results ??= readResults(message.result);
         else if (message.type === "progress" && message.progress !== undefined)

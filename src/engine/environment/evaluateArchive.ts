@@ -1,8 +1,9 @@
 import { posix } from "node:path";
 import type { EnvironmentSchema, TestResults } from "../../environment/contract.ts";
 import { readSchema } from "../../environment/readSchema.ts";
-import { EnvironmentStartError, ProcessTimeoutError } from "../../errors.ts";
+import { EnvironmentStartError, ProcessTimeoutError, SandduneError } from "../../errors.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
+import { withTimeLimit } from "../../process/timeLimit.ts";
 import { evaluate, placeArguments, type TestPlace, type TestRequest, withoutResults } from "./evaluate.ts";
 import { inPackage } from "./package.ts";
 import { notReadyWithin } from "./startServer.ts";
@@ -25,20 +26,65 @@ const placeOf = ({ sandbox, env, prefix }: PreparedTests, tree: string): TestPla
   scratch: posix.join(sandbox.root, "scratch"),
 });
 
-/** Runs the set-up of the environment, and asks what it tests: what is wrong with it is found before an agent begins. */
+/** How a set-up is watched. */
+interface SetupWatch {
+  readonly onProgress: (sentence: string) => void;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** What was last said tells most about a set-up that takes too long. */
+const LAST_WORDS = 20;
+
+/** Runs the set-up script. What it leaves in the background goes on until the result is called. */
+const setUp = async (
+  place: TestPlace,
+  { onProgress, timeoutMs, signal }: SetupWatch,
+): Promise<() => Promise<void>> => {
+  const stop = new AbortController();
+  const said: string[] = [];
+  let over: Promise<void> = Promise.resolve();
+  const prepared = new Promise<void>((resolve, reject) => {
+    over = runTool(place.sandbox, {
+      tool: inPackage(place.packagePath).tool,
+      args: ["setup", ...placeArguments(place)],
+      ...{ env: place.env, signal: stop.signal },
+      onMessage: (message) => {
+        if (message.type === "prepared") resolve();
+        if (message.type !== "progress") return;
+        said.push(textOf(message.message));
+        onProgress(textOf(message.message));
+      },
+    }).then(resolve, reject);
+  });
+  const end = () => {
+    stop.abort();
+    return over;
+  };
+  try {
+    await withTimeLimit(timeoutMs, signal, (either) => {
+      either.addEventListener("abort", () => stop.abort(either.reason), { once: true });
+      if (either.aborted) stop.abort(either.reason);
+      return prepared;
+    });
+    return end;
+  } catch (reason) {
+    await end();
+    signal.throwIfAborted();
+    if (reason instanceof SandduneError) throw reason;
+    throw new EnvironmentStartError(notReadyWithin(timeoutMs), said.slice(-LAST_WORDS).join("\n"));
+  }
+};
+
+/**
+ * Runs the set-up of the environment, and asks what it tests: what is wrong with it is found before an agent begins. `end` ends what
+ * the set-up has left in the background.
+ */
 export const prepareTests = async (
   tests: PreparedTests,
-  {
-    onProgress,
-    timeoutMs,
-    signal,
-  }: {
-    readonly onProgress: (sentence: string) => void;
-    readonly timeoutMs: number;
-    readonly signal: AbortSignal;
-  },
-): Promise<EnvironmentSchema> => {
-  let schema: EnvironmentSchema | undefined;
+  watch: SetupWatch,
+): Promise<{ readonly schema: EnvironmentSchema; readonly end: () => Promise<void> }> => {
+  const { signal } = watch;
   const place = placeOf(tests, posix.join(tests.sandbox.root, "empty"));
   const { exitCode, stderr } = await tests.sandbox.handle.exec(
     `mkdir -p -- ${shellQuote(place.worktree)} && tar --version >/dev/null`,
@@ -46,10 +92,24 @@ export const prepareTests = async (
   );
   if (exitCode !== 0)
     throw new EnvironmentStartError("files cannot be brought into its sandbox by tar", stderr);
+  const end = await setUp(place, watch);
+  try {
+    return { schema: await askSchema(place, watch), end };
+  } catch (reason) {
+    await end();
+    throw reason;
+  }
+};
+
+const askSchema = async (
+  place: TestPlace,
+  { onProgress, timeoutMs, signal }: SetupWatch,
+): Promise<EnvironmentSchema> => {
+  let schema: EnvironmentSchema | undefined;
   try {
     await runTool(place.sandbox, {
       tool: inPackage(place.packagePath).tool,
-      args: ["schema", ...placeArguments(place)],
+      args: ["schema", "--no-setup", ...placeArguments(place)],
       ...{ env: place.env, signal, timeoutMs },
       onMessage: (message) => {
         if (message.type === "schema") schema = readSchema(message.schema);
@@ -58,7 +118,7 @@ export const prepareTests = async (
     });
   } catch (reason) {
     if (!(reason instanceof ProcessTimeoutError)) throw reason;
-    throw new EnvironmentStartError(notReadyWithin(timeoutMs), reason.stdout);
+    throw new EnvironmentStartError(notReadyWithin(timeoutMs), "", { cause: reason });
   }
   if (schema === undefined) throw new EnvironmentStartError("it does not tell which tests it has", "");
   return schema;

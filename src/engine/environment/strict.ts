@@ -3,13 +3,14 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { TestResults } from "../../environment/contract.ts";
-import type { SandduneError } from "../../errors.ts";
+import { EnvironmentStartError, ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { archiveCommit } from "../../git/archiveCommit.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
 import { archiveInSandbox } from "./archiveInSandbox.ts";
 import { CourierHost } from "./courierHost.ts";
+import { withoutResults } from "./evaluate.ts";
 import { evaluateArchive, type PreparedTests, prepareTests } from "./evaluateArchive.ts";
 import type { LiveEnvironment } from "./live.ts";
 import { inPackage } from "./package.ts";
@@ -40,11 +41,17 @@ export const openStrict = Effect.fnUntraced(function* (
       env: session.plan.env.values,
       prefix: repository.prefix,
     };
-    const schema = yield* interruptible(
-      (signal) => prepareTests(tests, { onProgress, timeoutMs, signal }),
+    let end = async () => {};
+    yield* Effect.addFinalizer(() => Effect.promise(() => end()));
+    const prepared = yield* interruptible(
+      async (signal) => {
+        const made = await prepareTests(tests, { onProgress, timeoutMs, signal });
+        end = made.end;
+        return made;
+      },
       (reason) => reason as SandduneError,
     );
-    return { tests, schema };
+    return { tests, schema: prepared.schema };
   });
   let archives = 0;
   const archivePath = () => join(journal.filesDirectory, `tests-${++archives}.tar`);
@@ -80,7 +87,14 @@ export const openStrict = Effect.fnUntraced(function* (
   ): Effect.fn.Return<TestResults, SandduneError, Scope.Scope> {
     const path = archivePath();
     yield* Effect.addFinalizer(() => Effect.promise(() => rm(path, { force: true })));
-    yield* archiveCommit(repository, commit, path);
+    const refused = yield* archiveCommit(repository, commit, path).pipe(
+      Effect.as(undefined),
+      Effect.catchIf(
+        (error) => error instanceof ImportRefusedError,
+        ({ message }) => Effect.succeed(message),
+      ),
+    );
+    if (refused !== undefined) return withoutResults("", refused);
     const own = yield* open(`tests-${++evaluations}`);
     return yield* interruptible(
       (signal) => evaluateArchive(own.tests, path, {}, signal),
@@ -90,6 +104,13 @@ export const openStrict = Effect.fnUntraced(function* (
   return {
     access: accessTo({ packagePath, url, socket, token, note: ON_COMMITS }),
     tests: "commit",
-    evaluate: (commit) => Effect.scoped(evaluate(commit)),
+    // As for tests that cannot be run: the agent's work is home, and the next iteration may fare better.
+    evaluate: (commit) =>
+      Effect.scoped(evaluate(commit)).pipe(
+        Effect.catchIf(
+          (error) => error instanceof EnvironmentStartError,
+          ({ message }) => Effect.succeed(withoutResults("", message)),
+        ),
+      ),
   };
 });

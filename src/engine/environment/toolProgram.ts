@@ -1,11 +1,15 @@
+import { randomBytes } from "node:crypto";
 import type { TestProgress } from "../../environment/contract.ts";
+import { openLine } from "../../environment/sealedLines.ts";
 import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../errors.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
-import type { ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
+import type { ExecInput, ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
 
 /** What the tool says, a line each. */
 export type ToolMessage =
   | { readonly type: "progress"; readonly message?: unknown; readonly progress?: TestProgress }
+  | { readonly type: "alive" }
+  | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url?: unknown }
   | { readonly type: "result"; readonly result?: unknown }
   | { readonly type: "schema"; readonly schema?: unknown }
@@ -20,10 +24,12 @@ export type ToolMessage =
       readonly paths?: unknown;
     };
 
-/** `undefined` for anything else: whatever is in the sandbox may have printed it. */
-const readMessage = (line: string): ToolMessage | undefined => {
+/** `undefined` for anything else: whatever is in the sandbox may have printed it, and what is tested is in there. */
+const readMessage = (key: string, line: string): ToolMessage | undefined => {
+  const text = openLine(key, line);
+  if (text === undefined) return undefined;
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && "type" in value
       ? (value as ToolMessage)
       : undefined;
@@ -32,11 +38,9 @@ const readMessage = (line: string): ToolMessage | undefined => {
   }
 };
 
-const NO_NODE = JSON.stringify({
-  type: "failed",
-  message:
-    "there is no Node.js in the sandbox, which the test server needs: install version 20.19 or newer in its image",
-});
+const NO_NODE =
+  "there is no Node.js in the sandbox, which the test server needs: install version 20.19 or newer in its image";
+const NO_NODE_EXIT_CODE = 127;
 
 const CAPTURE_BYTES = 64 * 1024;
 
@@ -47,6 +51,8 @@ export type CommandRunner = Pick<SandboxHandle, "exec">;
 export interface ToolRun extends Pick<ExecOptions, "env" | "stdin" | "timeoutMs" | "signal"> {
   readonly tool: string;
   readonly args: readonly string[];
+  /** It has stopped, or was stopped, if nothing is heard of it for so long. */
+  readonly maxSilenceMs?: number;
   readonly onMessage: (message: ToolMessage) => void;
 }
 
@@ -57,23 +63,56 @@ const failureOf = ({ message, log, status, paths }: ToolMessage & { type: "faile
     ? new TestRequestError(textOf(message), status, Array.isArray(paths) ? paths.map(textOf) : [])
     : new EnvironmentStartError(textOf(message), textOf(log));
 
+/** The key is on no command line and in no environment: others in the sandbox could read it there. */
+async function* keyThenInput(key: string, input: ExecInput | undefined): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${key}\n`);
+  if (input === undefined) return;
+  if (typeof input === "string" || input instanceof Uint8Array) yield Buffer.from(input);
+  else yield* input;
+}
+
+/** A signal that is aborted like another one, and when nothing was heard for too long. */
+const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefined) => {
+  const controller = new AbortController();
+  const giveUp = () =>
+    controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
+  const timer = maxSilenceMs === undefined ? undefined : setTimeout(giveUp, maxSilenceMs);
+  const follow = () => controller.abort(other?.reason);
+  other?.addEventListener("abort", follow, { once: true });
+  if (other?.aborted) follow();
+  return {
+    signal: controller.signal,
+    heard: () => timer?.refresh(),
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      other?.removeEventListener("abort", follow);
+    },
+  };
+};
+
 /**
  * Runs the program for environments in a sandbox, until it ends. Rejects with an `EnvironmentStartError` if it says that it
  * could not do its work, or ends with another exit code than 0; with a `TestRequestError` if that was the request's fault.
  */
 export const runTool = async (
   sandbox: CommandRunner,
-  { tool, args, onMessage, ...options }: ToolRun,
+  { tool, args, maxSilenceMs, onMessage, ...options }: ToolRun,
 ): Promise<void> => {
-  const program = ["node", "--no-warnings", tool, ...args].map(shellQuote).join(" ");
+  const [command = "", ...others] = args;
+  const program = ["node", "--no-warnings", tool, command, "--sealed", ...others].map(shellQuote).join(" ");
+  const key = randomBytes(32).toString("hex");
+  using listening = listenFor(maxSilenceMs, options.signal);
   let failure: SandduneError | undefined;
   const { exitCode, stdout, stderr } = await sandbox.exec(
-    `command -v node >/dev/null 2>&1 || { printf '%s\\n' ${shellQuote(NO_NODE)}; exit 1; }\nexec ${program}`,
+    `command -v node >/dev/null 2>&1 || exit ${NO_NODE_EXIT_CODE}\nexec ${program}`,
     {
       ...options,
+      stdin: keyThenInput(key, options.stdin),
+      signal: listening.signal,
       captureBytes: CAPTURE_BYTES,
       onLine: (line) => {
-        const message = readMessage(line);
+        const message = readMessage(key, line);
+        if (message !== undefined) listening.heard();
         if (message?.type === "failed") {
           failure ??= failureOf(message);
         } else if (message !== undefined) onMessage(message);
@@ -82,6 +121,7 @@ export const runTool = async (
   );
   if (failure !== undefined) throw failure;
   if (exitCode === 0) return;
+  if (exitCode === NO_NODE_EXIT_CODE) throw new EnvironmentStartError(NO_NODE);
   throw new EnvironmentStartError(
     `the program for environments ended with exit code ${exitCode}`,
     `${stdout}\n${stderr}`.trim(),

@@ -1,6 +1,7 @@
 import { concurrency, definitionProblem, fileList, membersProblem, timeLimit } from "../checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition.ts";
 import { isObject } from "../isObject.ts";
+import { DEFAULT_SUITE_TIMEOUT_MS } from "../limits.ts";
 import { checkSuite } from "../suites/checkSuite.ts";
 import type { SuiteDefinition } from "../suites/definition.ts";
 import { suite } from "../suites/suite.ts";
@@ -14,6 +15,8 @@ export interface ServerDefinition {
   /** The path that answers with 200 as soon as tests can be run. */
   readonly health: string;
   readonly startTimeoutMs: number;
+  /** How long it may take until it tells results. */
+  readonly timeoutMs: number;
 }
 
 export type JsonEnvironment = { readonly files?: readonly string[] } & (
@@ -35,6 +38,7 @@ const SERVER = {
   health: (value: unknown) =>
     typeof value === "string" && /^\/[!-~]*$/.test(value) ? undefined : "must be a path, e.g. /health",
   startTimeoutMs: timeLimit,
+  timeoutMs: timeLimit,
   files: fileList,
 };
 
@@ -51,10 +55,16 @@ const SUITES = {
 const readServer = (value: Readonly<Record<string, unknown>>): JsonEnvironment => {
   const problem = membersProblem(value, SERVER);
   if (problem !== undefined) throw new Error(problem);
-  const { files, health = "/health", startTimeoutMs = DEFAULT_START_TIMEOUT_MS, ...server } = value;
+  const {
+    files,
+    health = "/health",
+    startTimeoutMs = DEFAULT_START_TIMEOUT_MS,
+    timeoutMs = DEFAULT_SUITE_TIMEOUT_MS,
+    ...server
+  } = value;
   return {
     type: "server",
-    server: { health, startTimeoutMs, ...server } as ServerDefinition,
+    server: { health, startTimeoutMs, timeoutMs, ...server } as ServerDefinition,
     ...(files !== undefined && { files: files as string[] }),
   };
 };

@@ -54,8 +54,10 @@ export const readEnvironment = (path: string): FoundEnvironment => {
   const directory = realpathSync(path);
   const file = join(directory, definitionFile);
   try {
-    if (statSync(file).size > MAX_DEFINITION_BYTES)
-      throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
+    const status = statSync(file);
+    // A pipe would keep its reader waiting.
+    if (!status.isFile()) throw new Error("is not a file");
+    if (status.size > MAX_DEFINITION_BYTES) throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
     const text = readFileSync(file, "utf8");
     const json = definitionFile.endsWith(".json") ? readEnvironmentJson(text) : undefined;
     const selected = json === undefined ? readFilesOption(text) : json.files;

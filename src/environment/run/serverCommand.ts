@@ -24,7 +24,7 @@ const ANSWER_MS = 5000;
 const PROGRESS_MS = 2000;
 
 /** A port that is free: the one that is wanted, or any. Who answers there would not be the server that is to be started. */
-const freePort = async (wanted: number | undefined): Promise<number> => {
+const freePort = async (wanted: number | undefined, isAlone: boolean): Promise<number> => {
   const probe = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -32,6 +32,7 @@ const freePort = async (wanted: number | undefined): Promise<number> => {
     });
     return (probe.address() as AddressInfo).port;
   } catch (cause) {
+    if (!isAlone && wanted !== undefined) return freePort(undefined, isAlone);
     throw new EnvironmentStartError(
       `the port ${wanted} of its server is taken: end what uses it, or leave "port" out of environment.json, so that a free one is chosen`,
       "",
@@ -96,14 +97,19 @@ const untilHealthy = async (
   }
 };
 
+export interface ServerPlace extends TestPlace {
+  /** Whether nobody else has started it already: the other one may have the port that it is to have. */
+  readonly isAlone: boolean;
+}
+
 /** Starts the server of an environment, and waits until it is well. Rejects with an `EnvironmentStartError`, or with `signal.reason`. */
 export const startServerCommand = async (
   definition: ServerDefinition,
-  place: TestPlace,
+  place: ServerPlace,
   onProgress: (sentence: string) => void,
   signal: AbortSignal,
 ): Promise<RunningServer> => {
-  const port = await freePort(definition.port);
+  const port = await freePort(definition.port, place.isAlone);
   const url = `http://127.0.0.1:${port}`;
   onProgress(`Starting ${definition.start}`);
   const server = startDependent({

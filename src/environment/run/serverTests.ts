@@ -1,10 +1,10 @@
 import { EnvironmentStartError, TestRequestError, TestServerError } from "../../errors.ts";
-import { createEnvironmentClient } from "../client.ts";
+import { withTimeLimit } from "../../process/timeLimit.ts";
+import { createEnvironmentClient, type EnvironmentClient } from "../client.ts";
 import type { ServerDefinition } from "../folder/environmentJson.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { ReadyTests } from "../readyTests.ts";
-import type { TestPlace } from "../worker/messages.ts";
-import { type RunningServer, startServerCommand } from "./serverCommand.ts";
+import { type RunningServer, type ServerPlace, startServerCommand } from "./serverCommand.ts";
 
 const NO_SESSIONS = "The server of this environment keeps no test sessions. Leave the session out.";
 
@@ -17,7 +17,7 @@ const orNoSessions = (reason: unknown): unknown =>
     ? new TestRequestError(NO_SESSIONS, 404)
     : reason;
 
-const testsOf = (server: RunningServer): ReadyTests => {
+const testsOf = (server: RunningServer, timeoutMs: number): ReadyTests => {
   const client = createEnvironmentClient({ url: server.url });
   const closed = new AbortController();
   /** What goes wrong with a server that has ended went wrong because of that. */
@@ -31,6 +31,24 @@ const testsOf = (server: RunningServer): ReadyTests => {
       throw new TestServerError(server.url, "is gone", problem, { cause: reason });
     }
   };
+  /** What is tested may keep a server from answering. */
+  const run: EnvironmentClient["run"] = async (path, options) => {
+    try {
+      const results = await withTimeLimit(timeoutMs, options?.signal, (signal) =>
+        client.run(path, { ...options, signal }),
+      );
+      return { ...results, path };
+    } catch (reason) {
+      options?.signal?.throwIfAborted();
+      if (reason instanceof TestRequestError || reason instanceof TestServerError) throw reason;
+      throw new TestServerError(
+        server.url,
+        `has not told results after ${timeoutMs} ms`,
+        "Raise `timeoutMs` in environment.json if its tests take longer.",
+        { cause: reason },
+      );
+    }
+  };
   return {
     schema: (options) =>
       ask(async () => {
@@ -42,7 +60,7 @@ const testsOf = (server: RunningServer): ReadyTests => {
           "Shorten their descriptions.",
         );
       }),
-    run: (path, options) => ask(async () => ({ ...(await client.run(path, options)), path })),
+    run: (path, options) => ask(() => run(path, options)),
     beginSession: (options) =>
       ask(() => client.beginSession(options)).catch((reason) => {
         throw orNoSessions(reason);
@@ -59,7 +77,8 @@ const testsOf = (server: RunningServer): ReadyTests => {
 /** Makes the tests of a server ready that an environment brings along. */
 export const openServerTests = async (
   definition: ServerDefinition,
-  place: TestPlace,
+  place: ServerPlace,
   onProgress: (sentence: string) => void,
   signal: AbortSignal = new AbortController().signal,
-): Promise<ReadyTests> => testsOf(await startServerCommand(definition, place, onProgress, signal));
+): Promise<ReadyTests> =>
+  testsOf(await startServerCommand(definition, place, onProgress, signal), definition.timeoutMs);

@@ -54,13 +54,15 @@ export class TestSession {
     return worker.ask(task, timeoutMs, signal);
   }
 
-  /** Takes the set-up back, and ends everything. Never rejects. */
-  async end(): Promise<void> {
+  /** Takes the set-up back, and ends everything. Never rejects: resolves with what went wrong with the tear-down, if anything did. */
+  async end(): Promise<string | undefined> {
     const worker = this.#worker;
-    if (worker === undefined) return;
-    if (!worker.isOver)
-      await worker.ask({ type: "teardown" }, Math.min(this.spec.timeoutMs, MAX_TEARDOWN_MS));
+    if (worker === undefined) return undefined;
+    const outcome = worker.isOver
+      ? undefined
+      : await worker.ask({ type: "teardown" }, Math.min(this.spec.timeoutMs, MAX_TEARDOWN_MS));
     await worker.end();
+    return outcome?.isDone === false ? `The tear-down failed: ${outcome.message}` : undefined;
   }
 
   /** Ends everything at once. Never rejects. */

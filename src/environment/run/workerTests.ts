@@ -115,9 +115,12 @@ class WorkerTests implements ReadyTests {
     const session = this.#newSession(run.parameters);
     try {
       await runInSession(session, run);
-    } finally {
-      await (run.signal?.aborted ? session.kill() : session.end());
+    } catch (reason) {
+      await session.kill();
+      throw reason;
     }
+    const problem = await session.end();
+    if (problem !== undefined) run.collector.addError(problem);
   }
 }
 

@@ -54,7 +54,7 @@ const runners: Record<Runner, (args: readonly string[], places: CommandPlaces) =
   vitest: (args, places) => {
     const program = findVitest(args, places);
     if (program === undefined) {
-      return `vitest is not installed: there is no node_modules/.bin/vitest in ${places.cwd}, nor in a directory around it. Install it in setup.sh of the environment, for instance with: npm install --prefix "$SANDDUNE_WORKTREE"`;
+      return `vitest is not installed: there is no node_modules/.bin/vitest in ${places.cwd}, nor in a directory around it. Install it in the project, or in the folder of the environment, and name that as {environment} in args.`;
     }
     const report = join(places.reports, "report.xml");
     const parse = (text: string) => parseJunit(text, { nameSeparator: " > ", shownFile: shownFile(places) });

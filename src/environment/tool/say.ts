@@ -1,11 +1,16 @@
 import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
 import { writeSafely } from "../../process/writeSafely.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
+import { sealLine } from "../sealedLines.ts";
 
 /** What the program for environments prints, a line of JSON each. */
 export type ToolLine =
   | { readonly type: "progress"; readonly message: string }
   | { readonly type: "progress"; readonly progress: TestProgress }
+  /** Nothing new, but it is still at work. */
+  | { readonly type: "alive" }
+  /** The set-up script has run. */
+  | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url: string }
   | { readonly type: "schema"; readonly schema: EnvironmentSchema }
   | { readonly type: "result"; readonly result: TestResults }
@@ -19,8 +24,18 @@ export type ToolLine =
       readonly paths?: readonly string[];
     };
 
+let key: string | undefined;
+
+/** From now on lines are sealed: what is tested may be able to print where this process does. */
+export const sealLinesWith = (given: string): void => {
+  key = given;
+};
+
 /** Lines that another part has words for. */
-export const sayLine = (line: object): void => writeSafely(process.stdout, `${JSON.stringify(line)}\n`);
+export const sayLine = (line: object): void => {
+  const text = JSON.stringify(line);
+  writeSafely(process.stdout, `${key === undefined ? text : sealLine(key, text)}\n`);
+};
 
 export const say: (line: ToolLine) => void = sayLine;
 

@@ -14,23 +14,25 @@ export interface ToolArguments {
   readonly url?: string;
   readonly note?: string;
   readonly parameters?: string;
+  /** The first line of standard input is a key, with which all lines are sealed that are printed. */
+  readonly sealed?: boolean;
   readonly "no-setup"?: boolean;
-  readonly "until-stdin-ends"?: boolean;
   readonly path?: string;
 }
 
 const text = { type: "string" } as const;
 const flag = { type: "boolean" } as const;
 
-const PLACE = { directory: text, worktree: text, scratch: text, "no-setup": flag };
+const PLACE = { directory: text, worktree: text, scratch: text, "no-setup": flag, sealed: flag };
 const SERVER = { port: text, socket: text };
 
 /** The flags of each command. */
 const COMMANDS = {
-  serve: { ...PLACE, ...SERVER, "until-stdin-ends": flag },
+  serve: { ...PLACE, ...SERVER },
   run: { ...PLACE, parameters: text },
   schema: PLACE,
-  courier: SERVER,
+  setup: PLACE,
+  courier: { ...SERVER, sealed: flag },
   mcp: { url: text, socket: text, note: text },
   worker: {},
 } as const satisfies Record<string, Flags>;
@@ -61,7 +63,7 @@ export const readArguments = (
   }
 };
 
-export const required = (args: ToolArguments, name: "directory" | "worktree" | "url"): string => {
+export const required = (args: ToolArguments, name: "directory" | "worktree" | "scratch" | "url"): string => {
   const value = args[name];
   if (value === undefined || value === "") throw new ToolUsageError(`--${name} is missing.`);
   return value;

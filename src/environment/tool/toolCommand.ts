@@ -1,12 +1,14 @@
 import { boundResults } from "../boundResults.ts";
-import type { TestProgress } from "../contract.ts";
+import type { TestProgress, TestResults } from "../contract.ts";
 import { testsByCourier } from "../courierTests.ts";
-import { openTests } from "../openTests.ts";
+import { openSetup, openTests } from "../openTests.ts";
 import type { ReadyTests } from "../readyTests.ts";
 import { TOKEN_VARIABLE } from "../run/environmentOf.ts";
 import { startTestServer } from "../testServer.ts";
 import { runWorker } from "../worker/main.ts";
-import { say, sayFailed, sayLine, saySentence } from "./say.ts";
+import { firstLine } from "./firstLine.ts";
+import { guardFiles } from "./guardedFiles.ts";
+import { say, sayFailed, sayLine, saySentence, sealLinesWith } from "./say.ts";
 import { abortAtEndOfInput, abortOnStopSignals, Stopped, untilAborted } from "./stop.ts";
 import {
   parametersOf,
@@ -19,6 +21,9 @@ import {
 
 const EXIT_FAILED = 1;
 const EXIT_BAD_USAGE = 2;
+
+/** How often those who wait for results hear of it at least. */
+const SIGN_OF_LIFE_MS = 10_000;
 
 const tokenOf = (): string | undefined => process.env[TOKEN_VARIABLE] || undefined;
 
@@ -60,7 +65,6 @@ const serveUntilStopped = async (
 
 const serve = (args: ToolArguments, stop: AbortController): Promise<void> => {
   portOf(args);
-  if (args["until-stdin-ends"] === true) abortAtEndOfInput(stop);
   return withTests(args, stop.signal, (tests) => serveUntilStopped(tests, args, stop.signal));
 };
 
@@ -71,19 +75,49 @@ const courier = async (args: ToolArguments, stop: AbortController): Promise<void
   await serveUntilStopped(tests, args, stop.signal);
 };
 
+/** Later tests may have been others than those that were to be run. */
+const withDoubt = (results: TestResults, changed: string | undefined): TestResults =>
+  changed === undefined
+    ? results
+    : {
+        ...results,
+        error:
+          `${changed} was changed while the tests ran: the results cannot be believed.\n${results.error ?? ""}`.trim(),
+      };
+
 const run = (args: ToolArguments, { signal }: AbortController): Promise<void> => {
   const parameters = parametersOf(args);
+  setInterval(() => say({ type: "alive" }), SIGN_OF_LIFE_MS).unref();
   return withTests(args, signal, async (tests) => {
     const onProgress = (progress: TestProgress) => say({ type: "progress", progress });
+    const findChanged = guardFiles(required(args, "directory"), process.argv.slice(1, 2));
     const results = await tests.run(args.path ?? "", { parameters, onProgress, signal });
-    say({ type: "result", result: boundResults(results) });
+    say({ type: "result", result: boundResults(withDoubt(results, findChanged())) });
   });
 };
 
 const schema = (args: ToolArguments, { signal }: AbortController): Promise<void> =>
   withTests(args, signal, async (tests) => say({ type: "schema", schema: await tests.schema({ signal }) }));
 
-const COMMANDS = { serve, courier, run, schema };
+/** Runs the set-up script, and stays for as long as what that has left in the background is to go on. */
+const setup = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
+  const end = await openSetup({
+    directory: required(args, "directory"),
+    worktree: required(args, "worktree"),
+    scratch: required(args, "scratch"),
+    onProgress: saySentence,
+    signal,
+  });
+  say({ type: "prepared" });
+  if (end === undefined) return;
+  try {
+    await untilAborted(signal);
+  } finally {
+    await end();
+  }
+};
+
+const COMMANDS = { serve, courier, run, schema, setup };
 
 /** Carries out a command line, and resolves with the exit code. */
 export const toolCommand = async (argv: readonly string[]): Promise<number> => {
@@ -98,6 +132,7 @@ export const toolCommand = async (argv: readonly string[]): Promise<number> => {
       await serveMcp(options);
       return 0;
     }
+    if (args.sealed === true) sealLinesWith(await firstLine(process.stdin));
     await COMMANDS[command](args, abortOnStopSignals());
     return 0;
   } catch (reason) {

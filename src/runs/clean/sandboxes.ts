@@ -8,7 +8,7 @@ import { interruptible } from "../../process/interruptible.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import { amendJournal } from "../journalFile.ts";
-import type { OwnedThing } from "../ownedThings.ts";
+import { isForTests, type OwnedThing } from "../ownedThings.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
@@ -69,7 +69,7 @@ const findSandbox = Effect.fnUntraced(function* (
     return unsure(error instanceof SandduneError ? error.message : "it could not be looked for");
   }
   if (found.value === undefined) return undefined;
-  const holdsWork = yield* mayHoldWork(known, left);
+  const holdsWork = !isForTests(sandboxName) && (yield* mayHoldWork(known, left));
   const keep = unlessNamed(
     scope.namedRuns.has(runId),
     holdsWork ? "what the agent did last may be there alone" : undefined,
