@@ -93,6 +93,7 @@ const ALLOWED = {
   // Recorded runs, to be shown and evaluated.
   trajectory: [
     "engine/trajectoryFile.ts",
+    "runs/fieldChecks.ts",
     "environment/contract.ts",
     "git",
     "display",

@@ -3,16 +3,15 @@ import type { Command } from "commander";
 import { findProject } from "../findProject.ts";
 import type { Replay } from "../trajectory/replay.ts";
 import { showTests } from "../trajectory/words.ts";
-import { createSandboxProvider, type SandboxFlags, sandboxNames } from "./chosenSandbox.ts";
+import { createSandboxProvider, sandboxNames } from "./chosenSandbox.ts";
 import { choices } from "./flagChoices.ts";
 import { tell } from "./output.ts";
+import { addPlaceFlags, type PlaceFlags } from "./placeFlags.ts";
 import { choicesOf } from "./runDefaults.ts";
-import { collect, collectHosts, collectMounts } from "./runValues.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 
 /** The flags of `sanddune replay --evaluate`. */
-export interface EvaluateFlags
-  extends Pick<SandboxFlags, "imageName" | "network" | "mount" | "host" | "readOnlyPath" | "path"> {
+export interface EvaluateFlags extends PlaceFlags {
   readonly cwd?: string;
   readonly evaluate?: string;
   readonly sandbox?: string;
@@ -25,23 +24,15 @@ const STOPPED = {
 };
 
 export const addEvaluateFlags = (command: Command): Command =>
-  command
-    .optionsGroup("Evaluation:")
-    .option(
-      "--evaluate <dir>",
-      "run the tests of an environment on the files after every step that changed any",
-    )
-    .addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames))
-    .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
-    .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
-    .option("--mount <host:path>", "show a host file or directory in the sandbox (repeatable)", collectMounts)
-    .option(
-      "--host <url>",
-      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
-      collectHosts,
-    )
-    .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
-    .option("--path <dirs>", "PATH in bubblewrap");
+  addPlaceFlags(
+    command
+      .optionsGroup("Evaluation:")
+      .option(
+        "--evaluate <dir>",
+        "run the tests of an environment on the files after every step that changed any",
+      )
+      .addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames)),
+  );
 
 /** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and keeps what comes of them. */
 export const evaluate = async (replay: Replay, directory: string, flags: EvaluateFlags): Promise<void> => {

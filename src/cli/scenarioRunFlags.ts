@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { RUNNABLE_FILTERS, type RunnableFilter } from "../scenarios/executions.ts";
 import { agentNames } from "./agentFlags.ts";
-import { type SandboxFlags, sandboxNames } from "./chosenSandbox.ts";
+import { sandboxNames } from "./chosenSandbox.ts";
 import { choices } from "./flagChoices.ts";
-import { collect, collectHosts, collectMounts, wholeNumber } from "./runValues.ts";
+import { addPlaceFlags, type PlaceFlags } from "./placeFlags.ts";
+import { collect, wholeNumber } from "./runValues.ts";
 
 /** The explicit way to let an agent work on the host itself. */
 export const NO_SANDBOX = "none";
 
 /** The flags of `sanddune scenario run`, as the parser hands them over. */
-export interface ScenarioRunFlags
-  extends Pick<SandboxFlags, "imageName" | "network" | "mount" | "host" | "readOnlyPath" | "path"> {
+export interface ScenarioRunFlags extends PlaceFlags {
   readonly cwd?: string;
   readonly config?: string;
   readonly runnable?: RunnableFilter;
@@ -39,7 +39,8 @@ const names = (text: string, more: readonly string[] = []): readonly string[] =>
   return [...more, ...own];
 };
 
-export const addScenarioRunFlags = (command: Command): Command =>
+/** Which scenarios are executed, how, by whom and where. */
+const addExecutionFlags = (command: Command): Command =>
   command
     .optionsGroup("Scenarios:")
     .addOption(
@@ -65,17 +66,10 @@ export const addScenarioRunFlags = (command: Command): Command =>
         ...sandboxNames,
         NO_SANDBOX,
       ]),
-    )
-    .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
-    .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
-    .option("--mount <host:path>", "show a host file or directory in the sandbox (repeatable)", collectMounts)
-    .option(
-      "--host <url>",
-      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
-      collectHosts,
-    )
-    .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
-    .option("--path <dirs>", "PATH in bubblewrap")
+    );
+
+export const addScenarioRunFlags = (command: Command): Command =>
+  addPlaceFlags(addExecutionFlags(command))
     .optionsGroup("Records:")
     .option("--ci <url>", "the CI run that this is part of: stands in every record")
     .option("--keep <n>", "keep only the newest n records of each scenario, and all of this go", wholeNumber)

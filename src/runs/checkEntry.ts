@@ -1,34 +1,13 @@
 import type { JournalEntry } from "../engine/journal.ts";
+import { type Check, type Fields, isDate, listOf, oneOf, optional, record } from "./fieldChecks.ts";
 
 /** A journal entry with its time. */
 export type WrittenEntry = JournalEntry & { readonly at: string };
 
-type Check = (value: unknown) => boolean;
-type Fields = Readonly<Record<string, Check>>;
-
 const isText: Check = (value) => typeof value === "string" && !value.includes("\0");
 const isTextOrNull: Check = (value) => value === null || isText(value);
 const isCount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
-const isDate: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
 const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const listOf =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(check);
-const oneOf =
-  (...choices: readonly string[]): Check =>
-  (value) =>
-    choices.some((choice) => choice === value);
-const record =
-  (fields: Fields): Check =>
-  (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
 
 const THING: Fields = { what: isText, name: isText };
 

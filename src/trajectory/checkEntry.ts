@@ -1,28 +1,15 @@
 import type { TrajectoryEntry } from "../engine/trajectoryFile.ts";
 import type { TestResults } from "../environment/contract.ts";
+import { type Check, type Fields, isDate, optional, record } from "../runs/fieldChecks.ts";
 
 /** An entry of a trajectory with its time. */
 export type WrittenEntry = TrajectoryEntry & { readonly at: string };
-
-type Check = (value: unknown) => boolean;
-type Fields = Readonly<Record<string, Check>>;
 
 const isText: Check = (value) => typeof value === "string";
 const isFlag: Check = (value) => typeof value === "boolean";
 const isAmount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
 const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isDate: Check = (value) => isText(value) && !Number.isNaN(Date.parse(value as string));
 const isCommit: Check = (value) => isText(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value as string);
-const optional =
-  (check: Check): Check =>
-  (value) =>
-    value === undefined || check(value);
-const record =
-  (fields: Fields): Check =>
-  (value) =>
-    typeof value === "object" &&
-    value !== null &&
-    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
 
 const TEST = record({ path: isText, passed: isFlag, durationMs: isAmount, message: optional(isText) });
 
