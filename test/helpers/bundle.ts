@@ -11,6 +11,8 @@ export const bundle = (program: string, directory = temporaryDirectory()): strin
     bundle: true,
     platform: "node",
     format: "esm",
+    // The oldest Node that is supported, as for the package.
+    target: "node20.19",
     // Loaded when they are needed, which is not there.
     external: ["@vercel/sandbox", "e2b", "modal"],
     logLevel: "error",

@@ -64,13 +64,14 @@ for (const { name, needs, sandbox } of SANDBOXES) {
       it(`goes on until the tests ${title} pass, and tells the agent what still fails`, async () => {
         const { agent, prompts } = learning();
         const environment = { path: greetingEnvironment(), isolation };
-        const { iterations, warnings } = await greet(sandbox(), {
+        const { runId, iterations, warnings } = await greet(sandbox(), {
           ...{ agent, environment, until: "tests-pass", maxIterations: 5 },
         });
         expect(iterations.map(({ tests }) => tests)).toMatchObject([
           { path: "", passed: 1, failed: 1, total: 2, error: null },
           { path: "", passed: 2, failed: 0, total: 2, error: null },
         ]);
+        expect(commandLines().filter((line) => line.includes(runId))).toEqual([]);
         expect(prompts[0]).toBe("Greet the world.");
         expect(prompts[1]).toMatch(
           /^Greet the world\.\n\n.*1 of 2 tests passed.*greeting\/text.*it does not greet/s,
