@@ -78,7 +78,9 @@ for (const { agent, isolation, tool, provider } of CASES) {
             `refs/sanddune/${runId}/checkpoints`,
           );
           const greetings = checkpoints.split("\n").map((ref) => git(cwd, "show", `${ref}:hello.txt`));
-          expect(greetings).toEqual(["goodbye", "hello"]);
+          // On a busy machine a checkpoint may come so late that it holds the next action, too.
+          expect(greetings.at(-1)).toBe("hello");
+          expect(greetings.slice(0, -1).filter((greeting) => greeting !== "goodbye")).toEqual([]);
           expect(git(cwd, "show", `${branch}:hello.txt`)).toBe("hello");
           expect(git(cwd, "ls-tree", "-r", "--name-only", branch).split("\n")).toEqual([
             "README.md",
