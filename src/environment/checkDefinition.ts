@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from "../process/timeLimit.ts";
+import { type Check, timeLimit } from "./check.ts";
 import type { EnvironmentDefinition } from "./definition.ts";
 import { isObject } from "./isObject.ts";
 import { MAX_BODY_BYTES, MAX_TESTS } from "./limits.ts";
@@ -7,15 +7,7 @@ import { schemaOf } from "./schemaOf.ts";
 import { checkSuite } from "./suites/checkSuite.ts";
 import { testPathProblem } from "./testPath.ts";
 
-/** Says what is wrong with a value, as the end of a sentence that begins with its name; nothing, if it is right. */
-type Check = (value: unknown) => string | undefined;
-
 const MAX_CONCURRENCY = 64;
-
-export const timeLimit: Check = (value) =>
-  typeof value === "number" && value > 0 && value <= MAX_TIMER_MS
-    ? undefined
-    : `must be a number of milliseconds, above 0 and at most ${MAX_TIMER_MS}`;
 
 export const concurrency: Check = (value) =>
   Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MAX_CONCURRENCY

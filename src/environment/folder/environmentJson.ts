@@ -1,4 +1,5 @@
-import { concurrency, definitionProblem, fileList, membersProblem, timeLimit } from "../checkDefinition.ts";
+import { timeLimit } from "../check.ts";
+import { concurrency, definitionProblem, fileList, membersProblem } from "../checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition.ts";
 import { isObject } from "../isObject.ts";
 import { DEFAULT_SUITE_TIMEOUT_MS } from "../limits.ts";

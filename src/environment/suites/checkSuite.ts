@@ -1,9 +1,6 @@
 import { posix } from "node:path";
-import { MAX_TIMER_MS } from "../../process/timeLimit.ts";
+import { type Check, timeLimit } from "../check.ts";
 import { SCRATCH_PREFIX, SUITE_FORMATS, SUITE_RUNNERS } from "./definition.ts";
-
-/** Says what is wrong with a member's value, after its name. */
-type Check = (value: unknown) => string | undefined;
 
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && !value.includes("\0");
@@ -34,11 +31,6 @@ const reportFile: Check = (value) => {
     : `must be the path of a file, relative to \`cwd\` and without a way out, or below ${SCRATCH_PREFIX}`;
 };
 
-const milliseconds: Check = (value) =>
-  typeof value === "number" && value > 0 && value <= MAX_TIMER_MS
-    ? undefined
-    : `must be a number of milliseconds, above 0 and at most ${MAX_TIMER_MS}`;
-
 const args: Check = (value) =>
   Array.isArray(value) && value.every((each) => typeof each === "string" && !each.includes("\0"))
     ? undefined
@@ -46,7 +38,7 @@ const args: Check = (value) =>
 
 const line: Check = (value) => (isText(value) ? undefined : "must be a line for sh");
 
-const PLACE = { cwd: directory, timeoutMs: milliseconds };
+const PLACE = { cwd: directory, timeoutMs: timeLimit };
 const OF_RUNNER: Record<string, Check> = { runner: oneOf(SUITE_RUNNERS), args, ...PLACE };
 const OF_COMMAND: Record<string, Check> = {
   command: line,
