@@ -1,2 +1,7 @@
 /** `sanddune/testing`: for authors of sandbox providers. */
-export { type ConformanceCase, type ConformanceTraits, sandboxConformance } from "./sandboxes/conformance.ts";
+export {
+  type ConformanceCase,
+  type ConformanceSuite,
+  type ConformanceTraits,
+  sandboxConformance,
+} from "./sandboxes/conformance.ts";

@@ -3,33 +3,51 @@ import type { AnySandboxHandle, ConformanceCase, ConformanceTraits } from "./con
 import { endingCases } from "./conformance/endingCases.ts";
 import { environmentCases } from "./conformance/environmentCases.ts";
 import { fileCases } from "./conformance/fileCases.ts";
+import { SharedSandbox } from "./conformance/sharedSandbox.ts";
 import { streamCases } from "./conformance/streamCases.ts";
 
 export type { ConformanceCase, ConformanceTraits };
 
+/** The cases, and the sandbox that most of them share. */
+export interface ConformanceSuite {
+  readonly cases: readonly ConformanceCase[];
+  /** Closes the shared sandbox. Call it after the last case. */
+  close(): Promise<void>;
+}
+
+const inOwnSandbox = async (
+  open: () => Promise<AnySandboxHandle>,
+  check: (sandbox: AnySandboxHandle) => Promise<void>,
+): Promise<void> => {
+  const sandbox = await open();
+  try {
+    await check(sandbox);
+  } finally {
+    await sandbox.close();
+  }
+};
+
 /**
  * The promises of `SandboxHandle`, one case each, for whatever test runner: a sandbox provider that passes works with
- * sanddune. Every case opens a sandbox of its own and closes it. The sandbox needs `sh`, coreutils, `grep`, `setsid`.
+ * sanddune. All cases but the few that end their sandbox share one, which the first of them opens. The sandbox needs
+ * `sh`, coreutils, `grep`, `setsid`.
  *
  * @example
- * for (const { name, run } of sandboxConformance(() => myProvider.create(options()))) test(name, run);
+ * const { cases, close } = sandboxConformance(() => myProvider.create(options()));
+ * for (const { name, run } of cases) test(name, run);
+ * afterAll(close);
  */
 export const sandboxConformance = (
   open: () => Promise<AnySandboxHandle>,
   traits: ConformanceTraits = {},
-): ConformanceCase[] => {
+): ConformanceSuite => {
   const known = { ownsProcessNamespace: true, ...traits };
-  return [...commandCases, ...streamCases, ...environmentCases, ...fileCases, ...endingCases]
+  const shared = new SharedSandbox(open);
+  const cases = [...commandCases, ...streamCases, ...environmentCases, ...fileCases, ...endingCases]
     .filter((definition) => definition.appliesTo?.(known) ?? true)
-    .map(({ name, check }) => ({
-      name,
-      run: async () => {
-        const sandbox = await open();
-        try {
-          await check(sandbox);
-        } finally {
-          await sandbox.close();
-        }
-      },
+    .map((definition) => ({
+      name: definition.name,
+      run: () => (definition.needsOwnSandbox ? inOwnSandbox(open, definition.check) : shared.use(definition)),
     }));
+  return { cases, close: () => shared.close() };
 };

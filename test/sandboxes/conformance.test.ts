@@ -1,32 +1,30 @@
-import { describe, test } from "vitest";
+import { existsSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
-import { docker } from "../../src/sandboxes/docker.ts";
-import { podman } from "../../src/sandboxes/podman.ts";
+import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { sandboxConformance } from "../../src/testing.ts";
-import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { openBindMount, openIsolated } from "./openSandbox.ts";
-
-const TIMEOUT_MS = 120_000;
+import { testConformance } from "./testConformance.ts";
 
 describe("test-isolated conforms", () => {
-  const cases = sandboxConformance(() => openIsolated(testIsolated()), { ownsProcessNamespace: false });
-  for (const { name, run } of cases) test(name, run, TIMEOUT_MS);
+  const opened: IsolatedSandboxHandle[] = [];
+
+  describe("in each case", () => {
+    const open = async () => {
+      const sandbox = await openIsolated(testIsolated());
+      opened.push(sandbox);
+      return sandbox;
+    };
+    testConformance(open, { ownsProcessNamespace: false });
+  });
+
+  test("with one sandbox for all cases but the four that end theirs, and all are closed", () => {
+    expect(opened).toHaveLength(1 + 4);
+    expect(opened.filter(({ worktreePath }) => existsSync(worktreePath))).toEqual([]);
+  });
 });
 
 describeWith(["bubblewrap"], "bubblewrap conforms", () => {
-  const cases = sandboxConformance(async () => (await openBindMount(bubblewrap())).sandbox);
-  for (const { name, run } of cases) test(name, run, TIMEOUT_MS);
-});
-
-describeWith(["docker"], "docker conforms", () => {
-  const provider = docker({ image: TEST_IMAGE });
-  const cases = sandboxConformance(async () => (await openBindMount(provider)).sandbox);
-  for (const { name, run } of cases) test(name, run, TIMEOUT_MS);
-});
-
-describeWith(["podman"], "podman conforms", () => {
-  const provider = podman({ image: TEST_IMAGE });
-  const cases = sandboxConformance(async () => (await openBindMount(provider)).sandbox);
-  for (const { name, run } of cases) test(name, run, TIMEOUT_MS);
+  testConformance(async () => (await openBindMount(bubblewrap())).sandbox);
 });

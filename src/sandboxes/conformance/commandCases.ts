@@ -23,6 +23,7 @@ const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
 export const commandCases: readonly CaseDefinition[] = [
   {
     name: "exit codes are passed on",
+    makesNoFiles: true,
     check: async (sandbox) => {
       for (const code of [0, 1, 42, 255]) {
         assert.equal((await sandbox.exec(`exit ${code}`)).exitCode, code);
@@ -31,6 +32,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "a missing program is exit code 127, not a lost sandbox",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const result = await sandbox.exec("no-such-program-anywhere");
       assert.equal(result.exitCode, 127);
@@ -39,6 +41,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "death by signal is 128 + n",
+    makesNoFiles: true,
     check: async (sandbox) => {
       assert.equal((await sandbox.exec("kill -9 $$")).exitCode, 137);
       assert.equal((await sandbox.exec("kill -TERM $$")).exitCode, 143);
@@ -46,6 +49,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "a command that signals its whole process group fails, and the sandbox lives on",
+    makesNoFiles: true,
     check: async (sandbox) => {
       assert.equal((await sandbox.exec("kill -TERM 0; sleep 1000", { timeoutMs: HANG_MS })).exitCode, 143);
       assert.equal((await sandbox.exec("kill -9 0; sleep 1000", { timeoutMs: HANG_MS })).exitCode, 137);
@@ -54,6 +58,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "quoting reaches the shell as it was written",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const result = await sandbox.exec(`printf '%s|' ${TORTURE.map(quoted).join(" ")}`);
       assert.equal(result.stdout, TORTURE.map((word) => `${word}|`).join(""));
@@ -61,6 +66,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "a command may have many lines, and begin with a dash",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const result = await sandbox.exec("for word in one two; do\n  echo $word\ndone\ncat <<END\nthree\nEND");
       assert.equal(result.stdout, "one\ntwo\nthree\n");
@@ -69,6 +75,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "a command of 100 KB runs, one of 200 KB is refused",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const text = "x".repeat(100 * 1024);
       assert.equal((await sandbox.exec(`: ${text}; echo done`)).stdout, "done\n");
@@ -96,6 +103,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "sudo means root, or is refused",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const attempt = sandbox.exec("id -u", { sudo: true });
       await attempt.then(
@@ -106,6 +114,7 @@ export const commandCases: readonly CaseDefinition[] = [
   },
   {
     name: "twenty commands at once keep their outputs apart",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const numbers = Array.from({ length: 20 }, (_, index) => index);
       const results = await Promise.all(

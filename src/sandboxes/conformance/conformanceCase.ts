@@ -20,9 +20,13 @@ export interface ConformanceCase {
   run(): Promise<void>;
 }
 
-/** A case as it is written: it gets a fresh sandbox, which is closed for it. */
+/** A case as it is written. It finds the worktree empty, and need not tidy up. */
 export interface CaseDefinition {
   readonly name: string;
+  /** The case closes its sandbox, or leaves a process running there: no other case can use that sandbox. */
+  readonly needsOwnSandbox?: boolean;
+  /** The case leaves the worktree as it was, so nobody has to empty it afterwards. */
+  readonly makesNoFiles?: boolean;
   appliesTo?(traits: Required<ConformanceTraits>): boolean;
   check(sandbox: AnySandboxHandle): Promise<void>;
 }

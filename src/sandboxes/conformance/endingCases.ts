@@ -107,6 +107,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "other commands go on when one is aborted",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const controller = new AbortController();
       const running = moment();
@@ -125,6 +126,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "a background process that holds the streams open does not hold up exec",
+    needsOwnSandbox: true,
     check: async (sandbox) => {
       const result = await sandbox.exec("(while :; do echo noise; sleep 0.01; done) & echo done; exit 3", {
         timeoutMs: HANG_MS,
@@ -135,6 +137,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "close can be called twice, and concurrently",
+    needsOwnSandbox: true,
     check: async (sandbox) => {
       await Promise.all([sandbox.close(), sandbox.close()]);
       await sandbox.close();
@@ -142,6 +145,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "after close, operations reject with a SandboxLostError",
+    needsOwnSandbox: true,
     check: (sandbox) =>
       withHostDirectory(async (directory) => {
         await sandbox.exec("echo x >file");
@@ -155,6 +159,7 @@ export const endingCases: readonly CaseDefinition[] = [
   },
   {
     name: "close ends a running command with a SandboxLostError",
+    needsOwnSandbox: true,
     check: async (sandbox) => {
       const { result } = await untilRunning(sandbox);
       await sandbox.close();

@@ -39,6 +39,7 @@ const withHostVariable = async (use: (value: string) => Promise<void>): Promise<
 export const environmentCases: readonly CaseDefinition[] = [
   {
     name: "environment values arrive unchanged, whatever they hold",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const names = Object.keys(VALUES);
       const result = await sandbox.exec(`printf '%s\\001' ${names.map((name) => `"$${name}"`).join(" ")}`, {
@@ -49,6 +50,7 @@ export const environmentCases: readonly CaseDefinition[] = [
   },
   {
     name: "environment values stay with their command",
+    makesNoFiles: true,
     check: async (sandbox) => {
       await sandbox.exec("true", { env: { ONLY_HERE: "value" } });
       assert.equal((await sandbox.exec("env | grep -c ONLY_HERE")).stdout, "0\n");
@@ -56,6 +58,7 @@ export const environmentCases: readonly CaseDefinition[] = [
   },
   {
     name: "environment values are on nobody's argv, in the sandbox or on the host",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const SECRET = randomBytes(16).toString("hex");
       const running = moment();
@@ -78,6 +81,7 @@ export const environmentCases: readonly CaseDefinition[] = [
   },
   {
     name: "the host's environment stays on the host",
+    makesNoFiles: true,
     check: (sandbox) =>
       withHostVariable(async (value) => {
         assert.ok(!(await sandbox.exec("env")).stdout.includes(value));
@@ -85,6 +89,7 @@ export const environmentCases: readonly CaseDefinition[] = [
   },
   {
     name: "the host's environment cannot be read from other processes in the sandbox",
+    makesNoFiles: true,
     appliesTo: (traits) => traits.ownsProcessNamespace,
     check: (sandbox) =>
       withHostVariable(async (value) => {

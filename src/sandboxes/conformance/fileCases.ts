@@ -65,6 +65,7 @@ export const fileCases: readonly CaseDefinition[] = [
   },
   {
     name: "copying a missing host file in is refused",
+    makesNoFiles: true,
     check: (sandbox) =>
       withHostDirectory(async (directory) => {
         const path = join(directory, "missing");

@@ -8,6 +8,7 @@ const sha256 = (data: string | Uint8Array): string => createHash("sha256").updat
 export const streamCases: readonly CaseDefinition[] = [
   {
     name: "lines arrive before the command ends",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const first = moment();
       const lines: string[] = [];
@@ -25,6 +26,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "lines of stderr arrive before the command ends",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const first = moment();
       const result = await sandbox.exec("echo first >&2; read -r answer", {
@@ -37,6 +39,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "a single byte without a line end counts as activity",
+    makesNoFiles: true,
     check: async (sandbox) => {
       for (const stream of ["", " >&2"]) {
         const activity = moment();
@@ -51,6 +54,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "stdout and stderr are kept apart",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const out: string[] = [];
       const err: string[] = [];
@@ -70,6 +74,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "a last line without an end is delivered",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const lines: string[] = [];
       const result = await sandbox.exec("printf 'one\\n\\ntwo'", { onLine: (line) => lines.push(line) });
@@ -79,6 +84,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "standard input is at its end when none is given",
+    makesNoFiles: true,
     check: async (sandbox) => {
       assert.deepEqual(await sandbox.exec("cat; echo end", { timeoutMs: HANG_MS }), {
         stdout: "end\n",
@@ -89,6 +95,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "a megabyte of standard input arrives unchanged",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const input = randomBytes(512 * 1024).toString("hex");
       for (const stdin of [input, Buffer.from(input), [Buffer.from(input)]]) {
@@ -104,6 +111,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "a command need not read its input, nor wait for its end",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const megabytes = Buffer.alloc(5 * 1024 * 1024, "x");
       assert.equal((await sandbox.exec("exit 3", { stdin: megabytes, timeoutMs: HANG_MS })).exitCode, 3);
@@ -130,6 +138,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "a line of 10 MB arrives whole, and what is kept of it stays bounded",
+    makesNoFiles: true,
     check: async (sandbox) => {
       let characters = 0;
       const result = await sandbox.exec("head -c 10000000 /dev/zero | tr '\\0' x; echo; echo end", {
@@ -144,6 +153,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "invalid UTF-8, U+2028 and characters that arrive in halves do not break lines",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const half = moment();
       const lines: string[] = [];
@@ -163,6 +173,7 @@ export const streamCases: readonly CaseDefinition[] = [
   },
   {
     name: "what a callback throws ends the command and is what exec rejects with",
+    makesNoFiles: true,
     check: async (sandbox) => {
       const failure = new Error("thrown by a callback");
       const attempt = sandbox.exec("echo line; sleep 1000", {
