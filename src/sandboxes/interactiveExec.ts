@@ -52,7 +52,7 @@ if cd -P -- ${shellQuote(options.cwd)}${options.isHost ? ` && [ "$(pwd -P)" = ${
 else
   _sanddune_code=${MISSING_CWD_EXIT_CODE}
 fi
-printf '%s' "$_sanddune_code" > ${options.directory}/exit
+printf '%s' "$_sanddune_code" > ${shellQuote(`${options.directory}/exit`)}
 exit "$_sanddune_code"
 `;
 };
@@ -63,10 +63,10 @@ const exitCodeOf = async (
   run: (request: ExecRequest) => Promise<ExecResult>,
   ended: { readonly id: string; readonly directory: string; readonly clientExitCode: number },
 ): Promise<number> => {
-  const exitFile = `${ended.directory}/exit`;
+  const exitFile = shellQuote(`${ended.directory}/exit`);
   const { stdout } = await run({
     // The agent can have put anything in its place.
-    command: `[ -L ${exitFile} ] || [ ! -f ${exitFile} ] || head -c 4 ${exitFile}; rm -rf ${ended.directory}`,
+    command: `[ -L ${exitFile} ] || [ ! -f ${exitFile} ] || head -c 4 ${exitFile}; rm -rf ${shellQuote(ended.directory)}`,
     timeoutMs: ASK_TIMEOUT_MS,
   });
   if (/^\d{1,3}$/.test(stdout)) return Number(stdout);
@@ -89,8 +89,9 @@ export const runInteractiveExec = async (
   const { command, cwd = access.worktreePath, env = {}, signal } = request;
   checkExecRequest(access.provider, { command, cwd, env });
   const id = randomBytes(16).toString("hex");
-  const directory = `/tmp/sanddune-${id}`;
-  const { fallbackHome, isHost = false } = access;
+  const { fallbackHome, temporaryPath = "/tmp", isHost = false } = access;
+  const directory = `${temporaryPath}/sanddune-${id}`;
+  const startFile = `${directory}/start`;
   await access.requireTerminal?.();
   const stopped = new AbortController();
   let killed: Promise<void> | undefined;
@@ -104,14 +105,14 @@ export const runInteractiveExec = async (
   closed.addEventListener("abort", onClosed, { once: true });
   try {
     const prepared = await run({
-      command: `umask 077 && mkdir ${directory} && cat > ${directory}/start`,
+      command: `umask 077 && mkdir ${shellQuote(directory)} && cat > ${shellQuote(startFile)}`,
       stdin: startScript({ directory, command, cwd, env, fallbackHome, isHost }),
       ...(signal && { signal }),
     });
     if (prepared.exitCode !== 0) {
       throw new SandboxError(access.provider, "a terminal could not be prepared in it", prepared.stderr);
     }
-    const argv = ["env", `${EXEC_ID_VARIABLE}=${id}`, "sh", `${directory}/start`];
+    const argv = ["env", `${EXEC_ID_VARIABLE}=${id}`, "sh", startFile];
     const launch = access.launch(argv, { sudo: false, execId: id, terminal: true });
     if (!("program" in launch)) throw new SandboxError(access.provider, "it has no terminal");
     await launch.isReady?.();
@@ -127,7 +128,7 @@ export const runInteractiveExec = async (
   } catch (error) {
     await (killed ?? access.kill(id, { sudo: false }));
     if (!closed.aborted)
-      await run({ command: `rm -rf ${directory}`, timeoutMs: ASK_TIMEOUT_MS }).catch(() => {});
+      await run({ command: `rm -rf ${shellQuote(directory)}`, timeoutMs: ASK_TIMEOUT_MS }).catch(() => {});
     throw error;
   } finally {
     signal?.removeEventListener("abort", onAbort);

@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
@@ -24,6 +25,7 @@ export const noSandbox = ({ env }: { readonly env?: EnvVars } = {}): NoSandboxPr
       name: NAME,
       worktreePath,
       fallbackHome: worktreePath,
+      temporaryPath: tmpdir(),
       isHost: true,
       launch: ([program = "sh", ...args], { sudo, execId }) => {
         if (sudo) throw new SandboxError(NAME, "nothing is run as root on the host");

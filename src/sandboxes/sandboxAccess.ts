@@ -44,6 +44,8 @@ export interface SandboxAccess {
   readonly worktreePath: string;
   /** A directory of the sandbox that serves as HOME when the sandbox offers none that can be written to. */
   readonly fallbackHome: string;
+  /** Where the sandbox has temporary files; `/tmp` when it is left out. */
+  readonly temporaryPath?: string;
   /** Commands run on the host itself: its terminal is theirs, as it is. */
   readonly isHost?: boolean;
   /** Checks that there can be a terminal; rejects with an error that says what is missing. */

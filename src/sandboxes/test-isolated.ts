@@ -26,13 +26,15 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
   const sandboxMark = basename(directory);
   const worktreePath = join(directory, "repo");
   const homePath = join(directory, "home");
-  await mkdir(worktreePath);
-  await mkdir(homePath);
+  const temporaryPath = join(directory, "tmp");
+  for (const path of [worktreePath, homePath, temporaryPath]) await mkdir(path);
 
   const env = {
     PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
     HOME: homePath,
     LANG: "C.UTF-8",
+    // What a killed command leaves there goes with the sandbox.
+    TMPDIR: temporaryPath,
     [SANDBOX_VARIABLE]: sandboxMark,
   };
   return isolatedCommandSandbox({
@@ -40,6 +42,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
     name: sandboxName,
     worktreePath,
     fallbackHome: homePath,
+    temporaryPath,
     launch: (argv, { sudo, execId, terminal = false }) => {
       if (sudo) throw new SandboxError(NAME, NO_ROOT);
       const ownEnv = { ...env, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) };
@@ -62,7 +65,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
  * For tests of code that uses isolated sandboxes: the "sandbox" is a temporary directory, and commands run in it, on
  * the host, as the host's user. It isolates NOTHING: never run an agent in it. Linux only.
  *
- * Commands get an environment of their own (PATH, HOME in the temporary directory, LANG), never the host's.
+ * Commands get an environment of their own (PATH, HOME and TMPDIR in the temporary directory, LANG), never the host's.
  */
 export const testIsolated = ({ env }: { readonly env?: EnvVars } = {}): IsolatedSandboxProvider =>
   createIsolatedSandboxProvider({
