@@ -66,6 +66,8 @@ export const geminiParser = (): AgentOutputParser => {
   let isInText = false;
   /** The last error, which may be told on both streams. */
   let lastError: string | undefined;
+  /** The last error that came with a status: an agent that gives up repeats the words alone. */
+  let lastRefusal: Trouble | undefined;
 
   const endText = (): AgentEvent[] => {
     const end: AgentEvent[] = isInText ? [{ type: "text", text: "\n" }] : [];
@@ -73,9 +75,12 @@ export const geminiParser = (): AgentOutputParser => {
     return end;
   };
 
-  const failed = ({ message, status }: Trouble, willRetry: boolean): AgentEvent[] => {
+  const failed = (trouble: Trouble, willRetry: boolean): AgentEvent[] => {
+    const { message } = trouble;
     if (message === lastError && !willRetry) return [];
     lastError = willRetry ? undefined : message;
+    if (trouble.status !== undefined) lastRefusal = trouble;
+    const status = message === lastRefusal?.message ? lastRefusal.status : trouble.status;
     return [errorEvent({ message, status, willRetry })];
   };
 

@@ -147,6 +147,19 @@ describe("what Gemini CLI tells of an error at its end", () => {
     expect(result(message)).toMatchObject({ errors: [kind], problem, verdict: "error" });
   });
 
+  it("is of the kind that its words had when they came with a status", () => {
+    const parse = agent.createParser({ prompt: "", iteration: 1 });
+    const error = { message: "[API Error: slow down]", type: "unknown" };
+    const events = [
+      ...parse(
+        'Attempt 1 failed with status 429. Retrying with backoff... _ApiError: {"error":{"message":"slow down","code":429}}',
+        "stderr",
+      ),
+      ...parse(JSON.stringify({ type: "result", status: "error", error, stats: {} }), "stdout"),
+    ];
+    expect(told(events)).toMatchObject({ errors: ["rateLimit*", "rateLimit"], problem: "slow down" });
+  });
+
   it("says when a rate limit ends, if it knows", () => {
     const before = Date.now();
     const [event] = eventsOfType(
