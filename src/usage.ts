@@ -1,8 +1,8 @@
 import type { IterationUsage } from "./results.ts";
 
-/** The figures are the agent's: what cannot be a number of tokens counts as none. */
+/** The figures are the agent's: what cannot be a number of tokens counts as none, and a sum never ceases to be one. */
 const plus = (sum: number | undefined, more: number): number =>
-  (sum ?? 0) + (Number.isFinite(more) && more > 0 ? more : 0);
+  Math.min((sum ?? 0) + (Number.isFinite(more) && more > 0 ? more : 0), Number.MAX_VALUE);
 
 export const addUsage = (sum: IterationUsage | undefined, usage: IterationUsage): IterationUsage => ({
   inputTokens: plus(sum?.inputTokens, usage.inputTokens),
