@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/kubernetes/**/*.test.ts"],
+    globalSetup: "test/setup/globalSetup.ts",
     fileParallelism: false,
     testTimeout: 180_000,
     hookTimeout: 300_000,

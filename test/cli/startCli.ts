@@ -38,5 +38,6 @@ export const startCli = (
   return { child, result };
 };
 
-export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> =>
+/** The same for a command that ends by itself. */
+export const runCliProcess = (args: readonly string[], options: CliOptions): Promise<CliResult> =>
   startCli(args, options).result;

@@ -72,6 +72,16 @@ const opencodeConfig = (url: string): object => ({
   },
 });
 
+/** What opencode would fetch from the registry of npm and from GitHub otherwise, and a list of models that takes it seconds to read. */
+const OPENCODE_FILES = {
+  ".config/opencode/node_modules/.keep": "",
+  ".config/opencode/package-lock.json": JSON.stringify({
+    packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } },
+  }),
+  ".cache/opencode/bin/rg": "",
+  ".cache/opencode/models.json": "{}",
+};
+
 const piModels = (url: string): object => ({
   providers: {
     scripted: {
@@ -85,11 +95,8 @@ const piModels = (url: string): object => ({
   },
 });
 
-const GEMINI_SETTINGS = {
-  security: { auth: { selectedType: "gemini-api-key" } },
-  privacy: { usageStatisticsEnabled: false },
-  general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-};
+/** pi would wait for 14 seconds, whatever the model says. */
+const PI_SETTINGS = { retry: { enabled: true, maxRetries: 1, baseDelayMs: 50 } };
 
 const agents = {
   claude: (url) => ({
@@ -114,17 +121,26 @@ const agents = {
       OPENCODE_DISABLE_AUTOUPDATE: "1",
       OPENCODE_DISABLE_MODELS_FETCH: "1",
       OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
     },
+    files: OPENCODE_FILES,
   }),
   pi: (url) => ({
     model: SCRIPTED_MODEL,
     env: { PI_OFFLINE: "1", PI_TELEMETRY: "0" },
-    files: { ".pi/agent/models.json": JSON.stringify(piModels(url)) },
+    files: {
+      ".pi/agent/models.json": JSON.stringify(piModels(url)),
+      ".pi/agent/settings.json": JSON.stringify(PI_SETTINGS),
+    },
   }),
   gemini: (url) => ({
     model: "gemini-2.5-pro",
-    env: { GEMINI_API_KEY: KEY, GOOGLE_GEMINI_BASE_URL: url },
-    files: { ".gemini/settings.json": JSON.stringify(GEMINI_SETTINGS) },
+    env: {
+      GEMINI_API_KEY: KEY,
+      GOOGLE_GEMINI_BASE_URL: url,
+      // Else it starts itself again, for more memory.
+      GEMINI_CLI_NO_RELAUNCH: "true",
+    },
   }),
   copilot: (url) => ({
     model: "gpt-5.4",
@@ -134,6 +150,8 @@ const agents = {
       COPILOT_PROVIDER_API_KEY: KEY,
       COPILOT_MODEL: "gpt-5.4",
       COPILOT_AUTO_UPDATE: "false",
+      // Else it unpacks itself in every home directory. `scripts/agents/install` has made it do so in this one.
+      COPILOT_PKG_CACHE_HOME: `${AGENTS_IN_SANDBOX}/home/.cache/copilot`,
     },
   }),
 } satisfies Record<string, (url: string) => OfflineAgent>;

@@ -1,9 +1,9 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { buildSync } from "esbuild";
-import { temporaryDirectory } from "./repository.ts";
+import { buildSync, stop } from "esbuild";
 
-/** Makes a TypeScript program into one that plain Node runs, as a process of its own; gone after the test, unless a directory is named. */
-export const bundle = (program: string, directory = temporaryDirectory()): string => {
+const build = (program: string, directory: string): string => {
   const outfile = join(directory, basename(program).replace(/\.ts$/, ".mjs"));
   buildSync({
     entryPoints: [program],
@@ -17,5 +17,19 @@ export const bundle = (program: string, directory = temporaryDirectory()): strin
     external: ["@vercel/sandbox", "e2b", "modal"],
     logLevel: "error",
   });
+  // It would keep a process until the end of the test file.
+  stop();
   return outfile;
+};
+
+/** Not where a test, or a file, has its own temporary files. */
+const TEMPORARY = tmpdir();
+const built = new Map<string, string>();
+
+/** Makes a TypeScript program into one that plain Node runs, as a process of its own: once for all tests of a file, unless a directory is named. */
+export const bundle = (program: string, directory?: string): string => {
+  if (directory !== undefined) return build(program, directory);
+  const path = built.get(program) ?? build(program, mkdtempSync(join(TEMPORARY, "sanddune-template-")));
+  built.set(program, path);
+  return path;
 };

@@ -10,8 +10,11 @@ import { afterAll, expect } from "vitest";
 export const useOwnTemporaryDirectory = (): void => {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-own-")));
   chmodSync(path, 0o755);
+  const former = process.env["TMPDIR"];
   process.env["TMPDIR"] = path;
   afterAll(() => {
+    if (former === undefined) delete process.env["TMPDIR"];
+    else process.env["TMPDIR"] = former;
     const left = readdirSync(path);
     rmSync(path, { recursive: true, force: true });
     expect(left).toEqual([]);

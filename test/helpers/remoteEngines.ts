@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
@@ -11,12 +11,27 @@ import { waitFor } from "./waiting.ts";
 export const dockerSocket = (): string =>
   (process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock").replace(/^unix:\/\//, "");
 
+/** For every command that was run by the service, a process waits for minutes, in case somebody asks how that has ended. */
+const killProcessesOf = (directory: string): void => {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    try {
+      if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(directory)) {
+        process.kill(Number(pid), "SIGKILL");
+      }
+    } catch {
+      // It has ended meanwhile, or is somebody else's.
+    }
+  }
+};
+
 /** Podman's engine, as a service behind a socket. */
 export const startPodmanService = async () => {
   const directory = mkdtempSync(join(tmpdir(), "sanddune-podman-"));
   const socketPath = join(directory, "podman.sock");
   const child = spawn("podman", ["system", "service", "--time", "0", `unix://${socketPath}`], {
     stdio: "ignore",
+    // Of its environment, the programs that it starts have little else.
+    env: { ...process.env, PATH: `${process.env["PATH"]}:${directory}` },
   });
   await waitFor(() => {
     if (child.exitCode !== null) throw new Error(`podman system service ended with ${child.exitCode}`);
@@ -28,6 +43,7 @@ export const startPodmanService = async () => {
       const ended = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGTERM");
       await ended;
+      killProcessesOf(directory);
       rmSync(directory, { recursive: true, force: true });
     },
   };

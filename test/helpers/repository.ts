@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterTest } from "./sideBySide.ts";
 
 /** Runs git as the user would, in `cwd`. */
 export const git = (cwd: string, ...args: string[]): string =>
@@ -11,18 +11,38 @@ export const git = (cwd: string, ...args: string[]): string =>
 /** A directory that is gone after the test. */
 export const temporaryDirectory = (): string => {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-test-")));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  afterTest(() => rmSync(path, { recursive: true, force: true }));
   return path;
 };
 
-/** A repository on branch `main` with one commit, README.md in it. */
-export const temporaryRepository = (...initOptions: string[]): string => {
-  const path = temporaryDirectory();
+const initialise = (path: string, initOptions: readonly string[]): void => {
   git(path, "init", "--quiet", "--initial-branch=main", ...initOptions);
   git(path, "config", "user.name", "Dev");
   git(path, "config", "user.email", "dev@example.com");
   writeFileSync(join(path, "README.md"), "# Fixture\n");
   git(path, "add", ".");
   git(path, "commit", "--quiet", "-m", "Initial commit");
+};
+
+/** Not where a test, or a file, has its own temporary files. */
+const TEMPORARY = tmpdir();
+let template: string | undefined;
+
+/** Six git processes once, then a copy of a dozen small files for each test. */
+const templateRepository = (): string => {
+  if (template === undefined) {
+    template = mkdtempSync(join(TEMPORARY, "sanddune-template-"));
+    initialise(template, []);
+    // Samples, which nothing reads, are most of a new repository.
+    for (const name of readdirSync(join(template, ".git/hooks"))) rmSync(join(template, ".git/hooks", name));
+  }
+  return template;
+};
+
+/** A repository on branch `main` with one commit, README.md in it. */
+export const temporaryRepository = (...initOptions: string[]): string => {
+  const path = temporaryDirectory();
+  if (initOptions.length > 0) initialise(path, initOptions);
+  else cpSync(templateRepository(), path, { recursive: true });
   return path;
 };

@@ -1,6 +1,5 @@
 import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { createRunId } from "../../src/engine/runId.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { openOwnedDirectory } from "../../src/sandboxes/ownedDirectory.ts";
@@ -9,6 +8,7 @@ import type { Suite } from "../../src/scenarios/suite.ts";
 import type { WorkResult } from "../../src/scenarios/workplace.ts";
 import type { Workshop } from "../../src/scenarios/workshop.ts";
 import { temporaryDirectory } from "./repository.ts";
+import { afterTest } from "./sideBySide.ts";
 
 /** A suite, and one project of it. */
 export interface Scene {
@@ -33,7 +33,7 @@ export const scenarioScene = async (
   const root = realpathSync(temporaryDirectory());
   writeFiles(root, files);
   const runner = await openOwnedDirectory("scenarios", createRunId());
-  onTestFinished(() => runner.remove());
+  afterTest(() => runner.remove());
   const projectPath = join(runner.path, "1-scene");
   writeFiles(projectPath, { "README.md": "# Fixture\n" });
   const suite: Suite = { root, scenarioDir: root, fixturesRoot: root, recordsDir: join(root, "runs") };

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { temporaryDirectory } from "./repository.ts";
+import { afterTest } from "./sideBySide.ts";
 import { processIsAlive, waitFor } from "./waiting.ts";
 
 const CONFIG = `
@@ -83,11 +83,10 @@ export const startTerminal = (
   const size = (width: number, height: number) => ["-x", String(width), "-y", String(height)];
   const stop = async () => {
     if (!existsSync(join(directory, "socket"))) return;
-    const server = Number(tell("#{pid}"));
-    tmux("kill-server");
+    const server = Number(tmux("display-message", "-p", "#{pid}", ";", "kill-server"));
     await waitFor(() => !processIsAlive(server));
   };
-  onTestFinished(stop);
+  afterTest(stop);
   // In one go, so that nothing is printed before the bytes are recorded.
   tmux(
     ...[
@@ -113,8 +112,14 @@ export const startTerminal = (
     clipboard: () => tmux("list-buffers", "-F", "#{buffer_sample}"),
     isCursorVisible: () => tell("#{cursor_flag}") === "1",
     shows: async (expected) => {
-      const isThere = () =>
-        typeof expected === "string" ? history().includes(expected) : expected.test(history());
+      let seen: number | undefined;
+      // Asking tmux takes a process each time: only when something was printed.
+      const isThere = () => {
+        const { size: printed } = statSync(bytesFile);
+        if (printed === seen) return false;
+        seen = printed;
+        return typeof expected === "string" ? history().includes(expected) : expected.test(history());
+      };
       await waitFor(isThere).catch(() => {
         throw new Error(`The terminal does not show ${expected}, but:\n${history()}`);
       });

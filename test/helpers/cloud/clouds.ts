@@ -39,7 +39,7 @@ export interface CloudService {
   };
 }
 
-const e2bService: CloudService = {
+export const e2bService: CloudService = {
   name: "e2b",
   provider: e2b,
   use: () => {
@@ -71,7 +71,7 @@ const e2bService: CloudService = {
   },
 };
 
-const vercelService: CloudService = {
+export const vercelService: CloudService = {
   name: "vercel",
   provider: vercel,
   use: () => {

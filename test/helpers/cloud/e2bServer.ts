@@ -3,7 +3,7 @@ import { createReadStream, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
-import { createLoopbackMachine, type LoopbackMachine } from "./loopbackMachine.ts";
+import { asRoot, createLoopbackMachine, type LoopbackMachine, NO_ROOT } from "./loopbackMachine.ts";
 import { OutlivingProcess, type ProcessOutput } from "./outlivingProcess.ts";
 
 export interface E2bCreateRequest {
@@ -185,11 +185,16 @@ export class E2bServer {
     const message = await messageOf(request);
     const process = sandbox.processes.get(message.process?.pid);
     switch (request.url.pathname) {
-      case "/process.Process/Start":
+      case "/process.Process/Start": {
         sandbox.started.push(message);
-        return attached(start(sandbox, message.process));
+        const { cmd, args = [], envs = {} } = message.process;
+        const argv = isForRoot(request) ? asRoot([cmd, ...args]) : [cmd, ...args];
+        return argv === undefined
+          ? refusedStream("permission_denied", NO_ROOT)
+          : attached(start(sandbox, argv, envs));
+      }
       case "/process.Process/Connect":
-        return process === undefined ? missingProcess() : attached(process);
+        return process === undefined ? refusedStream("not_found", "no such process") : attached(process);
       case "/process.Process/SendSignal":
         if (process === undefined)
           return { status: 404, json: { code: "not_found", message: "no such process" } };
@@ -217,11 +222,16 @@ const describe = ({ id, request, startedAt, endsAt }: LoopbackE2bSandbox) => ({
   envdVersion: "0.6.4",
 });
 
+/** The SDK says as whom a command is to be run where others have a login. */
+const isForRoot = ({ headers }: LoopbackRequest): boolean =>
+  headers.authorization === `Basic ${Buffer.from("root:").toString("base64")}`;
+
 const start = (
   { machine, processes }: LoopbackE2bSandbox,
-  { cmd, args = [], envs = {} }: { cmd: string; args?: string[]; envs?: Record<string, string> },
+  argv: readonly string[],
+  envs: Record<string, string>,
 ): OutlivingProcess => {
-  const process = new OutlivingProcess(machine, [cmd, ...args], envs, () => processes.delete(process.pid));
+  const process = new OutlivingProcess(machine, argv, envs, () => processes.delete(process.pid));
   processes.set(process.pid, process);
   return process;
 };
@@ -242,10 +252,10 @@ const attached = (process: OutlivingProcess): Reply => ({
   },
 });
 
-const missingProcess = (): Reply => ({
+const refusedStream = (code: string, message: string): Reply => ({
   contentType: "application/connect+json",
   stream: (write, end) => {
-    write(frame({ error: { code: "not_found", message: "no such process" } }, END_OF_STREAM));
+    write(frame({ error: { code, message } }, END_OF_STREAM));
     end();
     return () => {};
   },

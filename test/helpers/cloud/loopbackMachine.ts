@@ -1,4 +1,4 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
@@ -22,6 +22,21 @@ export interface LoopbackMachine {
   /** Kills everything that was started, with all descendants; then the files go, too. */
   destroy(): Promise<void>;
 }
+
+const isRoot = process.getuid?.() === 0;
+/** Whoever is not root can be it in a user namespace, where the machine allows that: to a command, it looks the same. */
+const IN_NAMESPACE = ["unshare", "--map-root-user", "--"] as const;
+let hasNamespaces: boolean | undefined;
+
+export const NO_ROOT = "nobody but root can run commands as root on this machine";
+
+/** An argv that runs as root, as in the machines of clouds; `undefined` if that is not possible. */
+export const asRoot = (argv: readonly string[]): readonly string[] | undefined => {
+  if (isRoot) return argv;
+  const [program, ...args] = IN_NAMESPACE;
+  hasNamespaces ??= spawnSync(program, [...args, "true"]).status === 0;
+  return hasNamespaces ? [...IN_NAMESPACE, ...argv] : undefined;
+};
 
 export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "sanddune-cloud-")));

@@ -1,10 +1,12 @@
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { createReadStream, existsSync, mkdirSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { createReadStream, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
 import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
-import { createLoopbackMachine, type LoopbackMachine } from "./loopbackMachine.ts";
+import { asRoot, createLoopbackMachine, type LoopbackMachine, NO_ROOT } from "./loopbackMachine.ts";
 import { OutlivingProcess, type ProcessOutput } from "./outlivingProcess.ts";
 
 export interface VercelCreateRequest {
@@ -40,6 +42,13 @@ export interface LoopbackVercelSandbox {
   status: "running" | "stopped";
   deadline?: NodeJS.Timeout;
 }
+
+/** Of the package with which the SDK packs files, which is a dependency of its own. */
+interface Tar {
+  extract(): Writable &
+    AsyncIterable<Readable & { readonly header: { readonly name: string; readonly mode: number } }>;
+}
+const tar = createRequire(createRequire(import.meta.url).resolve("@vercel/sandbox"))("tar-stream") as Tar;
 
 const TOKEN = "loopback-token";
 const MISSING_IMAGE = "no/such/image";
@@ -198,11 +207,12 @@ export class VercelServer {
     const [, commandId, action] = /^cmd\/([^/]+)(?:\/(\w+))?$/.exec(rest) ?? [];
     if (commandId !== undefined) return runningCommand(sandbox, commandId, action, request);
     switch (rest) {
-      case "cmd":
-        return {
-          status: 200,
-          json: { command: describeCommand(sandbox, start(sandbox, await jsonOf(request), this.path)) },
-        };
+      case "cmd": {
+        const command = start(sandbox, await jsonOf(request), this.path);
+        return command === undefined
+          ? refusal(400, "bad_request", NO_ROOT)
+          : { status: 200, json: { command: describeCommand(sandbox, command) } };
+      }
       case "fs/write":
         return unpack(sandbox, request);
       case "fs/read": {
@@ -258,8 +268,10 @@ const start = (
   sandbox: LoopbackVercelSandbox,
   request: LoopbackCommand["request"],
   path: string | undefined,
-): LoopbackCommand => {
-  const argv = [request.command, ...(request.args ?? [])];
+): LoopbackCommand | undefined => {
+  const plain = [request.command, ...(request.args ?? [])];
+  const argv = request.sudo ? asRoot(plain) : plain;
+  if (argv === undefined) return undefined;
   const process = new OutlivingProcess(sandbox.machine, argv, path === undefined ? {} : { PATH: path });
   const command = {
     id: `cmd_${randomUUID()}`,
@@ -304,27 +316,22 @@ const logs = ({ process, printed }: LoopbackCommand): Reply => ({
 });
 
 const unpack = async (sandbox: LoopbackVercelSandbox, request: LoopbackRequest): Promise<Reply> => {
-  const tar = async (mode: string, ...args: string[]) => {
-    const child = spawn("tar", [mode, "-", ...args], { stdio: ["pipe", "pipe", "ignore"] });
-    let output = "";
-    child.stdout.on("data", (data: Buffer) => {
-      output += data;
-    });
-    child.stdin.on("error", () => {});
-    child.stdin.end(await request.body());
-    const [code] = await once(child, "close");
-    return { code, names: output.split("\n").filter(Boolean) };
-  };
   const into = String(request.headers["x-cwd"]);
-  const { names } = await tar("-tzf");
-  const outside = names.find((name) => !resolve(into, name).startsWith(`${sandbox.machine.directory}/`));
-  if (outside !== undefined) return refusal(400, "bad_request", `${outside} is not in the sandbox`);
-  const { code } = await tar("-xzf", "--no-same-owner", "-C", into);
-  if (sandbox.status !== "running") {
-    await sandbox.machine.destroy();
-    return refusal(410, "sandbox_stopped", "the session has stopped");
+  const entries = tar.extract();
+  entries.end(gunzipSync(await request.body()));
+  const files: { readonly path: string; readonly mode: number; readonly data: Buffer }[] = [];
+  for await (const entry of entries) {
+    const { name, mode } = entry.header;
+    files.push({ path: resolve(into, name), mode, data: await buffer(entry) });
   }
-  return code === 0 ? { status: 200, json: {} } : refusal(400, "bad_request", `tar ended with ${code}`);
+  const outside = files.find(({ path }) => !path.startsWith(`${sandbox.machine.directory}/`));
+  if (outside !== undefined) return refusal(400, "bad_request", `${outside.path} is not in the sandbox`);
+  if (sandbox.status !== "running") return refusal(410, "sandbox_stopped", "the session has stopped");
+  for (const { path, mode, data } of files) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, data, { mode });
+  }
+  return { status: 200, json: {} };
 };
 
 /** Starts a stand-in for Vercel; close it when the tests are over. */

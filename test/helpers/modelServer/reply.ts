@@ -67,6 +67,7 @@ export const reply = async (
 ): Promise<void> => {
   if (turn.hang) return;
   if (turn.delayMs !== undefined) await delay(turn.delayMs);
+  await turn.after?.();
   if (turn.error !== undefined) return sendError(response, dialect, turn, turn.error);
   const answer = answerOf(turn, model, body);
   if (dialect.wantsStream(path, body)) {

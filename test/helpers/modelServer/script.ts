@@ -39,6 +39,8 @@ export interface Turn {
   readonly hang?: boolean;
   /** Waits before it answers. */
   readonly delayMs?: number;
+  /** Waits for this before it answers. */
+  readonly after?: () => Promise<void>;
   /** Waits after each piece of text. */
   readonly chunkMs?: number;
 }
