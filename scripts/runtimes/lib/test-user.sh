@@ -2,13 +2,28 @@
 # that must not run as root.
 # shellcheck shell=bash disable=SC2154
 
+# By this we know a user that we made.
+test_user_comment='tests of sanddune'
+
 make_test_user() {
-  getent passwd "$test_user" >/dev/null || useradd --create-home --shell /bin/bash "$test_user"
+  getent passwd "$test_user" >/dev/null ||
+    useradd --create-home --shell /bin/bash --comment "$test_user_comment" "$test_user"
   # useradd gives ranges to new users where the machine is set up so.
   grep -q "^$test_user:" /etc/subuid 2>/dev/null ||
     usermod --add-subuids "$(free_range /etc/subuid)" "$test_user"
   grep -q "^$test_user:" /etc/subgid 2>/dev/null ||
     usermod --add-subgids "$(free_range /etc/subgid)" "$test_user"
+}
+
+is_our_test_user() {
+  [ "$(getent passwd "$test_user" | cut -d: -f5)" = "$test_user_comment" ]
+}
+
+# Unless another checkout has its runtimes there.
+remove_test_user() {
+  is_our_test_user || return 0
+  ! compgen -G "$(test_user_home)/runtimes.*" >/dev/null || return 0
+  userdel --remove "$test_user" 2>/dev/null || printf 'the user %s cannot be removed\n' "$test_user" >&2
 }
 
 # The 65536 ids behind the last ones given away.
