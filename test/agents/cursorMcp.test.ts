@@ -64,7 +64,7 @@ const home = ({
       cwd: repository,
       input: command.stdin,
       encoding: "utf8",
-      env: { ...command.env, HOME: directory, PATH: bin },
+      env: { ...command.env, HOME: directory, TMPDIR: directory, PATH: bin },
     });
     expect(readdirSync(repository)).toEqual([]);
     return ended;

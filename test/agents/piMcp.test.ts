@@ -1,17 +1,21 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { McpServers } from "../../src/agents/contract.ts";
 import { PI_MCP_EXTENSION } from "../../src/agents/piMcp.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 const SERVER = join(import.meta.dirname, "fixtures/mcpServer.mjs");
+
+let directory = "";
+let files = 0;
+const newFile = () => join(directory, `file-${++files}`);
 
 type Update = (update: { readonly content: readonly { readonly text: string }[] }) => void;
 
@@ -25,30 +29,25 @@ interface Tool {
 
 /** Stands for pi: it loads the extension, and has what that registers. */
 const load = async (servers: McpServers) => {
-  const directory = temporaryDirectory();
-  const extension = join(directory, "extension.mjs");
-  writeFileSync(extension, PI_MCP_EXTENSION);
-  writeFileSync(join(directory, "servers.json"), JSON.stringify(servers));
-  vi.stubEnv("SANDDUNE_MCP_FILE", join(directory, "servers.json"));
-  const complaints = vi.spyOn(console, "error").mockImplementation(() => {});
+  const file = newFile();
+  writeFileSync(file, JSON.stringify(servers));
   const tools = new Map<string, Tool>();
   const handlers = new Map<string, () => Promise<void>>();
-  const { default: begin } = await import(pathToFileURL(extension).href);
+  const { default: begin } = await import(pathToFileURL(join(directory, "extension.mjs")).href);
   begin({
     on: (event: string, handler: () => Promise<void>) => handlers.set(event, handler),
     registerTool: (tool: Tool) => tools.set(tool.name, tool),
   });
-  const shutdown = async () => handlers.get("session_shutdown")?.();
-  onTestFinished(async () => {
-    await shutdown();
-    vi.unstubAllEnvs();
-    vi.restoreAllMocks();
-  });
+  vi.stubEnv("SANDDUNE_MCP_FILE", file);
+  const complaining = vi.spyOn(console, "error").mockImplementation(() => {});
   await handlers.get("session_start")?.();
+  const complaints: unknown[] = complaining.mock.calls.flat();
+  complaining.mockRestore();
+  vi.unstubAllEnvs();
   return {
     tools,
-    shutdown,
-    complaints: complaints.mock.calls.flat(),
+    shutdown: async () => handlers.get("session_shutdown")?.(),
+    complaints,
     call: (name: string, input: object = {}, signal?: AbortSignal, onUpdate?: Update) => {
       const tool = tools.get(name);
       if (tool === undefined) throw new Error(`There is no tool ${name}: ${[...tools.keys()].join(", ")}`);
@@ -57,10 +56,18 @@ const load = async (servers: McpServers) => {
   };
 };
 
-const notesFile = () => join(temporaryDirectory(), "notes");
+type Loaded = Awaited<ReturnType<typeof load>>;
+
+/** The same, until the test is over. */
+const loadForTest = async (servers: McpServers): Promise<Loaded> => {
+  const loaded = await load(servers);
+  onTestFinished(() => loaded.shutdown());
+  return loaded;
+};
+
 const notesIn = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 
-const program = (notes = notesFile(), ...flags: string[]) => ({
+const program = (notes = newFile(), ...flags: string[]) => ({
   tools: {
     command: process.execPath,
     args: [SERVER, ...flags],
@@ -68,32 +75,81 @@ const program = (notes = notesFile(), ...flags: string[]) => ({
   },
 });
 
-/** Where a server is that lasts as long as the test. */
-const startServer = async (notes = notesFile(), env: Record<string, string> = {}): Promise<string> => {
-  const server = spawn(process.execPath, [SERVER, "--http"], {
-    stdio: ["ignore", "pipe", "inherit"],
-    env: { ...process.env, NOTES: notes, ...env },
-  });
-  onTestFinished(async () => {
-    server.kill();
-    if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
-  });
-  const [port] = await once(server.stdout, "data");
-  return `http://127.0.0.1:${Number(String(port))}`;
+const stop = async (server: ChildProcess) => {
+  server.kill();
+  if (server.exitCode === null && server.signalCode === null) await once(server, "exit");
 };
 
-const address = async (notes?: string): Promise<McpServers> => ({
-  tools: { url: `${await startServer(notes)}/mcp`, headers: { "X-Greeter": "Ada" } },
+/** Starts a server, and says where it is. */
+const startServer = async (notes = newFile()) => {
+  const child = spawn(process.execPath, [SERVER, "--http"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, NOTES: notes },
+  });
+  const [port] = await once(child.stdout, "data");
+  return { child, url: `http://127.0.0.1:${Number(String(port))}` };
+};
+
+const address = (url: string): McpServers => ({
+  tools: { url: `${url}/mcp`, headers: { "X-Greeter": "Ada" } },
 });
 
-const KINDS: readonly [string, (notes?: string) => McpServers | Promise<McpServers>][] = [
-  ["a program", program],
-  ["an address", address],
+/** A server at an address, for all tests that leave it running. */
+let lasting: Awaited<ReturnType<typeof startServer>>;
+const lastingNotes = () => join(directory, "notes");
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sanddune-pi-"));
+  writeFileSync(join(directory, "extension.mjs"), PI_MCP_EXTENSION);
+  lasting = await startServer(lastingNotes());
+});
+afterAll(async () => {
+  await stop(lasting.child);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** A server that nobody else uses, and one that others may use, too: each with the file of its notes. */
+interface Kind {
+  own(notes?: string): McpServers | Promise<McpServers>;
+  shared(): { readonly servers: McpServers; readonly notes: string };
+}
+
+const KINDS: readonly [string, Kind][] = [
+  [
+    "a program",
+    {
+      own: program,
+      shared: () => {
+        const notes = newFile();
+        return { servers: program(notes), notes };
+      },
+    },
+  ],
+  [
+    "an address",
+    {
+      own: async (notes) => {
+        const { child, url } = await startServer(notes);
+        onTestFinished(() => stop(child));
+        return address(url);
+      },
+      shared: () => ({ servers: address(lasting.url), notes: lastingNotes() }),
+    },
+  ],
 ];
 
-describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
+describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
+  let loaded: Loaded;
+  let notes = "";
+  beforeAll(async () => {
+    const { servers, ...shared } = kind.shared();
+    notes = shared.notes;
+    loaded = await load(servers);
+  });
+  afterAll(() => loaded.shutdown());
+
   it("has its tools registered, all pages of them, by names that models accept", async () => {
-    const { tools, complaints } = await load(await serverOf());
+    const { tools, complaints } = loaded;
     expect(complaints).toEqual([]);
     expect([...tools.keys()]).toEqual([
       ...["tools_echo", "tools_fail", "tools_refuse", "tools_long", "tools_mixed", "tools_structured"],
@@ -109,7 +165,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("answers, and has been given its settings", async () => {
-    const { call } = await load(await serverOf());
+    const { call } = loaded;
     const words = "two\nlines \u2028 🏜";
     const calls = [1, 2, 3].map((each) => call("tools_echo", { words: `${words}${each}` }));
     expect((await Promise.all(calls)).map(({ content }) => content)).toEqual(
@@ -118,13 +174,13 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("has errors, which are pi's to tell", async () => {
-    const { call } = await load(await serverOf());
+    const { call } = loaded;
     await expect(call("tools_fail")).rejects.toThrow("The disk\nis full");
     await expect(call("tools_refuse")).rejects.toThrow("No such customer");
   });
 
   it("has all that is not text described, but for images", async () => {
-    const { call } = await load(await serverOf());
+    const { call } = loaded;
     expect((await call("tools_mixed")).content).toEqual([
       { type: "image", data: "aGk=", mimeType: "image/png" },
       { type: "text", text: "[audio]" },
@@ -137,7 +193,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("cannot fill the model's context", async () => {
-    const { content } = await (await load(await serverOf())).call("tools_long");
+    const { content } = await loaded.call("tools_long");
     expect(content).toEqual([
       { type: "text", text: "a".repeat(99_990) },
       { type: "text", text: `${"b".repeat(10)}\n[40 more characters were left out]` },
@@ -146,15 +202,15 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("is answered when it asks", async () => {
-    const { call } = await load(await serverOf());
+    const { call } = loaded;
     expect((await call("tools_ask")).content).toMatchObject([
       { text: expect.stringMatching(/^answered, and: .*(not found|not support)/) },
     ]);
   });
 
   it("tells how far it is, and hears that nobody waits any longer", async () => {
-    const notes = notesFile();
-    const { call } = await load(await serverOf(notes));
+    const { call } = loaded;
+    const before = notesIn(notes);
     const controller = new AbortController();
     const told: string[] = [];
     const calling = call("tools_wait", {}, controller.signal, ({ content }) => {
@@ -164,7 +220,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
     expect(told).toEqual(["halfway", "2 of 2"]);
     controller.abort();
     await expect(calling).rejects.toThrow("cancelled");
-    await waitFor(() => notesIn(notes).startsWith("cancelled: "));
+    await waitFor(() => notesIn(notes).slice(before.length).startsWith("cancelled: "));
     await expect(call("tools_wait", {}, controller.signal)).rejects.toThrow();
     expect((await call("tools_echo", { words: "still here" })).content).toMatchObject([
       { text: "Ada: still here" },
@@ -172,8 +228,10 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("that ends fails whoever waits for it, and nobody else", async () => {
-    const own = { other: program().tools };
-    const { call } = await load({ ...(await serverOf()), ...own });
+    const { call } = await loadForTest({
+      ...(await kind.own()),
+      other: address(lasting.url)["tools"] as McpServers[string],
+    });
     await expect(call("tools_crash")).rejects.toThrow(
       /exit code 3: .*out of memory|the connection has broken/s,
     );
@@ -182,8 +240,9 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
   });
 
   it("hears that pi ends, and is not waited for", async () => {
-    const notes = notesFile();
-    const { call, shutdown } = await load(await serverOf(notes));
+    const shared = kind.shared();
+    const before = notesIn(shared.notes);
+    const { call, shutdown } = await loadForTest(shared.servers);
     let hasBegun = false;
     const waiting = call("tools_wait", {}, undefined, () => {
       hasBegun = true;
@@ -192,43 +251,42 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, serverOf) => {
     await waitFor(() => hasBegun);
     await shutdown();
     await failed;
-    await waitFor(() => /cancelled: .*(input ended|session closed)/s.test(notesIn(notes)));
+    await waitFor(() =>
+      /cancelled: .*(input ended|session closed)/s.test(notesIn(shared.notes).slice(before.length)),
+    );
     await shutdown();
   });
 });
 
-describe("a server of tools for pi that cannot be used", () => {
-  const complaintOf = async (server: McpServers[string]) => {
-    const { tools, complaints } = await load({ broken: server, ...program() });
-    expect(tools.has("tools_echo")).toBe(true);
-    expect([...tools.keys()].filter((name) => name.startsWith("broken"))).toEqual([]);
-    return complaints;
-  };
-
-  it.each<[string, McpServers[string], RegExp]>([
-    ["is not installed", { command: "/no/such/program" }, /ENOENT/],
-    ["ends at once", { command: "sh", args: ["-c", "echo 'no key' >&2; exit 7"] }, /exit code 7: no key/],
-    ["is not there", { url: "http://127.0.0.1:1/mcp" }, /ECONNREFUSED/],
-  ])("because it %s is told of by its name, and the others are used", async (_, server, reason) => {
-    const complaints = await complaintOf(server);
-    expect(complaints).toEqual([expect.stringMatching(reason)]);
-    expect(complaints[0]).toMatch(/^sanddune: the MCP server broken cannot be used: /);
-  });
-
-  it.each([
-    ["/locked", /HTTP 401: who are you\?$/],
-    ["/silent", /it has not answered$/],
-  ])("because of what it answers at %s is told of with that", async (path, reason) => {
-    expect(await complaintOf({ url: `${await startServer()}${path}` })).toEqual([
-      expect.stringMatching(reason),
+describe("servers of tools for pi that cannot be used", () => {
+  it("are told of by their names and with the reason, and the others are used", async () => {
+    const { url } = lasting;
+    const { tools, complaints } = await loadForTest({
+      missing: { command: "/no/such/program" },
+      ended: { command: "sh", args: ["-c", "echo 'no key' >&2; exit 7"] },
+      absent: { url: "http://127.0.0.1:1/mcp" },
+      locked: { url: `${url}/locked` },
+      silent: { url: `${url}/silent` },
+      ...address(url),
+    });
+    const said = (name: string, reason: string) =>
+      expect.stringMatching(new RegExp(`^sanddune: the MCP server ${name} cannot be used: ${reason}`));
+    expect(complaints.toSorted()).toEqual([
+      said("absent", ".*ECONNREFUSED"),
+      said("ended", ".*exit code 7: no key"),
+      said("locked", ".*HTTP 401: who are you\\?$"),
+      said("missing", ".*ENOENT"),
+      said("silent", ".*it has not answered$"),
     ]);
+    expect(tools.has("tools_echo")).toBe(true);
+    expect([...tools.keys()].filter((name) => !name.startsWith("tools_"))).toEqual([]);
   });
 });
 
 describe("a program that is a server of tools for pi", () => {
   it("is killed if it does not end with pi", async () => {
-    const notes = notesFile();
-    const { shutdown, call } = await load(program(notes, "--stubborn"));
+    const notes = newFile();
+    const { shutdown, call } = await loadForTest(program(notes, "--stubborn"));
     await shutdown();
     await expect(call("tools_echo", { words: "x" })).rejects.toThrow();
     expect(() => process.kill(Number.parseInt(notesIn(notes), 10), 0)).toThrow("ESRCH");
@@ -236,21 +294,22 @@ describe("a program that is a server of tools for pi", () => {
 
   it("may print what is no message", async () => {
     const line = `echo Welcome; echo '[]'; echo null; exec '${process.execPath}' '${SERVER}'`;
-    const { call } = await load({ tools: { command: "sh", args: ["-c", line], env: program().tools.env } });
+    const { call } = await loadForTest({
+      tools: { command: "sh", args: ["-c", line], env: program().tools.env },
+    });
     expect((await call("tools_echo", { words: "x" })).content).toMatchObject([{ text: "Ada: x" }]);
   });
 });
 
 describe("an address that is a server of tools for pi", () => {
   it("may forget the session: another is begun", async () => {
-    const url = await startServer();
-    const { call } = await load({ tools: { url: `${url}/mcp`, headers: { "x-greeter": "Ada" } } });
-    await fetch(`${url}/forget`);
+    const { call } = await loadForTest(address(lasting.url));
+    await fetch(`${lasting.url}/forget`);
     expect((await call("tools_echo", { words: "x" })).content).toMatchObject([{ text: "Ada: x" }]);
   });
 
   it("may have moved within its origin", async () => {
-    const { tools, complaints } = await load({ tools: { url: `${await startServer()}/moved` } });
+    const { tools, complaints } = await loadForTest({ tools: { url: `${lasting.url}/moved` } });
     expect(complaints).toEqual([]);
     expect(tools.has("tools_echo")).toBe(true);
   });
@@ -264,8 +323,8 @@ describe("an address that is a server of tools for pi", () => {
     await new Promise<void>((resolve) => thief.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void thief.close());
     const elsewhere = `http://127.0.0.1:${(thief.address() as AddressInfo).port}/`;
-    const url = `${await startServer(undefined, { ELSEWHERE: elsewhere })}/away`;
-    const { complaints } = await load({ tools: { url, headers: { authorization: "Bearer abc" } } });
+    const url = `${lasting.url}/away/${encodeURIComponent(elsewhere)}`;
+    const { complaints } = await loadForTest({ tools: { url, headers: { authorization: "Bearer abc" } } });
     expect(complaints).toEqual([expect.stringContaining("HTTP 307")]);
     expect(heard).toEqual([]);
   });

@@ -2,12 +2,13 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { play } from "../security/support.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
 import { clean, commits, deadRun, ps } from "./hangingRuns.ts";
-import { runCli } from "./startCli.ts";
 
 /** Everything below a directory, with what it is, when it was changed and, if it is a file, what is in it. */
 const treeOf = (directory: string): string =>
@@ -65,25 +66,26 @@ describe("sanddune clean", () => {
 });
 
 describeWith(["bubblewrap"], "sanddune clean without --yes", () => {
-  it.each([[[]], [["--records"]], [["--branch", "b"]]])("changes nothing (%j)", async (flags) => {
+  it("changes nothing, whatever it is asked about", async () => {
     const temporary = temporaryDirectory();
     const { cwd, runId } = await deadRun({ script: commits("work"), env: { TMPDIR: temporary } });
-    await deadRun({ cwd, flags: ["--branch", "other"], env: { TMPDIR: temporary } });
     const before = [treeOf(cwd), treeOf(temporary)];
-    const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd });
-    expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^Would be removed:\n/);
-    expect(stdout).toContain(runId);
-    expect(stdout).toMatch(/\nNothing was removed\. To do so, add --yes\.\n$/);
+    for (const flags of [[], ["--records"], ["--branch", "b"]]) {
+      const { exitCode, stdout } = await runCli(["clean", ...flags], { cwd });
+      expect(exitCode).toBe(0);
+      expect(stdout).toMatch(/^Would be removed:\n/);
+      expect(stdout).toContain(runId);
+      expect(stdout).toMatch(/\nNothing was removed\. To do so, add --yes\.\n$/);
+    }
     expect([treeOf(cwd), treeOf(temporary)]).toEqual(before);
   });
 });
 
-describeWith(["bubblewrap"], "what sanddune clean tells", () => {
-  it("programs: each thing, with what became of it and why", async () => {
+describeWith(["bubblewrap"], "sanddune clean --records of a run of which something stays", () => {
+  it("leaves its journal and run log, and tells programs of each thing what became of it and why", async () => {
     const { cwd, runId } = await deadRun({ script: commits("work") });
     const files = join(cwd, ".sanddune/runs", runId, "files");
-    const outcomes = await clean(cwd, "--yes");
+    const outcomes = await clean(cwd, "--yes", "--records");
     expect(outcomes).toContainEqual({
       what: "sandbox",
       name: expect.stringContaining(`sanddune-bubblewrap-sanddune-${runId}`),
@@ -108,13 +110,16 @@ describeWith(["bubblewrap"], "what sanddune clean tells", () => {
       keptBecause: "files of the run that are kept build on it",
       outcome: "kept",
     });
+    expect(outcomes.filter(({ what }) => what === "record")).toEqual([]);
+    expect(await ps(cwd)).toMatchObject([{ runId }]);
+    expect(existsSync(join(cwd, ".sanddune/logs", `${runId}.log`))).toBe(true);
   });
 });
 
-describeWith(["bubblewrap"], "sanddune clean --records", () => {
+describe("sanddune clean --records", () => {
   it("removes journals and run logs of runs of which nothing else is left", async () => {
     const cwd = temporaryRepository();
-    await play(cwd, [{ commit: "One" }]);
+    await play(cwd, [{ commit: "One" }], { sandbox: testIsolated() });
     expect(await clean(cwd, "--yes")).toEqual([]);
     expect(await ps(cwd)).toHaveLength(1);
     await clean(cwd, "--yes", "--records");
@@ -122,13 +127,5 @@ describeWith(["bubblewrap"], "sanddune clean --records", () => {
     for (const part of ["runs", "logs", "worktrees"]) {
       expect(readdirSync(join(cwd, ".sanddune", part))).toEqual([".gitignore"]);
     }
-  });
-
-  it("leaves those of runs of which something stays", async () => {
-    const { cwd, runId } = await deadRun({ script: commits("work") });
-    const outcomes = await clean(cwd, "--yes", "--records");
-    expect(outcomes.filter(({ what }) => what === "record")).toEqual([]);
-    expect(await ps(cwd)).toMatchObject([{ runId }]);
-    expect(existsSync(join(cwd, ".sanddune/logs", `${runId}.log`))).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { temporaryDirectory, temporaryRepository } from "../helpers/repository.t
 import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal, type Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
 
 /** Starts each shell without anybody's settings, and has it read the script. */
 const SHELLS = {
@@ -37,7 +37,7 @@ const programDirectory = (): string => {
 const open = async (shell: keyof typeof SHELLS, cwd: string): Promise<Terminal> => {
   const { start, load } = SHELLS[shell];
   const home = temporaryDirectory();
-  const env = { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home };
+  const env = { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_RUNTIME_DIR: home };
   // Not in `env`: tmux has a PATH of its own.
   const command = `PATH=${programDirectory()}:$PATH; ${start}`;
   const terminal = startTerminal(command, { cwd, env, columns: 120, rows: 40 });
@@ -60,12 +60,9 @@ const lineOf = (terminal: Terminal): string => {
 /** What is typed before the tab key, and what stands there then. */
 const CASES = [
   ["sanddune comp", "sanddune completions"],
-  ["sanddune docker bui", "sanddune docker build-image"],
   ["sanddune run --merge", "sanddune run --merge-to-head"],
-  ["sanddune run --agent clau", "sanddune run --agent claude-code"],
   ["sanddune run --sandbox=bub", "sanddune run --sandbox=bubblewrap"],
   ["sanddune run --prompt 'Fix it' --logging f", "sanddune run --prompt 'Fix it' --logging file"],
-  ["sanddune completions fi", "sanddune completions fish"],
   ["sanddune run --prompt-file prompts/ta", "sanddune run --prompt-file prompts/task.md"],
   ["sanddune run --prompt-file=prompts/ta", "sanddune run --prompt-file=prompts/task.md"],
   // And not the file that begins like it.

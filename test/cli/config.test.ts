@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent, subjectsOf } from "./fixtures.ts";
 import { standInAgent, succeeds } from "./standInAgent.ts";
-import { runCli } from "./startCli.ts";
 
 const RUN = ["run", "--branch", "b", "--prompt", "Work"];
 const BY_COMMAND = {
@@ -23,7 +23,7 @@ const configure = (repository: string, config: unknown): string => {
 };
 
 describeWith(["bubblewrap"], ".sanddune/config.json", () => {
-  it("says what no flag says: below the repository's top, in another worktree, with --cwd", async () => {
+  it("says what no flag says: below the repository's top, in another worktree with --cwd", async () => {
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     configure(cwd, BY_COMMAND);
     mkdirSync(join(cwd, "below"));
@@ -32,16 +32,17 @@ describeWith(["bubblewrap"], ".sanddune/config.json", () => {
     git(cwd, "commit", "--quiet", "-m", "Go below");
     const worktree = join(temporaryDirectory(), "worktree");
     git(cwd, "worktree", "add", "--quiet", worktree);
-    for (const [index, place] of [cwd, join(cwd, "below"), worktree].entries()) {
-      const { exitCode, stderr } = await runCli(["run", "--branch", `b${index}`, "--prompt", "Work"], {
+    for (const [branch, place, flags] of [
+      ["b1", join(cwd, "below"), []],
+      ["b2", temporaryDirectory(), ["--cwd", worktree]],
+    ] as const) {
+      const { exitCode, stderr } = await runCli(["run", "--branch", branch, "--prompt", "Work", ...flags], {
         cwd: place,
       });
       expect(stderr).not.toContain("error");
       expect(exitCode).toBe(0);
-      expect(subjectsOf(cwd, `b${index}`)[0]).toBe("Do what was asked");
+      expect(subjectsOf(cwd, branch)[0]).toBe("Do what was asked");
     }
-    const { exitCode } = await runCli([...RUN, "--cwd", cwd], { cwd: temporaryDirectory() });
-    expect(exitCode).toBe(0);
   });
 
   it("gives way to flags", async () => {
@@ -53,9 +54,8 @@ describeWith(["bubblewrap"], ".sanddune/config.json", () => {
     expect(exitCode).toBe(0);
   });
 
-  it("gives its model to its own agent, named by a flag or not, unless a flag names another model", async () => {
+  it("gives its model to its own agent, even if a flag names it, unless a flag names another model", async () => {
     for (const [flags, model] of [
-      [[], "model-of-the-file"],
       [["--agent", "claude-code"], "model-of-the-file"],
       [["--model", "model-of-the-flag"], "model-of-the-flag"],
     ] as const) {

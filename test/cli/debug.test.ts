@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
 
 const STACK = /^ {4}at /m;
 const SECRET = "tok+Zx/81=mQv9pLw4-of-the-test";
@@ -29,13 +29,6 @@ it.each([
   expect(exitCode).toBe(plain.exitCode);
 });
 
-it("SANDDUNE_DEBUG=1 shows the causes of an error", async () => {
-  const args = [...by("true"), "--copy", "gone"];
-  const { stderr } = await runCli(args, { cwd: temporaryRepository(), env: { SANDDUNE_DEBUG: "1" } });
-  expect(stderr).toMatch(/^CopyToWorktreeError: /m);
-  expect(stderr).toMatch(/^Caused by: Error: ENOENT/m);
-});
-
 it("SANDDUNE_DEBUG=1 leaves the answer to a program as it is", async () => {
   const cwd = temporaryDirectory();
   const answers = await Promise.all(
@@ -46,6 +39,13 @@ it("SANDDUNE_DEBUG=1 leaves the answer to a program as it is", async () => {
 });
 
 describeWith(["bubblewrap"], "SANDDUNE_DEBUG=1", () => {
+  it("shows the causes of an error", async () => {
+    const args = [...by("true"), "--copy", "gone"];
+    const { stderr } = await runCli(args, { cwd: temporaryRepository(), env: { SANDDUNE_DEBUG: "1" } });
+    expect(stderr).toMatch(/^CopyToWorktreeError: /m);
+    expect(stderr).toMatch(/^Caused by: Error: ENOENT/m);
+  });
+
   it("shows the stack of a run that failed, and no secret", async () => {
     const agent = 'echo "bad key $MY_KEY" >&2; exit 3';
     for (const flags of [[], ["--logging", "stdout"], ["--json"]]) {

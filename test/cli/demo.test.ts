@@ -3,15 +3,22 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { pathWithBroken } from "./fixtures.ts";
 
 const DEMO = join(import.meta.dirname, "../../scripts/demo.mjs");
 
-test("the demo works without a git identity, and is readable at 80 columns", () => {
+test("the demo works without a sandbox and without a git identity, and is readable at 80 columns", () => {
   builtCli();
   const directory = temporaryDirectory();
   const output = execFileSync(process.execPath, [DEMO], {
     encoding: "utf8",
-    env: { ...process.env, HOME: directory, XDG_CONFIG_HOME: directory, TMPDIR: directory },
+    env: {
+      ...process.env,
+      PATH: pathWithBroken("docker", "podman", "bwrap"),
+      HOME: directory,
+      XDG_CONFIG_HOME: directory,
+      TMPDIR: directory,
+    },
   });
   for (const words of [
     "Branch agent/add-farewell, 1 commit",

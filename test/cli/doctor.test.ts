@@ -4,17 +4,22 @@ import {
   chownSync,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, delimiter, join } from "node:path";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith, isRoot, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
-import { runCli } from "./startCli.ts";
+import { describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
+import { pathWithBroken } from "./fixtures.ts";
+import { type CliResult, runCliProcess } from "./startCli.ts";
 
 interface Finding {
   readonly title: string;
@@ -49,8 +54,7 @@ const config = (repository: string, settings: object): void => {
   writeFileSync(join(repository, ".sanddune/config.json"), JSON.stringify(settings));
 };
 
-const examine = async (cwd: string, flags: readonly string[] = [], env: Record<string, string> = {}) => {
-  const { exitCode, stdout, stderr } = await runCli(["doctor", "--json", ...flags], { cwd, env });
+const read = ({ exitCode, stdout, stderr }: CliResult) => {
   const answer = stdout === "" ? {} : JSON.parse(stdout);
   const findings: readonly Finding[] = answer.findings ?? [];
   const find = (title: string): Finding | undefined => findings.find((finding) => finding.title === title);
@@ -59,6 +63,30 @@ const examine = async (cwd: string, flags: readonly string[] = [], env: Record<s
   const failures = failed.map(({ title }) => title);
   return { exitCode, ok: answer.ok, stdout, stderr, find, failures };
 };
+
+/** Where the PATH is not said, it has git, and no sandbox. */
+const examine = async (
+  cwd: string,
+  flags: readonly string[] = [],
+  { PATH = pathWith("git"), ...env }: Readonly<Record<string, string>> = {},
+) => read(await runCli(["doctor", "--json", ...flags], { cwd, env: { ...env, PATH } }));
+
+/** A process of its own, since doctor waits some seconds for the engine: the other tests go on meanwhile. */
+const examineHangingEngine = () => {
+  const directory = mkdtempSync(join(tmpdir(), "sanddune-hanging-"));
+  program(directory, "docker", `: > ${join(directory, "asked")}; while :; do /bin/sleep 60; done`);
+  const args = ["doctor", "--json", "--sandbox", "docker"];
+  return { directory, examined: runCliProcess(args, { cwd: directory, env: { PATH: directory } }) };
+};
+
+let hanging: ReturnType<typeof examineHangingEngine>;
+beforeAll(() => {
+  hanging = examineHangingEngine();
+});
+afterAll(async () => {
+  await hanging.examined;
+  rmSync(hanging.directory, { recursive: true });
+});
 
 test("without git nothing is well, and it says how to install it", async () => {
   const { exitCode, ok, find } = await examine(temporaryDirectory(), [], { PATH: pathWith() });
@@ -72,7 +100,7 @@ test("without git nothing is well, and it says how to install it", async () => {
 });
 
 test("without any sandbox nothing is well, and each says how to install it", async () => {
-  const { exitCode, find, failures } = await examine(temporaryRepository(), [], { PATH: pathWith("git") });
+  const { exitCode, find, failures } = await examine(temporaryRepository());
   expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["sandboxes"] });
   for (const name of ["docker", "podman", "bubblewrap"]) {
     expect(find(name)).toMatchObject({ state: "note", fix: expect.stringMatching(/^Install/) });
@@ -139,9 +167,8 @@ for (const { kind, make, expected } of UNFIT_REPOSITORIES) {
   });
 }
 
-test.runIf(isRoot)(
-  "a repository that git does not trust is a finding, with the way to trust it",
-  async () => {
+describeWith(["root"], "sanddune doctor among repositories of others", () => {
+  test("a repository that git does not trust is a finding, with the way to trust it", async () => {
     const repository = temporaryRepository();
     for (const path of [repository, join(repository, ".git")]) chownSync(path, 4321, 4321);
     const { exitCode, find } = await examine(repository, [], { HOME: temporaryDirectory() });
@@ -150,8 +177,8 @@ test.runIf(isRoot)(
       state: "failed",
       fix: `git config --global --add safe.directory ${repository}`,
     });
-  },
-);
+  });
+});
 
 test("a config file that cannot be used has to be mended", async () => {
   const repository = temporaryRepository();
@@ -197,7 +224,7 @@ for (const [flag, known] of [
   ["--image-name", "sanddune:my-app"],
 ] as const) {
   test(`${flag} with a name that cannot be used shows what can be`, async () => {
-    const { exitCode, stderr } = await examine(temporaryRepository(), [flag, "No Body"]);
+    const { exitCode, stderr } = await examine(temporaryDirectory(), [flag, "No Body"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(known) });
   });
 }
@@ -232,7 +259,7 @@ for (const [kind, script, detail] of [
   ["answers nonsense", "echo nonsense", "nonsense"],
 ] as const) {
   test(`an engine that ${kind} is shown with its words below the line, and with what to try`, async () => {
-    const bin = pathWith("git", "bwrap");
+    const bin = pathWith("git");
     program(bin, "podman", script);
     const [cwd, flags, env] = [temporaryRepository(), ["--sandbox", "podman"], { PATH: bin }];
     const { exitCode, find } = await examine(cwd, flags, env);
@@ -251,65 +278,38 @@ for (const [kind, script, detail] of [
   });
 }
 
-test("an engine that hangs is told, and holds up nothing else", async () => {
-  const bin = pathWith("git", "bwrap");
-  const mark = join(bin, "asked");
-  program(
-    bin,
-    "docker",
-    `: > ${mark}\nwhile :; do ${process.execPath} -e 'setTimeout(() => {}, 60000)'; done`,
-  );
-  const { find, exitCode } = await examine(temporaryRepository(), ["--sandbox", "docker"], { PATH: bin });
-  expect(exitCode).toBe(1);
-  expect(find("docker")).toMatchObject({
-    state: "failed",
-    detail: expect.stringContaining("did not come back"),
-  });
-  expect(find("podman")).toMatchObject({ state: "note" });
-  expect(readdirSync(bin)).toContain("asked");
-});
-
 describeWith(["test user"], "sanddune doctor of an ordinary user", () => {
-  for (const [kind, mode, path] of [
-    ["read, and not written", 0o755, ".sanddune"],
-    ["neither read nor written", 0o700, ".sanddune"],
-    ["looked into, but whose runs cannot be", 0o777, ".sanddune/runs"],
-  ] as const) {
-    test(`a config directory that can be ${kind} is a finding with its fix`, () => {
-      const repository = temporaryRepository();
-      const home = temporaryDirectory();
-      execFileSync("chown", ["-R", TEST_USER, repository, home]);
-      config(repository, {});
-      mkdirSync(join(repository, ".sanddune/runs"), { mode: 0o700 });
+  test("a config directory that cannot be written, or not even read, is a finding with its fix", () => {
+    const [repository, home, bin] = [temporaryRepository(), temporaryDirectory(), pathWith("git")];
+    execFileSync("chown", ["-R", TEST_USER, repository, home]);
+    chmodSync(bin, 0o755);
+    config(repository, {});
+    mkdirSync(join(repository, ".sanddune/runs"), { mode: 0o700 });
+    const env = ["env", `HOME=${home}`, `TMPDIR=${home}`, `PATH=${bin}`];
+    for (const [mode, path] of [
+      [0o755, ".sanddune"],
+      [0o700, ".sanddune"],
+      [0o777, ".sanddune/runs"],
+    ] as const) {
       chmodSync(join(repository, ".sanddune"), mode);
-      const command = [
-        "env",
-        `HOME=${home}`,
-        `TMPDIR=${home}`,
-        process.execPath,
-        builtCli(),
-        "doctor",
-        "--json",
-      ];
-      const { status, stdout } = spawnSync("runuser", ["-u", TEST_USER, "--", ...command], {
-        cwd: repository,
-        encoding: "utf8",
-      });
-      expect(status).toBe(1);
-      const findings: readonly Finding[] = JSON.parse(stdout).findings;
-      const found = findings.find(({ title }) => title === "repository");
-      expect(found).toMatchObject({
+      const { status, stdout } = spawnSync(
+        "runuser",
+        ["-u", TEST_USER, "--", ...env, process.execPath, builtCli(), "doctor", "--json"],
+        { cwd: repository, encoding: "utf8" },
+      );
+      const { find } = read({ exitCode: status, stdout, stderr: "" });
+      expect(find("repository")).toMatchObject({
         state: "failed",
         detail: expect.stringContaining(join(repository, path)),
+        fix: expect.stringContaining(`sudo chown -R "$USER" ${join(repository, path)}`),
       });
-      expect(found?.fix).toContain(`sudo chown -R "$USER" ${join(repository, path)}`);
-    });
-  }
+    }
+  });
 });
 
 describeWith(["docker"], "sanddune doctor with docker", () => {
   test("a daemon that does not answer fails where docker is the chosen sandbox, with the way to start it", async () => {
-    const env = { DOCKER_HOST: "unix:///no/such/docker.sock" };
+    const env = { DOCKER_HOST: "unix:///no/such/docker.sock", PATH: pathWith("git", "docker") };
     const chosen = await examine(temporaryRepository(), ["--sandbox", "docker"], env);
     expect(chosen.exitCode).toBe(1);
     expect(chosen.find("docker")).toMatchObject({
@@ -324,8 +324,8 @@ describeWith(["docker"], "sanddune doctor with docker", () => {
   test("an image that is missing fails where the config file chooses docker, with the command that builds it", async () => {
     const repository = temporaryRepository();
     config(repository, { sandbox: "docker", imageName: "sanddune:no-such" });
-    const { exitCode, find, failures } = await examine(repository);
-    expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["image sanddune:no-such (docker)"] });
+    const { find, failures } = await examine(repository, [], { PATH: pathWith("git", "docker") });
+    expect(failures).toEqual(["image sanddune:no-such (docker)"]);
     expect(find("image sanddune:no-such (docker)")?.fix).toContain("sanddune docker build-image");
   });
 });
@@ -333,7 +333,7 @@ describeWith(["docker"], "sanddune doctor with docker", () => {
 for (const engine of ["docker", "podman"] as const) {
   describeWith([engine], `sanddune doctor in a container of ${engine}`, () => {
     test("finds whose the files are, and that the agent is missing", async () => {
-      const env = { ANTHROPIC_API_KEY: SECRET };
+      const env = { ANTHROPIC_API_KEY: SECRET, PATH: pathWith("git", engine) };
       const flags = ["--sandbox", engine, "--image-name", TEST_IMAGE, "--agent", "claude-code"];
       const { exitCode, find, failures } = await examine(temporaryRepository(), flags, env);
       expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: [`claude-code in ${engine}`] });
@@ -343,12 +343,68 @@ for (const engine of ["docker", "podman"] as const) {
   });
 }
 
+test("what fails has its fix in the line below", async () => {
+  const { exitCode, stdout } = await runCli(["doctor", "--sandbox", "docker"], {
+    cwd: temporaryRepository(),
+    env: { PATH: pathWith("git") },
+  });
+  expect(exitCode).toBe(1);
+  expect(stdout).toMatch(/^✗ docker: .*\n {2}fix: Install Docker: /m);
+  expect(stdout).toMatch(/^One thing has to be fixed\.$/m);
+});
+
+for (const place of ["environment", ".sanddune/.env"] as const) {
+  test(`a credential in the ${place} is told by its name, and never by its value`, async () => {
+    const repository = temporaryRepository();
+    config(repository, { agent: "claude-code", model: "claude-opus-4-8", sandbox: "bubblewrap" });
+    const envFile = join(repository, ".sanddune/.env");
+    writeFileSync(envFile, place === "environment" ? "" : `ANTHROPIC_API_KEY=${SECRET}\n`, { mode: 0o600 });
+    const env: Record<string, string> = { ANTHROPIC_API_KEY: place === "environment" ? SECRET : "" };
+    const { find, stdout, stderr } = await examine(repository, [], env);
+    expect(find("credentials of claude-code")).toEqual({
+      title: "credentials of claude-code",
+      state: "ok",
+      detail: `ANTHROPIC_API_KEY (${place})`,
+    });
+    expect(find("env file")).toMatchObject({ state: "ok" });
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+}
+
+for (const [envFile, token, expected] of [
+  [undefined, "", { state: "failed", detail: "GH_TOKEN or GITHUB_TOKEN is not set" }],
+  [undefined, SECRET, { state: "failed", fix: "Write GH_TOKEN= into .sanddune/.env, without a value" }],
+  ["GH_TOKEN=\n", SECRET, { state: "ok", detail: "GH_TOKEN (environment)" }],
+  [`GITHUB_TOKEN=${SECRET}\n`, "", { state: "ok", detail: "GITHUB_TOKEN (.sanddune/.env)" }],
+] as const) {
+  test(`the token of GitHub's issues is ${expected.state} with ${envFile?.split("=")[0] ?? "nothing"} in the env file, ${token ? "one" : "none"} in the environment`, async () => {
+    const repository = temporaryRepository();
+    config(repository, { sandbox: "bubblewrap", backlog: "github-issues" });
+    if (envFile !== undefined) writeFileSync(join(repository, ".sanddune/.env"), envFile, { mode: 0o600 });
+    const { find, stdout } = await examine(repository, [], { GH_TOKEN: token, GITHUB_TOKEN: "" });
+    expect(find("credentials of GitHub Issues")).toMatchObject(expected);
+    expect(stdout).not.toContain(SECRET);
+  });
+}
+
+test("an env file that cannot be read as one is told without its lines", async () => {
+  const repository = temporaryRepository();
+  config(repository, {});
+  writeFileSync(join(repository, ".sanddune/.env"), `KEY="${SECRET}\n`, { mode: 0o600 });
+  const { failures, stdout, stderr } = await examine(repository);
+  expect(failures).toEqual(["sandboxes", "env file"]);
+  expect(stdout + stderr).not.toContain(SECRET);
+});
+
 describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
-  const ONLY_BUBBLEWRAP = ["--sandbox", "bubblewrap"];
+  const withBubblewrap = () => ({ PATH: pathWithBroken("docker", "podman") });
 
   test("all is well where the chosen sandbox works, and the answer for people says so line by line", async () => {
     const cwd = temporaryRepository();
-    const { exitCode, stdout, stderr } = await runCli(["doctor", ...ONLY_BUBBLEWRAP], { cwd });
+    const { exitCode, stdout, stderr } = await runCli(["doctor", "--sandbox", "bubblewrap"], {
+      cwd,
+      env: withBubblewrap(),
+    });
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toMatch(/^✓ git \d+\.\d+/m);
     expect(stdout).toMatch(/^✓ bubblewrap: works$/m);
@@ -357,69 +413,23 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
     expect(git(cwd, "status", "--porcelain", "--ignored")).toBe("");
   });
 
-  test("what fails has its fix in the line below", async () => {
-    const { exitCode, stdout } = await runCli(["doctor", "--sandbox", "docker"], {
-      cwd: temporaryRepository(),
-      env: { PATH: pathWith("git") },
-    });
-    expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^✗ docker: .*\n {2}fix: Install Docker: /m);
-    expect(stdout).toMatch(/^One thing has to be fixed\.$/m);
-  });
-
-  for (const place of ["environment", ".sanddune/.env"] as const) {
-    test(`a credential in the ${place} is told by its name, and never by its value`, async () => {
-      const repository = temporaryRepository();
-      config(repository, { agent: "claude-code", model: "claude-opus-4-8", sandbox: "bubblewrap" });
-      const envFile = join(repository, ".sanddune/.env");
-      writeFileSync(envFile, place === "environment" ? "" : `ANTHROPIC_API_KEY=${SECRET}\n`, { mode: 0o600 });
-      const env: Record<string, string> = { ANTHROPIC_API_KEY: place === "environment" ? SECRET : "" };
-      const { find, stdout, stderr } = await examine(repository, [], env);
-      expect(find("credentials of claude-code")).toEqual({
-        title: "credentials of claude-code",
-        state: "ok",
-        detail: `ANTHROPIC_API_KEY (${place})`,
-      });
-      expect(find("env file")).toMatchObject({ state: "ok" });
-      expect(stdout + stderr).not.toContain(SECRET);
-    });
-  }
-
-  test("a chosen agent without credentials and without its program fails twice", async () => {
-    const flags = [...ONLY_BUBBLEWRAP, "--agent", "copilot", "--model", "gpt-5.4"];
-    const env = { COPILOT_GITHUB_TOKEN: "", COPILOT_PROVIDER_API_KEY: "" };
-    const { exitCode, failures, find } = await examine(temporaryRepository(), flags, env);
-    expect(exitCode).toBe(1);
-    expect(failures).toEqual(["copilot in bubblewrap", "credentials of copilot"]);
-    expect(find("credentials of copilot")?.fix).toContain("export COPILOT_GITHUB_TOKEN=…");
-  });
-
-  for (const [envFile, token, expected] of [
-    [undefined, "", { state: "failed", detail: "GH_TOKEN or GITHUB_TOKEN is not set" }],
-    [undefined, SECRET, { state: "failed", fix: "Write GH_TOKEN= into .sanddune/.env, without a value" }],
-    ["GH_TOKEN=\n", SECRET, { state: "ok", detail: "GH_TOKEN (environment)" }],
-    [`GITHUB_TOKEN=${SECRET}\n`, "", { state: "ok", detail: "GITHUB_TOKEN (.sanddune/.env)" }],
-  ] as const) {
-    test(`the token of GitHub's issues is ${expected.state} with ${envFile?.split("=")[0] ?? "nothing"} in the env file, ${token ? "one" : "none"} in the environment`, async () => {
-      const repository = temporaryRepository();
-      config(repository, { sandbox: "bubblewrap", backlog: "github-issues" });
-      if (envFile !== undefined) writeFileSync(join(repository, ".sanddune/.env"), envFile, { mode: 0o600 });
-      const { find, stdout } = await examine(repository, [], { GH_TOKEN: token, GITHUB_TOKEN: "" });
-      expect(find("credentials of GitHub Issues")).toMatchObject(expected);
-      expect(stdout).not.toContain(SECRET);
-    });
-  }
-
-  test("the program of the backlog has to be where the agent works", async () => {
+  test("the program of the backlog has to be where the agent works, and so has the agent's, which needs credentials", async () => {
     const repository = temporaryRepository();
     config(repository, { sandbox: "bubblewrap", backlog: "beads" });
-    const { find, failures } = await examine(repository);
-    expect(failures).toEqual(["bd in bubblewrap"]);
+    const env = { ...withBubblewrap(), COPILOT_GITHUB_TOKEN: "", COPILOT_PROVIDER_API_KEY: "" };
+    const { exitCode, failures, find } = await examine(
+      repository,
+      ["--agent", "copilot", "--model", "gpt-5.4"],
+      env,
+    );
+    expect(exitCode).toBe(1);
+    expect(failures).toEqual(["copilot in bubblewrap", "bd in bubblewrap", "credentials of copilot"]);
+    expect(find("credentials of copilot")?.fix).toContain("export COPILOT_GITHUB_TOKEN=…");
     expect(find("bd in bubblewrap")?.fix).toContain("npm install --global @beads/bd@");
   });
 
   test("an agent that no sandbox has fails, whichever sandbox it will be", async () => {
-    const env = { COPILOT_GITHUB_TOKEN: SECRET };
+    const env = { ...withBubblewrap(), COPILOT_GITHUB_TOKEN: SECRET };
     const { exitCode, failures } = await examine(temporaryRepository(), ["--agent", "copilot"], env);
     expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["copilot"] });
   });
@@ -430,7 +440,7 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
     const path = join(repository, ".sanddune/.env");
     writeFileSync(path, `KEY=${SECRET}\n`);
     chmodSync(path, 0o644);
-    const open = await examine(repository);
+    const open = await examine(repository, [], withBubblewrap());
     expect(open.exitCode).toBe(0);
     expect(open.find("env file")).toMatchObject({ state: "note", fix: `chmod 600 ${path}` });
     git(repository, "add", "--force", ".sanddune/.env");
@@ -442,13 +452,15 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
     });
     expect(open.stdout + tracked.stdout).not.toContain(SECRET);
   });
+});
 
-  test("an env file that cannot be read as one is told without its lines", async () => {
-    const repository = temporaryRepository();
-    config(repository, { sandbox: "bubblewrap" });
-    writeFileSync(join(repository, ".sanddune/.env"), `KEY="${SECRET}\n`, { mode: 0o600 });
-    const { exitCode, failures, stdout, stderr } = await examine(repository);
-    expect({ exitCode, failures }).toEqual({ exitCode: 1, failures: ["env file"] });
-    expect(stdout + stderr).not.toContain(SECRET);
+test("an engine that hangs is told, and holds up nothing else", async () => {
+  const { exitCode, find } = read(await hanging.examined);
+  expect(exitCode).toBe(1);
+  expect(find("docker")).toMatchObject({
+    state: "failed",
+    detail: expect.stringContaining("did not come back"),
   });
+  expect(find("podman")).toMatchObject({ state: "note" });
+  expect(readdirSync(hanging.directory)).toContain("asked");
 });

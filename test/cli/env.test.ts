@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
-import { runCli } from "./startCli.ts";
 
 const SECRET = "tok+Zx/81=mQv9pLw4-of-the-test";
 const COMMIT = "git add . && git commit --quiet -m Report";
@@ -38,8 +38,6 @@ describeWith(["bubblewrap"], "sanddune run --env", () => {
 
   it.each([
     ["as it is", []],
-    ["with --verbose", ["--verbose"]],
-    ["with --logging stdout", ["--logging", "stdout"]],
     ["with --logging stdout --verbose", ["--logging", "stdout", "--verbose"]],
     ["with --json", ["--json"]],
   ])("prints no value of the agent's that says it and fails, %s", async (_, flags) => {

@@ -1,8 +1,9 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { runCli } from "./callCli.ts";
 import { folder, greetings, hanging, hangingPids, ownServer } from "./environmentFolders.ts";
-import { runCli, startCli } from "./startCli.ts";
+import { startCli } from "./startCli.ts";
 
 const env = (cwd: string, ...args: string[]) => runCli(["env", ...args], { cwd });
 
@@ -49,7 +50,6 @@ describe("sanddune env run", () => {
 
   it.each([
     [["greeting/nmaes"], '"greeting/names"'],
-    [["../greeting"], '".."'],
     [["--param", "name"], "write NAME=VALUE"],
     [["--param", "times=often"], '"often" is not a number'],
     [["--worktree", "/nowhere"], "--worktree: there is no directory /nowhere"],
@@ -71,16 +71,13 @@ describe("sanddune env run", () => {
     expect(stdout).toMatch(/^✓ a .*\n✗ b .*\n {4}not b\n\n1 of 2 tests passed\.\n$/);
   });
 
-  it.each<[NodeJS.Signals, number]>([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ])("ends with everything that tests have started when it gets %s", async (signal, exitCode) => {
+  it("ends with everything that tests have started when it gets SIGINT", async () => {
     const cwd = worktree();
     const { child, result } = startCli(["env", "run", hanging(), "hangs"], { cwd });
     onTestFinished(() => void child.kill("SIGKILL"));
     await waitFor(() => hangingPids(cwd).length === 2 || child.exitCode !== null);
-    child.kill(signal);
-    expect(await result).toMatchObject({ exitCode, stderr: expect.stringContaining("was stopped by") });
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ exitCode: 130, stderr: expect.stringContaining("was stopped by") });
     expect(hangingPids(cwd).filter(processIsAlive)).toEqual([]);
   });
 });

@@ -7,8 +7,9 @@ import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { runCli } from "./callCli.ts";
 import { environment, greetings, hanging, hangingPids } from "./environmentFolders.ts";
-import { runCli, startCli } from "./startCli.ts";
+import { startCli } from "./startCli.ts";
 
 const serve = async (args: readonly string[], vars: Readonly<Record<string, string>> = {}) => {
   const cwd = temporaryDirectory();
@@ -44,19 +45,14 @@ describe("sanddune env serve", () => {
     });
   });
 
-  it("wants the token of the env var that it is told", async () => {
-    const { url } = await serve([greetings(), "--token-env", "MY_TOKEN"], { MY_TOKEN: "secret" });
-    expect(await ask(`${url}/schema`)).toMatchObject({ status: 401 });
-    const headers = { authorization: "Bearer secret" };
-    expect(await ask(`${url}/schema`, { headers })).toMatchObject({ status: 200 });
-  });
-
-  it("does not tell the token to the tests", async () => {
+  it("wants the token of the env var that it is told, and does not tell it to the tests", async () => {
     const directory = environment(`{
       tests: { "knows/nothing": () => { if (process.env.MY_TOKEN) throw new Error("it knows the token"); } },
     }`);
     const { url } = await serve([directory, "--token-env", "MY_TOKEN"], { MY_TOKEN: "secret" });
+    expect(await ask(`${url}/schema`)).toMatchObject({ status: 401 });
     const headers = { authorization: "Bearer secret" };
+    expect(await ask(`${url}/schema`, { headers })).toMatchObject({ status: 200 });
     expect(await ask(`${url}/run`, { method: "POST", headers })).toMatchObject({ body: { passed: 1 } });
   });
 
@@ -77,7 +73,7 @@ describe("sanddune env serve", () => {
 
   it("ends with everything that it has started when it gets SIGTERM", async () => {
     const { url, cwd, child, result } = await serve([hanging()]);
-    const asked = fetch(`${url}/run`, { method: "POST" }).then(
+    const asked = fetch(`${url}/run/hangs`, { method: "POST" }).then(
       () => "answered",
       () => "gone",
     );

@@ -1,7 +1,9 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { type SpawnSyncReturns, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
 import { expect } from "vitest";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { builtCli } from "../helpers/built.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 /** A repository with an `agent.sh` in it, which gets the prompt on its standard input. */
 export const repositoryWithAgent = (script: string): string => {
@@ -25,6 +27,29 @@ export const expectUntouched = (repository: string): void => {
   expect(git(repository, "for-each-ref", "--format=%(refname)")).toBe("refs/heads/main");
   expect(git(repository, "worktree", "list").split("\n")).toHaveLength(1);
   expect(git(repository, "status", "--porcelain")).toBe("");
+};
+
+/**
+ * Types commands at a shell, in a directory where sanddune is installed. `npx` does what npm's does with a program that
+ * is installed, and no more.
+ */
+export const typeCommands = (cwd: string, commands: string): SpawnSyncReturns<string> => {
+  const programs = join(cwd, "node_modules/.bin");
+  if (!existsSync(programs)) {
+    mkdirSync(programs, { recursive: true });
+    symlinkSync(builtCli(), join(programs, "sanddune"));
+  }
+  const bin = temporaryDirectory();
+  writeFileSync(join(bin, "npx"), '#!/bin/sh\nexec "node_modules/.bin/$@"\n', { mode: 0o755 });
+  const env = { ...process.env, PATH: `${bin}${delimiter}${process.env["PATH"]}` };
+  return spawnSync("bash", ["-ec", commands], { cwd, env, encoding: "utf8" });
+};
+
+/** The PATH of this machine, but with programs on it that cannot be used. */
+export const pathWithBroken = (...programs: readonly string[]): string => {
+  const bin = temporaryDirectory();
+  for (const program of programs) writeFileSync(join(bin, program), "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+  return `${bin}${delimiter}${process.env["PATH"]}`;
 };
 
 /** Subjects of a branch's commits, newest first. */

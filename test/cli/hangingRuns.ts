@@ -7,8 +7,9 @@ import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
+import { runCli } from "./callCli.ts";
 import { processesWith, repositoryWithAgent } from "./fixtures.ts";
-import { type CliResult, runCli, startCli } from "./startCli.ts";
+import { type CliResult, startCli } from "./startCli.ts";
 
 /** A line of `sanddune ps --json`. */
 export interface ToldRun {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
 
 const helpOf = async (words: readonly string[]): Promise<string> => {
   const { exitCode, stdout, stderr } = await runCli([...words, "--help"], { cwd: temporaryDirectory() });

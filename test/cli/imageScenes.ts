@@ -27,13 +27,17 @@ export const freshImageName = (engine: Engine): string => {
   return name;
 };
 
+export const writeFiles = (directory: string, files: Readonly<Record<string, string>>): void => {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+};
+
 /** A repository with these files in it, none of them committed. */
 export const repositoryWith = (files: Readonly<Record<string, string>>): string => {
   const path = temporaryRepository();
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(path, name)), { recursive: true });
-    writeFileSync(join(path, name), text);
-  }
+  writeFiles(path, files);
   return path;
 };
 

@@ -1,21 +1,52 @@
+import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { ownIdentity, readProcessStat } from "../../src/process/processIdentity.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { begun, RUN_ID } from "../runs/journals.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../runs/journals.ts";
 import { play } from "../security/support.ts";
-import { deadRun, startHangingRun } from "./hangingRuns.ts";
-import { runCli, startCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
+import { startCli } from "./startCli.ts";
 
 const logs = (cwd: string, ...args: string[]) => runCli(["logs", ...args], { cwd });
 const logOf = (cwd: string, runId: string): string => join(cwd, ".sanddune/logs", `${runId}.log`);
 
-describeWith(["bubblewrap"], "sanddune logs", () => {
+/** A journal and a log; the process of the run is this one, unless something else is said. */
+const plantLog = (content: string, begins: object = {}): string => {
+  const cwd = temporaryRepository();
+  const logFilePath = logOf(cwd, RUN_ID);
+  mkdirSync(join(cwd, ".sanddune/logs"), { recursive: true });
+  writeFileSync(logFilePath, content);
+  runDirectory([begun({ logFilePath, ...begins })], join(cwd, ".sanddune/runs"));
+  return cwd;
+};
+
+/** Follows a log; resolves once it has shown something, with what ends when following does. */
+const follow = async (cwd: string, runId: string, expected: string): Promise<() => Promise<string>> => {
+  const { child, result } = startCli(["logs", "-f", runId], { cwd });
+  let shown = "";
+  child.stdout?.on("data", (data: Buffer) => {
+    shown += data.toString();
+  });
+  await waitFor(() => shown.includes(expected));
+  expect(child.exitCode).toBeNull();
+  return async () => {
+    expect((await result).exitCode).toBe(0);
+    return shown;
+  };
+};
+
+describe("sanddune logs", () => {
   it("prints the whole run log, found by id, by its end or by name", async () => {
     const cwd = temporaryRepository();
-    const { runId, logFilePath = "" } = await play(cwd, [{ text: "Hello" }], { name: "nightly" });
+    const { runId, logFilePath = "" } = await play(cwd, [{ text: "Hello" }], {
+      name: "nightly",
+      sandbox: testIsolated(),
+    });
     const log = readFileSync(logFilePath, "utf8");
     expect(log).toContain("Hello");
     for (const wanted of [runId, runId.slice(-6), "nightly"]) {
@@ -23,33 +54,36 @@ describeWith(["bubblewrap"], "sanddune logs", () => {
     }
   });
 
-  it.each([
-    ["ends", "SIGTERM"],
-    ["dies", "SIGKILL"],
-  ] as const)("with --follow goes on until the run %s", async (_, signal) => {
-    const run = await startHangingRun({ script: "echo 'at work'" });
-    const { cwd, runId } = run;
-    const { child, result } = startCli(["logs", "-f", runId], { cwd });
-    let shown = "";
-    child.stdout?.on("data", (data: Buffer) => {
-      shown += data.toString();
-    });
-    await waitFor(() => shown.includes("at work"));
-    expect(child.exitCode).toBeNull();
-    run.child.kill(signal);
-    await run.result;
-    expect((await result).exitCode).toBe(0);
-    expect(shown).toBe(readFileSync(logOf(cwd, runId), "utf8"));
+  it("with --follow goes on until the run ends", async () => {
+    const cwd = temporaryRepository();
+    const { runId, abort, ended } = await playHangingRun(cwd, { script: "echo 'at work'" });
+    const followed = await follow(cwd, runId, "at work");
+    abort();
+    await ended;
+    expect(await followed()).toBe(readFileSync(logOf(cwd, runId), "utf8"));
+  });
+
+  it("with --follow goes on until the run dies", async () => {
+    const owner = spawn("sleep", ["600"]);
+    onTestFinished(() => void owner.kill("SIGKILL"));
+    const pid = owner.pid ?? 0;
+    const identity = { ...ownIdentity(), pid, startTime: readProcessStat(pid)?.startTime };
+    const cwd = plantLog("at work\n", { owner: identity });
+    const followed = await follow(cwd, RUN_ID, "at work");
+    owner.kill("SIGKILL");
+    expect(await followed()).toBe("at work\n");
   });
 
   it("of a run that was shown at a terminal says that there is none, and how to get one", async () => {
     const cwd = temporaryRepository();
-    const { runId } = await play(cwd, [], { logging: { type: "stdout" } });
-    const { exitCode, stdout, stderr } = await logs(cwd, runId);
+    runDirectory([begun(), entry("ended", { state: "succeeded" })], join(cwd, ".sanddune/runs"));
+    const { exitCode, stdout, stderr } = await logs(cwd, RUN_ID);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toContain("sanddune run --logging file");
   });
+});
 
+describe("sanddune logs of a log that", () => {
   it.each([
     ["was deleted", (path: string) => rmSync(path)],
     [
@@ -61,30 +95,16 @@ describeWith(["bubblewrap"], "sanddune logs", () => {
         symlinkSync(target, path);
       },
     ],
-  ])("that %s says which file is missing, and shows nothing else", async (_, change) => {
-    const { cwd, runId } = await deadRun();
-    change(logOf(cwd, runId));
+  ])("%s says which file is missing, and shows nothing else", async (_, change) => {
+    const cwd = plantLog("line\n");
+    const path = logOf(cwd, RUN_ID);
+    change(path);
     for (const flags of [[], ["--follow"]]) {
-      const { exitCode, stdout, stderr } = await logs(cwd, runId, ...flags);
+      const { exitCode, stdout, stderr } = await logs(cwd, RUN_ID, ...flags);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-      expect(stderr).toBe(`error: The run log of ${runId} is not there any more: ${logOf(cwd, runId)}\n`);
+      expect(stderr).toBe(`error: The run log of ${RUN_ID} is not there any more: ${path}\n`);
     }
   });
-});
-
-describe("sanddune logs of a log that", () => {
-  const plantLog = (content: string): string => {
-    const cwd = temporaryRepository();
-    const logFilePath = logOf(cwd, RUN_ID);
-    mkdirSync(join(cwd, ".sanddune/logs"), { recursive: true });
-    mkdirSync(join(cwd, ".sanddune/runs", RUN_ID), { recursive: true });
-    writeFileSync(logFilePath, content);
-    writeFileSync(
-      join(cwd, ".sanddune/runs", RUN_ID, "journal.jsonl"),
-      `${JSON.stringify(begun({ logFilePath }))}\n`,
-    );
-    return cwd;
-  };
 
   it("would steer the terminal shows how", async () => {
     const cwd = plantLog("\u001b]0;title\u0007 and \u009b2J, \ttabs\nand lines\r\n");

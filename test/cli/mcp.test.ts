@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import { runCliProcess } from "./startCli.ts";
 
 it.each([
   ["no address", ["--url", "localhost"], "--url:"],
@@ -13,7 +14,7 @@ it.each([
 });
 
 it("sanddune mcp begins without a test server: it may come later", async () => {
-  const { exitCode, stdout } = await runCli(["mcp", "--url", "http://127.0.0.1:1"], {
+  const { exitCode, stdout } = await runCliProcess(["mcp", "--url", "http://127.0.0.1:1"], {
     cwd: temporaryDirectory(),
     stdin: `${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`,
   });

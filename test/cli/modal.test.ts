@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { modalServer } from "../sandboxes/modalScene.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import { pathWithBroken } from "./fixtures.ts";
 
 const AGENT = "cat >prompt.txt; git add .; git commit -qm Prompt";
 const RUN = [
@@ -63,7 +64,7 @@ it("sanddune doctor looks whether Modal answers, and makes nothing", async () =>
   const examine = async (env: Record<string, string> = {}) => {
     const { stdout } = await runCli(["doctor", "--sandbox", "modal", "--json"], {
       cwd: temporaryRepository(),
-      env,
+      env: { ...env, PATH: pathWithBroken("docker", "podman", "bwrap") },
     });
     return stdout;
   };

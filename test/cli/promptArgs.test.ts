@@ -1,10 +1,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched, OBEDIENT_AGENT, repositoryWithAgent } from "./fixtures.ts";
-import { runCli } from "./startCli.ts";
 
 const RUN = ["run", "--agent-command", "sh ./agent.sh", "--sandbox", "bubblewrap", "--branch", "b"];
 
@@ -34,39 +34,57 @@ describeWith(["bubblewrap"], "sanddune run --prompt-arg", () => {
   });
 });
 
-it.each([
-  {
-    name: "a placeholder that has no value",
-    template: "{{TASK}} and {{NOTE}}",
-    flags: ["--prompt-arg", "TASK=x"],
-    says: "placeholders without a value: pass --prompt-arg NOTE=…",
-  },
-  {
-    name: "a value without a name",
-    template: "{{TASK}}",
-    flags: ["--prompt-arg", "=x"],
-    says: '--prompt-arg "=x": write KEY=VALUE',
-  },
-  {
-    name: "a name without a value",
-    template: "{{TASK}}",
-    flags: ["--prompt-arg", "TASK"],
-    says: '--prompt-arg "TASK": write KEY=VALUE',
-  },
-  {
-    name: "a value for what is built in",
-    template: "{{SOURCE_BRANCH}}",
-    flags: ["--prompt-arg", "SOURCE_BRANCH=x"],
-    says: "--prompt-arg: ",
-  },
-])("--prompt-arg with $name ends with exit code 2", async ({ template, flags, says }) => {
-  const cwd = temporaryRepository();
-  const args = [...RUN, "--prompt-file", promptFile(template), ...flags];
-  const { exitCode, stderr } = await runCli(args, { cwd });
-  expect(stderr).toContain(says);
-  expect(exitCode).toBe(2);
-  expectUntouched(cwd);
-});
+interface Mistake {
+  readonly name: string;
+  readonly template: string;
+  readonly flags: readonly string[];
+  readonly says: string;
+}
+
+const testMistakes = (mistakes: readonly Mistake[]): void => {
+  it.each(mistakes)("with $name ends with exit code 2", async ({ template, flags, says }) => {
+    const cwd = temporaryRepository();
+    const args = [...RUN, "--prompt-file", promptFile(template), ...flags];
+    const { exitCode, stderr } = await runCli(args, { cwd });
+    expect(stderr).toContain(says);
+    expect(exitCode).toBe(2);
+    expectUntouched(cwd);
+  });
+};
+
+// The run itself finds these out, once it has seen that there is such a sandbox.
+describeWith(["bubblewrap"], "--prompt-arg", () =>
+  testMistakes([
+    {
+      name: "a placeholder that has no value",
+      template: "{{TASK}} and {{NOTE}}",
+      flags: ["--prompt-arg", "TASK=x"],
+      says: "placeholders without a value: pass --prompt-arg NOTE=…",
+    },
+    {
+      name: "a value for what is built in",
+      template: "{{SOURCE_BRANCH}}",
+      flags: ["--prompt-arg", "SOURCE_BRANCH=x"],
+      says: "--prompt-arg: ",
+    },
+  ]),
+);
+
+describe("--prompt-arg", () =>
+  testMistakes([
+    {
+      name: "a value without a name",
+      template: "{{TASK}}",
+      flags: ["--prompt-arg", "=x"],
+      says: '--prompt-arg "=x": write KEY=VALUE',
+    },
+    {
+      name: "a name without a value",
+      template: "{{TASK}}",
+      flags: ["--prompt-arg", "TASK"],
+      says: '--prompt-arg "TASK": write KEY=VALUE',
+    },
+  ]));
 
 it("--prompt-arg without a template ends with exit code 2", async () => {
   const cwd = temporaryRepository();

@@ -2,13 +2,16 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { begun, entry } from "../runs/journals.ts";
 import { openSandbox, openWorktree, playIn } from "../security/lasting.ts";
 import { play } from "../security/support.ts";
-import { commits, deadRun, ps, sandboxFlags, startHangingRun } from "./hangingRuns.ts";
+import { runCli } from "./callCli.ts";
+import { commits, deadRun, ps, sandboxFlags } from "./hangingRuns.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
 import { saysText, standInAgent, succeeds } from "./standInAgent.ts";
-import { runCli } from "./startCli.ts";
 
 const shown = async (cwd: string, ...flags: string[]): Promise<string> =>
   (await runCli(["ps", ...flags], { cwd })).stdout;
@@ -51,15 +54,14 @@ describe("sanddune ps", () => {
 
 describeWith(["bubblewrap"], "sanddune ps tells runs apart:", () => {
   it("running, succeeded, failed, aborted, dead", async () => {
-    const running = await startHangingRun({ flags: ["--branch", "running"] });
-    const { cwd } = running;
+    const { cwd } = await deadRun({ flags: ["--branch", "dead"] });
+    const aborted = await playHangingRun(cwd, { branch: "aborted" });
+    aborted.abort();
+    await aborted.ended;
+    await playHangingRun(cwd, { branch: "running" });
     await play(cwd, [{ commit: "One" }], { branchStrategy: { type: "branch", branch: "succeeded" } });
     const failing = ["--agent-command", "exit 3", ...sandboxFlags("bubblewrap")];
     await runCli(["run", ...failing, "--branch", "failed", "--prompt", "Work"], { cwd });
-    const aborted = await startHangingRun({ cwd, flags: ["--branch", "aborted"] });
-    aborted.child.kill("SIGINT");
-    await aborted.result;
-    await deadRun({ cwd, flags: ["--branch", "dead"] });
     const told = await ps(cwd);
     for (const { branch, state } of told) expect(state).toBe(branch);
     expect(told).toHaveLength(5);
@@ -67,8 +69,6 @@ describeWith(["bubblewrap"], "sanddune ps tells runs apart:", () => {
     const lines = await shown(cwd);
     for (const { runId, state } of told) expect(lines).toMatch(new RegExp(`${runId} +${state} `));
     expect(lines).toContain("A run is dead. What is left: sanddune clean");
-    running.child.kill("SIGTERM");
-    await running.result;
   });
 
   it("sandboxes and worktrees that last, and the calls within them", async () => {
@@ -147,16 +147,31 @@ describeWith(["bubblewrap"], "sanddune ps --json", () => {
   });
 });
 
-describeWith(["bubblewrap"], "sanddune ps shows what is recent:", () => {
+describe("sanddune ps shows what is recent:", () => {
+  const runIdOf = (second: number): string => `20300102-0304${String(second).padStart(2, "0")}-abcdef`;
+
+  /** A run that was over, or whose process was killed, at that second. */
+  const plantRun = (cwd: string, second: number, isDead: boolean): void => {
+    const runId = runIdOf(second);
+    const directory = join(cwd, ".sanddune/runs", runId);
+    mkdirSync(directory, { recursive: true });
+    const lines = isDead
+      ? [begun({ runId, owner: { ...ownIdentity(), startTime: "1" } })]
+      : [begun({ runId }), entry("ended", { state: "succeeded" })];
+    writeFileSync(
+      join(directory, "journal.jsonl"),
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(""),
+    );
+  };
+
   it("ten that are over and all that are dead, until all are asked for", async () => {
-    const { cwd, runId } = await deadRun();
-    for (let run = 0; run < 11; run++)
-      await play(cwd, [], { branchStrategy: { type: "branch", branch: "b" } });
+    const cwd = temporaryRepository();
+    for (let second = 0; second < 12; second++) plantRun(cwd, second, second === 0);
     const rows = async (...flags: string[]) =>
       (await shown(cwd, ...flags)).split("\n").filter((line) => /^\d{8}-/.test(line));
     const recent = await rows();
     expect(recent).toHaveLength(11);
-    expect(recent.some((line) => line.startsWith(runId))).toBe(true);
+    expect(recent.some((line) => line.startsWith(runIdOf(0)))).toBe(true);
     expect(await shown(cwd)).toContain("1 more is over. To see all: sanddune ps --all");
     expect(await rows("--all")).toHaveLength(12);
     expect(await ps(cwd)).toHaveLength(12);

@@ -7,24 +7,24 @@ import { startTerminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { sanddune } from "../integration/childRuns.ts";
 import { begun, RUN_ID, runDirectory } from "../runs/journals.ts";
-import { startHangingRun } from "./hangingRuns.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
 
-describeWith(["bubblewrap", "tmux"], "sanddune ps --watch", () => {
+describeWith(["tmux"], "sanddune ps --watch", () => {
   it("shows a run as it begins and as it ends, through a resize, and leaves a usable terminal", async () => {
-    const first = await startHangingRun({ flags: ["--branch", "agent/first-branch"] });
-    const { cwd } = first;
+    const cwd = temporaryRepository();
+    const first = await playHangingRun(cwd, { branch: "agent/first-branch" });
     const terminal = startTerminal(sanddune("ps", "--watch"), { cwd, columns: 150 });
     const screenShows = (expected: RegExp) => waitFor(() => expected.test(terminal.screen()));
     await screenShows(new RegExp(`${first.runId} +running`));
-    const second = await startHangingRun({ cwd, flags: ["--branch", "agent/second-branch"] });
+    const second = await playHangingRun(cwd, { branch: "agent/second-branch" });
     await screenShows(new RegExp(`${second.runId} +running`));
     terminal.resize(60, 20);
-    first.child.kill("SIGTERM");
-    await first.result;
+    first.abort();
+    await first.ended;
     await screenShows(new RegExp(`${first.runId} +aborted`));
     terminal.resize(150, 24);
-    second.child.kill("SIGTERM");
-    await second.result;
+    second.abort();
+    await second.ended;
     await screenShows(new RegExp(`${second.runId} +aborted`));
     // Drawn in its place again and again, and not below.
     await waitFor(() => terminal.screen().match(/^RUN /gm)?.length === 1);

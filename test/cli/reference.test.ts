@@ -1,8 +1,7 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, expect, it } from "vitest";
-import { builtCli } from "../helpers/built.ts";
+import { expect, it } from "vitest";
+import { runCli } from "./callCli.ts";
 
 const PAGE = readFileSync(join(import.meta.dirname, "../../docs/cli.md"), "utf8");
 
@@ -14,13 +13,8 @@ const SECTIONS = [...PAGE.matchAll(/^## (sanddune [^\n]*)\n(.*?)(?=^## )/gms)].m
   ([, heading = "", text = ""]) => ({ heading, text, names: heading.match(/(?<=sanddune )[a-z]+/g) ?? [] }),
 );
 
-let cli: string;
-beforeAll(() => {
-  cli = builtCli();
-});
-
-const help = (...command: string[]): string =>
-  execFileSync(process.execPath, [cli, ...command, "--help"], { encoding: "utf8" });
+const help = async (...command: string[]): Promise<string> =>
+  (await runCli([...command, "--help"], { cwd: "/" })).stdout;
 
 const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}([a-z][a-z-]*)(?: [[<]\S+)* {2,}/gm)]
@@ -32,23 +26,22 @@ const flagsIn = (text: string): string[] =>
     .map(([, flag = ""]) => flag)
     .filter((flag) => !EVERYWHERE.includes(flag));
 
-const allFlags = (name: string): string[] => {
-  const text = help(name);
+const allFlags = async (name: string): Promise<string[]> => {
+  const text = await help(name);
   const ownCommands = commandsIn(text.split(/^Commands:$/m)[1] ?? "");
-  return ownCommands.length > 0
-    ? ownCommands.flatMap((command) => flagsIn(help(name, command)))
-    : flagsIn(text);
+  if (ownCommands.length === 0) return flagsIn(text);
+  return (await Promise.all(ownCommands.map((command) => help(name, command)))).flatMap(flagsIn);
 };
 
 const sorted = (items: readonly string[]): string[] => [...new Set(items)].sort();
 
-it("has a section in the documents for every command, and for no other", () => {
-  expect(sorted(SECTIONS.flatMap(({ names }) => names))).toEqual(sorted(commandsIn(help())));
+it("has a section in the documents for every command, and for no other", async () => {
+  expect(sorted(SECTIONS.flatMap(({ names }) => names))).toEqual(sorted(commandsIn(await help())));
 });
 
-it.each(SECTIONS)("has exactly those flags that the documents tell of: $heading", ({ text, names }) => {
+it.each(SECTIONS)("has exactly those flags that the documents tell of: $heading", async ({ text, names }) => {
   const told = [...text.matchAll(/^\| (`-[^|]*)\|/gm)].flatMap(
     ([, cell = ""]) => cell.match(/--[a-z-]+/g) ?? [],
   );
-  expect(sorted(told)).toEqual(sorted(names.flatMap(allFlags)));
+  expect(sorted(told)).toEqual(sorted((await Promise.all(names.map(allFlags))).flat()));
 });

@@ -3,8 +3,8 @@ import { useTcpDoor } from "../helpers/remoteEngines.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { containersOf } from "../sandboxes/containers.ts";
+import { runCli } from "./callCli.ts";
 import { clean, commits, deadRun } from "./hangingRuns.ts";
-import { runCli } from "./startCli.ts";
 
 const RUN = ["run", "--agent-command", "true", "--prompt", "x", "--image-name", TEST_IMAGE];
 
@@ -77,29 +77,28 @@ describeWith(["docker"], "sanddune on another machine's engine", () => {
     expect(git(cwd, "log", "--format=%s", "main..b")).toBe("there");
   });
 
-  it("finds, by the journal of a killed run, the container that it has left there, and removes it", async () => {
+  it("finds, by the journal of a killed run, the container that it has left there, once the engine answers, and removes it", async () => {
     const run = await deadRun({ sandbox: "docker", flags: ["--branch", "b", "--host", door().address] });
     const name = `sanddune-${run.runId}`;
     expect(containersOf("docker", run.runId)).toEqual([name]);
     const here = (outcomes: Awaited<ReturnType<typeof clean>>) =>
       outcomes.filter(({ what }) => what === "sandbox");
+    door().cut();
+    try {
+      expect(here(await clean(run.cwd, "--yes"))).toMatchObject([
+        {
+          outcome: "kept",
+          keptBecause: expect.stringContaining(`the docker engine at ${door().address} does not answer`),
+        },
+      ]);
+    } finally {
+      door().mend();
+    }
     const kept = here(await clean(run.cwd, "--yes"));
     expect(kept).toMatchObject([
       { outcome: "kept", name: `docker container ${name} at ${door().address}`, goesIfNamed: true },
     ]);
     expect(here(await clean(run.cwd, "--yes", "--run", run.runId))).toMatchObject([{ outcome: "removed" }]);
     expect(containersOf("docker", run.runId)).toEqual([]);
-  });
-
-  it("keeps naming a container at an engine that does not answer", async () => {
-    const run = await deadRun({ sandbox: "docker", flags: ["--branch", "b", "--host", door().address] });
-    door().cut();
-    try {
-      const [left] = (await clean(run.cwd, "--yes")).filter(({ what }) => what === "sandbox");
-      expect(left).toMatchObject({ outcome: "kept" });
-      expect(left?.keptBecause).toContain(`the docker engine at ${door().address} does not answer`);
-    } finally {
-      door().mend();
-    }
   });
 });

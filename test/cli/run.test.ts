@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { git, temporaryDirectory } from "../helpers/repository.ts";
-import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent, subjectsOf } from "./fixtures.ts";
-import { runCli } from "./startCli.ts";
 
 const RUN = ["run", "--agent", "command", "--agent-command", "sh ./agent.sh", "--sandbox", "bubblewrap"];
 
@@ -25,41 +25,12 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(stderr).not.toContain("error");
   });
 
-  test("--json prints the result as one object, everything else goes to stderr", async () => {
-    const cwd = repositoryWithAgent(OBEDIENT_AGENT);
-    const { exitCode, stdout } = await runCli(
-      [...RUN, "--branch", "agent/a", "--prompt", "Fix it", "--json"],
-      { cwd },
-    );
-    expect(exitCode).toBe(0);
-    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      branch: "agent/a",
-      commits: [{ sha: git(cwd, "rev-parse", "agent/a") }],
-      completionSignal: "<promise>COMPLETE</promise>",
-      iterations: [{}],
-      warnings: [],
-      protectedPaths: [],
-    });
-  });
-
   test("takes the prompt from standard input, whole and unchanged", async () => {
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     const prompt = `Line 1 'quoted' $HOME\n${"ü".repeat(300_000)}\n`;
     const { exitCode } = await runCli([...RUN, "--branch", "b", "--prompt", "-"], { cwd, stdin: prompt });
     expect(exitCode).toBe(0);
     expect(`${git(cwd, "show", "b:prompt.txt")}\n`).toBe(prompt);
-  });
-
-  test("takes the prompt from a file, relative to where it was started", async () => {
-    const cwd = repositoryWithAgent(OBEDIENT_AGENT);
-    const elsewhere = temporaryDirectory();
-    writeFileSync(join(elsewhere, "task.md"), "From a file\n");
-    const { exitCode } = await runCli([...RUN, "--cwd", cwd, "--branch", "b", "--prompt-file", "task.md"], {
-      cwd: elsewhere,
-    });
-    expect(exitCode).toBe(0);
-    expect(git(cwd, "show", "b:prompt.txt")).toBe("From a file");
   });
 
   test("--merge-to-head and --head bring the commits to the current branch", async () => {
@@ -74,26 +45,36 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     }
   });
 
-  test("--from, --copy, --completion-signal and --max-iterations reach the run", async () => {
+  test("--json prints the result as one object; --prompt-file, relative to where it was started, --from, --copy, --completion-signal and --max-iterations reach the run", async () => {
     const cwd = repositoryWithAgent(
-      `echo again >> count; cat local/setting; [ "$(wc -l < count)" -lt 2 ] || echo STOP; git add count; git commit -qm Count`,
+      `cat; echo again >> count; cat local/setting; [ "$(wc -l < count)" -lt 2 ] || echo STOP; git add count; git commit -qm Count`,
     );
     git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Later");
     mkdirSync(join(cwd, "local"));
     writeFileSync(join(cwd, "local/setting"), "on\n");
+    const elsewhere = temporaryDirectory();
+    writeFileSync(join(elsewhere, "task.md"), "From a file\n");
     const { exitCode, stdout } = await runCli(
       [
         ...RUN,
-        ...["--branch", "b", "--from", "main~1", "--copy", "local", "--prompt", "Count", "--json"],
+        ...["--cwd", cwd, "--branch", "b", "--from", "main~1", "--copy", "local"],
+        ...["--prompt-file", "task.md", "--json"],
         ...["--completion-signal", "HALT", "--completion-signal", "STOP", "--max-iterations", "5"],
       ],
-      { cwd },
+      { cwd: elsewhere },
     );
-    const result = JSON.parse(stdout);
-    expect(result).toMatchObject({ completionSignal: "STOP", stdout: "on\non\nSTOP\n" });
-    expect(result.iterations).toHaveLength(2);
-    expect(subjectsOf(cwd, "b")).toEqual(["Count", "Count", "Add the agent", "Initial commit"]);
     expect(exitCode).toBe(0);
+    expect(stdout.trimEnd().split("\n")).toHaveLength(1);
+    expect(JSON.parse(stdout)).toMatchObject({
+      branch: "b",
+      commits: [{ sha: git(cwd, "rev-parse", "b~1") }, { sha: git(cwd, "rev-parse", "b") }],
+      completionSignal: "STOP",
+      iterations: [{}, {}],
+      stdout: "From a file\non\nFrom a file\non\nSTOP\n",
+      warnings: [],
+      protectedPaths: [],
+    });
+    expect(subjectsOf(cwd, "b")).toEqual(["Count", "Count", "Add the agent", "Initial commit"]);
   });
 
   test("a failing agent: exit code 1, and the error tells what was reached", async () => {
@@ -119,34 +100,15 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test("a failing agent, for people: all on stderr", async () => {
-    const cwd = repositoryWithAgent(`${OBEDIENT_AGENT}\nexit 3\n`);
+  test("a failing agent, for people: all on stderr, and no control characters of the agent's", async () => {
+    const cwd = repositoryWithAgent(`${OBEDIENT_AGENT}\nprintf '\\033]0;owned\\007' >&2; exit 3\n`);
     const { exitCode, stdout, stderr } = await runCli([...RUN, "--branch", "b", "--prompt", "Fix it"], {
       cwd,
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toContain(git(cwd, "rev-parse", "b"));
     expect(stderr).toMatch(/^Log +\//m);
-  });
-
-  test("what the agent prints does not reach the terminal as control characters", async () => {
-    const cwd = repositoryWithAgent(`printf '\\033]0;owned\\007' >&2; exit 1`);
-    const { stderr } = await runCli([...RUN, "--branch", "b", "--prompt", "Fix it"], { cwd });
     expect(stderr).toContain("owned");
     expect(stderr).not.toContain("\u001b");
   });
 });
-
-for (const engine of ["docker", "podman"] as const) {
-  describeWith([engine], `sanddune run --sandbox ${engine}`, () => {
-    test("works in a container of the named image", async () => {
-      const cwd = repositoryWithAgent(OBEDIENT_AGENT);
-      const agent = ["--agent-command", "sh ./agent.sh", "--branch", "b", "--prompt", "Fix it"];
-      const sandbox = ["--sandbox", engine, "--image-name", TEST_IMAGE, "--network", "none"];
-      const { exitCode, stderr } = await runCli(["run", ...agent, ...sandbox], { cwd });
-      expect(stderr).not.toContain("error");
-      expect(exitCode).toBe(0);
-      expect(subjectsOf(cwd, "b")[0]).toBe("Do what was asked");
-    });
-  });
-}

@@ -4,9 +4,9 @@ import { expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
 import { isLimited, saysText, standInAgent, succeeds } from "./standInAgent.ts";
-import { runCli } from "./startCli.ts";
 
 const COMMIT = "git add . && git commit --quiet -m Report";
 const PROMPT = ["--branch", "b", "--prompt", "Work", "--json"];

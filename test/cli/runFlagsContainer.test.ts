@@ -4,10 +4,12 @@ import { expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import { subjectsOf } from "./fixtures.ts";
 
 /** What a container is, as the agent in it sees it. */
 const REPORT = `
+git commit --quiet --allow-empty -m 'Made in a container'
 cat /proc/sys/kernel/hostname /mounted/file
 ls /sys/class/net
 limit() { cat "/sys/fs/cgroup/$1" "/sys/fs/cgroup/$2" 2>/dev/null | cut -d ' ' -f 1; }
@@ -20,7 +22,7 @@ id -u
 
 for (const engine of ["docker", "podman"] as const) {
   describeWith([engine], `flags of sanddune run for ${engine}`, () => {
-    it("reach the container", async () => {
+    it("reach the container, whose commits reach the repository", async () => {
       const cwd = temporaryRepository();
       const directory = temporaryDirectory();
       mkdirSync(join(directory, "mounted"));
@@ -67,6 +69,7 @@ for (const engine of ["docker", "podman"] as const) {
         "",
       ]);
       expect(exitCode).toBe(0);
+      expect(subjectsOf(cwd, "b")[0]).toBe("Made in a container");
       expect(leftovers(cwd)).toEqual([]);
     });
   });

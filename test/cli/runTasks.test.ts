@@ -7,8 +7,9 @@ import { builtCli } from "../helpers/built.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched, subjectsOf, until } from "./fixtures.ts";
-import { runCli, startCli } from "./startCli.ts";
+import { startCli } from "./startCli.ts";
 
 /** Commits a file that is called as the prompt says, unless that is to fail. */
 const AGENT = `
@@ -131,42 +132,36 @@ describeWith(["bubblewrap"], "sanddune run --tasks", () => {
     ]);
   });
 
-  it.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)(
-    "%s stops all runs, keeps their commits, starts no more, and exits with %i",
-    async (signal, code) => {
-      const meeting = temporaryDirectory();
-      const cwd = repositoryOf(`${AGENT}\ntouch ${meeting}/$task; sleep 600`);
-      const tasks = ["one", "two", "three"].map((prompt) => ({ prompt, branch: prompt, name: prompt }));
-      const { child, result } = startCli(
-        [
-          ...RUN,
-          "--json",
-          "--concurrency",
-          "2",
-          "--mount",
-          `${meeting}:${meeting}`,
-          "--tasks",
-          taskFile(linesOf(...tasks)),
-        ],
-        { cwd },
-      );
-      await until("two agents hang", () => readdirSync(meeting).length === 2 || child.exitCode !== null);
-      child.kill(signal);
-      const { exitCode, stdout, stderr } = await result;
-      expect(exitCode).toBe(code);
-      expect(stderr).toContain(`${signal}: stopping the agents`);
-      const outcomes = parsed(stdout).sort((a, b) => a.index - b.index);
-      expect(outcomes.map(({ state }) => state)).toEqual(["aborted", "aborted", "not started"]);
-      expect(outcomes[0]).toMatchObject({ branch: "one", error: { name: "TaskAbortedError" } });
-      expect(outcomes[0].commits).toEqual([{ sha: git(cwd, "rev-parse", "one") }]);
-      expect(subjectsOf(cwd, "two")[0]).toBe("Do two");
-      expect(git(cwd, "branch", "--list", "three")).toBe("");
-      expect(readdirSync(join(cwd, ".git/sanddune/locks"))).toEqual([]);
-    },
-  );
+  it("SIGTERM stops all runs, keeps their commits, starts no more, and exits with 143", async () => {
+    const meeting = temporaryDirectory();
+    const cwd = repositoryOf(`${AGENT}\ntouch ${meeting}/$task; sleep 600`);
+    const tasks = ["one", "two", "three"].map((prompt) => ({ prompt, branch: prompt, name: prompt }));
+    const { child, result } = startCli(
+      [
+        ...RUN,
+        "--json",
+        "--concurrency",
+        "2",
+        "--mount",
+        `${meeting}:${meeting}`,
+        "--tasks",
+        taskFile(linesOf(...tasks)),
+      ],
+      { cwd },
+    );
+    await until("two agents hang", () => readdirSync(meeting).length === 2 || child.exitCode !== null);
+    child.kill("SIGTERM");
+    const { exitCode, stdout, stderr } = await result;
+    expect(exitCode).toBe(143);
+    expect(stderr).toContain("SIGTERM: stopping the agents");
+    const outcomes = parsed(stdout).sort((a, b) => a.index - b.index);
+    expect(outcomes.map(({ state }) => state)).toEqual(["aborted", "aborted", "not started"]);
+    expect(outcomes[0]).toMatchObject({ branch: "one", error: { name: "TaskAbortedError" } });
+    expect(outcomes[0].commits).toEqual([{ sha: git(cwd, "rev-parse", "one") }]);
+    expect(subjectsOf(cwd, "two")[0]).toBe("Do two");
+    expect(git(cwd, "branch", "--list", "three")).toBe("");
+    expect(readdirSync(join(cwd, ".git/sanddune/locks"))).toEqual([]);
+  });
 });
 
 const TASK = { prompt: "one", branch: "b" };

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { RunRecord } from "../../src/scenarios/record.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { runCli } from "./callCli.ts";
 import { makeSuite } from "./scenarioSuites.ts";
-import { runCli } from "./startCli.ts";
 
 useOwnTemporaryDirectory();
 

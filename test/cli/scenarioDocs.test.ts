@@ -1,21 +1,18 @@
-import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import { typeCommands } from "./fixtures.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
 it("makes a report of a first scenario with three commands, as they stand in the documents", () => {
   const cwd = temporaryDirectory();
-  mkdirSync(join(cwd, "node_modules/.bin"), { recursive: true });
-  symlinkSync(builtCli(), join(cwd, "node_modules/.bin/sanddune"));
   const [, section = ""] = readFileSync(join(ROOT, "docs/scenarios.md"), "utf8").split("## The first one");
   const commands = /^```sh\n(.*?)^```$/ms.exec(section)?.[1] ?? "";
-  const { status, stdout, stderr } = spawnSync("bash", ["-ec", commands], { cwd, encoding: "utf8" });
+  const { status, stdout, stderr } = typeCommands(cwd, commands);
   expect({ status, stderr }).toMatchObject({ status: 0 });
   expect(stdout).toContain("1 passing, 0 failing, 0 manual");
   expect(existsSync(join(cwd, "scenario-report.html"))).toBe(true);

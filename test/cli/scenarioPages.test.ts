@@ -2,8 +2,9 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { pageOf } from "./scenarioSuites.ts";
-import { runCli } from "./startCli.ts";
 
 const scenario = (cwd: string, ...args: string[]) => runCli(["scenario", ...args], { cwd });
 
@@ -115,29 +116,34 @@ describe("sanddune scenario new", () => {
   });
 });
 
-it("shows the tool of a suite to a sandbox, wherever in the checkout the config file is", async () => {
-  const cwd = temporaryRepository();
-  const files = {
-    "bin/tool.mjs": 'import { writeFileSync } from "node:fs"; writeFileSync("made.txt", process.argv[2]);',
-    "docs/t/empty/.gitkeep": "",
-    "docs/t/pages/install.md": pageOf({
-      runnable: "cli",
-      fixture: "empty",
-      steps: [{ cli: "install" }],
-      assertions: [{ file_contains: { path: "made.txt", substr: "install" } }],
-    }),
-    "docs/t/s.json": JSON.stringify({
-      scenarioDir: "pages",
-      fixturesRoot: ".",
-      cliCommand: ["node", "../../bin/tool.mjs", "{subcommand}"],
-    }),
-  };
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(cwd, name)), { recursive: true });
-    writeFileSync(join(cwd, name), text);
-  }
-  const config = ["--config", "docs/t/s.json"];
-  const { exitCode, stdout } = await scenario(cwd, "run", ...config, "--sandbox", "bubblewrap", "--json");
-  expect(JSON.parse(stdout)).toMatchObject({ passing: 1, records: [{ runner: { sandbox: "bubblewrap" } }] });
-  expect(exitCode).toBe(0);
+describeWith(["bubblewrap"], "sanddune scenario run in a sandbox", () => {
+  it("shows the tool of a suite to a sandbox, wherever in the checkout the config file is", async () => {
+    const cwd = temporaryRepository();
+    const files = {
+      "bin/tool.mjs": 'import { writeFileSync } from "node:fs"; writeFileSync("made.txt", process.argv[2]);',
+      "docs/t/empty/.gitkeep": "",
+      "docs/t/pages/install.md": pageOf({
+        runnable: "cli",
+        fixture: "empty",
+        steps: [{ cli: "install" }],
+        assertions: [{ file_contains: { path: "made.txt", substr: "install" } }],
+      }),
+      "docs/t/s.json": JSON.stringify({
+        scenarioDir: "pages",
+        fixturesRoot: ".",
+        cliCommand: ["node", "../../bin/tool.mjs", "{subcommand}"],
+      }),
+    };
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(cwd, name)), { recursive: true });
+      writeFileSync(join(cwd, name), text);
+    }
+    const config = ["--config", "docs/t/s.json"];
+    const { exitCode, stdout } = await scenario(cwd, "run", ...config, "--sandbox", "bubblewrap", "--json");
+    expect(JSON.parse(stdout)).toMatchObject({
+      passing: 1,
+      records: [{ runner: { sandbox: "bubblewrap" } }],
+    });
+    expect(exitCode).toBe(0);
+  });
 });

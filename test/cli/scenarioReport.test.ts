@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { failingRecord, runRecord } from "../scenarios/reportRecords.ts";
-import { type CliResult, runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import type { CliResult } from "./startCli.ts";
 
 let cwd: string;
 

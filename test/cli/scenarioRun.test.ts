@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
 import {
   FAILING,
@@ -339,13 +340,15 @@ test("A suite is found by its config file, by a directory, or from anywhere else
   expect(existsSync(join(elsewhere, "runs"))).toBe(false);
 });
 
-test("At a terminal, each scenario is a line as soon as it is over, and the end counts them", async () => {
-  const cwd = makeSuite({ pages: { good: spec(), wrong: FAILING } });
-  const terminal = startTerminal(`node ${builtCli()} scenario run`, { cwd, columns: 100 });
-  expect(await terminal.ended()).toBe(1);
-  const shown = terminal.history();
-  expect(shown).toMatch(/^✓ good {3}passing/m);
-  expect(shown).toMatch(/^✗ wrong {2}failing/m);
-  expect(shown).toMatch(/file_exists: missing\.txt: nothing is there/);
-  expect(shown).toMatch(/1 passing, 1 failing, 0 manual$/);
+describeWith(["tmux"], "At a terminal", () => {
+  test("each scenario is a line as soon as it is over, and the end counts them", async () => {
+    const cwd = makeSuite({ pages: { good: spec(), wrong: FAILING } });
+    const terminal = startTerminal(`node ${builtCli()} scenario run`, { cwd, columns: 100 });
+    expect(await terminal.ended()).toBe(1);
+    const shown = terminal.history();
+    expect(shown).toMatch(/^✓ good {3}passing/m);
+    expect(shown).toMatch(/^✗ wrong {2}failing/m);
+    expect(shown).toMatch(/file_exists: missing\.txt: nothing is there/);
+    expect(shown).toMatch(/1 passing, 1 failing, 0 manual$/);
+  });
 });

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -43,22 +43,25 @@ const startHanging = async (place: Place) => {
   return { cwd, options, temporary, child, result, isAnyAlive };
 };
 
-describe.each<readonly [string, NodeJS.Signals, number, Place]>([
-  ["Ctrl-C", "SIGINT", 130, "host"],
-  ["SIGTERM", "SIGTERM", 143, "bubblewrap"],
-])("Stopped by %s", (_, signal, exitCode, place) => {
-  test(`nothing runs any more on ${place}, no project is left, and what was over is recorded`, async () => {
-    const { cwd, temporary, child, result, isAnyAlive } = await startHanging(place);
-    child.kill(signal);
-    expect(await result).toMatchObject({
-      exitCode,
-      stderr: expect.stringContaining("The records of those that were over by then are kept."),
-    });
-    expect(isAnyAlive()).toBe(false);
-    expect(readdirSync(temporary)).toEqual([]);
-    expect(resultsIn(cwd)).toEqual({ "a-done": "passing" });
-    expect(Object.keys(readIndex(cwd).latest)).toEqual(["a-done"]);
+const expectStopped = async (place: Place, signal: NodeJS.Signals, exitCode: number): Promise<void> => {
+  const { cwd, temporary, child, result, isAnyAlive } = await startHanging(place);
+  child.kill(signal);
+  expect(await result).toMatchObject({
+    exitCode,
+    stderr: expect.stringContaining("The records of those that were over by then are kept."),
   });
+  expect(isAnyAlive()).toBe(false);
+  expect(readdirSync(temporary)).toEqual([]);
+  expect(resultsIn(cwd)).toEqual({ "a-done": "passing" });
+  expect(Object.keys(readIndex(cwd).latest)).toEqual(["a-done"]);
+};
+
+test("Stopped by Ctrl-C, nothing runs any more, no project is left, and what was over is recorded", () =>
+  expectStopped("host", "SIGINT", 130));
+
+describeWith(["bubblewrap"], "Stopped by SIGTERM, with bubblewrap", () => {
+  test("nothing runs any more, no project is left, and what was over is recorded", () =>
+    expectStopped("bubblewrap", "SIGTERM", 143));
 });
 
 const containerNames = (temporary: string): string[] =>
@@ -77,7 +80,7 @@ const expectRemoved = async (place: Place): Promise<void> => {
   child.kill("SIGKILL");
   await result;
   const left = readdirSync(temporary);
-  const containers = place === "docker" || place === "podman" ? containerNames(temporary) : [];
+  const containers = place === "docker" ? containerNames(temporary) : [];
   for (const name of containers) {
     onTestFinished(() => void spawnSync(place, ["rm", "--force", name], { stdio: "ignore" }));
   }
@@ -90,7 +93,7 @@ const expectRemoved = async (place: Place): Promise<void> => {
   expect(resultsIn(cwd)).toEqual({ "a-done": "passing", "c-never": "passing" });
 };
 
-for (const place of ["bubblewrap", "docker", "podman"] as const) {
+for (const place of ["bubblewrap", "docker"] as const) {
   describeWith([place], `A runner that is killed in the middle, with ${place}`, () => {
     test("leaves things that the next one removes", () => expectRemoved(place));
   });

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import type { RunRecord, RunsIndex } from "../../src/scenarios/record.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { type CliOptions, type CliResult, runCli } from "./startCli.ts";
+import { runCli } from "./callCli.ts";
+import type { CliOptions, CliResult } from "./startCli.ts";
 
 /** The suite's tool: it prints how it was called. */
 const TOOL = `console.log(JSON.stringify(process.argv.slice(2)));

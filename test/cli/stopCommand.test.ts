@@ -1,21 +1,20 @@
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { RunStoppedError } from "../../src/index.ts";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { repositoryWithAgent, subjectsOf } from "./fixtures.ts";
-import {
-  commits,
-  deadRun,
-  hang,
-  ps,
-  type SandboxFlag,
-  sandboxFlags,
-  startHangingRun,
-} from "./hangingRuns.ts";
-import { runCli, startCli } from "./startCli.ts";
+import { begun, RUN_ID, runDirectory } from "../runs/journals.ts";
+import { failureOf, play } from "../security/support.ts";
+import { runCli } from "./callCli.ts";
+import { subjectsOf } from "./fixtures.ts";
+import { commits, hang, ps, type SandboxFlag, startHangingRun } from "./hangingRuns.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
+import { runCliProcess } from "./startCli.ts";
 
 const stop = (cwd: string, ...args: string[]) => runCli(["stop", ...args], { cwd });
 
@@ -48,74 +47,72 @@ for (const sandbox of ["bubblewrap", "docker"] as const satisfies SandboxFlag[])
       expect(subjectsOf(cwd, "b")[0]).toBe("kept");
       expect(await ps(cwd)).toMatchObject([{ runId, state: "aborted" }]);
       expect(readdirSync(join(cwd, ".git/sanddune/locks"))).toEqual([]);
+      // And it leaves a run alone that is over.
+      expect(await stop(cwd, runId)).toMatchObject({
+        exitCode: 0,
+        stdout: `Run ${runId} was over already: it has aborted.\n`,
+      });
     });
   });
 }
 
-describeWith(["bubblewrap"], "sanddune stop", () => {
+describe("sanddune stop", () => {
   it("stops a run that waits for a host hook", async () => {
-    const cwd = repositoryWithAgent("");
+    const cwd = temporaryRepository();
     const { line, isThere } = hang();
-    const hooks = join(temporaryDirectory(), "hooks.json");
-    writeFileSync(hooks, JSON.stringify({ host: { onWorktreeReady: [{ command: line }] } }));
-    const flags = ["--agent-command", "sh ./agent.sh", "--prompt", "x", "--hooks", hooks, "--branch", "b"];
-    const { result } = startCli(["run", ...flags, ...sandboxFlags("bubblewrap")], { cwd });
+    const running = failureOf(
+      play(cwd, [], {
+        sandbox: testIsolated(),
+        branchStrategy: { type: "branch", branch: "b" },
+        hooks: { host: { onWorktreeReady: [{ command: line }] } },
+      }),
+    );
     await waitFor(isThere);
     const [run] = await ps(cwd);
     expect((await stop(cwd, run?.runId ?? "")).exitCode).toBe(0);
-    expect((await result).exitCode).toBe(1);
+    expect(await running).toBeInstanceOf(RunStoppedError);
     expect(isThere()).toBe(false);
     expect(leftovers(cwd).filter((name) => !name.endsWith("/stop"))).toEqual([]);
   });
 
-  it("stops several runs, found by name, by the beginning and by the end of the id", async () => {
-    const first = await startHangingRun({ flags: ["--branch", "b1", "--name", "by name"] });
-    const { cwd } = first;
-    const second = await startHangingRun({ cwd, flags: ["--branch", "b2"] });
-    const third = await startHangingRun({ cwd, flags: ["--branch", "b3"] });
+  it("stops several runs, found by name, by the end of the id and by the id", async () => {
+    const cwd = temporaryRepository();
+    const first = await playHangingRun(cwd, { branch: "b1", name: "by name" });
+    const second = await playHangingRun(cwd, { branch: "b2" });
+    const third = await playHangingRun(cwd, { branch: "b3" });
     const { exitCode, stdout } = await stop(cwd, "by name", second.runId.slice(-6), third.runId, "--json");
     expect(exitCode).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject(
       [first, second, third].map(({ runId }) => ({ runId, state: "aborted" })),
     );
-    const codes = await Promise.all(
-      [first, second, third].map(async ({ result }) => (await result).exitCode),
-    );
-    expect(codes).toEqual([1, 1, 1]);
+    for (const { runId, ended } of [first, second, third]) {
+      expect(await ended).toMatchObject({ name: "RunStoppedError", stoppedRunId: runId });
+    }
   });
 
-  it("may be asked for twice at the same time", async () => {
-    const { cwd, runId, result } = await startHangingRun();
-    const both = await Promise.all([stop(cwd, runId), stop(cwd, runId, runId)]);
-    expect(both.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
-    for (const { stdout } of both) expect(stdout).toBe(`Run ${runId} has stopped, no commits.\n`);
-    await result;
-  });
-
-  it("leaves a run alone that is over", async () => {
-    const { cwd, runId, result } = await startHangingRun();
-    await stop(cwd, runId);
-    await result;
-    const again = await stop(cwd, runId);
-    expect(again).toMatchObject({ exitCode: 0, stdout: `Run ${runId} was over already: it has aborted.\n` });
-  });
-
-  it("of a dead run says how to clean up after it, and fails", async () => {
-    const { cwd, runId } = await deadRun();
-    expect(await stop(cwd, runId)).toMatchObject({
-      exitCode: 1,
-      stdout: `Run ${runId} is dead. What it has left: sanddune clean\n`,
-    });
-    expect(existsSync(join(cwd, ".sanddune/runs", runId, "stop"))).toBe(false);
-  });
-
-  it("stops nothing if one of the runs is not there", async () => {
-    const { cwd, runId, child, result } = await startHangingRun();
+  it("stops nothing if one of the runs is not there, and may be asked for twice at the same time", async () => {
+    const cwd = temporaryRepository();
+    const { runId, ended, isAgentAlive } = await playHangingRun(cwd);
     const { exitCode, stderr } = await stop(cwd, runId, "nobody");
     expect(exitCode).toBe(1);
     expect(stderr).toContain("sanddune ps --all");
     expect(await ps(cwd)).toMatchObject([{ runId, state: "running" }]);
-    child.kill("SIGTERM");
-    await result;
+    expect(isAgentAlive()).toBe(true);
+
+    const both = await Promise.all([stop(cwd, runId, runId), runCliProcess(["stop", runId], { cwd })]);
+    for (const told of both) expect(told).toMatchObject({ exitCode: 0 });
+    expect(both[0].stdout).toBe(`Run ${runId} has stopped, no commits.\n`);
+    expect(await ended).toBeInstanceOf(RunStoppedError);
+  });
+
+  it("of a dead run says how to clean up after it, and fails", async () => {
+    const cwd = temporaryRepository();
+    const owner = { ...ownIdentity(), startTime: "1" };
+    const directory = runDirectory([begun({ owner })], join(cwd, ".sanddune/runs"));
+    expect(await stop(cwd, RUN_ID)).toMatchObject({
+      exitCode: 1,
+      stdout: `Run ${RUN_ID} is dead. What it has left: sanddune clean\n`,
+    });
+    expect(existsSync(join(directory, "stop"))).toBe(false);
   });
 });

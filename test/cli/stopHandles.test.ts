@@ -7,9 +7,9 @@ import { waitFor } from "../helpers/waiting.ts";
 import { commit, expectSaneTerminal, startSession } from "../integration/interactiveScenes.ts";
 import { BRANCH, ending, openSandbox, openWorktree, playIn } from "../security/lasting.ts";
 import { play, shell } from "../security/support.ts";
+import { runCli } from "./callCli.ts";
 import { subjectsOf } from "./fixtures.ts";
 import { commits, hang, ps } from "./hangingRuns.ts";
-import { runCli } from "./startCli.ts";
 
 const stop = (cwd: string, runId: string) => runCli(["stop", runId], { cwd });
 

@@ -2,8 +2,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
-import { runCli } from "./startCli.ts";
 
 const AGENT = ["--agent", "command", "--agent-command", "true"];
 const SANDBOX = ["--sandbox", "bubblewrap"];
@@ -189,7 +190,6 @@ const MISTAKES: readonly Mistake[] = [
     args: [...COMPLETE, "--from", "main"],
     says: ["--from", "--branch NAME"],
   },
-  { name: "bad branch name", args: [...COMPLETE, "--branch", "a..b"], says: ['"a..b"', "branch name"] },
   {
     name: "iterations that are no number",
     args: [...COMPLETE, "--max-iterations", "many"],
@@ -214,11 +214,6 @@ const MISTAKES: readonly Mistake[] = [
     name: "empty completion signal",
     args: [...COMPLETE, "--completion-signal", ""],
     says: ["--completion-signal", "non-empty"],
-  },
-  {
-    name: "copying into the current checkout",
-    args: [...COMPLETE, "--head", "--copy", "x"],
-    says: ["--copy", "merge-to-head"],
   },
   { name: "directory that is not there", args: [...COMPLETE, "--cwd", "gone"], says: ["--cwd", "gone"] },
   {
@@ -263,8 +258,18 @@ const MISTAKES: readonly Mistake[] = [
   },
 ];
 
-describe("a wrong command line ends with exit code 2 and changes nothing", () => {
-  for (const { name, args, says } of MISTAKES) {
+/** What only the run itself can tell, once it has seen that there is such a sandbox. */
+const MISTAKES_FOR_A_RUN: readonly Mistake[] = [
+  { name: "bad branch name", args: [...COMPLETE, "--branch", "a..b"], says: ['"a..b"', "branch name"] },
+  {
+    name: "copying into the current checkout",
+    args: [...COMPLETE, "--head", "--copy", "x"],
+    says: ["--copy", "merge-to-head"],
+  },
+];
+
+const testMistakes = (mistakes: readonly Mistake[]): void => {
+  for (const { name, args, says } of mistakes) {
     test(name, async () => {
       const cwd = temporaryRepository();
       const { exitCode, stdout, stderr } = await runCli(["run", ...args], { cwd });
@@ -276,6 +281,14 @@ describe("a wrong command line ends with exit code 2 and changes nothing", () =>
       expectUntouched(cwd);
     });
   }
+};
+
+const ENDS = "a wrong command line ends with exit code 2 and changes nothing";
+
+describeWith(["bubblewrap"], ENDS, () => testMistakes(MISTAKES_FOR_A_RUN));
+
+describe(ENDS, () => {
+  testMistakes(MISTAKES);
 
   test("with --json, the error is an object on stdout too, even if the flags cannot be parsed", async () => {
     const cwd = temporaryRepository();

@@ -1,5 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import * as Effect from "effect/Effect";
+import { onTestFinished } from "vitest";
 import { Lifecycle } from "../../src/engine/lifecycle.ts";
 import { RunProgress } from "../../src/engine/runProgress.ts";
 import type { Kept, Session } from "../../src/engine/session.ts";
@@ -36,6 +37,7 @@ export const live = ({ what = "sandbox", turns = new Turns(), happened = [], atC
     }),
   } satisfies Kept<undefined>;
   const lifecycle = new Lifecycle(what, kept, turns);
+  onTestFinished(async () => void (await lifecycle.close().catch(() => {})));
 
   /** A call that goes on until it is told to end, or is stopped; then it tidies up, which takes a moment. */
   const call = (name: string, signal?: AbortSignal) => {

@@ -1,28 +1,20 @@
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { build } from "esbuild";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-
-const ROOT = join(import.meta.dirname, "../..");
+import { builtCli } from "../helpers/built.ts";
 
 let directory = "";
 
-/** The program for environments, for the tests of this file: built anew, since children of the server are that program. */
+/**
+ * The program for environments, for the tests of this file: the built one, since children of the server are that program. A
+ * copy, which stays as it is if the package is built anew meanwhile.
+ */
 export const useTool = (): void => {
-  beforeAll(async () => {
+  beforeAll(() => {
+    const built = join(dirname(builtCli()), "environment");
     directory = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-tool-")));
-    await build({
-      absWorkingDir: ROOT,
-      entryPoints: { index: "src/environment/index.ts", tool: "src/environment/tool.ts" },
-      outdir: directory,
-      bundle: true,
-      format: "esm",
-      platform: "node",
-      target: "node20.19",
-      define: { SANDDUNE_VERSION: '"0.0.0"' },
-      logLevel: "warning",
-    });
+    for (const name of ["tool.js", "index.js"]) copyFileSync(join(built, name), join(directory, name));
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 };

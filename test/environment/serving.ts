@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { TestResults } from "../../src/environment/contract.ts";
 import { type OpenTestsOptions, openTests } from "../../src/environment/openTests.ts";
 import type { ReadyTests } from "../../src/environment/readyTests.ts";
@@ -9,9 +10,11 @@ import { startTestServer, type TestServerOptions } from "../../src/environment/t
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { toolFile } from "./builtTool.ts";
 
-/** A folder with these files, gone after the test. */
-export const folder = (files: Readonly<Record<string, string>>): string => {
-  const directory = temporaryDirectory();
+type Files = Readonly<Record<string, string>>;
+type ServerOptions = Partial<Omit<TestServerOptions, "tests">>;
+
+/** A folder with these files, gone after the test unless it is another place. */
+export const folder = (files: Files, directory = temporaryDirectory()): string => {
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), content);
@@ -35,36 +38,64 @@ export interface Opened {
   readonly progress: string[];
 }
 
-/** The tests of a folder, ready to be run until the test is over. */
-export const open = async (
-  files: Readonly<Record<string, string>>,
+export interface Served extends Opened {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const openPlace = async (
+  place: Pick<Opened, "directory" | "worktree">,
   options: Partial<OpenTestsOptions> = {},
 ): Promise<Opened> => {
-  const directory = folder(files);
-  const worktree = temporaryDirectory();
   const progress: string[] = [];
   const onProgress = (sentence: string) => void progress.push(sentence);
-  const tests = await openTests({ directory, worktree, tool: toolFile(), onProgress, ...options });
-  onTestFinished(() => tests.close());
-  return { tests, directory, worktree, progress };
+  const tests = await openTests({ ...place, tool: toolFile(), onProgress, ...options });
+  return { tests, ...place, progress };
+};
+
+/** The tests of a folder, ready to be run until the test is over. */
+export const open = async (files: Files, options?: Partial<OpenTestsOptions>): Promise<Opened> => {
+  const opened = await openPlace({ directory: folder(files), worktree: temporaryDirectory() }, options);
+  onTestFinished(() => opened.tests.close());
+  return opened;
 };
 
 export const openDefinition = (members: string, options?: Partial<OpenTestsOptions>): Promise<Opened> =>
   open({ "environment.mjs": definition(members) }, options);
 
 /** The same, by a test server. */
-export const serve = async (
-  files: Readonly<Record<string, string>>,
-  options: Partial<Omit<TestServerOptions, "tests">> = {},
-): Promise<Opened & { readonly url: string; close(): Promise<void> }> => {
+export const serve = async (files: Files, options: ServerOptions = {}): Promise<Served> => {
   const opened = await open(files);
   const server = await startTestServer({ tests: opened.tests, ...options });
   onTestFinished(() => server.close());
   return { ...opened, url: server.url, close: server.close };
 };
 
-export const serveDefinition = (members: string, options?: Partial<Omit<TestServerOptions, "tests">>) =>
+export const serveDefinition = (members: string, options?: ServerOptions) =>
   serve({ "environment.mjs": definition(members) }, options);
+
+/** A test server for all tests of a file or suite, which leave it as it is. */
+export const useServer = (files: Files): (() => Served) => {
+  let root = "";
+  let served: Served;
+  beforeAll(async () => {
+    root = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-test-")));
+    const worktree = join(root, "worktree");
+    mkdirSync(worktree);
+    const opened = await openPlace({ directory: folder(files, join(root, "environment")), worktree });
+    const server = await startTestServer({ tests: opened.tests });
+    const close = async () => {
+      await server.close();
+      await opened.tests.close();
+    };
+    served = { ...opened, url: server.url, close };
+  });
+  afterAll(async () => {
+    await served.close();
+    rmSync(root, { recursive: true, force: true });
+  });
+  return () => served;
+};
 
 export interface HttpAnswer {
   readonly status: number;

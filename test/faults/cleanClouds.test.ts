@@ -1,15 +1,18 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { type clean, hang, outcomesOf, ps } from "../cli/hangingRuns.ts";
-import { runCli, startCli } from "../cli/startCli.ts";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { examineElsewhere } from "../../src/doctor/elsewhere.ts";
+import type { Situation } from "../../src/doctor/situation.ts";
+import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
+import { runCli } from "../cli/callCli.ts";
+import { outcomesOf } from "../cli/hangingRuns.ts";
 import { CLOUDS } from "../helpers/cloud/clouds.ts";
 import { startE2bServer } from "../helpers/cloud/e2bServer.ts";
 import type { Loopback } from "../helpers/cloud/loopback.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { newSandboxName } from "../sandboxes/openSandbox.ts";
+import { deadCloudRuns } from "./deadCloudRuns.ts";
 
 const TIMEOUT_MS = 180_000;
 
@@ -42,26 +45,6 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
   const { name, provider, use, requests } = service;
   const cloud = use();
 
-  /** A run that was killed while its agent was at work. */
-  const deadRun = async () => {
-    const cwd = temporaryRepository();
-    const { line, isThere } = hang();
-    const { child, result } = startCli(
-      [
-        ...["run", "--agent-command", `cat >/dev/null; echo alone >alone.txt; ${line}`, "--prompt", "Work"],
-        ...["--branch", "agent/work", "--sandbox", name],
-      ],
-      { cwd, env },
-    );
-    onTestFinished(() => void child.kill("SIGKILL"));
-    await waitFor(() => isThere() || child.exitCode !== null, 60_000);
-    if (child.exitCode !== null) throw new Error(JSON.stringify(await result));
-    child.kill("SIGKILL");
-    await result;
-    const [run] = await ps(cwd);
-    return { cwd, runId: run?.runId ?? "", isAgentAlive: isThere };
-  };
-
   const flagsOf = {
     e2b: {
       flags: ["--image-name", "my-app"],
@@ -73,31 +56,15 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     },
   }[name];
 
-  it("run an agent, with what the flags say", async () => {
-    const cwd = temporaryRepository();
-    const agent = "cat >prompt.txt; git add .; git commit -qm Prompt";
-    const { exitCode, stderr } = await runCli(
-      [
-        ...["run", "--agent-command", agent, "--prompt", "Work", "--branch", "agent/work", "--json"],
-        ...["--sandbox", name, "--network", "none", ...flagsOf.flags],
-      ],
-      { cwd, env },
-    );
-    expect(exitCode, stderr).toBe(0);
-    expect(git(cwd, "show", "agent/work:prompt.txt")).toBe("Work");
-    expect(cloud().lastCreated()).toMatchObject(flagsOf.asked);
-    expect(cloud().count()).toBe(0);
-  });
-
   it("look, as a doctor, whether it answers, and make nothing", async () => {
     const { loopback } = cloud();
     const before = loopback.count(requests.create);
-    const examine = async (more: Record<string, string> = {}) => {
-      const doctor = ["doctor", "--sandbox", name, "--json"];
-      return (await runCli(doctor, { cwd: temporaryRepository(), env: { ...env, ...more } })).stdout;
-    };
-    expect(await examine()).toContain("can be reached");
-    expect(await examine({ [CREDENTIALS[name]]: "of-nobody" })).toMatch(/(E2B|Vercel) refuses the/);
+    const examine = () => examineElsewhere(name, { cwd: temporaryDirectory() } as Situation, undefined);
+    expect(await examine()).toMatchObject([{ detail: expect.stringContaining("can be reached") }]);
+    const credential = process.env[CREDENTIALS[name]];
+    vi.stubEnv(CREDENTIALS[name], "of-nobody");
+    onTestFinished(() => void vi.stubEnv(CREDENTIALS[name], credential));
+    expect(await examine()).toMatchObject([{ detail: expect.stringMatching(/(E2B|Vercel) refuses the/) }]);
     expect(loopback.count(requests.create)).toBe(before);
   });
 
@@ -110,7 +77,7 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
       ["--network", "host"],
     ]) {
       const run = ["run", "--agent-command", "true", "--prompt", "Work", "--sandbox", name, ...flags];
-      const { exitCode, stderr } = await runCli(run, { cwd, env });
+      const { exitCode, stderr } = await runCli(run, { cwd });
       expect({ exitCode, stderr }).toEqual({
         exitCode: 2,
         stderr: expect.stringContaining(flags[0] as string),
@@ -119,67 +86,48 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     expect(loopback.log).toHaveLength(before);
   });
 
-  it("leave the sandbox of a dead run until its run is named, and then end no other one", async () => {
-    const { loopback, count, lose } = cloud();
-    const other = await deadRun();
-    const { cwd, runId, isAgentAlive } = await deadRun();
-    const kept = await runCli(["clean", "--yes", "--json"], { cwd, env });
-    const outcomes = JSON.parse(kept.stdout) as Awaited<ReturnType<typeof clean>>;
-    expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
+  it("run an agent with what the flags say; what a killed run has left stays while the service or its account cannot be asked, its sandbox until its run is named, and no other one goes", async () => {
+    const { loopback, count, lose, lastCreated } = cloud();
+    const flags = ["--sandbox", name, "--network", "none", ...flagsOf.flags];
+    const { cwd, runOn } = await deadCloudRuns(["mine", "other"], flags, env);
+    const { runId, isAgentAlive } = runOn("mine");
+    expect(lastCreated()).toMatchObject(flagsOf.asked);
+
+    const clean = async (flags: readonly string[], more: Readonly<Record<string, string>> = {}) => {
+      const { stdout } = await runCli(["clean", "--yes", "--json", ...flags], { cwd, env: more });
+      return JSON.parse(stdout) as CleanOutcome[];
+    };
+    const expectKept = (outcomes: readonly CleanOutcome[], why: object) => {
+      const ofRun = outcomes.filter(({ runIds }) => runIds.includes(runId));
+      expect(ofRun.find(({ what }) => what === "sandbox")).toMatchObject({ outcome: "kept", ...why });
+      expect(outcomesOf(ofRun)).toContain("kept worktree");
+      expect(isAgentAlive()).toBe(true);
+      expect(count()).toBe(2);
+    };
+
+    const named = ["--run", runId];
+    expectKept(await clean(named, { [CREDENTIALS[name]]: "" }), {
+      keptBecause: expect.stringContaining(CREDENTIALS[name]),
+    });
+    const account = await ANOTHER_ACCOUNT[name](loopback);
+    expectKept(await clean(named, account), { keptBecause: expect.stringContaining(SAYS_WHICH[name]) });
+    loopback.faults.splice(0);
+    expectKept(await clean([]), {
       name: expect.stringContaining(`${name} sandbox `),
-      outcome: "kept",
       goesIfNamed: true,
       runIds: [runId],
     });
-    expect(isAgentAlive()).toBe(true);
 
     const ended = loopback.count(requests.end);
-    await runCli(["clean", "--yes", "--run", runId], { cwd, env });
+    await clean(named);
     expect(loopback.count(requests.end)).toBe(ended + 1);
     expect(isAgentAlive()).toBe(false);
+    expect(runOn("other").isAgentAlive()).toBe(true);
+    expect(count()).toBe(1);
+
+    await lose();
+    expect((await clean([])).filter(({ what }) => what === "sandbox")).toEqual([]);
     expect(leftovers(cwd)).toEqual([]);
-    expect(other.isAgentAlive()).toBe(true);
-    expect(count()).toBe(1);
-    await lose();
-  });
-
-  it("leave everything as it is while the service cannot be asked", async () => {
-    const { count, lose } = cloud();
-    const { cwd, runId, isAgentAlive } = await deadRun();
-    const { stdout } = await runCli(["clean", "--yes", "--run", runId, "--json"], {
-      cwd,
-      env: { ...env, [CREDENTIALS[name]]: "" },
-    });
-    const outcomes = JSON.parse(stdout) as Awaited<ReturnType<typeof clean>>;
-    expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
-      outcome: "kept",
-      keptBecause: expect.stringContaining(CREDENTIALS[name]),
-    });
-    expect(outcomesOf(outcomes)).toContain("kept worktree");
-    expect(isAgentAlive()).toBe(true);
-    expect(count()).toBe(1);
-    await lose();
-  });
-
-  it("leave everything as it is, and say which account to use, while the present one is another", async () => {
-    const { loopback, count, lose } = cloud();
-    const { cwd, runId } = await deadRun();
-    const other = await ANOTHER_ACCOUNT[name](loopback);
-    const { stdout } = await runCli(["clean", "--yes", "--run", runId, "--json"], {
-      cwd,
-      env: { ...env, ...other },
-    });
-    const outcomes = JSON.parse(stdout) as Awaited<ReturnType<typeof clean>>;
-    expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
-      outcome: "kept",
-      keptBecause: expect.stringContaining(SAYS_WHICH[name]),
-    });
-    expect(outcomesOf(outcomes)).toContain("kept worktree");
-    expect(count()).toBe(1);
-    loopback.faults.splice(0);
-    await lose();
-    const settled = await runCli(["clean", "--yes", "--json"], { cwd, env });
-    expect(settled.stdout).not.toContain('"sandbox"');
   });
 
   it("note which account a sandbox is in, and no secret", async () => {

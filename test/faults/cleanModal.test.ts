@@ -1,84 +1,50 @@
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it, vi } from "vitest";
+import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
 import { modalLeftovers } from "../../src/sandboxes/modalLeftovers.ts";
-import { clean, hang, outcomesOf, ps } from "../cli/hangingRuns.ts";
-import { runCli, startCli } from "../cli/startCli.ts";
+import { runCli } from "../cli/callCli.ts";
+import { clean, outcomesOf } from "../cli/hangingRuns.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryRepository } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
 import { modalServer } from "../sandboxes/modalScene.ts";
+import { deadCloudRuns } from "./deadCloudRuns.ts";
 
-/** A run at Modal that was killed while its agent was at work. */
-const deadRun = async () => {
-  const cwd = temporaryRepository();
-  const { line, isThere } = hang();
-  const { child, result } = startCli(
-    [
-      ...["run", "--agent-command", `cat >/dev/null; echo alone >alone.txt; ${line}`, "--prompt", "Work"],
-      ...["--branch", "agent/work", "--sandbox", "modal"],
-    ],
-    { cwd },
-  );
-  onTestFinished(() => void child.kill("SIGKILL"));
-  await waitFor(() => isThere() || child.exitCode !== null, 60_000);
-  if (child.exitCode !== null) throw new Error(JSON.stringify(await result));
-  child.kill("SIGKILL");
-  await result;
-  const [run] = await ps(cwd);
-  return { cwd, runId: run?.runId ?? "", isAgentAlive: isThere };
-};
+const FLAGS = ["--sandbox", "modal"];
 
-it("a sandbox of a dead run stays at Modal until its run is named, and no other one goes", async () => {
+it("what a dead run has left stays while Modal cannot be asked, its sandbox until its run is named, and no other one goes", async () => {
   const server = await modalServer();
-  const other = await deadRun();
-  const { cwd, runId, isAgentAlive } = await deadRun();
-  expect(server.running()).toHaveLength(2);
-  const outcomes = await clean(cwd, "--yes");
-  expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
-    name: `modal sandbox ${server.sandboxes[1]?.id}`,
-    outcome: "kept",
-    goesIfNamed: true,
-    runIds: [runId],
-  });
-  expect(outcomesOf(outcomes)).toContain("kept worktree");
-  expect(isAgentAlive()).toBe(true);
-
-  await clean(cwd, "--yes", "--run", runId);
-  expect(server.running().map(({ id }) => id)).toEqual([server.sandboxes[0]?.id]);
-  expect(isAgentAlive()).toBe(false);
-  expect(other.isAgentAlive()).toBe(true);
-  expect(leftovers(cwd)).toEqual([]);
-});
-
-it("what a dead run has left stays as it is while Modal cannot be asked", async () => {
-  const server = await modalServer();
-  const { cwd, runId, isAgentAlive } = await deadRun();
+  const { cwd, runOn } = await deadCloudRuns(["mine", "other"], FLAGS);
+  const { runId, isAgentAlive } = runOn("mine");
+  const expectKept = (outcomes: readonly CleanOutcome[], why: object) => {
+    const ofRun = outcomes.filter(({ runIds }) => runIds.includes(runId));
+    expect(ofRun.find(({ what }) => what === "sandbox")).toMatchObject({ outcome: "kept", ...why });
+    expect(outcomesOf(ofRun)).toContain("kept worktree");
+    expect(isAgentAlive()).toBe(true);
+    expect(server.running()).toHaveLength(2);
+  };
   const { stdout } = await runCli(["clean", "--yes", "--run", runId, "--json"], {
     cwd,
     env: { MODAL_TOKEN_ID: "" },
   });
-  const outcomes = JSON.parse(stdout) as Awaited<ReturnType<typeof clean>>;
-  expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
-    outcome: "kept",
-    keptBecause: expect.stringContaining("MODAL_TOKEN_ID"),
+  expectKept(JSON.parse(stdout), { keptBecause: expect.stringContaining("MODAL_TOKEN_ID") });
+  expectKept(await clean(cwd, "--yes"), {
+    name: expect.stringMatching(/^modal sandbox sb-/),
+    goesIfNamed: true,
+    runIds: [runId],
   });
-  expect(outcomesOf(outcomes)).toContain("kept worktree");
+
+  await clean(cwd, "--yes", "--run", runId);
   expect(server.running()).toHaveLength(1);
-  expect(isAgentAlive()).toBe(true);
+  expect(isAgentAlive()).toBe(false);
+  expect(runOn("other").isAgentAlive()).toBe(true);
 });
 
-it("a sandbox that Modal has ended by itself is nothing to clean up", async () => {
-  const server = await modalServer();
-  const { cwd } = await deadRun();
-  await server.end(server.running()[0] as never, "timed out");
-  const outcomes = await clean(cwd, "--yes");
-  expect(outcomes.filter(({ what }) => what === "sandbox")).toEqual([]);
-});
-
-it("a sandbox in another environment of Modal's is not taken for gone: its run stays, with what to set", async () => {
+it("a sandbox that may be in another environment or account of Modal's is not taken for gone: its run stays, with what to set", async () => {
   const server = await modalServer();
   vi.stubEnv("MODAL_ENVIRONMENT", "prod");
-  const { cwd, runId, isAgentAlive } = await deadRun();
+  const { cwd, runOn } = await deadCloudRuns(["mine"], FLAGS);
+  const { runId, isAgentAlive } = runOn("mine");
+  const sandboxOf = async () => (await clean(cwd)).find(({ what }) => what === "sandbox");
+
   vi.stubEnv("MODAL_ENVIRONMENT", undefined);
   for (const flags of [["--yes"], ["--yes", "--run", runId]]) {
     const outcomes = await clean(cwd, ...flags);
@@ -90,19 +56,10 @@ it("a sandbox in another environment of Modal's is not taken for gone: its run s
   }
   expect(isAgentAlive()).toBe(true);
 
+  // Another token of the same account finds it; once it has ended, that one cannot tell, and its own can.
   vi.stubEnv("MODAL_ENVIRONMENT", "prod");
-  await clean(cwd, "--yes", "--run", runId);
-  expect(server.running()).toEqual([]);
-  expect(leftovers(cwd)).toEqual([]);
-});
-
-it("a sandbox is found with another token of its account; what that one does not find may be elsewhere", async () => {
-  const server = await modalServer();
-  const { cwd } = await deadRun();
-  const sandboxOf = async () => (await clean(cwd)).find(({ what }) => what === "sandbox");
   for (const [name, value] of Object.entries(server.otherToken)) vi.stubEnv(name, value);
   expect(await sandboxOf()).toMatchObject({ name: `modal sandbox ${server.sandboxes[0]?.id}` });
-
   await server.end(server.running()[0] as never, "timed out");
   expect(await sandboxOf()).toMatchObject({
     outcome: "kept",
@@ -110,6 +67,8 @@ it("a sandbox is found with another token of its account; what that one does not
   });
   for (const [name, value] of Object.entries(server.env)) vi.stubEnv(name, value);
   expect(await sandboxOf()).toBe(undefined);
+  await clean(cwd, "--yes", "--run", runId);
+  expect(leftovers(cwd)).toEqual([]);
 });
 
 it("a journal that names the app only is believed as before", async () => {

@@ -1,116 +1,85 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
-import {
-  clean,
-  commits,
-  deadRun,
-  type HangingRun,
-  hang,
-  outcomesOf,
-  ps,
-  worktreeOf,
-} from "../cli/hangingRuns.ts";
-import { runCli } from "../cli/startCli.ts";
-import { bundle } from "../helpers/bundle.ts";
+import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
+import { listRuns } from "../../src/runs/listRuns.ts";
+import { runCli } from "../cli/callCli.ts";
+import { repositoryWithAgent } from "../cli/fixtures.ts";
+import { clean, outcomesOf, ps } from "../cli/hangingRuns.ts";
+import { builtCli } from "../helpers/built.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
+import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
+import { commits, type HangingRun, hang, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
+
+const { deadRuns } = useHangingRuns();
 
 const docker = (...args: string[]): string => execFileSync("docker", args, { encoding: "utf8" }).trim();
 
-describeWith(["docker"], "clean and containers", () => {
-  it("leaves those of another repository alone", async () => {
-    const here = await deadRun({ sandbox: "docker" });
-    const elsewhere = await deadRun({ sandbox: "docker" });
-    await clean(here.cwd, "--yes");
-    await waitFor(() => !here.isAgentAlive());
-    expect(elsewhere.isAgentAlive()).toBe(true);
+describeWith(["bubblewrap", "docker"], "clean and containers", () => {
+  it("leaves alone what an agent may still work on when docker cannot be asked, and cleans the rest; leaves those of another repository alone", async () => {
+    const elsewhere = await deadRuns([{ sandbox: "docker" }]);
+    const { cwd, runs } = await deadRuns([{ sandbox: "docker" }, onBranch("other")]);
+    const [unreachable, other] = runs;
+    const { exitCode, stdout } = await runCli(["clean", "--yes", "--json"], {
+      cwd,
+      env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
+    });
+    expect(exitCode).toBe(0);
+    const outcomes = JSON.parse(stdout) as CleanOutcome[];
+    const of = ({ runId }: HangingRun) =>
+      outcomesOf(outcomes.filter(({ runIds }) => runIds.includes(runId))).sort();
+    expect(of(unreachable)).toEqual(["kept files", "kept ref", "kept sandbox", "kept worktree"]);
+    expect(of(other)).toEqual(["removed files", "removed ref", "removed sandbox", "removed worktree"]);
+    expect(outcomes.find(({ outcome }) => outcome === "kept")?.keptBecause).toMatch(/docker/i);
+    expect(unreachable.isAgentAlive()).toBe(true);
+    expect(existsSync(join(worktreeFor(cwd), "README.md"))).toBe(true);
+
+    await clean(cwd, "--yes");
+    expect(leftovers(cwd)).toEqual([]);
+    await waitFor(() => !unreachable.isAgentAlive());
+    expect(elsewhere.runs[0].isAgentAlive()).toBe(true);
   });
 
   it("leaves one alone that has the name, but not the label", async () => {
-    const { cwd, runId } = await deadRun({ sandbox: "docker" });
-    const name = `sanddune-${runId}`;
+    const { cwd, runs } = await deadRuns([{ sandbox: "docker" }]);
+    const name = `sanddune-${runs[0].runId}`;
     docker("rm", "--force", name);
     docker("run", "--detach", "--name", name, TEST_IMAGE, "sleep", "600");
     const outcomes = await clean(cwd, "--yes");
     expect(outcomes.filter(({ what }) => what === "sandbox")).toEqual([]);
     expect(docker("inspect", "--format", "{{.State.Running}}", name)).toBe("true");
   });
-
-  it("leaves alone what an agent may still work on when docker cannot be asked, and cleans the rest", async () => {
-    const unreachable = await deadRun({ sandbox: "docker" });
-    const { cwd } = unreachable;
-    const other = await deadRun({ cwd, flags: ["--branch", "other"] });
-    const { exitCode, stdout } = await runCli(["clean", "--yes", "--json"], {
-      cwd,
-      env: { DOCKER_HOST: "unix:///nowhere/docker.sock" },
-    });
-    expect(exitCode).toBe(0);
-    const outcomes = JSON.parse(stdout) as Awaited<ReturnType<typeof clean>>;
-    const of = ({ runId }: HangingRun) =>
-      outcomes
-        .filter(({ runIds }) => runIds.includes(runId))
-        .map(({ outcome, what }) => `${outcome} ${what}`);
-    expect(of(unreachable).sort()).toEqual(["kept files", "kept ref", "kept sandbox", "kept worktree"]);
-    expect(of(other).sort()).toEqual(["removed files", "removed ref", "removed sandbox", "removed worktree"]);
-    expect(outcomes.find(({ what }) => what === "sandbox")?.keptBecause).toMatch(/docker/i);
-    expect(unreachable.isAgentAlive()).toBe(true);
-    expect(existsSync(join(worktreeOf(cwd), "README.md"))).toBe(true);
-    await clean(cwd, "--yes");
-    expect(leftovers(cwd)).toEqual([]);
-  });
 });
 
-describeWith(["bubblewrap"], "clean and sandboxes without containers", () => {
-  it("finds a directory where the run had its temporary files, not where clean has them", async () => {
-    const temporary = temporaryDirectory();
-    const { cwd, runId } = await deadRun({ env: { TMPDIR: temporary } });
-    expect(readdirSync(temporary)).toEqual([`sanddune-bubblewrap-sanddune-${runId}`]);
-    await clean(cwd, "--yes");
-    expect(readdirSync(temporary)).toEqual([]);
-  });
+it("clean leaves everything of a run whose sandbox provider it does not know", async () => {
+  const { cwd, runs } = await deadRuns([{ sandbox: "isolated", script: commits("unfinished") }]);
+  const [{ runId }] = runs;
+  const journal = join(cwd, ".sanddune/runs", runId, "journal.jsonl");
+  const written = readFileSync(journal, "utf8");
+  writeFileSync(journal, written.replace('"sandbox":"test-isolated"', '"sandbox":"elsewhere"'));
+  for (const flags of [[], ["--run", runId]]) {
+    const outcomes = await clean(cwd, "--yes", ...flags);
+    expect(outcomes.filter(({ outcome, what }) => outcome !== "kept" && what !== "lock")).toEqual([]);
+    expect(outcomes.find(({ what }) => what === "sandbox")?.keptBecause).toContain("elsewhere");
+  }
+  expect(existsSync(worktreeFor(cwd))).toBe(true);
+  expect(await ps(cwd)).toMatchObject([{ runId, state: "dead" }]);
 
-  it("leaves everything of a run whose sandbox provider it does not know", async () => {
-    const { cwd, runId } = await deadRun({ script: commits("unfinished") });
-    const journal = join(cwd, ".sanddune/runs", runId, "journal.jsonl");
-    writeFileSync(
-      journal,
-      readFileSync(journal, "utf8").replace('"sandbox":"bubblewrap"', '"sandbox":"elsewhere"'),
-    );
-    for (const flags of [[], ["--run", runId]]) {
-      const outcomes = await clean(cwd, "--yes", ...flags);
-      expect(outcomes.filter(({ outcome, what }) => outcome !== "kept" && what !== "lock")).toEqual([]);
-      expect(outcomes.find(({ what }) => what === "sandbox")?.keptBecause).toContain("elsewhere");
-    }
-    expect(existsSync(worktreeOf(cwd))).toBe(true);
-    expect(await ps(cwd)).toMatchObject([{ runId, state: "dead" }]);
-  });
+  // Now it knows it.
+  writeFileSync(journal, written);
+  await clean(cwd, "--yes", "--run", runId);
+  expect(leftovers(cwd)).toEqual([]);
 });
 
 it("an isolated sandbox stays, with everything around it, until its run is named", async () => {
-  const cwd = temporaryRepository();
-  const temporary = temporaryDirectory();
-  const { line, isThere } = hang();
-  const order = {
-    cwd,
-    sandbox: "isolated",
-    branchStrategy: { type: "branch", branch: "b" },
-    steps: [{ shell: `echo alone > alone.txt; ${line}` }],
-  };
-  const program = bundle(join(import.meta.dirname, "runUntilKilled.ts"));
-  const child = spawn(process.execPath, [program, JSON.stringify(order)], {
-    env: { ...process.env, TMPDIR: temporary },
-    stdio: "ignore",
-  });
-  await waitFor(isThere);
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  const [run] = await ps(cwd);
-  const runId = run?.runId ?? "";
+  const { cwd, temporary, runs } = await deadRuns([
+    { sandbox: "isolated", script: "echo alone > alone.txt" },
+  ]);
+  const [{ runId, isAgentAlive }] = runs;
   const outcomes = await clean(cwd, "--yes");
   expect(outcomes.find(({ what }) => what === "sandbox")).toMatchObject({
     outcome: "kept",
@@ -119,8 +88,46 @@ it("an isolated sandbox stays, with everything around it, until its run is named
   });
   expect(outcomesOf(outcomes)).toContain("kept worktree");
   expect(readdirSync(temporary)).toHaveLength(1);
+  expect(isAgentAlive()).toBe(true);
   await clean(cwd, "--yes", "--run", runId);
   expect(readdirSync(temporary)).toEqual([]);
-  await waitFor(() => !isThere());
+  await waitFor(() => !isAgentAlive());
   expect(leftovers(cwd)).toEqual([]);
+});
+
+/** The command line, where an ordinary user can read it. */
+const readableCli = (): string => {
+  const directory = temporaryDirectory();
+  chmodSync(directory, 0o755);
+  cpSync(dirname(builtCli()), join(directory, "dist"), { recursive: true });
+  return join(directory, "dist/cli.js");
+};
+
+describeWith(["rootless podman"], "clean after the SIGKILL of a run in rootless podman", () => {
+  it("removes the container, the worktree and the files of the run", async () => {
+    const cli = readableCli();
+    const cwd = repositoryWithAgent(`eval "$(cat)"\n`);
+    execFileSync("chown", ["-R", TEST_USER, cwd]);
+    const { line, isThere } = hang();
+    const flags = ["--agent-command", "sh ./agent.sh", "--prompt", line, "--branch", "b"];
+    const run = spawn(
+      AS_TEST_USER ?? "",
+      [process.execPath, cli, "run", ...flags, "--sandbox", "podman", "--image-name", TEST_IMAGE],
+      { cwd, stdio: "ignore" },
+    );
+    await waitFor(isThere);
+    const [running] = listRuns({ configDirectory: join(cwd, ".sanddune") });
+    process.kill(running?.owner.pid ?? 0, "SIGKILL");
+    await once(run, "exit");
+    const cleanAsUser = [process.execPath, cli, "clean", "--yes", "--json"];
+    const stdout = execFileSync(AS_TEST_USER ?? "", cleanAsUser, { cwd, encoding: "utf8" });
+    expect(outcomesOf(JSON.parse(stdout)).sort()).toEqual([
+      "removed files",
+      "removed ref",
+      "removed sandbox",
+      "removed worktree",
+    ]);
+    await waitFor(() => !isThere());
+    expect(readdirSync(join(cwd, ".sanddune/worktrees"))).toEqual([".gitignore"]);
+  });
 });

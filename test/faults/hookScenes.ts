@@ -45,12 +45,12 @@ export const newMark = (): string => `hook-mark-${process.pid}-${++marks}`;
 
 /** A line that starts processes that are hard to end: deaf to signals, in sessions of their own, forked twice. */
 export const hardToEnd = (mark: string): string => {
-  const deaf = `trap "" TERM HUP INT; while :; do sleep 0.1; done # ${mark}`;
+  const deaf = `trap "" TERM HUP INT; while :; do sleep 60; done # ${mark}`;
   const quiet = ">/dev/null 2>&1 </dev/null";
   return [
     `sh -c '${deaf}' ${quiet} &`,
     `setsid sh -c '${deaf}' ${quiet} &`,
-    `(setsid sh -c '(trap "" TERM HUP; while :; do sleep 0.1; done & ) # ${mark}' ${quiet} &)`,
+    `(setsid sh -c '(trap "" TERM HUP; while :; do sleep 60; done & ) # ${mark}' ${quiet} &)`,
   ].join("\n");
 };
 /** How many processes `hardToEnd` leaves running, at the least. */

@@ -1,16 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, it, onTestFinished } from "vitest";
-import {
-  createSandbox,
-  createWorktree,
-  InternalError,
-  SandduneError,
-  type ScriptedStep,
-} from "../../src/index.ts";
+import { expect, it, onTestFinished } from "vitest";
+import { InternalError, SandduneError, type ScriptedStep } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
-import { bundle } from "../helpers/bundle.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -25,74 +18,59 @@ import {
   subjects,
 } from "../security/lasting.ts";
 import { journalsOf, locksOf, shell, worktreesOf } from "../security/support.ts";
+import { killWhen, useProgram } from "./killedPrograms.ts";
+import { allSubjects } from "./leftGit.ts";
 import type { SandboxOrder } from "./sandboxUntilKilled.ts";
-
-const started = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of started) child.kill("SIGKILL");
-  started.clear();
-});
-
-const ended = (child: ChildProcess): Promise<void> =>
-  child.exitCode !== null || child.signalCode !== null
-    ? Promise.resolve()
-    : new Promise((resolve) => child.once("exit", () => resolve()));
-
-/** Works in a sandbox that lasts, in a process of its own, and kills that as soon as the condition holds. */
-const killWhen = async (
-  order: Omit<SandboxOrder, "branch" | "image" | "marks">,
-  condition: (reached: (mark: string) => boolean) => boolean,
-): Promise<void> => {
-  const marks = temporaryDirectory();
-  const full: SandboxOrder = { ...order, branch: BRANCH, image: TEST_IMAGE, marks };
-  const program = bundle(join(import.meta.dirname, "sandboxUntilKilled.ts"));
-  const child = spawn(process.execPath, [program, JSON.stringify(full)], {
-    stdio: ["ignore", "ignore", "inherit"],
-  });
-  started.add(child);
-  await waitFor(() => condition((mark) => existsSync(join(marks, mark))) || child.exitCode !== null);
-  child.kill("SIGKILL");
-  await ended(child);
-};
+import { work, worktreeIn } from "./worktrees.ts";
 
 const FIRST: ScriptedStep = { commit: "First", files: { "first.txt": "1\n" } };
 const journal = (cwd: string): string => journalsOf(cwd).join("");
 
-/** Subjects of all commits on the host's branches, and in the git directories of sandboxes that were left. */
-const allSubjects = (cwd: string): string[] => {
-  const runs = join(cwd, ".sanddune/runs");
-  const left = readdirSync(runs)
-    .map((run) => join(runs, run, "files/git"))
-    .filter((path) => existsSync(join(path, "HEAD")));
-  const objects = [join(cwd, ".git"), ...left].map((path) => join(path, "objects")).join(":");
-  const logOf = (directory: string) =>
-    execFileSync("git", ["--git-dir", directory, "log", "--all", "--format=%s"], {
-      encoding: "utf8",
-      env: { ...process.env, GIT_ALTERNATE_OBJECT_DIRECTORIES: objects },
-    }).split("\n");
-  return [join(cwd, ".git"), ...left].flatMap(logOf);
+const program = useProgram("sandboxUntilKilled.ts");
+
+type Moment = (cwd: string, hasMark: (name: string) => boolean) => boolean;
+const IDLE: Moment = (_, hasMark) => hasMark("idle");
+const AT_WORK: Moment = (_, hasMark) => hasMark("reached");
+
+/** Works in a sandbox that lasts, in a process of its own, and kills that at a moment. */
+const killAt = async (
+  moment: Moment,
+  {
+    runs,
+    ...changes
+  }: Partial<Omit<SandboxOrder, "runs">> & {
+    readonly runs: (marks: string) => SandboxOrder["runs"];
+  },
+): Promise<{ readonly cwd: string; readonly hasMark: (name: string) => boolean }> => {
+  const [cwd, marks] = [temporaryRepository(), temporaryDirectory()];
+  const order: SandboxOrder = {
+    ...{ cwd, marks, branch: BRANCH, image: TEST_IMAGE, provider: "bubblewrap" },
+    ...{ closes: false, isInWorktree: false, runs: runs(marks), ...changes },
+  };
+  const hasMark = (name: string) => existsSync(join(marks, name));
+  await killWhen(program(), { order, when: () => moment(cwd, hasMark), mayEnd: order.closes });
+  return { cwd, hasMark };
 };
 
+const SECOND: ScriptedStep = { commit: "Second", files: { "second.txt": "2\n" } };
+/** Leaves a file that is in no commit, and says so. */
+const leaveOpen = (marks: string, then = ":") =>
+  shell(`echo open > open.txt; touch ${marks}/reached; ${then}`);
+
 describeWith(["bubblewrap"], "SIGKILL of the process that has a sandbox open", () => {
-  const hang = [{ commit: "Second" }, shell("echo open > open.txt; touch reached; sleep 60")] as const;
-  const worktreeHas = (cwd: string, name: string) =>
-    worktreesOf(cwd).some((path) => existsSync(join(path, name)));
-  const MOMENTS: [string, boolean, (cwd: string, reached: (mark: string) => boolean) => boolean][] = [
-    ["while it opened", false, (cwd) => journal(cwd).includes('"what":"sandbox"')],
-    ["while it was idle", false, (_, reached) => reached("idle")],
-    ["while a run went on", false, (cwd) => worktreeHas(cwd, "reached")],
-    ["while it was closed", true, (_, reached) => reached("idle")],
+  const hang = (marks: string) => [[FIRST], [SECOND, leaveOpen(marks, "sleep 60")]];
+  const MOMENTS: [string, Moment, Parameters<typeof killAt>[1]][] = [
+    ["while it opened", (cwd) => journal(cwd).includes('"what":"sandbox"'), { runs: () => [[FIRST]] }],
+    ["while a run went on", AT_WORK, { runs: hang }],
+    ["while it was closed", IDLE, { runs: () => [[FIRST]], closes: true }],
   ];
 
   it.each(MOMENTS)(
     "%s: nothing is lost, the journal tells what is left, and the next sandbox on the branch works",
-    async (moment, closes, condition) => {
-      const cwd = temporaryRepository();
-      const runs = moment === "while a run went on" ? [[FIRST], hang] : [[FIRST]];
-      await killWhen({ cwd, provider: "bubblewrap", runs, closes }, (reached) => condition(cwd, reached));
-      const hadCommitted = moment !== "while it opened";
-      const wasAtWork = worktreeHas(cwd, "reached");
-      if (hadCommitted) expect(subjects(cwd, BRANCH)).toContain("First");
+    async (moment, condition, order) => {
+      const { cwd, hasMark } = await killAt(condition, order);
+      const wasAtWork = hasMark("reached");
+      if (moment !== "while it opened") expect(subjects(cwd, BRANCH)).toContain("First");
       if (wasAtWork) expect(allSubjects(cwd)).toContain("Second");
       expect(journal(cwd)).toMatch(/"type":"creating","what":"worktree","name":"[^"]+"/);
       expect(journal(cwd)).toMatch(/"type":"creating","what":"sandbox","name":"sanddune-[^"]+"/);
@@ -109,39 +87,38 @@ describeWith(["bubblewrap"], "SIGKILL of the process that has a sandbox open", (
       git(cwd, "fsck", "--connectivity-only");
     },
   );
-
-  it("leaves no repository of the agent's armed, for whoever opens the worktree next", async () => {
-    const cwd = temporaryRepository();
-    const { fire, fired } = canaries();
-    const plant = `git init -q nested; git -C nested config core.fsmonitor '${fire("nested")}; :'; touch reached; sleep 60`;
-    await killWhen({ cwd, provider: "bubblewrap", runs: [[FIRST], [shell(plant)]], closes: false }, () =>
-      worktreeHas(cwd, "reached"),
-    );
-    const worktree = await createWorktree({ branchStrategy: { type: "branch", branch: BRANCH }, cwd });
-    execFileSync("git", ["-C", join(worktree.worktreePath, "nested"), "status"], { stdio: "ignore" });
-    await worktree.close();
-    expect(fired()).toEqual([]);
-  });
 });
 
-describeWith(["docker"], "SIGKILL of the process that has a container open", () => {
-  const containerOf = (cwd: string): string =>
-    /"what":"sandbox","name":"([^"]+)"/.exec(journal(cwd))?.[1] as string;
-  const removeContainer = (cwd: string) =>
-    execFileSync("docker", ["rm", "--force", containerOf(cwd)], { stdio: "ignore" });
-  const order = { provider: "docker", closes: false } as const;
+describeWith(["bubblewrap"], "SIGKILL of a process with a worktree and a sandbox in it open", () => {
+  it.each([
+    ["while an agent works", "sleep 60"],
+    ["when an agent has just worked", ":"],
+  ])(
+    "%s loses nothing that was committed, the next createWorktree() on the branch takes over, and no repository of the agent's in it is armed",
+    async (_, then) => {
+      const { fire, fired } = canaries();
+      const plant = `git init -q nested; git -C nested config core.fsmonitor '${fire("nested")}; :'`;
+      const runs = (marks: string) => [[FIRST], [SECOND, shell(plant), leaveOpen(marks, then)]];
+      const { cwd } = await killAt(AT_WORK, { runs, isInWorktree: true });
+      expect(subjects(cwd, BRANCH)).toContain("First");
+      expect(allSubjects(cwd)).toContain("Second");
 
-  it("while it was idle: the journal names the container, and the next sandbox on the branch works", async () => {
-    const cwd = temporaryRepository();
-    await killWhen({ ...order, cwd, runs: [[FIRST]] }, (reached) => reached("idle"));
-    onTestFinished(() => void removeContainer(cwd));
-    const { commits } = await playIn(await openSandbox(cwd), { commit: "After the crash" });
-    expect(commits).toHaveLength(1);
-    expect(subjects(cwd, BRANCH)).toEqual(["After the crash", "First", "Initial commit"]);
-  });
+      const worktree = await worktreeIn(cwd);
+      expect(worktree.warnings).toContainEqual(expect.stringContaining("taken over"));
+      execFileSync("git", ["-C", join(worktree.worktreePath, "nested"), "status"], { stdio: "ignore" });
+      expect(fired()).toEqual([]);
+      const steps = [shell("cat second.txt open.txt > seen.txt"), { commit: "After" }];
+      await work(worktree, steps, bubblewrap());
+      expect(git(cwd, "show", `${BRANCH}:seen.txt`)).toBe("2\nopen");
+      expect((await worktree.close()).preservedWorktreePath).toBeUndefined();
+      expect(locksOf(cwd)).toEqual([]);
+      expect(git(cwd, "status", "--porcelain")).toBe("");
+    },
+  );
+});
 
-  it("does not let what goes on in the container run for the user, when the next sandbox has the worktree", async () => {
-    const cwd = temporaryRepository();
+describeWith(["bubblewrap", "docker"], "SIGKILL of the process that has a container open", () => {
+  it("lets the next sandbox on the branch work, and nothing that goes on in the container run for the user", async () => {
     const { fire, fired } = canaries();
     const plant = shell(
       "git init -q sub; git -C sub -c user.name=E -c user.email=e@example.com commit -q --allow-empty -m x",
@@ -149,11 +126,13 @@ describeWith(["docker"], "SIGKILL of the process that has a container open", () 
       "git add sub; git commit -q -m Sub",
       "setsid nohup sh -c 'while true; do [ -e sub/.git ] || cp -r /tmp/keep sub/.git; sleep 0.02; done' >/dev/null 2>&1 &",
     );
-    await killWhen({ ...order, cwd, runs: [[plant]] }, (reached) => reached("idle"));
-    onTestFinished(() => void removeContainer(cwd));
+    const { cwd } = await killAt(IDLE, { provider: "docker", runs: () => [[FIRST], [plant]] });
+    const container = /"what":"sandbox","name":"([^"]+)"/.exec(journal(cwd))?.[1] as string;
+    onTestFinished(() => void execFileSync("docker", ["rm", "--force", container], { stdio: "ignore" }));
     const next = await openSandbox(cwd);
-    await playIn(next, { commit: "After the crash" });
+    expect((await playIn(next, { commit: "After the crash" })).commits).toHaveLength(1);
     await next.close();
+    expect(subjects(cwd, BRANCH)).toEqual(["After the crash", "Sub", "First", "Initial commit"]);
     for (const path of worktreesOf(cwd)) {
       // What is left running has all the time that it needs.
       await waitFor(() => path === cwd || existsSync(join(path, "sub/.git"))).catch(() => undefined);
@@ -163,42 +142,33 @@ describeWith(["docker"], "SIGKILL of the process that has a container open", () 
   });
 });
 
-const fillUp = (directory: string): void => {
-  try {
-    execFileSync("dd", ["if=/dev/zero", `of=${directory}/fill`, "bs=4k"], { stdio: "ignore" });
-  } catch {
-    // It ends when the disk is full, which is its purpose.
-  }
-};
-
 /** A directory on a small disk of its own; `undefined` where none can be made. */
 const smallDisk = (): string | undefined => {
   const directory = temporaryDirectory();
-  try {
-    execFileSync("mount", ["-t", "tmpfs", "-o", "size=16m", "none", directory], { stdio: "ignore" });
-    onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
-    return directory;
-  } catch {
-    return undefined;
-  }
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", "size=16m", "none", directory]);
+  if (status !== 0) return undefined;
+  onTestFinished(() => void execFileSync("umount", ["--lazy", directory]));
+  return directory;
 };
 
-it("a disk that is full while a sandbox is open gives errors of ours, close() ends, and the work before is there", async (context) => {
-  const disk = smallDisk();
-  if (disk === undefined) return context.skip("this machine does not let the user mount a tmpfs");
-  const cwd = join(disk, "repo");
-  git(disk, "clone", "--quiet", temporaryRepository(), cwd);
-  const sandbox = await createSandbox({ branch: BRANCH, sandbox: bubblewrap(), cwd });
-  await playIn(sandbox, FIRST);
-  fillUp(disk);
-  const failed = await ending(playIn(sandbox, { commit: "Second" }));
-  expect(failed).toBeInstanceOf(SandduneError);
-  expect(failed).not.toBeInstanceOf(InternalError);
-  expect(await ending(sandbox.close())).toMatchObject({ warnings: expect.any(Array) });
-  rmSync(join(disk, "fill"));
-  expect(subjects(cwd, BRANCH)).toEqual(["First", "Initial commit"]);
-  const next = await createSandbox({ branch: BRANCH, sandbox: bubblewrap(), cwd });
-  await playIn(next, { commit: "Third" });
-  await next.close();
-  expect(subjects(cwd, BRANCH)).toEqual(["Third", "First", "Initial commit"]);
+describeWith(["bubblewrap", "root"], "a disk that is full while a sandbox is open", () => {
+  it("gives errors of ours, close() ends, and the work before is there", async (context) => {
+    const disk = smallDisk();
+    if (disk === undefined) return context.skip("this machine does not let root mount a tmpfs");
+    const cwd = join(disk, "repo");
+    git(disk, "clone", "--quiet", temporaryRepository(), cwd);
+    const sandbox = await openSandbox(cwd);
+    await playIn(sandbox, FIRST);
+    expect(spawnSync("dd", ["if=/dev/zero", `of=${disk}/fill`, "bs=4k"]).status).not.toBe(0);
+    const failed = await ending(playIn(sandbox, { commit: "Second" }));
+    expect(failed).toBeInstanceOf(SandduneError);
+    expect(failed).not.toBeInstanceOf(InternalError);
+    expect(await ending(sandbox.close())).toMatchObject({ warnings: expect.any(Array) });
+    rmSync(join(disk, "fill"));
+    expect(subjects(cwd, BRANCH)).toEqual(["First", "Initial commit"]);
+    const next = await openSandbox(cwd);
+    await playIn(next, { commit: "Third" });
+    await next.close();
+    expect(subjects(cwd, BRANCH)).toEqual(["Third", "First", "Initial commit"]);
+  });
 });

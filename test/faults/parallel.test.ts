@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { BranchInUseError } from "../../src/index.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
@@ -12,6 +12,7 @@ import {
   meetingPoint,
   play,
   runRefs,
+  SANDBOXES,
   STRATEGIES,
   worktreesOf,
 } from "../security/support.ts";
@@ -66,14 +67,16 @@ describeWith(["bubblewrap"], "many runs on one repository", () => {
     expect(runRefs(cwd)).toBe("");
     expect(locksOf(cwd)).toEqual([]);
   });
+});
 
-  it("a second run on the same branch fails at once, names the owner, and leaves the first alone", async () => {
+describe("of two runs at once", () => {
+  it("on one branch the second fails at once, names the owner, and leaves the first alone", async () => {
     const cwd = temporaryRepository();
-    const { sandboxes, wait, meet } = meetingPoint();
-    const options = { branchStrategy: STRATEGIES.branch, sandbox: sandboxes.bubblewrap() };
-    const first = play(cwd, [wait, { commit: "First" }], options);
+    const { wait, meet } = meetingPoint();
+    const options = () => ({ branchStrategy: STRATEGIES.branch, sandbox: SANDBOXES.isolated() });
+    const first = play(cwd, [wait, { commit: "First" }], options());
     await meet(async () => {
-      const error = await failureOf(play(cwd, [{ commit: "Second" }], options));
+      const error = await failureOf(play(cwd, [{ commit: "Second" }], options()));
       expect(error).toBeInstanceOf(BranchInUseError);
       expect(error).toMatchObject({
         branch: "agent/work",
@@ -83,8 +86,10 @@ describeWith(["bubblewrap"], "many runs on one repository", () => {
     expect((await first).commits).toHaveLength(1);
     expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("First");
   });
+});
 
-  it("two head runs in one checkout exclude each other", async () => {
+describeWith(["bubblewrap"], "of two runs at once", () => {
+  it("in one checkout the second fails, and leaves the first alone", async () => {
     const cwd = temporaryRepository();
     const { sandboxes, wait, meet } = meetingPoint();
     const first = play(cwd, [wait, { commit: "First" }], { sandbox: sandboxes.bubblewrap() });

@@ -8,23 +8,24 @@ import {
   createSandbox,
   type Sandbox,
   type SandboxRunOptions,
+  type SandboxRunResult,
   scripted,
 } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { subjectsOf } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { meetingPoint, SANDBOXES as PLAIN } from "../security/support.ts";
+import { type MeetingPoint, meetingPoint, SANDBOXES as PLAIN } from "../security/support.ts";
 import { HARD_TO_END, hardToEnd, hookScene, marked, newMark } from "./hookScenes.ts";
+import { useSharedSandbox } from "./sharedSandbox.ts";
 
 const BRANCH = "agent/work";
 const COMMIT = "git commit -q --allow-empty -m";
 
 /** A sandbox on `agent/work`, closed after the test. */
-const open = async (cwd: string, sandbox: SandboxProvider = bubblewrap()): Promise<Sandbox> => {
+const open = async (cwd: string, sandbox: SandboxProvider = PLAIN.isolated()): Promise<Sandbox> => {
   const warm = await createSandbox({ branch: BRANCH, sandbox, cwd });
   onTestFinished(async () => void (await warm.close()));
   return warm;
@@ -42,70 +43,67 @@ const missing: AgentProvider = {
 };
 
 interface Fault {
-  readonly options: (reason: unknown) => Partial<SandboxRunOptions>;
+  readonly options?: () => Partial<SandboxRunOptions>;
   /** What the agent does when it has committed. */
   readonly end: (mark: string) => string;
   readonly error: object;
 }
 const REASON = { why: "enough" };
 const FAULTS: Readonly<Record<string, Fault>> = {
-  "was aborted, and ended with everything it had started,": {
-    options: (reason) => {
+  aborted: {
+    options: () => {
       const controller = new AbortController();
-      const onAgentStreamEvent = () => controller.abort(reason);
+      const onAgentStreamEvent = () => controller.abort(REASON);
       return { signal: controller.signal, logging: { type: "file", onAgentStreamEvent } };
     },
     end: (mark) => `${hardToEnd(mark)}\necho ready; sleep 600`,
     error: REASON,
   },
-  "was silent for too long, and ended with everything it had started,": {
+  silent: {
     options: () => ({ idleTimeoutSeconds: 1 }),
     end: (mark) => `${hardToEnd(mark)}\nsleep 600`,
     error: { name: "IdleTimeoutError" },
   },
-  failed: { options: () => ({}), end: () => "exit 5", error: { name: "AgentFailedError", exitCode: 5 } },
+  failed: { end: () => "exit 5", error: { name: "AgentFailedError", exitCode: 5 } },
+};
+
+/** Lets an agent look at what the one before it has left, commit, and then end badly. */
+const expectFault = async (warm: Sandbox, cwd: string, name: string, fault: Fault): Promise<void> => {
+  const before = subjectsOf(cwd, BRANCH)[0];
+  const mark = newMark();
+  const isThere = `[ "$(git log -1 --format=%s)" = "${before}" ] && [ "$(cat ~/left)" = "${before}" ]`;
+  const agent = command(`${isThere} && echo ${name} > ~/left && ${COMMIT} ${name}\n${fault.end(mark)}`);
+  const reason = await failureOf(warm.run({ agent, prompt: "x", ...fault.options?.() } as SandboxRunOptions));
+  expect(reason).toMatchObject(fault.error);
+  if (fault.error === REASON) expect(reason).toBe(REASON);
+  else expect(reason.commits).toEqual([{ sha: git(cwd, "rev-parse", BRANCH) }]);
+  expect(subjectsOf(cwd, BRANCH).slice(0, 2)).toEqual([name, before]);
+  await waitFor(() => marked(mark).length === 0, 5000);
 };
 
 describe.each([
-  ["bubblewrap", ["bubblewrap"], PLAIN.bubblewrap],
-  ["isolated", [], PLAIN.isolated],
+  ["bubblewrap", ["bubblewrap"], () => PLAIN.bubblewrap()],
+  ["isolated", [], () => PLAIN.isolated()],
   ["docker", ["docker"], () => hookScene().sandboxes.docker()],
 ] as [string, Runtime[], () => SandboxProvider][])("in a %s sandbox", (_, runtimes, sandbox) => {
-  describeWith(runtimes, "after an agent", () => {
-    it.each(Object.entries(FAULTS))(
-      "%s its commits are home, and the sandbox is as good as before",
-      async (_, { options, end, error }) => {
-        const cwd = temporaryRepository();
-        const warm = await open(cwd, sandbox());
-        const mark = newMark();
-        const agent = command(`${COMMIT} reached; echo left > ~/left; ${end(mark)}`);
-        const reason = await failureOf(
-          warm.run({ agent, prompt: "x", ...options(REASON) } as SandboxRunOptions),
-        );
-        expect(reason).toMatchObject(error);
-        if (error === REASON) expect(reason).toBe(REASON);
-        else expect(reason.commits).toEqual([{ sha: git(cwd, "rev-parse", BRANCH) }]);
-        expect(subjectsOf(cwd, BRANCH)).toEqual(["reached", "Initial commit"]);
-        await waitFor(() => marked(mark).length === 0, 5000);
-
-        const next = await warm.run({ agent: command(`cat ~/left; ${COMMIT} next`), prompt: "x" });
-        expect(next).toMatchObject({ stdout: "left\n", commits: [{ sha: git(cwd, "rev-parse", BRANCH) }] });
-        expect((await warm.exec("git log -1 --format=%s")).stdout).toBe("next\n");
-        expect(await warm.close()).toEqual({ commits: [], warnings: [] });
-        expect(leftovers(cwd)).toEqual([]);
-      },
-    );
-
-    it("was not found the sandbox is as good as before", async () => {
-      const warm = await open(temporaryRepository(), sandbox());
+  describeWith(runtimes, "after agents", () => {
+    it("that were aborted, silent for too long, failed or not found their commits are home, nothing that they started runs on, and the sandbox is as good as before", async () => {
+      const cwd = temporaryRepository();
+      const warm = await open(cwd, sandbox());
+      await warm.exec("git log -1 --format=%s > ~/left");
+      for (const [name, fault] of Object.entries(FAULTS)) await expectFault(warm, cwd, name, fault);
       const error = await failureOf(warm.run({ agent: missing, prompt: "x" }));
       expect(error).toMatchObject({ name: "AgentNotFoundError", program: "no-such-agent", commits: [] });
-      expect((await warm.run({ agent: command(`${COMMIT} next`), prompt: "x" })).commits).toHaveLength(1);
+      const last = await warm.run({ agent: command(`cat ~/left; ${COMMIT} last`), prompt: "x" });
+      expect(last).toMatchObject({ stdout: "failed\n", commits: [{ sha: git(cwd, "rev-parse", BRANCH) }] });
+      expect((await warm.exec("git log -1 --format=%s")).stdout).toBe("last\n");
+      expect(await warm.close()).toEqual({ commits: [], warnings: [] });
+      expect(leftovers(cwd)).toEqual([]);
     });
   });
 });
 
-it("processes that are hard to end are really started by the agents of these tests", async () => {
+it("close() ends an agent that is hard to end, with everything it started", async () => {
   const warm = await open(temporaryRepository());
   const mark = newMark();
   const running = warm.run({ agent: command(`${hardToEnd(mark)}\nsleep 600`), prompt: "x" });
@@ -116,34 +114,37 @@ it("processes that are hard to end are really started by the agents of these tes
   expect(marked(mark)).toEqual([]);
 });
 
-it("going on with a session of the agent's is refused with the reason, and nothing is run", async () => {
-  const warm = await open(temporaryRepository());
-  const options = { agent: command("touch ran"), prompt: "x", resumeSession: "s-1" } as never;
-  expect(await failureOf(warm.run(options))).toMatchObject({
-    name: "InvalidOptionsError",
-    option: "resumeSession",
-    message: expect.stringMatching(/each run in it begins a new one/),
-  });
-  expect((await warm.exec("ls")).stdout).toBe("README.md\n");
-});
-
-/** A sandbox with an agent in it that has come to the meeting point, and waits there. */
-const withWaitingAgent = async (cwd: string) => {
-  const { sandboxes, wait, meet } = meetingPoint();
-  const warm = await open(cwd, sandboxes.bubblewrap());
-  const agent = scripted([wait, { sleepMs: 300 }, { shell: "echo first >> ~/order" }, { commit: "first" }]);
-  const running = warm.run({ agent, prompt: "x" });
-  running.catch(() => {});
-  return { warm, running, meet };
-};
 const note = (word: string) => `echo ${word} >> ~/order; cat ~/order`;
 
-describe("calls on one sandbox take turns:", () => {
-  it("who comes while another is going on sees its end, in the order in which they came", async () => {
-    const { warm, running, meet } = await withWaitingAgent(temporaryRepository());
+/** Lets an agent come to a meeting point in a sandbox, and wait there. */
+const startWaiting = (warm: Sandbox, { wait }: MeetingPoint): Promise<SandboxRunResult> => {
+  const agent = scripted([wait, { sleepMs: 300 }, { shell: note("first") }, { commit: "first" }]);
+  const running = warm.run({ agent, prompt: "x" });
+  running.catch(() => {});
+  return running;
+};
+
+describe("calls on one sandbox", () => {
+  const sandbox = useSharedSandbox();
+
+  it("take turns: who comes while another is going on sees its end, in the order in which they came; aborting one that waits ends it at once, and disturbs no other", async () => {
+    const warm = sandbox();
+    const point = meetingPoint();
+    const running = startWaiting(warm, point);
+    const controller = new AbortController();
+    const { signal } = controller;
     const calls: Promise<{ readonly stdout: string }>[] = [];
-    await meet(() => {
+    await point.meet(async () => {
+      const reasons: unknown[] = [];
+      const waiting = [
+        warm.run({ agent: command(note("never")), prompt: "x", signal }),
+        warm.exec(note("never"), { signal }),
+      ];
       calls.push(warm.run({ agent: command(note("second")), prompt: "x" }), warm.exec(note("third")));
+      for (const call of waiting) void failureOf(call).then((reason) => reasons.push(reason));
+      controller.abort(REASON);
+      await waitFor(() => reasons.length === 2, 5000);
+      expect(reasons.every((reason) => reason === REASON)).toBe(true);
     });
     expect((await running).commits).toHaveLength(1);
     const [second, third] = await Promise.all(calls);
@@ -151,54 +152,46 @@ describe("calls on one sandbox take turns:", () => {
     expect(third?.stdout).toBe("first\nsecond\nthird\n");
   });
 
-  it("a command that was called after a run comes after it, also when both were called at once", async () => {
-    const warm = await open(temporaryRepository());
+  it("take turns: a command that was called after a run comes after it, also when both were called at once", async () => {
     const [ran, executed] = await Promise.all([
-      warm.run({ agent: command(`${COMMIT} first`), prompt: "x" }),
-      warm.exec("git log -1 --format=%s"),
+      sandbox().run({ agent: command(`${COMMIT} called`), prompt: "x" }),
+      sandbox().exec("git log -1 --format=%s"),
     ]);
     expect(ran.commits).toHaveLength(1);
-    expect(executed).toMatchObject({ stdout: "first\n", commits: [] });
+    expect(executed).toMatchObject({ stdout: "called\n", commits: [] });
   });
 
-  it("aborting one that waits ends it at once, and does not disturb the one that is going on", async () => {
-    const { warm, running, meet } = await withWaitingAgent(temporaryRepository());
-    const controller = new AbortController();
-    await meet(async () => {
-      const reasons: unknown[] = [];
-      const { signal } = controller;
-      const waiting = [
-        warm.run({ agent: command(note("never")), prompt: "x", signal }),
-        warm.exec(note("never"), { signal }),
-      ];
-      for (const call of waiting) void failureOf(call).then((reason) => reasons.push(reason));
-      controller.abort(REASON);
-      await waitFor(() => reasons.length === 2, 5000);
-      expect(reasons.every((reason) => reason === REASON)).toBe(true);
+  it("going on with a session of the agent's is refused with the reason, and nothing is run", async () => {
+    const options = { agent: command("touch ran"), prompt: "x", resumeSession: "s-1" } as never;
+    expect(await failureOf(sandbox().run(options))).toMatchObject({
+      name: "InvalidOptionsError",
+      option: "resumeSession",
+      message: expect.stringMatching(/each run in it begins a new one/),
     });
-    expect((await running).commits).toHaveLength(1);
-    expect((await warm.exec("cat ~/order")).stdout).toBe("first\n");
+    expect((await sandbox().exec("git status --porcelain")).stdout).toBe("");
   });
+});
 
-  it("close() rejects those that wait, which have nothing to tell, and they never run", async () => {
-    const cwd = temporaryRepository();
-    const { warm, running, meet } = await withWaitingAgent(cwd);
-    const waiting: Promise<ClosedError>[] = [];
-    await meet(async () => {
-      waiting.push(
-        failureOf(warm.run({ agent: command(`${COMMIT} never`), prompt: "x" })),
-        failureOf(warm.exec(`${COMMIT} never`)),
-      );
-      await warm.close();
-    });
-    expect(await failureOf(running)).toBeInstanceOf(ClosedError);
-    for (const error of await Promise.all(waiting)) {
-      expect(error).toBeInstanceOf(ClosedError);
-      expect(error.runId).toBeUndefined();
-    }
-    expect(subjectsOf(cwd, BRANCH)).toEqual(["Initial commit"]);
-    expect(leftovers(cwd)).toEqual([]);
+it("close() rejects the calls that wait, which have nothing to tell, and they never run", async () => {
+  const cwd = temporaryRepository();
+  const point = meetingPoint();
+  const warm = await open(cwd);
+  const running = startWaiting(warm, point);
+  const waiting: Promise<ClosedError>[] = [];
+  await point.meet(async () => {
+    waiting.push(
+      failureOf(warm.run({ agent: command(`${COMMIT} never`), prompt: "x" })),
+      failureOf(warm.exec(`${COMMIT} never`)),
+    );
+    await warm.close();
   });
+  expect(await failureOf(running)).toBeInstanceOf(ClosedError);
+  for (const error of await Promise.all(waiting)) {
+    expect(error).toBeInstanceOf(ClosedError);
+    expect(error.runId).toBeUndefined();
+  }
+  expect(subjectsOf(cwd, BRANCH)).toEqual(["Initial commit"]);
+  expect(leftovers(cwd)).toEqual([]);
 });
 
 /** The user commits a file in the worktree of a sandbox, on the host. */
@@ -208,10 +201,10 @@ const commitOnHost = ({ worktreePath }: Sandbox): void => {
   git(worktreePath, "commit", "--quiet", "-m", "By hand");
 };
 
-describe("a commit that the user makes in the worktree between two calls", () => {
-  it("is what the next one in a bind-mount sandbox starts from, and not counted as its own", async () => {
+describeWith(["bubblewrap"], "a commit that the user makes in the worktree", () => {
+  it("between two calls is what the next one in a bind-mount sandbox starts from, and not counted as its own", async () => {
     const cwd = temporaryRepository();
-    const warm = await open(cwd);
+    const warm = await open(cwd, PLAIN.bubblewrap());
     await warm.exec(`${COMMIT} first`);
     commitOnHost(warm);
     const agent = command(`git log -1 --format=%s; cat by-hand.txt; git status --short; ${COMMIT} next`);
@@ -222,31 +215,33 @@ describe("a commit that the user makes in the worktree between two calls", () =>
     expect(await warm.close()).toEqual({ commits: [], warnings: [] });
   });
 
-  it("cannot get into an isolated sandbox: the next call says so, and the commit stays on the branch", async () => {
+  it("during a run stays on the branch, also when the sandbox is closed", async () => {
     const cwd = temporaryRepository();
-    const warm = await open(cwd, PLAIN.isolated());
-    await warm.exec(`${COMMIT} first`);
-    commitOnHost(warm);
-    const calls = [() => warm.run({ agent: command("true"), prompt: "x" }), () => warm.exec("true")];
-    for (const call of calls) {
-      const message = expect.stringMatching(/agent\/work has got commits on the host.*make another one/);
-      expect(await failureOf(call())).toMatchObject({ name: "SandboxError", message });
-    }
+    const point = meetingPoint();
+    const warm = await open(cwd, point.sandboxes.bubblewrap());
+    const running = startWaiting(warm, point);
+    await point.meet(() => commitOnHost(warm));
+    const error = await failureOf(running);
+    expect(error).toMatchObject({ name: "BranchMovedError", movedBranch: BRANCH });
+    expect(await failureOf(warm.exec("true"))).toMatchObject({ name: "SandboxError" });
     await warm.close();
-    expect(subjectsOf(cwd, BRANCH)).toEqual(["By hand", "first", "Initial commit"]);
-    const next = await open(cwd, PLAIN.isolated());
-    expect((await next.exec("cat by-hand.txt")).stdout).toBe("by hand\n");
+    expect(subjectsOf(cwd, BRANCH)).toEqual(["By hand", "Initial commit"]);
+    expect(git(cwd, "log", "-1", "--format=%s", error.keptRef)).toBe("first");
   });
 });
 
-it("a commit that the user makes during a run stays on the branch, also when the sandbox is closed", async () => {
+it("a commit that the user makes in the worktree between two calls cannot get into an isolated sandbox: the next call says so, and the commit stays on the branch", async () => {
   const cwd = temporaryRepository();
-  const { warm, running, meet } = await withWaitingAgent(cwd);
-  await meet(() => commitOnHost(warm));
-  const error = await failureOf(running);
-  expect(error).toMatchObject({ name: "BranchMovedError", movedBranch: BRANCH });
-  expect(await failureOf(warm.exec("true"))).toMatchObject({ name: "SandboxError" });
+  const warm = await open(cwd);
+  await warm.exec(`${COMMIT} first`);
+  commitOnHost(warm);
+  const calls = [() => warm.run({ agent: command("true"), prompt: "x" }), () => warm.exec("true")];
+  for (const call of calls) {
+    const message = expect.stringMatching(/agent\/work has got commits on the host.*make another one/);
+    expect(await failureOf(call())).toMatchObject({ name: "SandboxError", message });
+  }
   await warm.close();
-  expect(subjectsOf(cwd, BRANCH)).toEqual(["By hand", "Initial commit"]);
-  expect(git(cwd, "log", "-1", "--format=%s", error.keptRef)).toBe("first");
+  expect(subjectsOf(cwd, BRANCH)).toEqual(["By hand", "first", "Initial commit"]);
+  const next = await open(cwd);
+  expect((await next.exec("cat by-hand.txt")).stdout).toBe("by hand\n");
 });

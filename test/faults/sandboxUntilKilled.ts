@@ -12,28 +12,26 @@ export interface SandboxOrder {
   readonly image: string;
   /** One list for each run. */
   readonly runs: readonly (readonly ScriptedStep[])[];
-  /** Files that say how far it has come. */
+  /** For files that say how far it has come. Host and sandbox see it at the same path. */
   readonly marks: string;
   readonly closes: boolean;
   /** The sandbox is over a worktree that lasts by itself. */
-  readonly isInWorktree?: boolean;
+  readonly isInWorktree: boolean;
 }
 
 const order = JSON.parse(process.argv[2] ?? "") as SandboxOrder;
-const mark = (name: string) => writeFileSync(join(order.marks, name), "");
-const { branch, cwd } = order;
-const provider = order.provider === "docker" ? docker({ image: order.image }) : bubblewrap();
+const { branch, cwd, image, marks } = order;
+const mounts = [{ hostPath: marks, sandboxPath: marks }];
+const mark = (name: string) => writeFileSync(join(marks, name), "");
+const provider = order.provider === "docker" ? docker({ image, mounts }) : bubblewrap({ mounts });
 const open = async () => {
   if (!order.isInWorktree) return createSandbox({ branch, sandbox: provider, cwd });
   const worktree = await createWorktree({ branchStrategy: { type: "branch", branch }, cwd });
   return worktree.createSandbox({ sandbox: provider });
 };
 const sandbox = await open();
-mark("open");
-for (const [number, steps] of order.runs.entries()) {
-  await sandbox.run({ agent: scripted(steps), prompt: "Work" });
-  mark(`run-${number + 1}`);
-}
+const logging = { type: "file", quiet: true } as const;
+for (const steps of order.runs) await sandbox.run({ agent: scripted(steps), prompt: "Work", logging });
 mark("idle");
 if (order.closes) await sandbox.close();
 else setInterval(() => {}, 1000);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { hang, sandboxFlags } from "../cli/hangingRuns.ts";
 import { makeSuite, readIndex, recordsOf, resultsIn, runScenarios, sh, spec } from "../cli/scenarioSuites.ts";
-import { startCli } from "../cli/startCli.ts";
+import { runCliProcess, startCli } from "../cli/startCli.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -83,7 +83,9 @@ test("A project that cannot be removed is told of, and the others are executed",
     pages: { a: spec({ steps: [{ cmd: ["chattr", "+i", "base.txt"] }] }), b: spec() },
   });
   const options = { env: { TMPDIR: disk } };
-  const { exitCode, stderr } = await runScenarios(cwd, ["--concurrency=1"], options);
+  // In a process of its own: the next one removes what belongs to nobody.
+  const run = ["scenario", "run", "--concurrency=1"];
+  const { exitCode, stderr } = await runCliProcess(run, { cwd, ...options });
   expect(exitCode).toBe(2);
   expect(stderr).toMatch(/^error: a: The project is still there, .*base\.txt.*rm -rf .*-a$/m);
   expect(resultsIn(cwd)).toEqual({ a: "passing", b: "passing" });

@@ -7,39 +7,46 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { fireOnHost } from "../security/gitPayloads.ts";
 import { locksOf, play, STRATEGIES, shell } from "../security/support.ts";
 import { branchStrategy, leaveDirty, subjects, task, work, worktreeIn } from "./worktrees.ts";
 
 describe("a worktree whose", () => {
-  const calls: [string, (worktree: Worktree) => Promise<unknown>][] = [
-    ["run()", (worktree) => work(worktree, [{ commit: "Never" }])],
-    ["createSandbox()", (worktree) => worktree.createSandbox({ sandbox: testIsolated() })],
+  const calls: ((worktree: Worktree) => Promise<unknown>)[] = [
+    (worktree) => work(worktree, [{ commit: "Never" }]),
+    (worktree) => worktree.createSandbox({ sandbox: testIsolated() }),
   ];
 
-  it.each(calls)("branch the user has deleted says so in %s, and can be closed", async (_, call) => {
+  it("branch the user has deleted says so in every call, and can be closed", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd);
     git(cwd, "update-ref", "-d", "refs/heads/agent/work");
-    const error = await call(worktree).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(BranchDeletedError);
-    expect((error as Error).message).toContain("agent/work was deleted");
+    for (const call of calls) {
+      const error = await call(worktree).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(BranchDeletedError);
+      expect((error as Error).message).toContain("agent/work was deleted");
+    }
     const { warnings, preservedWorktreePath } = await worktree.close();
     expect(preservedWorktreePath).toBe(worktree.worktreePath);
     expect(warnings).toEqual([expect.stringContaining("refs/sanddune/runs/")]);
     expect(locksOf(cwd)).toEqual([]);
   });
 
-  it.each(calls)("directory the user has deleted says so in %s", async (_, call) => {
+  it("directory the user has deleted says so in every call", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd);
     rmSync(worktree.worktreePath, { recursive: true });
-    const error = await call(worktree).catch((reason: unknown) => reason);
-    expect(error).toBeInstanceOf(SandduneError);
-    expect((error as Error).message).toContain(worktree.worktreePath);
+    for (const call of calls) {
+      const error = await call(worktree).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(SandduneError);
+      expect((error as Error).message).toContain(worktree.worktreePath);
+    }
     await worktree.close();
   });
+});
 
+describeWith(["bubblewrap"], "a worktree with a bind-mount sandbox whose", () => {
   it("directory the user has deleted is not said to be kept when it is closed, and the branch can be used again", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd);
@@ -76,37 +83,34 @@ it("a kept worktree that the user has emptied is made anew", async () => {
   expect(leftovers(cwd)).toEqual([]);
 });
 
-describe("a repository inside a worktree", () => {
-  const plant = (fire: string) => `git init -q sub; git -C sub config core.fsmonitor '${fire}; :'`;
-
-  it.each<[string, (worktree: Worktree, line: string) => Promise<unknown>]>([
-    ["worktree.run()", (worktree, line) => work(worktree, [shell(line)])],
-    [
-      "sandbox.run()",
-      async (worktree, line) =>
-        (await worktree.createSandbox({ sandbox: bubblewrap() })).run(task(shell(line))),
-    ],
-    [
-      "sandbox.exec()",
-      async (worktree, line) => (await worktree.createSandbox({ sandbox: bubblewrap() })).exec(line),
-    ],
-  ])("that an agent has made is disarmed before %s resolves", async (_, call) => {
+describeWith(["bubblewrap"], "a repository inside a worktree", () => {
+  it("that an agent has made is disarmed before worktree.run(), sandbox.run() or sandbox.exec() resolves", async () => {
     const worktree = await worktreeIn(temporaryRepository());
     const canaries = temporaryDirectory();
-    const sub = join(worktree.worktreePath, "sub");
-    await call(worktree, plant(fireOnHost(join(canaries, "fired"))));
-    expect(existsSync(sub)).toBe(true);
-    expect(existsSync(join(sub, ".git"))).toBe(false);
-    execFileSync("git", ["status"], { cwd: sub, stdio: "ignore" });
-    expect(readdirSync(canaries)).toEqual([]);
+    const plant = (name: string) =>
+      `git init -q ${name}; git -C ${name} config core.fsmonitor '${fireOnHost(join(canaries, name))}; :'`;
+    const expectDisarmed = (name: string) => {
+      const path = join(worktree.worktreePath, name);
+      expect(existsSync(path)).toBe(true);
+      expect(existsSync(join(path, ".git"))).toBe(false);
+      execFileSync("git", ["status"], { cwd: path, stdio: "ignore" });
+      expect(readdirSync(canaries)).toEqual([]);
+    };
+    await work(worktree, [shell(plant("one"))], bubblewrap());
+    expectDisarmed("one");
+    const sandbox = await worktree.createSandbox({ sandbox: bubblewrap() });
+    await sandbox.run(task(shell(plant("two"))));
+    expectDisarmed("two");
+    await sandbox.exec(plant("three"));
+    expectDisarmed("three");
     await worktree.close();
   });
 
   it("that the user has made there between two runs is left alone", async () => {
     const worktree = await worktreeIn(temporaryRepository());
-    await work(worktree, [{ commit: "One" }]);
+    await work(worktree, [{ commit: "One" }], bubblewrap());
     git(worktree.worktreePath, "init", "--quiet", "vendor");
-    const { warnings } = await work(worktree, [shell("ls vendor")]);
+    const { warnings } = await work(worktree, [shell("ls vendor")], bubblewrap());
     expect(existsSync(join(worktree.worktreePath, "vendor/.git"))).toBe(true);
     expect(warnings).toEqual([]);
     await worktree.close();

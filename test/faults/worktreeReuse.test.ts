@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createSandbox, HookFailedError } from "../../src/index.ts";
@@ -6,6 +6,7 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import {
   failureOf,
@@ -24,18 +25,6 @@ class Changed {
   readonly why = "the user changed their mind";
 }
 
-/** A worktree that was kept although it is clean. */
-const leaveClean = async (cwd: string): Promise<string> => {
-  const controller = new AbortController();
-  const { sandboxes, wait, meet } = meetingPoint();
-  const options = { branchStrategy, sandbox: sandboxes.bubblewrap(), signal: controller.signal };
-  const running = play(cwd, [wait], options).catch(() => undefined);
-  await meet(() => controller.abort());
-  await running;
-  const worktrees = join(cwd, ".sanddune/worktrees");
-  return join(worktrees, readdirSync(worktrees).find((name) => name !== ".gitignore") as string);
-};
-
 describe.each<[string, (cwd: string) => Promise<{ readonly warnings: readonly string[] }>]>([
   [
     "createWorktree()",
@@ -47,11 +36,11 @@ describe.each<[string, (cwd: string) => Promise<{ readonly warnings: readonly st
   [
     "createSandbox()",
     async (cwd) => {
-      await using sandbox = await createSandbox({ cwd, branch: "agent/work", sandbox: bubblewrap() });
+      await using sandbox = await createSandbox({ cwd, branch: "agent/work", sandbox: testIsolated() });
       return sandbox;
     },
   ],
-  ["run()", (cwd) => play(cwd, [], { branchStrategy })],
+  ["run()", (cwd) => play(cwd, [], { branchStrategy, sandbox: testIsolated() })],
 ])("%s on a branch whose worktree was kept", (_, open) => {
   it("takes it over and says so, if there is uncommitted work in it", async () => {
     const cwd = temporaryRepository();
@@ -60,14 +49,15 @@ describe.each<[string, (cwd: string) => Promise<{ readonly warnings: readonly st
     expect(readFileSync(join(path, "open.txt"), "utf8")).toBe("open\n");
     expect(locksOf(cwd)).toEqual([]);
   });
+});
 
-  it("takes it over without a word, if it is clean", async () => {
-    const cwd = temporaryRepository();
-    const path = await leaveClean(cwd);
-    expect(git(path, "status", "--porcelain")).toBe("");
-    expect((await open(cwd)).warnings).toEqual([]);
-    expect(leftovers(cwd)).toEqual([]);
-  });
+it("createWorktree() on a branch whose worktree was kept takes it over without a word, if it is clean", async () => {
+  const cwd = temporaryRepository();
+  const path = await leaveDirty(cwd);
+  rmSync(join(path, "open.txt"));
+  await using worktree = await worktreeIn(cwd);
+  expect(worktree.worktreePath).toBe(path);
+  expect(worktree.warnings).toEqual([]);
 });
 
 describe("createWorktree() that does not come to an end", () => {
@@ -97,22 +87,17 @@ describe("createWorktree() that does not come to an end", () => {
     ],
   ];
 
-  it.each(WAYS)("%s leaves nothing behind", async (_, fail) => {
+  it.each(WAYS)("%s leaves nothing behind, but uncommitted work that it has only found", async (_, fail) => {
     const cwd = temporaryRepository();
     const before = userRefs(cwd);
     await fail(cwd);
     expect(userRefs(cwd)).toBe(before);
     expect(leftovers(cwd)).toEqual([]);
-  });
 
-  it.each(WAYS)("%s never removes uncommitted work that it has only found", async (_, fail) => {
-    const cwd = temporaryRepository();
     const path = await leaveDirty(cwd);
     await fail(cwd);
     expect(readFileSync(join(path, "open.txt"), "utf8")).toBe("open\n");
     expect(locksOf(cwd)).toEqual([]);
-    expect((await play(cwd, [{ commit: "Next" }], { branchStrategy })).commits).toHaveLength(1);
-    expect(leftovers(cwd)).toEqual([]);
   });
 
   it("because it was aborted before it began creates nothing", async () => {
@@ -124,44 +109,47 @@ describe("createWorktree() that does not come to an end", () => {
   });
 });
 
-describe.each(["bubblewrap", "isolated"] as const)("a run in a worktree, in %s, that is aborted", (name) => {
-  it("rejects with the caller's reason, and the worktree goes on with what it left", async () => {
-    const cwd = temporaryRepository();
-    const worktree = await worktreeIn(cwd);
-    const controller = new AbortController();
-    const reason = new Changed();
-    const { sandboxes, wait, meet } = meetingPoint();
-    const steps = [{ commit: "One" }, shell("echo half > open.txt"), wait, { commit: "Never" }];
-    const running = expect(work(worktree, steps, sandboxes[name](), controller.signal)).rejects.toBe(reason);
-    await meet(async () => {
-      controller.abort(reason);
-      await running;
+for (const name of ["bubblewrap", "isolated"] as const) {
+  describeWith(name === "isolated" ? [] : [name], `a run in a worktree, in ${name}, that is aborted`, () => {
+    it("rejects with the caller's reason, and the worktree goes on with what it left", async () => {
+      const cwd = temporaryRepository();
+      const worktree = await worktreeIn(cwd);
+      const controller = new AbortController();
+      const reason = new Changed();
+      const { sandboxes, wait, meet } = meetingPoint();
+      const steps = [{ commit: "One" }, shell("echo half > open.txt"), wait, { commit: "Never" }];
+      const running = expect(work(worktree, steps, sandboxes[name](), controller.signal)).rejects.toBe(
+        reason,
+      );
+      await meet(async () => {
+        controller.abort(reason);
+        await running;
+      });
+      expect(subjects(cwd)).toBe("One");
+      await work(worktree, [shell("cat open.txt > seen.txt"), { commit: "Two" }], sandboxes[name]());
+      expect(git(cwd, "show", "agent/work:seen.txt")).toBe("half");
+      expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
+      expect(leftovers(cwd)).toEqual([]);
     });
-    expect(subjects(cwd)).toBe("One");
-    await work(worktree, [shell("cat open.txt > seen.txt"), { commit: "Two" }], sandboxes[name]());
-    expect(git(cwd, "show", "agent/work:seen.txt")).toBe("half");
-    expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
-    expect(leftovers(cwd)).toEqual([]);
   });
+}
 
-  it("while it waits for its turn ends at once, and the one before it is not disturbed", async () => {
-    const cwd = temporaryRepository();
-    const worktree = await worktreeIn(cwd);
-    const controller = new AbortController();
-    const reason = new Changed();
-    const { sandboxes, wait, meet } = meetingPoint();
-    const first = work(worktree, [wait, { commit: "First" }], sandboxes[name]());
-    await meet(async () => {
-      const waiting = work(worktree, [{ commit: "Never" }], sandboxes[name](), controller.signal);
-      const second = expect(waiting).rejects.toBe(reason);
-      controller.abort(reason);
-      await second;
-    });
-    expect((await first).commits).toHaveLength(1);
-    await work(worktree, [{ commit: "Third" }], sandboxes[name]());
-    expect(subjects(cwd)).toBe("First\nThird");
-    await worktree.close();
+it("a run in a worktree that is aborted while it waits for its turn ends at once, and the one before it is not disturbed", async () => {
+  const cwd = temporaryRepository();
+  const worktree = await worktreeIn(cwd);
+  const controller = new AbortController();
+  const reason = new Changed();
+  const { wait, meet } = meetingPoint();
+  const first = work(worktree, [wait, { commit: "First" }]);
+  await meet(async () => {
+    const second = expect(work(worktree, [{ commit: "Never" }], testIsolated(), controller.signal));
+    const rejected = second.rejects.toBe(reason);
+    controller.abort(reason);
+    await rejected;
   });
+  expect((await first).commits).toHaveLength(1);
+  await worktree.close();
+  expect(subjects(cwd)).toBe("First");
 });
 
 it("what arrives on the target branch while an isolated sandbox is made is not taken for the agent's", async () => {
@@ -179,41 +167,47 @@ it("what arrives on the target branch while an isolated sandbox is made is not t
   expect(leftovers(cwd)).toEqual([]);
 });
 
-it("5 worktrees with merge-to-head in one repository land two runs each, all at once, and leave nothing behind", async () => {
-  const cwd = temporaryRepository();
-  const numbers = [0, 1, 2, 3, 4];
-  const closed = await Promise.all(
-    numbers.map(async (number) => {
-      const worktree = await worktreeIn(cwd, { branchStrategy: STRATEGIES["merge-to-head"] });
-      for (const [name, make] of Object.entries(SANDBOXES)) {
-        const path = `${number}-${name}.txt`;
-        const { commits, warnings } = await work(
-          worktree,
-          [{ commit: path, files: { [path]: "x\n" } }],
-          make(),
-        );
-        expect(commits.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha))).toEqual([path]);
-        expect(warnings).toEqual([]);
-      }
-      return worktree.close();
-    }),
-  );
-  expect(closed).toEqual(numbers.map(() => ({ commits: [], warnings: [] })));
-  expect(git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n")).toHaveLength(11);
-  expect(git(cwd, "ls-tree", "--name-only", "main").split("\n")).toHaveLength(11);
-  expect(git(cwd, "status", "--porcelain")).toBe("");
-  expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
-  expect(leftovers(cwd)).toEqual([]);
-}, 120_000);
+describeWith(["bubblewrap"], "in bind-mount sandboxes", () => {
+  it("2 worktrees with merge-to-head in one repository land two runs each, all at once, and leave nothing behind", async () => {
+    const cwd = temporaryRepository();
+    const numbers = [0, 1];
+    const closed = await Promise.all(
+      numbers.map(async (number) => {
+        const worktree = await worktreeIn(cwd, { branchStrategy: STRATEGIES["merge-to-head"] });
+        for (const [name, make] of Object.entries(SANDBOXES)) {
+          const path = `${number}-${name}.txt`;
+          const { commits, warnings } = await work(
+            worktree,
+            [{ commit: path, files: { [path]: "x\n" } }],
+            make(),
+          );
+          expect(commits.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha))).toEqual([path]);
+          expect(warnings).toEqual([]);
+        }
+        return worktree.close();
+      }),
+    );
+    expect(closed).toEqual(numbers.map(() => ({ commits: [], warnings: [] })));
+    expect(git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n")).toHaveLength(5);
+    expect(git(cwd, "ls-tree", "--name-only", "main").split("\n")).toHaveLength(5);
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
+    expect(leftovers(cwd)).toEqual([]);
+  });
 
-it("a hook that fails in a run leaves the worktree as it was, for the next one", async () => {
-  const cwd = temporaryRepository();
-  const worktree = await worktreeIn(cwd);
-  const hooks = { sandbox: { onSandboxReady: [{ command: "echo made > made.txt; exit 3" }] } };
-  const error = await failureOf(worktree.run({ ...task({ commit: "Never" }), sandbox: bubblewrap(), hooks }));
-  expect(error).toBeInstanceOf(HookFailedError);
-  expect((await work(worktree, [shell("cat made.txt"), { commit: "One" }])).commits).toHaveLength(1);
-  expect(git(cwd, "show", "agent/work:made.txt")).toBe("made");
-  await worktree.close();
-  expect(leftovers(cwd)).toEqual([]);
+  it("a hook that fails in a run leaves the worktree as it was, for the next one", async () => {
+    const cwd = temporaryRepository();
+    const worktree = await worktreeIn(cwd);
+    const hooks = { sandbox: { onSandboxReady: [{ command: "echo made > made.txt; exit 3" }] } };
+    const error = await failureOf(
+      worktree.run({ ...task({ commit: "Never" }), sandbox: bubblewrap(), hooks }),
+    );
+    expect(error).toBeInstanceOf(HookFailedError);
+    expect(
+      (await work(worktree, [shell("cat made.txt"), { commit: "One" }], bubblewrap())).commits,
+    ).toHaveLength(1);
+    expect(git(cwd, "show", "agent/work:made.txt")).toBe("made");
+    await worktree.close();
+    expect(leftovers(cwd)).toEqual([]);
+  });
 });

@@ -7,8 +7,8 @@ import {
   scripted,
   type Worktree,
 } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git } from "../helpers/repository.ts";
 import { STRATEGIES } from "../security/support.ts";
 
@@ -19,7 +19,7 @@ export const task = (...steps: ScriptedStep[]) => ({ agent: scripted(steps), pro
 export const work = (
   worktree: Worktree,
   steps: ScriptedStep[],
-  sandbox: SandboxProvider = bubblewrap(),
+  sandbox: SandboxProvider = testIsolated(),
   signal?: AbortSignal,
 ) => worktree.run({ ...task(...steps), sandbox, ...(signal && { signal }) });
 export const subjects = (cwd: string, range = "main..agent/work") =>

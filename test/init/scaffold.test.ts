@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type AgentName, agentRegistry } from "../../src/agents/registry.ts";
 import { parseEnvFile } from "../../src/env/envFile.ts";
@@ -13,6 +13,7 @@ import { type TemplateName, templates } from "../../src/init/templates.ts";
 import { readProjectConfig } from "../../src/projectConfig.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { substituteArguments } from "../../src/prompt/resolvePrompt.ts";
+import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -99,8 +100,8 @@ describe("every scaffold", () => {
   });
 
   it("has a config file that the command line understands, with the answers in it", () => {
+    const directory = temporaryDirectory();
     for (const answers of ALL) {
-      const directory = temporaryDirectory();
       writeFileSync(join(directory, "config.json"), scaffoldFor(answers, false)["config.json"] ?? "");
       const { template: _, ...expected } = answers;
       expect(readProjectConfig(directory)).toEqual(expected);
@@ -133,24 +134,26 @@ describe("every scaffold", () => {
       mkdirSync(join(directory, `${index}`));
       writeFileSync(join(directory, `${index}/main.ts`), main);
     });
+    // So that a compiler that looks at nothing is noticed.
+    mkdirSync(join(directory, "wrong"));
+    writeFileSync(join(directory, "wrong/main.ts"), 'import { run } from "sanddune"; run(7);');
+    const declarations = dirname(builtCli());
     const paths = {
-      sanddune: [join(ROOT, "src/index.ts")],
-      "sanddune/sandboxes/*": [join(ROOT, "src/sandboxes/*.ts")],
+      sanddune: [join(declarations, "index.d.ts")],
+      "sanddune/sandboxes/*": [join(declarations, "sandboxes/*.d.ts")],
     };
     const compilerOptions = { paths, typeRoots: [join(ROOT, "node_modules/@types")] };
     writeFileSync(
       join(directory, "tsconfig.json"),
       JSON.stringify({ extends: join(ROOT, "tsconfig.json"), include: ["*/main.ts"], compilerOptions }),
     );
-    const complaints = () =>
-      spawnSync(process.execPath, [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", directory], {
-        encoding: "utf8",
-      }).stdout;
-    expect(complaints()).toBe("");
-
-    // So that a compiler that looks at nothing is noticed.
-    writeFileSync(join(directory, "0/main.ts"), 'import { run } from "sanddune"; run(7);');
-    expect(complaints()).toContain("0/main.ts");
+    const { stdout } = spawnSync(
+      process.execPath,
+      [join(ROOT, "node_modules/typescript/bin/tsc"), "-p", directory],
+      { cwd: directory, encoding: "utf8" },
+    );
+    const complaints = stdout.split("\n").filter((line) => /^\S/.test(line));
+    expect(complaints).toEqual([expect.stringMatching(/^wrong\/main\.ts\(/)]);
   });
 });
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { type AgentProvider, run } from "../../src/index.ts";
+import { expect, it } from "vitest";
+import { type AgentProvider, createSandbox } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 
@@ -7,29 +7,41 @@ const bug = () => {
   throw new TypeError("their bug");
 };
 
-describe("an agent provider of somebody else's that throws", () => {
-  it.each<[string, Partial<AgentProvider>]>([
-    ["building the command", { buildCommand: bug }],
-    ["reading the output", { createParser: () => bug }],
-  ])("while %s is named", async (what, wrong) => {
-    const agent: AgentProvider = {
-      name: "theirs",
-      buildCommand: () => ({ command: "echo hi", stdin: "" }),
-      createParser: () => () => [],
-      ...wrong,
-    };
-    const error = await run({
-      agent,
-      sandbox: testIsolated(),
-      cwd: temporaryRepository(),
-      prompt: "x",
-    }).catch((reason) => reason);
-    expect(error).toMatchObject({ name: "AgentFailedError", agent: "theirs" });
-    expect(error.message).toContain(`threw while ${what} (TypeError: their bug)`);
+/** Runs agents one after the other, and tells how each run ended: with nothing, or with its error. */
+const endings = async (agents: Readonly<Record<string, AgentProvider>>) => {
+  await using sandbox = await createSandbox({
+    ...{ branch: "agent/work", sandbox: testIsolated(), cwd: temporaryRepository() },
+  });
+  const ends: Record<string, unknown> = {};
+  for (const [name, agent] of Object.entries(agents)) {
+    ends[name] = await sandbox.run({ agent, prompt: "x", completionTimeoutSeconds: 0.2 }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+  }
+  return ends;
+};
+
+it("an agent provider of somebody else's that throws is named, and what it was doing", async () => {
+  const theirs = (wrong: Partial<AgentProvider>): AgentProvider => ({
+    name: "theirs",
+    buildCommand: () => ({ command: "echo hi", stdin: "" }),
+    createParser: () => () => [],
+    ...wrong,
+  });
+  const threwWhile = (what: string) => ({
+    ...{ name: "AgentFailedError", agent: "theirs" },
+    message: expect.stringContaining(`threw while ${what} (TypeError: their bug)`),
+  });
+  expect(
+    await endings({ building: theirs({ buildCommand: bug }), reading: theirs({ createParser: () => bug }) }),
+  ).toMatchObject({
+    building: threwWhile("building the command"),
+    reading: threwWhile("reading the output"),
   });
 });
 
-describe("an agent that reports its own end", () => {
+it("an agent that reports its own end has succeeded or failed as it says, and failed when it says nothing; it is not waited for when it lingers", async () => {
   const reporting = (command: string): AgentProvider => ({
     name: "reporting",
     reportsResult: true,
@@ -40,31 +52,19 @@ describe("an agent that reports its own end", () => {
       return [{ type: "text", text: `${line}\n` }];
     },
   });
-  const outcome = (command: string) =>
-    run({
-      agent: reporting(command),
-      sandbox: testIsolated(),
-      cwd: temporaryRepository(),
-      prompt: "x",
-      completionTimeoutSeconds: 0.2,
-    }).then(
-      () => "success",
-      (error) => error.message as string,
-    );
-
-  it("has succeeded when it says so, whatever its exit code", async () => {
-    expect(await outcome("echo OK; exit 1")).toBe("success");
-  });
-
-  it("has failed when it says so, even with exit code 0", async () => {
-    expect(await outcome("echo BAD; exit 0")).toContain("the model refused");
-  });
-
-  it("has failed when it says nothing", async () => {
-    expect(await outcome("echo hello; exit 0")).toContain("ended without saying that its turn was over");
-  });
-
-  it("is not waited for when it lingers after its turn", async () => {
-    expect(await outcome("echo OK; sleep 1000")).toBe("success");
+  expect(
+    await endings({
+      good: reporting("echo OK; exit 1"),
+      bad: reporting("echo BAD; exit 0"),
+      silent: reporting("echo hello; exit 0"),
+      lingering: reporting("echo OK; sleep 1000"),
+    }),
+  ).toEqual({
+    good: undefined,
+    bad: expect.objectContaining({ message: expect.stringContaining("the model refused") }),
+    silent: expect.objectContaining({
+      message: expect.stringContaining("ended without saying that its turn was over"),
+    }),
+    lingering: undefined,
   });
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import {
   AgentAuthenticationError,
   AgentFailedError,
@@ -18,6 +18,7 @@ import { AGENTS_IN_SANDBOX, agentMount, pinnedPackage } from "../helpers/agents.
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { afterTest, describeSideBySide } from "../helpers/sideBySide.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { failureOf } from "../security/support.ts";
 
@@ -33,7 +34,7 @@ const serve = async (answer: (request: IncomingMessage, response: ServerResponse
     answer(request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
+  afterTest(() => {
     server.closeAllConnections();
     server.close();
   });
@@ -102,92 +103,6 @@ const marked = (mark: string): string[] =>
     }
   });
 
-describeWith(["cursor sdk", "bubblewrap"], "Cursor's real SDK", () => {
-  it.each([
-    [401, AgentAuthenticationError],
-    [429, AgentRateLimitError],
-    [503, AgentOverloadedError],
-  ])("whose servers answer with %d fails with an error of that kind", async (status, type) => {
-    const { url, paths } = await backend(status);
-    const error = await failure({ ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } });
-    expect(error).toBeInstanceOf(type);
-    expect(paths).not.toEqual([]);
-  });
-
-  it("is also found in the directory that CURSOR_SDK names", async () => {
-    const { url } = await backend(401);
-    const env = { CURSOR_SDK: `${MODULES}/@cursor/sdk`, CURSOR_API_KEY: "fake", CURSOR_BACKEND_URL: url };
-    expect(await failure({ ...SDK, env })).toBeInstanceOf(AgentAuthenticationError);
-  });
-
-  it("without a key does not even ask", async () => {
-    const { url, paths } = await backend(401);
-    const env = { NODE_PATH: MODULES, CURSOR_API_KEY: "", CURSOR_BACKEND_URL: url };
-    const error = await failure({ ...SDK, env });
-    expect(error).toBeInstanceOf(AgentAuthenticationError);
-    expect(error).toMatchObject({ problem: "CURSOR_API_KEY is not set" });
-    expect(paths).toEqual([]);
-  });
-
-  it("that is not installed, nor the CLI, is missed with the line that installs it", async () => {
-    const error = await failure({ ...SDK, env: { CURSOR_API_KEY: "fake" } });
-    expect(error).toBeInstanceOf(AgentNotFoundError);
-    expect(error).toMatchObject({ program: "cursor-agent" });
-    expect(error.message).toContain(`  npm install --global ${pinnedPackage("cursor")}`);
-  });
-
-  it("begins the MCP servers that it is given, with their settings", async () => {
-    const cwd = temporaryRepository();
-    const greeters: unknown[] = [];
-    const web = await serve(({ headers }, response) => {
-      greeters.push(headers["x-greeter"]);
-      response.writeHead(404).end();
-    });
-    const { hostPath, ...meeting } = { hostPath: temporaryDirectory(), sandboxPath: "/opt/meeting" };
-    const { url } = await lettingIn();
-    const controller = new AbortController();
-    const options = {
-      signal: controller.signal,
-      mcpServers: {
-        lines: {
-          command: "sh",
-          args: ["-c", `printf %s "$GREETER$SANDDUNE_MCP_CONFIG" >${meeting.sandboxPath}/greeter`],
-          env: { GREETER: "Ada B" },
-        },
-        web: { url: `${web.url}/mcp`, headers: { "x-greeter": "Grace" } },
-      },
-    };
-    const place = {
-      ...SDK,
-      env: { ...SDK.env, CURSOR_BACKEND_URL: url },
-      mounts: [{ hostPath, ...meeting }],
-    };
-    const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
-    const hasBegun = () => existsSync(join(hostPath, "greeter")) && greeters.length > 0;
-    await Promise.race([running, waitFor(hasBegun)]);
-    controller.abort("enough");
-    expect(await running).toBe("enough");
-    expect(readFileSync(join(hostPath, "greeter"), "utf8")).toBe("Ada B");
-    expect(new Set(greeters)).toEqual(new Set(["Grace"]));
-    expect(web.paths[0]).toBe("/mcp");
-  });
-
-  it("that is aborted while its servers do not answer leaves no process behind", async () => {
-    const cwd = temporaryRepository();
-    const { url, paths } = await backend();
-    const mark = `composer-${process.pid}`;
-    const controller = new AbortController();
-    const options = { agent: cursor(mark), signal: controller.signal };
-    const place = { ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } };
-    const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
-    await waitFor(() => paths.length > 0);
-    expect(marked(mark)).not.toEqual([]);
-    controller.abort("enough");
-    expect(await running).toBe("enough");
-    await waitFor(() => marked(mark).length === 0, 5000);
-  });
-});
-
 /** A directory with a program that is called as one of Cursor's needs. */
 const programs = (named: Readonly<Record<string, string>>): Place => {
   const directory = temporaryDirectory();
@@ -212,42 +127,130 @@ echo '{"type":"assistant","message":{"role":"assistant","content":[{"type":"text
 echo '{"type":"result","subtype":"success","is_error":false,"result":"","session_id":"c-1"}'
 `;
 
-describeWith(["bubblewrap"], "a stand-in for Cursor's CLI", () => {
-  it("is used where it is installed", async () => {
-    const cwd = temporaryRepository();
-    const result = await runCursor(cwd, programs({ "cursor-agent": CLI }));
-    expect(result.warnings).toEqual([]);
-    expect(result.completionSignal).toBe("<promise>COMPLETE</promise>");
-    expect(result.iterations).toMatchObject([{ sessionId: "c-1" }]);
-    expect(result.commits).toHaveLength(1);
-    expect(git(cwd, "show", "agent/work:prompt.txt")).toBe("Greet the world, and commit.");
-    expect(leftovers(cwd)).toEqual([]);
-  });
-
-  it("is told where a prompt of a megabyte is", async () => {
-    const cwd = temporaryRepository();
-    await runCursor(cwd, programs({ "cursor-agent": CLI }), { prompt: "x".repeat(1024 * 1024) });
-    expect(git(cwd, "show", "agent/work:prompt.txt")).toMatch(
-      /^Your task is written in the file \/\S+\. Read/,
-    );
-  });
-
-  it("that says on stderr that nobody is logged in fails with an authentication error", async () => {
-    const source =
-      "#!/bin/sh\necho \"Error: Authentication required. Please run 'cursor-agent login'\" >&2\nexit 1\n";
-    expect(await failure(programs({ "cursor-agent": source }))).toBeInstanceOf(AgentAuthenticationError);
-  });
-});
-
 const OLD_NODE = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
 
-describeWith(["cursor sdk", "bubblewrap"], "Cursor's SDK with another Node.js", () => {
-  it.skipIf(OLD_NODE === undefined || Number(process.versions.node.split(".")[0]) >= 22)(
-    "says which one it needs, where that is too old",
-    async () => {
-      const error = await failure({ env: SDK.env });
-      expect(error).toBeInstanceOf(AgentFailedError);
-      expect(error).toMatchObject({ problem: expect.stringMatching(/needs Node\.js 22\.13, and this is/) });
-    },
-  );
+describeSideBySide("Cursor", () => {
+  describeWith(["cursor sdk", "bubblewrap"], "Cursor's real SDK", () => {
+    it.each([
+      [401, AgentAuthenticationError],
+      [429, AgentRateLimitError],
+      [503, AgentOverloadedError],
+    ])("whose servers answer with %d fails with an error of that kind", async (status, type) => {
+      const { url, paths } = await backend(status);
+      const error = await failure({ ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } });
+      expect(error).toBeInstanceOf(type);
+      expect(paths).not.toEqual([]);
+    });
+
+    it("is also found in the directory that CURSOR_SDK names", async () => {
+      const { url } = await backend(401);
+      const env = { CURSOR_SDK: `${MODULES}/@cursor/sdk`, CURSOR_API_KEY: "fake", CURSOR_BACKEND_URL: url };
+      expect(await failure({ ...SDK, env })).toBeInstanceOf(AgentAuthenticationError);
+    });
+
+    it("without a key does not even ask", async () => {
+      const { url, paths } = await backend(401);
+      const env = { NODE_PATH: MODULES, CURSOR_API_KEY: "", CURSOR_BACKEND_URL: url };
+      const error = await failure({ ...SDK, env });
+      expect(error).toBeInstanceOf(AgentAuthenticationError);
+      expect(error).toMatchObject({ problem: "CURSOR_API_KEY is not set" });
+      expect(paths).toEqual([]);
+    });
+
+    it("that is not installed, nor the CLI, is missed with the line that installs it", async () => {
+      const error = await failure({ ...SDK, env: { CURSOR_API_KEY: "fake" } });
+      expect(error).toBeInstanceOf(AgentNotFoundError);
+      expect(error).toMatchObject({ program: "cursor-agent" });
+      expect(error.message).toContain(`  npm install --global ${pinnedPackage("cursor")}`);
+    });
+
+    it("begins the MCP servers that it is given, with their settings", async () => {
+      const cwd = temporaryRepository();
+      const greeters: unknown[] = [];
+      const web = await serve(({ headers }, response) => {
+        greeters.push(headers["x-greeter"]);
+        response.writeHead(404).end();
+      });
+      const { hostPath, ...meeting } = { hostPath: temporaryDirectory(), sandboxPath: "/opt/meeting" };
+      const { url } = await lettingIn();
+      const controller = new AbortController();
+      const options = {
+        signal: controller.signal,
+        mcpServers: {
+          lines: {
+            command: "sh",
+            args: ["-c", `printf %s "$GREETER$SANDDUNE_MCP_CONFIG" >${meeting.sandboxPath}/greeter`],
+            env: { GREETER: "Ada B" },
+          },
+          web: { url: `${web.url}/mcp`, headers: { "x-greeter": "Grace" } },
+        },
+      };
+      const place = {
+        ...SDK,
+        env: { ...SDK.env, CURSOR_BACKEND_URL: url },
+        mounts: [{ hostPath, ...meeting }],
+      };
+      const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
+      const hasBegun = () => existsSync(join(hostPath, "greeter")) && greeters.length > 0;
+      await Promise.race([running, waitFor(hasBegun, 100_000)]);
+      controller.abort("enough");
+      expect(await running).toBe("enough");
+      expect(readFileSync(join(hostPath, "greeter"), "utf8")).toBe("Ada B");
+      expect(new Set(greeters)).toEqual(new Set(["Grace"]));
+      expect(web.paths[0]).toBe("/mcp");
+    });
+
+    it("that is aborted while its servers do not answer leaves no process behind", async () => {
+      const cwd = temporaryRepository();
+      const { url, paths } = await backend();
+      const mark = `composer-${process.pid}`;
+      const controller = new AbortController();
+      const options = { agent: cursor(mark), signal: controller.signal };
+      const place = { ...SDK, env: { ...SDK.env, CURSOR_BACKEND_URL: url } };
+      const running = runCursor(cwd, place, options).catch((reason: unknown) => reason);
+      await waitFor(() => paths.length > 0, 100_000);
+      expect(marked(mark)).not.toEqual([]);
+      controller.abort("enough");
+      expect(await running).toBe("enough");
+      await waitFor(() => marked(mark).length === 0);
+    });
+  });
+
+  describeWith(["bubblewrap"], "a stand-in for Cursor's CLI", () => {
+    it("is used where it is installed", async () => {
+      const cwd = temporaryRepository();
+      const result = await runCursor(cwd, programs({ "cursor-agent": CLI }));
+      expect(result.warnings).toEqual([]);
+      expect(result.completionSignal).toBe("<promise>COMPLETE</promise>");
+      expect(result.iterations).toMatchObject([{ sessionId: "c-1" }]);
+      expect(result.commits).toHaveLength(1);
+      expect(git(cwd, "show", "agent/work:prompt.txt")).toBe("Greet the world, and commit.");
+      expect(leftovers(cwd)).toEqual([]);
+    });
+
+    it("is told where a prompt of a megabyte is", async () => {
+      const cwd = temporaryRepository();
+      await runCursor(cwd, programs({ "cursor-agent": CLI }), { prompt: "x".repeat(1024 * 1024) });
+      expect(git(cwd, "show", "agent/work:prompt.txt")).toMatch(
+        /^Your task is written in the file \/\S+\. Read/,
+      );
+    });
+
+    it("that says on stderr that nobody is logged in fails with an authentication error", async () => {
+      const source =
+        "#!/bin/sh\necho \"Error: Authentication required. Please run 'cursor-agent login'\" >&2\nexit 1\n";
+      expect(await failure(programs({ "cursor-agent": source }))).toBeInstanceOf(AgentAuthenticationError);
+    });
+  });
+
+  describeWith(["cursor sdk", "bubblewrap"], "Cursor's SDK with another Node.js", () => {
+    it.skipIf(OLD_NODE === undefined || Number(process.versions.node.split(".")[0]) >= 22)(
+      "says which one it needs, where that is too old",
+      async () => {
+        const error = await failure({ env: SDK.env });
+        expect(error).toBeInstanceOf(AgentFailedError);
+        expect(error).toMatchObject({ problem: expect.stringMatching(/needs Node\.js 22\.13, and this is/) });
+      },
+    );
+  });
 });

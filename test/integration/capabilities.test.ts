@@ -67,24 +67,18 @@ describe("a sandbox without root", () => {
     },
   );
 
-  it("is refused by a worktree that lasts, which lasts on", async () => {
+  it("is refused by a worktree that lasts, which lasts on and does what needs no root", async () => {
     await using worktree = await createWorktree({
       cwd: temporaryRepository(),
       branchStrategy: { type: "branch", branch: "b" },
     });
-    const { provider: sandbox, calls } = withCapabilities({ sudo: false });
+    const { provider: sandbox, calls } = withCapabilities({ sudo: false, terminal: false, liveInput: false });
     await expect(worktree.createSandbox({ sandbox, hooks })).rejects.toBeInstanceOf(SandboxUnavailableError);
     await expect(worktree.run({ agent, sandbox, hooks, prompt: "x" })).rejects.toBeInstanceOf(
       SandboxUnavailableError,
     );
     expect(calls).toEqual([]);
     await worktree.run({ agent, sandbox, hooks: harmless, prompt: "x" });
-    expect(calls).toEqual(["preflight", "create"]);
-  });
-
-  it("does what needs no root", async () => {
-    const { provider: sandbox, calls } = withCapabilities({ sudo: false, terminal: false, liveInput: false });
-    await run({ agent, sandbox, cwd: temporaryRepository(), hooks: harmless, prompt: "x" });
     expect(calls).toEqual(["preflight", "create"]);
   });
 });

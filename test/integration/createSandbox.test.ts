@@ -7,10 +7,10 @@ import {
   type CreateSandboxOptions,
   command,
   createSandbox,
+  type EnvVars,
   Output,
   run,
   type Sandbox,
-  type ScriptedStep,
   scripted,
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
@@ -23,10 +23,10 @@ import { git, temporaryDirectory, temporaryRepository } from "../helpers/reposit
 import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { callClient } from "../sandboxes/containers.ts";
 
-const SANDBOXES: [string, Runtime[], () => SandboxProvider][] = [
-  ["docker", ["docker"], () => docker({ image: TEST_IMAGE })],
-  ["bubblewrap", ["bubblewrap"], () => bubblewrap()],
-  ["test-isolated", [], () => testIsolated()],
+const SANDBOXES: [string, Runtime[], (env: EnvVars) => SandboxProvider][] = [
+  ["docker", ["docker"], (env) => docker({ image: TEST_IMAGE, env })],
+  ["bubblewrap", ["bubblewrap"], (env) => bubblewrap({ env })],
+  ["test-isolated", [], (env) => testIsolated({ env })],
 ];
 const BRANCH = "agent/work";
 
@@ -37,11 +37,6 @@ const open = async (cwd: string, options: Partial<CreateSandboxOptions> = {}): P
   return sandbox;
 };
 
-const play = (sandbox: Sandbox, ...steps: ScriptedStep[]) =>
-  sandbox.run({ agent: scripted(steps), prompt: "Work" });
-
-const shas = ({ commits }: { readonly commits: readonly { readonly sha: string }[] }) =>
-  commits.map(({ sha }) => sha);
 const COMMIT = "git commit -q --allow-empty -m";
 const failureOf = (running: Promise<unknown>) =>
   running.then(
@@ -49,216 +44,153 @@ const failureOf = (running: Promise<unknown>) =>
     (error) => error,
   );
 
-const commitFile = (cwd: string, path: string, content: string): void => {
-  writeFileSync(join(cwd, path), content);
-  git(cwd, "add", path);
-  git(cwd, "commit", "--quiet", "-m", `Add ${path}`);
-};
-
-const repositoryThatIgnores = (pattern: string): string => {
+/** A repository with a package in it, whose dependencies and secrets are ignored. */
+const repositoryWithPackage = (): string => {
   const cwd = temporaryRepository();
-  commitFile(cwd, ".gitignore", `${pattern}\n`);
+  mkdirSync(join(cwd, "packages/a"), { recursive: true });
+  writeFileSync(join(cwd, ".gitignore"), "node_modules\n.secrets\n");
+  writeFileSync(join(cwd, "packages/a/only-here.txt"), "here\n");
+  git(cwd, "add", ".");
+  git(cwd, "commit", "--quiet", "-m", "Add a package");
+  writeFileSync(join(cwd, "packages/a/.secrets"), "copied\n");
   return cwd;
 };
 
+/** The containers of a repository. */
+const containersOf = (cwd: string): string =>
+  callClient(
+    "docker",
+    ...["ps", "--all", "--quiet", "--no-trunc", "--filter", `label=sanddune.repository=${cwd}`],
+  );
+
 for (const [name, runtimes, sandbox] of SANDBOXES) {
-  describeWith(runtimes, `createSandbox() with the ${name} sandbox`, () => {
-    it("keeps what a run has installed for the next one: ignored files, files in HOME and in /tmp", async () => {
-      const cwd = repositoryThatIgnores("node_modules");
+  const once =
+    name === "docker" ? "; its container is one and the same for all calls, and gone after close()" : "";
+  describeWith(runtimes, `a ${name} sandbox that lasts`, () => {
+    it(`keeps what a run has installed, and its uncommitted work, for the next one; gives each run exactly its own commits and env vars; lets the hooks run once${once}`, async () => {
+      const cwd = repositoryWithPackage();
+      const main = git(cwd, "rev-parse", "main");
       const temporary = `/tmp/${basename(cwd)}.installed`;
       onTestFinished(() => rmSync(temporary, { force: true }));
-      const warm = await open(cwd, { sandbox: sandbox() });
-      const installed = await warm.run({
-        agent: command(
-          `mkdir node_modules && echo dependency > node_modules/a; echo cache > ~/cache; echo built > ${temporary}`,
-        ),
-        prompt: "Install",
-      });
-      const used = await warm.run({
-        agent: command(`cat node_modules/a ~/cache ${temporary}`),
-        prompt: "Build",
-      });
-      const { stdout } = await warm.exec(`cat node_modules/a ~/cache ${temporary}`);
-
-      expect(installed.commits).toEqual([]);
-      expect(used.stdout).toBe("dependency\ncache\nbuilt\n");
-      expect(stdout).toBe("dependency\ncache\nbuilt\n");
-      expect(await warm.close()).toEqual({ commits: [], warnings: [] });
-      expect(leftovers(cwd)).toEqual([]);
-    });
-
-    it("gives each run exactly its own commits, which are on the branch when it is over", async () => {
-      const cwd = temporaryRepository();
-      const main = git(cwd, "rev-parse", "main");
-      const warm = await open(cwd, { sandbox: sandbox() });
-      expect(warm.branch).toBe(BRANCH);
-      const implemented = await play(warm, { commit: "One" }, { commit: "Two", files: { "a.txt": "a\n" } });
-      expect(shas(implemented)).toEqual(git(cwd, "rev-list", "--reverse", `main..${BRANCH}`).split("\n"));
-      const first = git(cwd, "rev-parse", BRANCH);
-      const reviewed = await warm.run({
-        agent: command("git log --format=%s -1; cat a.txt; git commit -q --allow-empty -m Review"),
-        prompt: "Review",
-      });
-      const looked = await warm.run({ agent: command("git log --format=%s"), prompt: "Look" });
-
-      expect(reviewed.stdout).toBe("Two\na\n");
-      expect(shas(reviewed)).toEqual(git(cwd, "rev-list", `${first}..${BRANCH}`).split("\n"));
-      expect(looked).toMatchObject({ commits: [], branch: BRANCH, warnings: [] });
-      expect(looked.stdout).toBe("Review\nTwo\nOne\nInitial commit\n");
-      expect(subjectsOf(cwd, BRANCH)).toEqual(["Review", "Two", "One", "Initial commit"]);
-      expect(git(cwd, "rev-parse", "main")).toBe(main);
-      expect(git(warm.worktreePath, "status", "--porcelain")).toBe("");
-      await warm.close();
-      expect(subjectsOf(cwd, BRANCH)).toEqual(["Review", "Two", "One", "Initial commit"]);
-      expect(leftovers(cwd)).toEqual([]);
-    });
-
-    it("carries uncommitted work from one run to the next, and keeps it in the worktree on the host", async () => {
-      const cwd = temporaryRepository();
-      const warm = await open(cwd, { sandbox: sandbox() });
-      await play(warm, { shell: "echo half > half.txt" });
-      for (let call = 0; call < 5; call++) {
-        expect(readFileSync(join(warm.worktreePath, "half.txt"), "utf8")).toBe("half\n");
-        await warm.exec("true");
-      }
-      const finished = await play(warm, { commit: "The whole" });
-      expect(finished.commits).toHaveLength(1);
-      expect(git(cwd, "show", `${BRANCH}:half.txt`)).toBe("half");
-    });
-
-    it("starts commands and agents in the subdirectory that it was made in", async () => {
-      const cwd = temporaryRepository();
-      const sub = join(cwd, "packages/a");
-      mkdirSync(sub, { recursive: true });
-      commitFile(cwd, "packages/a/only-here.txt", "here\n");
-      const warm = await open(sub, { sandbox: sandbox() });
-      const { stdout } = await warm.exec("basename $PWD; cat only-here.txt; git rev-parse --show-prefix");
-      const result = await warm.run({ agent: command("cat only-here.txt"), prompt: "Look" });
-      expect(stdout).toBe("a\nhere\npackages/a/\n");
-      expect(result.stdout).toBe("here\n");
-    });
-
-    it("copies untracked files, and lets the hooks run once, however many runs there are", async () => {
-      const cwd = repositoryThatIgnores(".secrets");
-      writeFileSync(join(cwd, ".secrets"), "copied\n");
       const calls = join(temporaryDirectory(), "calls");
-      const warm = await open(cwd, {
-        sandbox: sandbox(),
+      const show = 'echo "[$PROVIDER] [$SANDBOX] [$AGENT]"';
+      const warm = await open(join(cwd, "packages/a"), {
+        sandbox: sandbox({ PROVIDER: "prov" }),
+        env: { SANDBOX: "sand" },
         copyToWorktree: [".secrets"],
         hooks: {
           host: {
             onWorktreeReady: [{ command: `cat .secrets >> ${calls}` }],
             onSandboxReady: [{ command: `echo host >> ${calls}` }],
           },
-          sandbox: { onSandboxReady: [{ command: "echo sandbox >> ~/calls" }] },
+          sandbox: { onSandboxReady: [{ command: `${show} >> ~/hook` }] },
         },
       });
-      await play(warm, { text: "One" });
-      await play(warm, { text: "Two" });
-      expect((await warm.exec("cat ~/calls .secrets")).stdout).toBe("sandbox\ncopied\n");
+      expect(warm.branch).toBe(BRANCH);
+      const containers = name === "docker" ? containersOf(cwd) : undefined;
+      const env = { AGENT: "agent" };
+      const install = `${show}; mkdir node_modules && echo dependency > node_modules/a
+        echo cache > ~/cache; echo built > ${temporary}; echo half > half.txt; ${COMMIT} One`;
+      const installed = await warm.run({ agent: command(install, { env }), prompt: "Install" });
+      const first = git(cwd, "rev-parse", BRANCH);
+      expect(installed.stdout).toBe("[prov] [sand] [agent]\n");
+      expect(installed.commits).toEqual([{ sha: first }]);
+      expect(readFileSync(join(warm.worktreePath, "packages/a/half.txt"), "utf8")).toBe("half\n");
+
+      const use = `${show}; cat only-here.txt node_modules/a ~/cache ${temporary} half.txt ~/hook .secrets
+        git add half.txt; ${COMMIT} Two; ${COMMIT} Three`;
+      const runEnv = { PROVIDER: "run", SANDBOX: "run", AGENT: "run" };
+      const used = await warm.run({ agent: command(use, { env }), prompt: "Build", env: runEnv });
+      expect(used.stdout).toBe(
+        "[run] [run] [run]\nhere\ndependency\ncache\nbuilt\nhalf\n[prov] [sand] []\ncopied\n",
+      );
+      expect(used).toMatchObject({ branch: BRANCH, warnings: [] });
+      expect(used.commits.map(({ sha }) => sha)).toEqual(
+        git(cwd, "rev-list", "--reverse", `${first}..${BRANCH}`).split("\n"),
+      );
+      expect(git(cwd, "show", `${BRANCH}:packages/a/half.txt`)).toBe("half");
+
+      const four = await warm.exec(
+        `${show}; git rev-parse --show-prefix; echo err >&2; ${COMMIT} Four; exit 7`,
+      );
+      expect(four).toEqual({
+        stdout: "[prov] [sand] []\npackages/a/\n",
+        stderr: "err\n",
+        exitCode: 7,
+        commits: [{ sha: git(cwd, "rev-parse", BRANCH) }],
+        protectedPaths: [],
+        warnings: [],
+      });
+      if (containers !== undefined) {
+        expect(containers).toMatch(/^[0-9a-f]{64}$/);
+        expect(containersOf(cwd)).toBe(containers);
+      }
+
+      expect(await warm.close()).toEqual({ commits: [], warnings: [] });
       expect(readFileSync(calls, "utf8")).toBe("copied\nhost\n");
+      expect(subjectsOf(cwd, BRANCH).slice(0, 4)).toEqual(["Four", "Three", "Two", "One"]);
+      expect(git(cwd, "rev-parse", "main")).toBe(main);
+      expect(leftovers(cwd)).toEqual([]);
+      if (containers !== undefined) expect(containersOf(cwd)).toBe("");
     });
   });
 }
 
-describeWith(["docker"], "the container of a sandbox that lasts", () => {
-  it("is one and the same for all calls, and gone after close()", async () => {
-    const cwd = temporaryRepository();
-    const containers = () =>
-      callClient(
-        "docker",
-        ...["ps", "--all", "--quiet", "--no-trunc", "--filter", `label=sanddune.repository=${cwd}`],
-      );
-    const warm = await open(cwd, { sandbox: docker({ image: TEST_IMAGE }) });
-    const before = containers();
-    const hostname = command("hostname");
-    const [one, two] = [
-      await warm.run({ agent: hostname, prompt: "x" }),
-      await warm.run({ agent: hostname, prompt: "x" }),
-    ];
-    const { stdout } = await warm.exec("hostname");
-
-    expect(before).toMatch(/^[0-9a-f]{64}$/);
-    expect(containers()).toBe(before);
-    expect([one.stdout, two.stdout, stdout]).toEqual(Array(3).fill(`${before.slice(0, 12)}\n`));
-    await warm.close();
-    expect(containers()).toBe("");
+it("the options of sandbox.run() hold for the one run, which has an id and a log of its own", async () => {
+  const warm = await open(temporaryRepository());
+  const events: AgentStreamEvent[] = [];
+  const looped = await warm.run({
+    agent: scripted(({ iteration }) => [{ text: iteration === 2 ? "ENOUGH" : "more" }]),
+    prompt: "Loop",
+    maxIterations: 5,
+    completionSignal: "ENOUGH",
+    logging: { type: "file", onAgentStreamEvent: (event) => void events.push(event) },
   });
-});
-
-describe("the options of sandbox.run()", () => {
-  it("hold for the one run: iterations, completion signal, output, stream events", async () => {
-    const warm = await open(temporaryRepository());
-    const events: AgentStreamEvent[] = [];
-    const looped = await warm.run({
-      agent: scripted(({ iteration }) => [{ text: iteration === 2 ? "ENOUGH" : "more" }]),
-      prompt: "Loop",
-      maxIterations: 5,
-      completionSignal: "ENOUGH",
-      logging: { type: "file", onAgentStreamEvent: (event) => void events.push(event) },
-    });
-    const judged = await warm.run({
-      agent: scripted([{ text: '<verdict>{"score": 7}</verdict>' }]),
-      prompt: "Judge",
-      output: Output.object({ tag: "verdict", schema: z.object({ score: z.number() }) }),
-    });
-
-    expect(looped).toMatchObject({ completionSignal: "ENOUGH", stdout: "more\nENOUGH\n", output: undefined });
-    expect(looped.iterations).toHaveLength(2);
-    expect(events.map((event) => event.type === "text" && event.text)).toEqual(["more\n", "ENOUGH\n"]);
-    expect(judged.output.score).toBe(7);
-    expect(judged.iterations).toHaveLength(1);
-    expect(judged.completionSignal).toBeUndefined();
+  const judged = await warm.run({
+    agent: scripted([{ text: '<verdict>{"score": 7}</verdict>' }]),
+    prompt: "Judge",
+    output: Output.object({ tag: "verdict", schema: z.object({ score: z.number() }) }),
   });
 
-  it("give each run an id and a log of its own, beside the log of the sandbox", async () => {
-    const warm = await open(temporaryRepository());
-    const one = await play(warm, { text: "first words" });
-    const two = await play(warm, { text: "second words" });
-    expect(one.runId).not.toBe(two.runId);
-    const logs = [one, two, warm].map(({ logFilePath }) => readFileSync(logFilePath as string, "utf8"));
-    const holders = (words: string) => logs.map((log) => log.includes(words));
-    expect(holders("first words")).toEqual([true, false, false]);
-    expect(holders("second words")).toEqual([false, true, false]);
-  });
+  expect(looped).toMatchObject({ completionSignal: "ENOUGH", stdout: "more\nENOUGH\n", output: undefined });
+  expect(looped.iterations).toHaveLength(2);
+  expect(events.map((event) => event.type === "text" && event.text)).toEqual(["more\n", "ENOUGH\n"]);
+  expect(judged.output.score).toBe(7);
+  expect(judged.iterations).toHaveLength(1);
+  expect(judged.completionSignal).toBeUndefined();
+
+  expect(looped.runId).not.toBe(judged.runId);
+  const logs = [looped, judged, warm].map(({ logFilePath }) => readFileSync(logFilePath as string, "utf8"));
+  const holders = (words: string) => logs.map((log) => log.includes(words));
+  expect(holders("ENOUGH")).toEqual([true, false, false]);
+  expect(holders("score")).toEqual([false, true, false]);
 });
 
 describe("the branch of a sandbox", () => {
-  it("can start anywhere, and is gone on with if it exists", async () => {
+  it("can start anywhere, and is the sandbox's alone: others are told who has it; after close() it is free, and gone on with", async () => {
     const cwd = temporaryRepository();
     git(cwd, "tag", "v1");
     git(cwd, "commit", "--quiet", "--allow-empty", "-m", "After the tag");
-    const fromTag = await open(cwd, { from: "v1" });
-    await fromTag.exec(`${COMMIT} one`);
-    await fromTag.close();
-    const again = await open(cwd);
-    await again.exec(`${COMMIT} two`);
-    expect(subjectsOf(cwd, BRANCH)).toEqual(["two", "one", "Initial commit"]);
-    expect(await failureOf(open(cwd, { branch: "other", from: "nowhere" }))).toMatchObject({
-      name: "NoSuchBranchError",
-      branch: "nowhere",
-    });
-  });
-
-  it("is the sandbox's alone: others fail at once and are told who has it; after close() it is free", async () => {
-    const cwd = temporaryRepository();
-    const warm = await open(cwd);
-    const elsewhere = { type: "branch", branch: BRANCH } as const;
+    const warm = await open(cwd, { from: "v1" });
     const others = [
       open(cwd),
-      run({ agent: command("true"), sandbox: testIsolated(), cwd, prompt: "x", branchStrategy: elsewhere }),
+      run({
+        ...{ agent: command("true"), sandbox: testIsolated(), cwd, prompt: "x" },
+        branchStrategy: { type: "branch", branch: BRANCH },
+      }),
     ];
     for (const error of await Promise.all(others.map(failureOf))) {
       const owner = expect.stringMatching(new RegExp(`process ${process.pid}\\b`));
       expect(error).toMatchObject({ name: "BranchInUseError", branch: BRANCH, owner });
     }
-    expect((await warm.exec(`${COMMIT} unharmed`)).commits).toHaveLength(1);
+    expect((await warm.exec(`${COMMIT} one`)).commits).toHaveLength(1);
     await warm.close();
-    const next = await open(cwd);
-    expect((await next.exec("git log -1 --format=%s")).stdout).toBe("unharmed\n");
+    const again = await open(cwd);
+    await again.exec(`${COMMIT} two`);
+    expect(subjectsOf(cwd, BRANCH)).toEqual(["two", "one", "Initial commit"]);
   });
 
-  it("may not be checked out elsewhere", async () => {
+  it("may not be checked out elsewhere, nor start nowhere", async () => {
     const cwd = temporaryRepository();
     const elsewhere = join(temporaryDirectory(), "elsewhere");
     git(cwd, "worktree", "add", "--quiet", "-b", BRANCH, elsewhere);
@@ -266,6 +198,10 @@ describe("the branch of a sandbox", () => {
       const error = await failureOf(open(cwd, { branch }));
       expect(error).toMatchObject({ name: "BranchInUseError", owner: expect.stringContaining(path) });
     }
+    expect(await failureOf(open(cwd, { branch: "other", from: "nowhere" }))).toMatchObject({
+      name: "NoSuchBranchError",
+      branch: "nowhere",
+    });
     expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
   });
 });

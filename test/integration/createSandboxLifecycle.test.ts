@@ -9,13 +9,11 @@ import {
   type Sandbox,
   scripted,
 } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
-import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { expectUntouched, subjectsOf } from "../cli/fixtures.ts";
-import { HOOK_NAMES, hookScene, hooksAt } from "../faults/hookScenes.ts";
+import { hookScene, hooksAt } from "../faults/hookScenes.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
@@ -24,7 +22,6 @@ import { callClient } from "../sandboxes/containers.ts";
 
 const SANDBOXES: [string, Runtime[], () => SandboxProvider][] = [
   ["docker", ["docker"], () => docker({ image: TEST_IMAGE })],
-  ["bubblewrap", ["bubblewrap"], () => bubblewrap()],
   ["test-isolated", [], () => testIsolated()],
 ];
 const BRANCH = "agent/work";
@@ -45,25 +42,7 @@ const failureOf = (running: Promise<unknown>) =>
 
 for (const [name, runtimes, sandbox] of SANDBOXES) {
   describeWith(runtimes, `close() of a ${name} sandbox`, () => {
-    it("keeps a worktree with uncommitted work, says where it is, and the next sandbox takes it over", async () => {
-      const cwd = temporaryRepository();
-      const warm = await open(cwd, { sandbox: sandbox() });
-      await warm.exec(`echo open > open.txt; ${COMMIT} done`);
-      const { preservedWorktreePath } = await warm.close();
-      expect(preservedWorktreePath).toBe(warm.worktreePath);
-      expect(readFileSync(join(warm.worktreePath, "open.txt"), "utf8")).toBe("open\n");
-      expect(git(warm.worktreePath, "status", "--porcelain")).toBe("?? open.txt");
-
-      const next = await open(cwd, { sandbox: sandbox() });
-      expect(next.warnings).toEqual([expect.stringContaining(warm.worktreePath)]);
-      expect((await next.exec("cat open.txt; git log -1 --format=%s")).stdout).toBe("open\ndone\n");
-      await next.exec(`git add . && ${COMMIT} 'the rest'`);
-      expect(await next.close()).toEqual({ commits: [], warnings: [] });
-      expect(subjectsOf(cwd, BRANCH)).toEqual(["the rest", "done", "Initial commit"]);
-      expect(leftovers(cwd)).toEqual([]);
-    });
-
-    it("during a run stops it: it rejects with a ClosedError that tells its commits, which are home", async () => {
+    it("during a run stops it, tells its commits, keeps a worktree with uncommitted work and says where it is; the next sandbox takes it over", async () => {
       const cwd = temporaryRepository();
       const warm = await open(cwd, { sandbox: sandbox() });
       await warm.exec(`${COMMIT} before`);
@@ -89,19 +68,40 @@ for (const [name, runtimes, sandbox] of SANDBOXES) {
       expect(subjectsOf(cwd, BRANCH)).toEqual(["during", "before", "Initial commit"]);
       expect(await closing).toMatchObject({ preservedWorktreePath: warm.worktreePath });
       expect(readFileSync(join(warm.worktreePath, "open.txt"), "utf8")).toBe("open\n");
+      expect(git(warm.worktreePath, "status", "--porcelain")).toBe("?? open.txt");
+
+      const next = await open(cwd, { sandbox: sandbox() });
+      expect(next.warnings).toEqual([expect.stringContaining(warm.worktreePath)]);
+      const { stdout } = await next.exec(
+        `cat open.txt; git log -1 --format=%s; git add . && ${COMMIT} 'the rest'`,
+      );
+      expect(stdout).toBe("open\nduring\n");
+      expect(await next.close()).toEqual({ commits: [], warnings: [] });
+      expect(subjectsOf(cwd, BRANCH)).toEqual(["the rest", "during", "before", "Initial commit"]);
+      expect(leftovers(cwd)).toEqual([]);
     });
   });
 }
 
 describe("close()", () => {
-  it("during a command stops it: it rejects with a ClosedError that tells its commits, which are home", async () => {
+  it("during a command stops it: it rejects with a ClosedError that tells its commits, which are home, and so does every later call", async () => {
     const cwd = temporaryRepository();
-    const warm = await open(cwd);
+    const making = new AbortController();
+    const warm = await open(cwd, { signal: making.signal });
+    // That signal is for the making only.
+    making.abort();
     const onLine = () => void warm.close();
     const error = await failureOf(warm.exec(`${COMMIT} during; echo ready; sleep 600`, { onLine }));
     expect(error).toBeInstanceOf(ClosedError);
     expect(subjectsOf(cwd, BRANCH)).toEqual(["during", "Initial commit"]);
     expect(error.commits).toEqual([{ sha: git(cwd, "rev-parse", BRANCH) }]);
+
+    const agent = { ...command("true"), interactiveCommand: () => ({ command: "true" }) };
+    const calls = [warm.exec("true"), warm.run({ agent, prompt: "x" }), warm.interactive({ agent })];
+    for (const later of await Promise.all(calls.map(failureOf))) {
+      expect(later).toBeInstanceOf(ClosedError);
+      expect(later).toMatchObject({ handle: "sandbox", message: expect.stringContaining("createSandbox()") });
+    }
   });
 
   it("happens once, however often and at whatever moment it is asked for", async () => {
@@ -110,17 +110,6 @@ describe("close()", () => {
     const together = await Promise.all([warm.close(), warm.close()]);
     expect([...together, await warm.close()]).toEqual(Array(3).fill({ commits: [], warnings: [] }));
     expect(leftovers(cwd)).toEqual([]);
-  });
-
-  it("lets every later call reject with a ClosedError", async () => {
-    const warm = await open(temporaryRepository());
-    await warm.close();
-    const agent = { ...command("true"), interactiveCommand: () => ({ command: "true" }) };
-    const calls = [warm.exec("true"), warm.run({ agent, prompt: "x" }), warm.interactive({ agent })];
-    for (const error of await Promise.all(calls.map(failureOf))) {
-      expect(error).toBeInstanceOf(ClosedError);
-      expect(error).toMatchObject({ handle: "sandbox", message: expect.stringContaining("createSandbox()") });
-    }
   });
 
   it("comes with `await using`, also when an exception escapes", async () => {
@@ -141,7 +130,6 @@ describeWith(["docker"], "close() of a container", () => {
   it("that was killed says nothing worse than a warning, and brings home what its files hold", async () => {
     const cwd = temporaryRepository();
     const warm = await open(cwd, { sandbox: docker({ image: TEST_IMAGE }) });
-    await warm.exec(`${COMMIT} before`);
     const [id = ""] = callClient(
       "docker",
       ...["ps", "--quiet", "--filter", `label=sanddune.repository=${cwd}`],
@@ -158,7 +146,7 @@ describeWith(["docker"], "close() of a container", () => {
     expect(await failureOf(warm.exec("true"))).toMatchObject({ name: "SandboxLostError" });
     const { preservedWorktreePath } = await warm.close();
     expect(preservedWorktreePath).toBeUndefined();
-    expect(subjectsOf(cwd, BRANCH)).toEqual(["during", "before", "Initial commit"]);
+    expect(subjectsOf(cwd, BRANCH)).toEqual(["during", "Initial commit"]);
     expect(leftovers(cwd)).toEqual([]);
   });
 
@@ -178,94 +166,60 @@ describeWith(["docker"], "close() of a container", () => {
   });
 });
 
-describe("createSandbox() refuses", () => {
-  const BAD: Readonly<Record<string, [object, RegExp]>> = {
-    "to do without a branch": [{ branch: undefined }, /`branch`/],
-    "to do without a sandbox": [{ sandbox: undefined }, /`sandbox`/],
-    "the no-sandbox provider": [{ sandbox: noSandbox() }, /`sandbox`.*interactive/],
-    "an option of run()": [{ prompt: "x" }, /`prompt`.*no such option/],
-    "a branch strategy": [{ branchStrategy: { type: "head" } }, /`branchStrategy`.*no such option/],
-    "a listener, where there is no agent": [
-      { logging: { type: "file", onAgentStreamEvent: () => {} } },
-      /onAgentStreamEvent/,
-    ],
-  };
-  it.each(Object.entries(BAD))("%s, and creates nothing", async (_, [options, message]) => {
-    const cwd = temporaryRepository();
-    const error = await failureOf(open(cwd, options));
-    expect(error).toMatchObject({ name: "InvalidOptionsError", message: expect.stringMatching(message) });
-    expectUntouched(cwd);
-  });
-});
-
 describe("a hook that does not succeed fails createSandbox()", () => {
-  it.each(HOOK_NAMES)("%s, by its exit code or its time, and nothing is left", async (hook) => {
+  it("by its exit code or its time, and nothing is left", async () => {
     const cwd = temporaryRepository();
-    const failing = hooksAt(hook, { command: "echo words >&2; exit 3" });
-    const hanging = hooksAt(hook, { command: "sleep 600", timeoutMs: 300 });
-    for (const [hooks, exitCode] of [[failing, 3] as const, [hanging, undefined] as const]) {
-      const error = await failureOf(open(cwd, { sandbox: bubblewrap(), hooks }));
+    const failing = { command: "echo words >&2; exit 3" };
+    const hanging = { command: "sleep 600", timeoutMs: 300 };
+    const cases = [
+      ["host.onWorktreeReady", failing, 3],
+      ["host.onSandboxReady", hanging, undefined],
+      ["sandbox.onSandboxReady", failing, 3],
+    ] as const;
+    for (const [hook, step, exitCode] of cases) {
+      const error = await failureOf(open(cwd, { hooks: hooksAt(hook, step) }));
       expect(error).toMatchObject({ name: "HookFailedError", hook, exitCode });
       expect(leftovers(cwd)).toEqual([]);
       expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
     }
-    await open(cwd, { sandbox: bubblewrap() });
   });
 
-  it.each(HOOK_NAMES)("%s, and a worktree with work in it that was only taken over stays", async (hook) => {
+  it("and a worktree with work in it that was only taken over stays; what the hook had committed is home", async () => {
     const cwd = temporaryRepository();
-    const earlier = await open(cwd, { sandbox: bubblewrap() });
+    const earlier = await open(cwd);
     await earlier.exec("echo precious > precious.txt");
     await earlier.close();
-    const hooks = hooksAt(hook, { command: "exit 3" });
-    const error = await failureOf(open(cwd, { sandbox: bubblewrap(), hooks }));
-    expect(error).toMatchObject({
-      name: "HookFailedError",
-      preservedWorktreePath: earlier.worktreePath,
-    });
-    expect(readFileSync(join(earlier.worktreePath, "precious.txt"), "utf8")).toBe("precious\n");
-  });
-
-  it.each(SANDBOXES.slice(1))("and what it had committed in a %s sandbox is home", async (_, __, sandbox) => {
-    const cwd = temporaryRepository();
-    const hooks = hooksAt("sandbox.onSandboxReady", { command: `${COMMIT} 'by the hook'; exit 3` });
-    expect(await failureOf(open(cwd, { sandbox: sandbox(), hooks }))).toMatchObject({
-      name: "HookFailedError",
+    const precious = () => readFileSync(join(earlier.worktreePath, "precious.txt"), "utf8");
+    const failed = { name: "HookFailedError", preservedWorktreePath: earlier.worktreePath };
+    const onHost = hooksAt("host.onWorktreeReady", { command: "exit 3" });
+    expect(await failureOf(open(cwd, { hooks: onHost }))).toMatchObject(failed);
+    expect(precious()).toBe("precious\n");
+    const inSandbox = hooksAt("sandbox.onSandboxReady", { command: `${COMMIT} 'by the hook'; exit 3` });
+    expect(await failureOf(open(cwd, { hooks: inSandbox }))).toMatchObject({
+      ...failed,
       commits: [{ sha: git(cwd, "rev-parse", BRANCH) }],
     });
     expect(subjectsOf(cwd, BRANCH)).toEqual(["by the hook", "Initial commit"]);
-    expect(leftovers(cwd)).toEqual([]);
+    expect(precious()).toBe("precious\n");
   });
 });
 
 describe("the signal of createSandbox()", () => {
-  const reason = { why: "enough" };
-
-  it("that is aborted already lets nothing be created", async () => {
+  it("gives everything back when it is aborted, in a hook on the host or in the sandbox; if it is aborted already, nothing is created", async () => {
     const cwd = temporaryRepository();
+    const reason = { why: "enough" };
     expect(await failureOf(open(cwd, { signal: AbortSignal.abort(reason) }))).toBe(reason);
     expectUntouched(cwd);
-  });
-
-  it.each(HOOK_NAMES)("gives everything back when it is aborted in %s", async (hook) => {
-    const cwd = temporaryRepository();
-    const { directory, sandboxes } = hookScene();
-    const controller = new AbortController();
-    const hooks = hooksAt(hook, { command: `touch ${directory}/here; sleep 600` });
-    const opening = failureOf(
-      open(cwd, { sandbox: sandboxes.bubblewrap(), hooks, signal: controller.signal }),
-    );
-    await waitFor(() => existsSync(join(directory, "here")));
-    controller.abort(reason);
-    expect(await opening).toBe(reason);
-    expect(leftovers(cwd)).toEqual([]);
-    expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
-  });
-
-  it("is for the making only", async () => {
-    const controller = new AbortController();
-    const warm = await open(temporaryRepository(), { signal: controller.signal });
-    controller.abort(reason);
-    expect((await warm.exec("echo usable")).stdout).toBe("usable\n");
+    for (const hook of ["host.onWorktreeReady", "sandbox.onSandboxReady"] as const) {
+      const { directory } = hookScene();
+      const controller = new AbortController();
+      const hooks = hooksAt(hook, { command: `touch ${directory}/here; sleep 600` });
+      const opening = failureOf(open(cwd, { hooks, signal: controller.signal }));
+      await waitFor(() => existsSync(join(directory, "here")));
+      controller.abort(reason);
+      expect(await opening).toBe(reason);
+      expect(leftovers(cwd)).toEqual([]);
+      expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
+    }
   });
 });

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
@@ -6,7 +6,6 @@ import {
   type CreateWorktreeOptions,
   command,
   createWorktree,
-  InvalidOptionsError,
   MergeConflictError,
   type RunResult,
   type ScriptedStep,
@@ -16,21 +15,11 @@ import {
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
-import { docker } from "../../src/sandboxes/docker.ts";
-import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { failureOf, STRATEGIES, shell } from "../security/support.ts";
-
-const MAKE: Record<string, { readonly runtimes: Runtime[]; readonly make: () => SandboxProvider }> = {
-  bubblewrap: { runtimes: ["bubblewrap"], make: () => bubblewrap() },
-  docker: { runtimes: ["docker"], make: () => docker({ image: TEST_IMAGE }) },
-  isolated: { runtimes: [], make: () => testIsolated() },
-};
-const make = (name: string): SandboxProvider => MAKE[name]?.make() as SandboxProvider;
-const runtimesOf = (...names: string[]) => names.flatMap((name) => MAKE[name]?.runtimes ?? []);
 
 const mergeToHead = STRATEGIES["merge-to-head"];
 const worktreeIn = (cwd: string, overrides: Partial<CreateWorktreeOptions> = {}) =>
@@ -51,75 +40,35 @@ const subjectsOf = (cwd: string, { commits }: Pick<RunResult, "commits">): strin
   commits.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha));
 const branches = (cwd: string): string[] => git(cwd, "branch", "--format=%(refname:short)").split("\n");
 
-describe.each([
-  ["bubblewrap", "isolated"],
-  ["isolated", "bubblewrap"],
-  ["docker", "docker"],
-])("runs in one worktree, first in %s and then in %s,", (first, second) => {
-  describeWith(runtimesOf(first, second), "one after the other,", () => {
-    it("see what was committed before and what was left uncommitted, and tell of exactly their own commits", async () => {
-      const cwd = temporaryRepository();
-      const worktree = await worktreeIn(cwd);
-      expect(worktree).toMatchObject({ branch: "agent/work", warnings: [] });
-      const one = await work(
-        worktree,
-        [{ commit: "One", files: { "one.txt": "1\n" } }, write("half", "open.txt")],
-        {
-          sandbox: make(first),
-        },
-      );
-      const two = await work(
-        worktree,
-        [shell("cat one.txt open.txt > seen.txt"), { commit: "Two" }, write("rest", "rest.txt")],
-        {
-          sandbox: make(second),
-        },
-      );
-      const three = await work(worktree, [shell("cat rest.txt >> seen.txt"), { commit: "Three" }], {
-        sandbox: make(first),
-      });
-
-      expect([one, two, three].map((result) => subjectsOf(cwd, result))).toEqual([
-        ["One"],
-        ["Two"],
-        ["Three"],
-      ]);
-      expect([one, two, three].flatMap(({ warnings }) => warnings)).toEqual([]);
-      expect(git(cwd, "show", "agent/work:seen.txt")).toBe("1\nhalf\nrest");
-      expect(git(worktree.worktreePath, "status", "--porcelain")).toBe("");
-      expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
-      expect(leftovers(cwd)).toEqual([]);
+describeWith(["bubblewrap"], "runs in one worktree, in whatever sandbox, one after the other,", () => {
+  it("see what was committed before and what was left uncommitted, and tell of exactly their own commits", async () => {
+    const cwd = temporaryRepository();
+    const worktree = await worktreeIn(cwd);
+    expect(worktree).toMatchObject({ branch: "agent/work", warnings: [] });
+    const one = await work(
+      worktree,
+      [{ commit: "One", files: { "one.txt": "1\n" } }, write("half", "open.txt")],
+      { sandbox: bubblewrap() },
+    );
+    const two = await work(worktree, [
+      shell("cat one.txt open.txt > seen.txt"),
+      { commit: "Two" },
+      write("rest", "rest.txt"),
+    ]);
+    const three = await work(worktree, [shell("cat rest.txt >> seen.txt"), { commit: "Three" }], {
+      sandbox: bubblewrap(),
     });
 
-    it("land one by one with merge-to-head, with what the host has got in between", async () => {
-      const cwd = temporaryRepository();
-      const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
-      const one = await work(worktree, [{ commit: "One", files: { "one.txt": "1\n" } }], {
-        sandbox: make(first),
-      });
-      expect(one.branch).toBe("main");
-      expect(readFileSync(join(cwd, "one.txt"), "utf8")).toBe("1\n");
-      commitByHand(cwd, "host.txt", "host");
-      const two = await work(worktree, [{ commit: "Two", files: { "two.txt": "2\n" } }], {
-        sandbox: make(second),
-      });
-
-      expect([one, two].map((result) => subjectsOf(cwd, result))).toEqual([["One"], ["Two"]]);
-      expect(git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n").sort()).toEqual([
-        "By hand: host.txt",
-        "Initial commit",
-        "One",
-        "Two",
-      ]);
-      expect(git(cwd, "status", "--porcelain")).toBe("");
-      expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
-      expect(branches(cwd)).toEqual(["main"]);
-      expect(leftovers(cwd)).toEqual([]);
-    });
+    expect([one, two, three].map((result) => subjectsOf(cwd, result))).toEqual([["One"], ["Two"], ["Three"]]);
+    expect([one, two, three].flatMap(({ warnings }) => warnings)).toEqual([]);
+    expect(git(cwd, "show", "agent/work:seen.txt")).toBe("1\nhalf\nrest");
+    expect(git(worktree.worktreePath, "status", "--porcelain")).toBe("");
+    expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
+    expect(leftovers(cwd)).toEqual([]);
   });
 });
 
-describe("merge-to-head in a worktree", () => {
+describe("runs in one worktree with merge-to-head", () => {
   const conflict = async (cwd: string): Promise<Worktree> => {
     const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
     commitByHand(cwd, "both.txt", "host");
@@ -129,19 +78,32 @@ describe("merge-to-head in a worktree", () => {
     return worktree;
   };
 
-  it("lands in the branch that the host was on when the worktree was made, wherever the host is now", async () => {
+  it("land one by one, with what the host has got in between, in the branch that it was on when the worktree was made", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
+    const one = await work(worktree, [{ commit: "One", files: { "one.txt": "1\n" } }]);
+    expect(one.branch).toBe("main");
+    expect(readFileSync(join(cwd, "one.txt"), "utf8")).toBe("1\n");
+    commitByHand(cwd, "host.txt", "host");
     git(cwd, "switch", "--quiet", "-c", "elsewhere");
-    const result = await work(worktree, [{ commit: "One" }]);
-    expect(result.branch).toBe("main");
-    expect(subjects(cwd, "main")).toBe("Initial commit\nOne");
-    expect(subjects(cwd, "elsewhere")).toBe("Initial commit");
-    await worktree.close();
+    const two = await work(worktree, [{ commit: "Two", files: { "two.txt": "2\n" } }]);
+
+    expect(two.branch).toBe("main");
+    expect([one, two].map((result) => subjectsOf(cwd, result))).toEqual([["One"], ["Two"]]);
+    expect(git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n").sort()).toEqual([
+      "By hand: host.txt",
+      "Initial commit",
+      "One",
+      "Two",
+    ]);
+    expect(subjects(cwd, "elsewhere")).toBe("Initial commit\nOne\nBy hand: host.txt");
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
     expect(branches(cwd)).toEqual(["elsewhere", "main"]);
+    expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("does not land what a failing agent has committed; the next run that succeeds does", async () => {
+  it("do not land what a failing agent has committed; the next one that succeeds does; what the user has committed since then is kept", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
     const error = await failureOf(work(worktree, [{ commit: "Half" }, { exit: 3 }]));
@@ -152,11 +114,14 @@ describe("merge-to-head in a worktree", () => {
     const next = await work(worktree, [{ commit: "Whole" }]);
     expect(subjectsOf(cwd, next)).toEqual(["Whole"]);
     expect(subjects(cwd, "main")).toBe("Initial commit\nHalf\nWhole");
-    expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
-    expect(leftovers(cwd)).toEqual([]);
+
+    commitByHand(worktree.worktreePath, "mine.txt", "mine");
+    const { warnings } = await worktree.close();
+    expect(subjects(cwd, `main..${worktree.branch}`)).toBe("By hand: mine.txt");
+    expect(warnings).toEqual([expect.stringContaining(worktree.branch)]);
   });
 
-  it("keeps the temporary branch, and says so, when it is closed before everything has landed", async () => {
+  it("leave the temporary branch, and close() says so, when it comes before everything has landed", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
     await failureOf(work(worktree, [{ commit: "Half" }, { exit: 3 }]));
@@ -166,17 +131,7 @@ describe("merge-to-head in a worktree", () => {
     expect(subjects(cwd, `main..${worktree.branch}`)).toBe("Half");
   });
 
-  it("keeps the temporary branch, and says so, when the user has committed to it since the last run", async () => {
-    const cwd = temporaryRepository();
-    const worktree = await worktreeIn(cwd, { branchStrategy: mergeToHead });
-    await work(worktree, [{ commit: "One" }]);
-    commitByHand(worktree.worktreePath, "mine.txt", "mine");
-    const { warnings } = await worktree.close();
-    expect(subjects(cwd, `main..${worktree.branch}`)).toBe("By hand: mine.txt");
-    expect(warnings).toEqual([expect.stringContaining(worktree.branch)]);
-  });
-
-  it("goes on after a conflict that the user has resolved", async () => {
+  it("go on after a conflict that the user has resolved", async () => {
     const cwd = temporaryRepository();
     const worktree = await conflict(cwd);
     expect(subjects(cwd, "main")).toBe("Initial commit\nBy hand: both.txt");
@@ -189,7 +144,7 @@ describe("merge-to-head in a worktree", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("leaves nothing behind when it is closed after a conflict that the user has resolved", async () => {
+  it("leave nothing behind when the worktree is closed after a conflict that the user has resolved", async () => {
     const cwd = temporaryRepository();
     const worktree = await conflict(cwd);
     git(cwd, "merge", "--quiet", "--strategy-option=theirs", worktree.branch);
@@ -197,7 +152,7 @@ describe("merge-to-head in a worktree", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("keeps everything, and says so, when it is closed after a conflict that nobody has resolved", async () => {
+  it("leave everything, and close() says so, after a conflict that nobody has resolved", async () => {
     const cwd = temporaryRepository();
     const worktree = await conflict(cwd);
     const { preservedWorktreePath, warnings } = await worktree.close();
@@ -207,47 +162,47 @@ describe("merge-to-head in a worktree", () => {
   });
 });
 
-describe.each(["bubblewrap", "isolated"])("an agent in a worktree, in %s,", (name) => {
-  describeWith(runtimesOf(name), "begins", () => {
-    it("with what the user has committed and edited there since, and does not claim it", async () => {
+const BEGINNINGS: [string, Runtime[], () => SandboxProvider, "branch" | "merge-to-head"][] = [
+  ["bubblewrap", ["bubblewrap"], () => bubblewrap(), "merge-to-head"],
+  ["an isolated sandbox", [], () => testIsolated(), "branch"],
+];
+for (const [name, runtimes, make, strategy] of BEGINNINGS) {
+  describeWith(runtimes, `an agent in a worktree, in ${name}, with ${strategy}, begins`, () => {
+    it("with what the user has committed and edited there, which it does not claim, and with names of branches that git knows", async () => {
       const cwd = temporaryRepository();
-      const worktree = await worktreeIn(cwd);
-      await work(worktree, [{ commit: "One" }], { sandbox: make(name) });
+      const promptFile = join(temporaryDirectory(), "prompt.md");
+      writeFileSync(
+        promptFile,
+        "!`git rev-parse {{SOURCE_BRANCH}} {{TARGET_BRANCH}}`\n{{SOURCE_BRANCH}} {{TARGET_BRANCH}}",
+      );
+      const worktree = await worktreeIn(cwd, { branchStrategy: STRATEGIES[strategy] });
       commitByHand(worktree.worktreePath, "mine.txt", "mine");
       writeFileSync(join(worktree.worktreePath, "edited.txt"), "edited\n");
-      const result = await work(worktree, [shell("cat mine.txt edited.txt > seen.txt"), { commit: "Two" }], {
-        sandbox: make(name),
-      });
-      expect(git(cwd, "show", "agent/work:seen.txt")).toBe("mine\nedited");
-      expect(subjectsOf(cwd, result)).toEqual(["Two"]);
-      expect(subjects(cwd, "main..agent/work")).toBe("One\nBy hand: mine.txt\nTwo");
-      await worktree.close();
-    });
+      const shown = () => {
+        const tips = [worktree.branch, "main"].map((branch) => git(cwd, "rev-parse", branch));
+        return `${tips.join("\n")}\n${worktree.branch} main\n`;
+      };
+      const first = shown();
+      const agent = command("cat; echo; cat mine.txt edited.txt");
+      const sandbox = await worktree.createSandbox({ sandbox: make() });
+      expect((await sandbox.run({ agent, promptFile })).stdout).toBe(`${first}mine\nedited\n`);
+      await sandbox.close();
 
-    it.each(["branch", "merge-to-head"] as const)(
-      "with a prompt whose names of branches git knows, with the %s strategy",
-      async (strategy) => {
-        const cwd = temporaryRepository();
-        const promptFile = join(temporaryDirectory(), "prompt.md");
-        writeFileSync(
-          promptFile,
-          "!`git rev-parse {{SOURCE_BRANCH}} {{TARGET_BRANCH}}`\n{{SOURCE_BRANCH}} {{TARGET_BRANCH}}",
-        );
-        const worktree = await worktreeIn(cwd, { branchStrategy: STRATEGIES[strategy] });
-        commitByHand(worktree.worktreePath, "mine.txt", "mine");
-        const expected = [worktree.branch, "main"].map((branch) => git(cwd, "rev-parse", branch));
-        const shown = `${expected.join("\n")}\n${worktree.branch} main\n`;
-        const sandbox = await worktree.createSandbox({ sandbox: make(name) });
-        expect((await sandbox.run({ agent: command("cat"), promptFile })).stdout).toBe(shown);
-        // With merge-to-head, that has landed the user's commit.
-        const again = shown.replace(expected[1] as string, git(cwd, "rev-parse", "main"));
-        const result = await worktree.run({ agent: command("cat"), sandbox: make(name), promptFile });
-        expect(result.stdout).toBe(again);
-        await worktree.close();
-      },
-    );
+      commitByHand(worktree.worktreePath, "again.txt", "again");
+      const second = shown();
+      const committing = command("cat; git add edited.txt; git commit --quiet -m Two");
+      const result = await worktree.run({ agent: committing, sandbox: make(), promptFile });
+      expect(result.stdout).toBe(second);
+      expect(subjectsOf(cwd, result)).toEqual(["Two"]);
+      expect(subjects(cwd, result.branch).split("\n").slice(1)).toEqual([
+        "By hand: mine.txt",
+        "By hand: again.txt",
+        "Two",
+      ]);
+      expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
+    });
   });
-});
+}
 
 it("copyToWorktree and host.onWorktreeReady happen once, before the first agent", async () => {
   const cwd = temporaryRepository();
@@ -259,58 +214,10 @@ it("copyToWorktree and host.onWorktreeReady happen once, before the first agent"
     hooks: { host: { onWorktreeReady: [{ command: "cat deps/dep.txt >> hooked.txt" }] } },
   });
   writeFileSync(join(cwd, "deps/dep.txt"), "changed since\n");
-  await work(worktree, [{ commit: "One" }]);
   const sandbox = await worktree.createSandbox({ sandbox: testIsolated() });
   await sandbox.close();
-  await work(worktree, [{ commit: "Two" }], { sandbox: bubblewrap() });
+  await work(worktree, [{ commit: "One" }]);
   expect(git(cwd, "show", "agent/work:hooked.txt")).toBe("copied");
   expect(readFileSync(join(worktree.worktreePath, "deps/dep.txt"), "utf8")).toBe("copied\n");
   await worktree.close();
 });
-
-const HOOK = [{ command: "touch hook-ran" }];
-
-it.each<[string, Record<string, unknown>, string, RegExp]>([
-  [
-    "the head strategy",
-    { branchStrategy: STRATEGIES.head },
-    "branchStrategy",
-    /no worktree.*branch.*merge-to-head/,
-  ],
-  ["no strategy", { branchStrategy: undefined }, "branchStrategy", /merge-to-head/],
-  [
-    "host.onSandboxReady",
-    { hooks: { host: { onSandboxReady: HOOK } } },
-    "hooks.host.onSandboxReady",
-    /onWorktreeReady/,
-  ],
-  ["sandbox.onSandboxReady", { hooks: { sandbox: { onSandboxReady: HOOK } } }, "hooks.sandbox", /host/],
-  ["a sandbox", { sandbox: testIsolated() }, "sandbox", /no such option/],
-])("createWorktree() refuses %s, and creates nothing", async (_, options, option, problem) => {
-  const cwd = temporaryRepository();
-  const making = worktreeIn(cwd, options as Partial<CreateWorktreeOptions>);
-  await expect(making).rejects.toMatchObject({ name: "InvalidOptionsError", option });
-  await expect(making).rejects.toThrow(problem);
-  expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
-  expect(existsSync(join(cwd, ".git/sanddune"))).toBe(false);
-});
-
-it.each<[string, Record<string, unknown>, string]>([
-  ["host.onWorktreeReady", { hooks: { host: { onWorktreeReady: HOOK } } }, "hooks.host.onWorktreeReady"],
-  ["copyToWorktree", { copyToWorktree: ["deps"] }, "copyToWorktree"],
-  ["a branch strategy", { branchStrategy: STRATEGIES.branch }, "branchStrategy"],
-  ["another repository", { cwd: "/" }, "cwd"],
-  ["the no-sandbox provider", { sandbox: noSandbox() }, "sandbox"],
-])(
-  "a run in a worktree refuses %s, which was decided when the worktree was made",
-  async (_, options, option) => {
-    const cwd = temporaryRepository();
-    const worktree = await worktreeIn(cwd);
-    const error = await failureOf(work(worktree, [{ commit: "Never" }], options as Overrides));
-    expect(error).toBeInstanceOf(InvalidOptionsError);
-    expect(error).toMatchObject({ option });
-    expect((await work(worktree, [{ commit: "One" }])).commits).toHaveLength(1);
-    await worktree.close();
-    expect(subjects(cwd, "main..agent/work")).toBe("One");
-  },
-);

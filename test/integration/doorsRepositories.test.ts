@@ -1,21 +1,24 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSandbox, createWorktree, type SandduneError, scripted } from "../../src/index.ts";
+import { createSandbox, createWorktree, run, type SandduneError, scripted } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 const sandbox = testIsolated();
 const agent = scripted([{ commit: "Work", files: { "work.txt": "1\n" } }]);
+const branch = "agent/work";
 
-/** The doors that make a worktree, and let an agent commit in it. */
+/** The doors that make a worktree, and let an agent commit in it: they tell the branch that has the commit. */
 const DOORS = {
-  createSandbox: async (cwd: string, branch: string) => {
+  run: async (cwd: string) =>
+    (await run({ agent, sandbox, cwd, branchStrategy: { type: "branch", branch }, prompt: "x" })).branch,
+  createSandbox: async (cwd: string) => {
     await using handle = await createSandbox({ cwd, branch, sandbox });
     return (await handle.run({ agent, prompt: "x" })).branch;
   },
-  createWorktree: async (cwd: string, branch: string) => {
+  createWorktree: async (cwd: string) => {
     await using handle = await createWorktree({ cwd, branchStrategy: { type: "branch", branch } });
     return (await handle.run({ agent, sandbox, prompt: "x" })).branch;
   },
@@ -25,7 +28,6 @@ const DOORS = {
   },
 } as const;
 type Door = keyof typeof DOORS;
-const NAMES = Object.keys(DOORS) as Door[];
 
 const failureOf = (result: Promise<unknown>): Promise<SandduneError> =>
   result.then(
@@ -45,49 +47,60 @@ const bare = (): string => {
   git(path, "clone", "--quiet", "--bare", temporaryRepository(), ".");
   return path;
 };
+/** A directory of the repository that has something in it. */
+const packageIn = (cwd: string): string => {
+  const path = join(cwd, "packages/a");
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, "file"), "");
+  git(cwd, "add", ".");
+  git(cwd, "commit", "--quiet", "-m", "Add a package");
+  return path;
+};
 
-describe.each(NAMES)("%s", (door) => {
-  it.each<[string, () => string, string, RegExp]>([
-    ["is no repository", temporaryDirectory, "NotARepositoryError", /not inside a git repository/],
-    ["has no commit yet", unborn, "UnsupportedRepositoryError", /has no commit yet.*git commit/],
-    ["is bare", bare, "UnsupportedRepositoryError", /is bare.*git worktree add/],
-  ])("refuses a directory that %s, says what to do, and makes nothing", async (_, make, name, message) => {
+it.each<[string, () => string, string, RegExp]>([
+  ["is no repository", temporaryDirectory, "NotARepositoryError", /not inside a git repository/],
+  ["has no commit yet", unborn, "UnsupportedRepositoryError", /has no commit yet.*git commit/],
+  ["is bare", bare, "UnsupportedRepositoryError", /is bare.*git worktree add/],
+])(
+  "every door refuses a directory that %s, says what to do, and makes nothing",
+  async (_, make, name, message) => {
     const cwd = make();
-    const error = await failureOf(DOORS[door](cwd, "agent/work"));
-    expect(error.name).toBe(name);
-    expect(error.message).toMatch(message);
+    for (const door of Object.values(DOORS)) {
+      const error = await failureOf(door(cwd));
+      expect(error.name).toBe(name);
+      expect(error.message).toMatch(message);
+    }
     for (const trace of [".sanddune", "sanddune", ".git/sanddune"]) {
       expect(existsSync(join(cwd, trace))).toBe(false);
     }
-  });
+  },
+);
 
-  it("works in a repository whose HEAD is detached, and puts the commits where it says", async () => {
+describe("in a repository whose HEAD is detached", () => {
+  it.each<[Door, string]>([
+    ["createSandbox", branch],
+    ["createWorktree with merge-to-head", "HEAD"],
+  ])("%s puts the commits where it says: %s", async (door, expected) => {
     const cwd = temporaryRepository();
     git(cwd, "checkout", "--quiet", "--detach");
-    const branch = await DOORS[door](cwd, "agent/work");
-    expect(branch).toBe(door === "createWorktree with merge-to-head" ? "HEAD" : "agent/work");
-    expect(git(cwd, "log", "--format=%s", branch)).toBe("Work\nInitial commit");
+    expect(await DOORS[door](cwd)).toBe(expected);
+    expect(git(cwd, "log", "--format=%s", expected)).toBe("Work\nInitial commit");
     expect(git(cwd, "log", "--format=%s", "main")).toBe("Initial commit");
     expect(leftovers(cwd)).toEqual([]);
   });
+});
 
-  it("works from a linked worktree of the user's", async () => {
+describe("from a sub-directory of a linked worktree of the user's", () => {
+  it.each<[Door, string]>([
+    ["createWorktree", branch],
+    ["createWorktree with merge-to-head", "mine"],
+  ])("%s lets the agent begin in that directory, and commit to %s", async (door, expected) => {
     const cwd = temporaryRepository();
     const linked = join(temporaryDirectory(), "linked");
     git(cwd, "worktree", "add", "--quiet", "-b", "mine", linked);
-    const branch = await DOORS[door](linked, "agent/work");
-    expect(branch).toBe(door === "createWorktree with merge-to-head" ? "mine" : "agent/work");
-    expect(git(cwd, "log", "--format=%s", branch)).toBe("Work\nInitial commit");
-    expect(leftovers(cwd)).toEqual([linked].map((path) => `worktree ${path}`));
-  });
-
-  it("works from a sub-directory, in which the agent begins", async () => {
-    const cwd = temporaryRepository();
-    mkdirSync(join(cwd, "packages/a"), { recursive: true });
-    writeFileSync(join(cwd, "packages/a/file"), "");
-    git(cwd, "add", ".");
-    git(cwd, "commit", "--quiet", "-m", "Add a package");
-    const branch = await DOORS[door](join(cwd, "packages/a"), "agent/work");
-    expect(git(cwd, "show", "--format=", "--name-only", branch)).toBe("packages/a/work.txt");
+    expect(await DOORS[door](packageIn(linked))).toBe(expected);
+    expect(git(cwd, "log", "--format=%s", expected)).toBe("Work\nAdd a package\nInitial commit");
+    expect(git(cwd, "show", "--format=", "--name-only", expected)).toBe("packages/a/work.txt");
+    expect(leftovers(cwd)).toEqual([`worktree ${linked}`]);
   });
 });

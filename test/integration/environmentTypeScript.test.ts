@@ -29,28 +29,25 @@ export const greet = (name: string): Greeting => ["hello", name].join(" ");
 describeWith(["node 22"], "an environment of TypeScript", () => {
   useTool();
 
-  it.each(["environment.ts", "environment.mts"])(
-    "runs as %s, with no package installed beside it",
-    (name) => {
-      const directory = folder({ [name]: DEFINITION, "greet.ts": GREET });
-      const args = [toolFile(), "run", "--directory", directory, "--worktree", temporaryDirectory()];
-      const { stdout, stderr, status } = spawnSync(join(AGENTS, "bin/node22"), args, { encoding: "utf8" });
-      expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-      const lines = stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      expect(lines.at(-1)).toMatchObject({
-        type: "result",
-        result: {
-          passed: 1,
-          failed: 1,
-          tests: [
-            { path: "greets", passed: true },
-            { path: "fails", message: expect.stringContaining("1 !== 2") },
-          ],
-        },
-      });
-    },
-  );
+  it("runs as environment.ts, with no package installed beside it", () => {
+    const directory = folder({ "environment.ts": DEFINITION, "greet.ts": GREET });
+    const args = [toolFile(), "run", "--directory", directory, "--worktree", temporaryDirectory()];
+    const { stdout, stderr, status } = spawnSync(join(AGENTS, "bin/node22"), args, { encoding: "utf8" });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const lines = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.at(-1)).toMatchObject({
+      type: "result",
+      result: {
+        passed: 1,
+        failed: 1,
+        tests: [
+          { path: "greets", passed: true },
+          { path: "fails", message: expect.stringContaining("1 !== 2") },
+        ],
+      },
+    });
+  });
 });

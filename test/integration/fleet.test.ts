@@ -3,12 +3,16 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
   AgentFailedError,
+  type FleetEvent,
   InvalidOptionsError,
+  InvalidTaskError,
   type RunOptions,
   RunStoppedError,
   runAll,
+  type SandboxProvider,
   TaskAbortedError,
 } from "../../src/index.ts";
+import { expectUntouched } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -18,13 +22,18 @@ const subjects = (cwd: string, branch: string): string[] =>
   git(cwd, "log", "--format=%s", `main..${branch}`).split("\n");
 
 describe("a fleet", () => {
-  it("does all tasks, so many at a time, and tells the outcomes in the order of the tasks", async () => {
+  it("does all tasks, so many at a time, and tells the outcomes in the order of the tasks; tells what an agent said as it comes, and keeps none of it", async () => {
     const cwd = temporaryRepository();
     let atWork = 0;
     let most = 0;
-    const numbers = [0, 1, 2, 3, 4, 5];
+    const numbers = [0, 1, 2];
     const { outcomes, succeeded, failed, events } = await watchFleet(
-      numbers.map((number) => task(cwd, [commit(`Work ${number}`)], onBranch(`agent/${number}`))),
+      numbers.map((number) =>
+        task(cwd, [{ text: `Speech ${number}` }, commit(`Work ${number}`)], {
+          ...onBranch(`agent/${number}`),
+          name: `speaker ${number}`,
+        }),
+      ),
       {
         concurrency: 2,
         onProgress: ({ type }) => {
@@ -33,13 +42,15 @@ describe("a fleet", () => {
         },
       },
     );
-    expect({ succeeded, failed, most, atWork }).toEqual({ succeeded: 6, failed: 0, most: 2, atWork: 0 });
+    expect({ succeeded, failed, most, atWork }).toEqual({ succeeded: 3, failed: 0, most: 2, atWork: 0 });
     expect(outcomes).toEqual(
       numbers.map((index) =>
         expect.objectContaining({
           index,
+          name: `speaker ${index}`,
           state: "succeeded",
           attempts: 1,
+          iterations: [expect.anything()],
           branch: `agent/${index}`,
           commits: [{ sha: git(cwd, "rev-parse", `agent/${index}`) }],
           lost: [],
@@ -49,10 +60,15 @@ describe("a fleet", () => {
     expect(
       events.filter(({ type }) => type === "started").map((event) => "index" in event && event.index),
     ).toEqual(numbers);
+    for (const event of events.filter(({ type }) => type === "finished")) {
+      const { outcome, result } = event as FleetEvent & { type: "finished" };
+      expect(result?.stdout).toContain(`Speech ${outcome.index}`);
+    }
+    expect(JSON.stringify(outcomes)).not.toContain("Speech");
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("goes on when a task fails, whatever is wrong with it, and tells why", async () => {
+  it("goes on when a task fails, whatever is wrong with it, tells why, and does not try it again", async () => {
     const cwd = temporaryRepository();
     async function* tasks() {
       yield task(cwd, [commit("Half"), { exit: 3 }], onBranch("bad"));
@@ -60,29 +76,18 @@ describe("a fleet", () => {
       yield undefined as unknown as RunOptions;
       yield task(cwd, [commit("Whole")], onBranch("good"));
     }
-    const { outcomes, succeeded, failed } = await watchFleet(tasks(), { concurrency: 1 });
+    const { outcomes, succeeded, failed } = await watchFleet(tasks(), { concurrency: 1, retries: 3 });
     expect({ succeeded, failed }).toEqual({ succeeded: 1, failed: 3 });
     expect(outcomes.map(({ state }) => state)).toEqual(["failed", "failed", "failed", "succeeded"]);
+    expect(outcomes.map(({ attempts }) => attempts)).toEqual([1, 1, 1, 1]);
     const [bad, worse, none, good] = outcomes;
     expect(bad?.error).toBeInstanceOf(AgentFailedError);
     expect(bad).toMatchObject({ branch: "bad", commits: [{ sha: git(cwd, "rev-parse", "bad") }] });
     expect(worse?.error).toBeInstanceOf(InvalidOptionsError);
     expect(none?.error).toBeInstanceOf(InvalidOptionsError);
-    expect(worse).toMatchObject({ commits: [], attempts: 1 });
+    expect(worse).toMatchObject({ commits: [] });
     expect(good).toMatchObject({ branch: "good" });
     expect(subjects(cwd, "good")).toEqual(["Whole"]);
-  });
-
-  it("tells what an agent said as it comes, and keeps none of it", async () => {
-    const cwd = temporaryRepository();
-    const { outcomes, events } = await watchFleet([
-      task(cwd, [{ text: "A long speech" }, commit("Work")], { ...onBranch("b"), name: "speaker" }),
-    ]);
-    const finished = events.find(({ type }) => type === "finished");
-    expect(finished).toMatchObject({ result: { stdout: expect.stringContaining("A long speech") } });
-    expect(outcomes[0]).toMatchObject({ name: "speaker", iterations: [{}] });
-    expect(JSON.stringify(outcomes)).not.toContain("A long speech");
-    expect(events.map(({ type }) => type)).toEqual(["started", "finished"]);
   });
 
   it("takes a task when there is room for it, and keeps no outcome if none is wanted", async () => {
@@ -91,9 +96,9 @@ describe("a fleet", () => {
     let finished = 0;
     let mostAhead = 0;
     async function* tasks() {
-      while (taken < 5) {
+      while (taken < 3) {
         mostAhead = Math.max(mostAhead, ++taken - finished);
-        yield task(cwd, [commit(`Work ${taken}`)], onBranch(`b${taken}`));
+        yield task(cwd, [{ text: "Nothing to do" }], onBranch(`b${taken}`));
       }
     }
     const result = await runAll(tasks(), {
@@ -104,8 +109,8 @@ describe("a fleet", () => {
         throw new Error("what a callback throws ends nothing");
       },
     });
-    expect({ taken, finished, mostAhead }).toEqual({ taken: 5, finished: 5, mostAhead: 2 });
-    expect(result).toMatchObject({ outcomes: [], succeeded: 5, failed: 0, aborted: 0, notStarted: 0 });
+    expect({ taken, finished, mostAhead }).toEqual({ taken: 3, finished: 3, mostAhead: 2 });
+    expect(result).toMatchObject({ outcomes: [], succeeded: 3, failed: 0, aborted: 0, notStarted: 0 });
   });
 
   it("rejects with what the source of its tasks throws, once the runs that were begun are over", async () => {
@@ -118,6 +123,37 @@ describe("a fleet", () => {
     await expect(watchFleet(tasks(), { concurrency: 2 })).rejects.toBe(reason);
     expect(subjects(cwd, "b")).toEqual(["Before"]);
     expect(leftovers(cwd)).toEqual([]);
+  });
+
+  it("refuses a list in which a task is wrong, or in the way of another one, and starts none of the others", async () => {
+    const cwd = temporaryRepository();
+    const good = () => task(cwd, [commit("Never")], onBranch("a"));
+    for (const wrong of [task(cwd, [], { maxIteration: 3 }), good()]) {
+      const events: FleetEvent[] = [];
+      const onProgress = (event: FleetEvent) => void events.push(event);
+      const refused = runAll<SandboxProvider, unknown>([good(), wrong], { onProgress });
+      await expect(refused).rejects.toBeInstanceOf(InvalidTaskError);
+      expect(events).toEqual([]);
+    }
+    expectUntouched(cwd);
+  });
+
+  it("fails only the second of two tasks that are on one branch, if they come one after the other", async () => {
+    const cwd = temporaryRepository();
+    const { wait, reached, open } = gate();
+    async function* tasks() {
+      yield task(cwd, [wait("first")], onBranch("a"));
+      await reached("first");
+      yield task(cwd, [commit("Second")], onBranch("a"));
+    }
+    const { outcomes } = await runAll(tasks(), {
+      concurrency: 2,
+      onProgress: (event) => {
+        if (event.type === "finished" && event.outcome.index === 1) open("first");
+      },
+    });
+    expect(outcomes.map(({ state }) => state)).toEqual(["succeeded", "failed"]);
+    expect(outcomes[1]?.error).toMatchObject({ name: "BranchInUseError", branch: "a" });
   });
 
   it("has nothing to do with nothing to do", async () => {

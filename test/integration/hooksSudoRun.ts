@@ -1,18 +1,16 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { run, type SandboxHook, scripted } from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
 
-/** Runs an agent after some sandbox hooks, as whoever started this program, and prints what it reported. */
+/**
+ * Runs an agent again and again on one branch, each time after other sandbox hooks, as whoever started this program, and
+ * prints what it reported, or why it could not.
+ */
 const [engine, cwd, serialised] = process.argv.slice(2) as ["docker" | "podman", string, string];
-const { hooks, report, isFollowed } = JSON.parse(serialised) as {
-  hooks: SandboxHook[];
-  report: string;
-  /** Whether another run on the same branch is to follow, without hooks. */
-  isFollowed: boolean;
-};
+const { runs, report } = JSON.parse(serialised) as { runs: SandboxHook[][]; report: string };
 const image = process.env["SANDDUNE_TEST_IMAGE"] as string;
 
 mkdirSync(cwd);
@@ -30,15 +28,17 @@ const options = {
   cwd,
   branchStrategy: { type: "branch", branch: "agent/work" },
 } as const;
-const message = (error: Error) => `${error.name}: ${error.message}`;
-const follow = async () => (isFollowed ? run(options).then(() => "succeeded", message) : null);
-const outcome = await run({ ...options, hooks: { sandbox: { onSandboxReady: hooks } } }).then(
-  async ({ warnings, preservedWorktreePath }) => ({
-    report: git("show", "agent/work:report.txt").split("\n"),
-    warnings,
-    preserved: preservedWorktreePath === undefined ? null : readdirSync(preservedWorktreePath),
-    nextRun: await follow(),
-  }),
-  async (error: Error) => ({ error: message(error), nextRun: await follow() }),
-);
-console.log(JSON.stringify(outcome));
+const outcomes: unknown[] = [];
+for (const onSandboxReady of runs) {
+  outcomes.push(
+    await run({ ...options, hooks: { sandbox: { onSandboxReady } } }).then(
+      ({ warnings, preservedWorktreePath }) => ({
+        report: git("show", "agent/work:report.txt").split("\n"),
+        warnings,
+        preservedWorktreePath,
+      }),
+      ({ name, message }: Error) => ({ error: `${name}: ${message}` }),
+    ),
+  );
+}
+console.log(JSON.stringify(outcomes));

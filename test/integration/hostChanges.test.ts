@@ -2,7 +2,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
-  createBindMountSandboxProvider,
+  type IsolatedSandboxProvider,
   type RunOptions,
   run,
   type SandduneError,
@@ -113,30 +113,29 @@ describeWith(["bubblewrap"], "while another agent works in the checkout", () => 
   });
 });
 
-describeWith(["bubblewrap"], "a sandbox that cannot be closed", () => {
-  it("is a warning that says what is left, and no failure", async () => {
-    const cwd = temporaryRepository();
-    const inner = bubblewrap();
-    const sandbox = createBindMountSandboxProvider({
-      name: "sticky",
-      create: async (options) => {
-        const handle = await inner.create(options);
-        return {
-          ...handle,
-          close: async () => {
-            await handle.close();
-            throw new Error("box 7 is still there. Try: box rm 7");
-          },
-        };
-      },
-    });
-    const result = await run({ agent: scripted([{ commit: "Work" }]), sandbox, cwd, prompt: "x" });
-    expect(result.commits).toHaveLength(1);
-    expect(result.warnings.join()).toContain("Try: box rm 7");
-  });
+it("a sandbox that cannot be closed is a warning that says what is left, and no failure", async () => {
+  const cwd = temporaryRepository();
+  const inner = testIsolated();
+  const sandbox: IsolatedSandboxProvider = {
+    ...inner,
+    name: "sticky",
+    create: async (options) => {
+      const handle = await inner.create(options);
+      return {
+        ...handle,
+        close: async () => {
+          await handle.close();
+          throw new Error("box 7 is still there. Try: box rm 7");
+        },
+      };
+    },
+  };
+  const result = await run({ agent: scripted([{ commit: "Work" }]), sandbox, cwd, prompt: "x" });
+  expect(result.commits).toHaveLength(1);
+  expect(result.warnings.join()).toContain("Try: box rm 7");
 });
 
-describeWith(["bubblewrap"], "a run that fails", () => {
+describe("a run that fails", () => {
   it("carries its warnings, and the paths to look at", async () => {
     const cwd = temporaryRepository();
     const error = (await run({
@@ -147,7 +146,7 @@ describeWith(["bubblewrap"], "a run that fails", () => {
         },
         { exit: 1 },
       ]),
-      sandbox: bubblewrap(),
+      sandbox: testIsolated(),
       cwd,
       prompt: "x",
       branchStrategy: { type: "branch", branch: "b" },

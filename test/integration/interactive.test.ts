@@ -9,10 +9,12 @@ import { waitFor } from "../helpers/waiting.ts";
 import {
   commit,
   environmentsWith,
+  expectSaneTerminal,
   NEEDS,
   repositoryWithAgent,
   SANDBOXES,
   type SandboxName,
+  type Scene,
   startFilesOf,
   startScene,
   startSession,
@@ -21,74 +23,91 @@ import {
   uniqueMark,
 } from "./interactiveScenes.ts";
 
-/** A repository whose agent is in the sub-directory `packages/app`. */
-const monorepo = () => {
-  const cwd = repositoryWithAgent();
-  mkdirSync(join(cwd, "packages/app"), { recursive: true });
-  writeFileSync(join(cwd, "packages/app/file.txt"), "x\n");
-  git(cwd, "add", ".");
-  git(cwd, "commit", "--quiet", "-m", "Add a package");
-  return cwd;
+/** Keys that a terminal acts on by itself, unless the agent has them. */
+const RAW_KEYS = {
+  "C-p": "0x10",
+  "C-q": "0x11",
+  "C-s": "0x13",
+  "C-z": "0x1a",
+  "C-d": "0x04",
+  "C-\\": "0x1c",
+  Tab: "0x09",
+  Escape: "0x1b",
+};
+
+const expectKeysToArrive = async ({ terminal, typing }: Scene): Promise<void> => {
+  for (const key of ["h", "?", "7"]) await typing(key, `key ${key}`);
+  for (const [key, shown] of Object.entries(RAW_KEYS)) {
+    terminal.press(key);
+    await terminal.shows(`key ${shown}`);
+  }
+  terminal.press("C-c");
+  await terminal.shows("interrupted by a key");
+};
+
+const expectSizesToFollow = async ({ terminal }: Scene): Promise<void> => {
+  const sizes = [
+    [120, 37],
+    [61, 23],
+    [93, 31],
+  ] as const;
+  for (const [columns, rows] of sizes) {
+    terminal.resize(columns, rows);
+    await terminal.shows(`size ${rows} ${columns}`);
+  }
+};
+
+/** The containers that a session has left, running or not. */
+const containersOf = (sandbox: SandboxName, runId: string): string => {
+  if (sandbox !== "docker" && sandbox !== "podman") return "";
+  const { stdout } = spawnSync(sandbox, ["ps", "--all", "--quiet", "--filter", `name=${runId}`], {
+    encoding: "utf8",
+  });
+  return stdout.trim();
 };
 
 describe.each(SANDBOXES)("an interactive session with %s", (sandbox) => {
-  const isIsolated = sandbox === "test-isolated";
+  const isOnHost = sandbox === "no-sandbox" || sandbox === "test-isolated";
 
-  describeWith(NEEDS[sandbox], "when the person leaves it", () => {
-    it("resolves with the commits, which are on the branch that the user is on", async () => {
-      const scene = await startSession(sandbox);
+  describeWith(NEEDS[sandbox], "has a terminal of its own", () => {
+    it("keys, sizes, prompt and env vars arrive; it resolves with the commits, which are on the branch that the user is on, and leaves a sane terminal and nothing else", async () => {
+      const prompt = `--it's "quoted", $HOME, \`date\`, \\\n\ngrüße, 世界 🎉`;
+      const mark = `${uniqueMark()} 'there' $HOME`;
+      const scene = await startSession(
+        sandbox,
+        { prompt, env: { GREETING: mark } },
+        { columns: 93, rows: 31 },
+      );
+      await scene.terminal.shows(/^ready 31 93 TERM=(tmux|xterm)-256color$/m);
+      await scene.terminal.shows(`prompt <${prompt.replaceAll("\n", "\\n")}>`);
+      await scene.terminal.shows(`greeting ${mark}`);
+      await scene.saying("test -t 0 && echo a terminal", "said <a terminal>");
+      await expectSizesToFollow(scene);
+      await expectKeysToArrive(scene);
       await commit(scene, "First");
       await commit(scene, "Second");
+      const startFiles = startFilesOf(environmentsWith(mark));
+      if (isOnHost) expect(startFiles.filter(existsSync)).toHaveLength(1);
       scene.terminal.type("q");
-      const { value } = await scene.outcome();
+
+      const { outcomes, interrupts, listens } = await scene.report();
+      const value = outcomes[0]?.value;
       const shas = git(scene.cwd, "log", "--reverse", "-2", "--format=%H").split("\n");
       expect(value).toMatchObject({ exitCode: 0, branch: "main", commits: shas.map((sha) => ({ sha })) });
       expect(subjects(scene.cwd, "HEAD~2..")).toEqual(["Second", "First"]);
-      expect(git(scene.cwd, "status", "--porcelain")).toBe("");
-      expect(leftovers(scene.cwd)).toEqual([]);
-    });
-
-    it("resolves with the exit code of an agent that did not end well, and its commits are not lost", async () => {
-      const scene = await startSession(sandbox);
-      await commit(scene, "Half");
-      scene.terminal.type("e");
-      const { value } = await scene.outcome();
-      expect(value).toMatchObject({ exitCode: 3, commits: [expect.anything()] });
-      const branch = String(value?.["branch"]);
-      expect(subjects(scene.cwd, `HEAD~1..${branch}`).at(0)).toBe("Half");
-      if (!isIsolated) return expect(branch).toBe("main");
-      expect(branch).toMatch(/^sanddune\//);
-      expect(subjects(scene.cwd, "main")).not.toContain("Half");
-      expect(value?.["warnings"]).toContainEqual(expect.stringContaining(`git merge ${branch}`));
-      await scene.terminal.shows(/not merged/);
-    });
-
-    it("keeps work that is not committed where it belongs", async () => {
-      const scene = await startSession(sandbox);
-      await scene.saying("echo open > open.txt; echo written", "said <written>");
-      scene.terminal.type("q");
-      const { value } = await scene.outcome();
-      const kept = isIsolated ? String(value?.["preservedWorktreePath"]) : scene.cwd;
-      expect(git(kept, "status", "--porcelain")).toBe("?? open.txt");
-    });
-
-    it("leaves no process, no file and no container behind", async () => {
-      const mark = uniqueMark();
-      const scene = await startSession(sandbox, { env: { GREETING: mark } });
-      const startFiles = startFilesOf(environmentsWith(mark));
-      if (sandbox === "no-sandbox" || isIsolated) expect(startFiles.filter(existsSync)).toHaveLength(1);
-      scene.terminal.type("q");
-      const { value } = await scene.outcome();
+      expect({ interrupts, listens }).toEqual({ interrupts: 0, listens: true });
+      await expectSaneTerminal(scene);
       expect(environmentsWith(mark)).toEqual([]);
       expect(startFiles.filter(existsSync)).toEqual([]);
       expect(readdirSync(scene.temporary)).toEqual([]);
+      expect(git(scene.cwd, "status", "--porcelain")).toBe("");
       expect(leftovers(scene.cwd)).toEqual([]);
       expect(containersOf(sandbox, String(value?.["runId"]))).toBe("");
     });
   });
 
   describeWith(NEEDS[sandbox], "that is aborted", () => {
-    it("ends the agent with everything it has started, brings commits home, and rejects with the very reason", async () => {
+    it("ends the agent with everything it has started, brings commits home, leaves a sane terminal, and rejects with the very reason", async () => {
       const mark = uniqueMark();
       const scene = await startSession(sandbox, { env: { GREETING: mark } });
       const startFiles = startFilesOf(environmentsWith(mark));
@@ -98,37 +117,58 @@ describe.each(SANDBOXES)("an interactive session with %s", (sandbox) => {
       await waitFor(() => environmentsWith(mark).length >= 3);
       scene.signal();
       expect((await scene.outcome()).error?.isReason).toBe(true);
+      await expectSaneTerminal(scene);
       expect(environmentsWith(mark)).toEqual([]);
       expect(startFiles.filter(existsSync)).toEqual([]);
-      const branch = isIsolated
-        ? git(scene.cwd, "branch", "--list", "sanddune/*", "--format=%(refname)")
-        : "main";
+      const branch =
+        sandbox === "test-isolated"
+          ? git(scene.cwd, "branch", "--list", "sanddune/*", "--format=%(refname)")
+          : "main";
       expect(git(scene.cwd, "log", "-1", "--format=%s", branch)).toBe("Committed");
+    });
+  });
+});
+
+describe.each(["no-sandbox", "test-isolated"] as const)("an interactive session with %s", (sandbox) => {
+  const isIsolated = sandbox === "test-isolated";
+
+  describeWith(NEEDS[sandbox], "whose agent does not end well", () => {
+    it("resolves with its exit code, and neither its commits nor what it has not committed are lost", async () => {
+      const scene = await startSession(sandbox);
+      await commit(scene, "Half");
+      await scene.saying("echo open > open.txt; echo written", "said <written>");
+      scene.terminal.type("e");
+      const { value } = await scene.outcome();
+      expect(value).toMatchObject({ exitCode: 3, commits: [expect.anything()] });
+      const branch = String(value?.["branch"]);
+      expect(subjects(scene.cwd, `HEAD~1..${branch}`).at(0)).toBe("Half");
+      const kept = isIsolated ? String(value?.["preservedWorktreePath"]) : scene.cwd;
+      expect(git(kept, "status", "--porcelain")).toBe("?? open.txt");
+      if (!isIsolated) return expect(branch).toBe("main");
+      expect(branch).toMatch(/^sanddune\//);
+      expect(subjects(scene.cwd, "main")).not.toContain("Half");
+      expect(value?.["warnings"]).toContainEqual(expect.stringContaining(`git merge ${branch}`));
+      await scene.terminal.shows(/not merged/);
     });
   });
 
   describeWith(NEEDS[sandbox], "in another directory", () => {
-    it("works on the repository that `cwd` names", async () => {
-      const cwd = repositoryWithAgent();
+    it("works on the repository that `cwd` names, and starts the agent in the sub-directory that `cwd` is", async () => {
+      const repository = repositoryWithAgent();
+      const cwd = join(repository, "packages/app");
+      mkdirSync(cwd, { recursive: true });
+      writeFileSync(join(cwd, "file.txt"), "x\n");
+      git(repository, "add", ".");
+      git(repository, "commit", "--quiet", "-m", "Add a package");
       const elsewhere = temporaryRepository();
-      const scene = await startSession(sandbox, { cwd }, { cwd: elsewhere });
+      const scene = await startSession(sandbox, { cwd, agent: "perl ../../tui.pl" }, { cwd: elsewhere });
+      await scene.terminal.shows(/^in \/.*\/packages\/app$/m);
+      await scene.saying("ls", "said <file.txt>");
       await commit(scene, "There");
       scene.terminal.type("q");
       expect((await scene.outcome()).value?.["commits"]).toHaveLength(1);
-      expect(subjects(cwd, "HEAD~1..")).toEqual(["There"]);
+      expect(subjects(repository, "HEAD~1..")).toEqual(["There"]);
       expect(existsSync(join(elsewhere, ".sanddune"))).toBe(false);
-    });
-
-    it("starts the agent in the sub-directory that `cwd` is", async () => {
-      const cwd = monorepo();
-      const scene = await startSession(sandbox, {
-        cwd: join(cwd, "packages/app"),
-        agent: "perl ../../tui.pl",
-      });
-      await scene.terminal.shows(/^in \/.*\/packages\/app$/m);
-      await scene.saying("ls", "said <file.txt>");
-      scene.terminal.type("q");
-      expect((await scene.outcome()).value?.["exitCode"]).toBe(0);
     });
   });
 
@@ -140,36 +180,18 @@ describe.each(SANDBOXES)("an interactive session with %s", (sandbox) => {
       expect(error?.message).toContain("no-such-agent");
       expect(leftovers(scene.cwd)).toEqual([]);
     });
-
-    it("says that the agent has no terminal interface, before anything is created", async () => {
-      const scene = startScene([{ call: "interactive", sandbox, isPlain: true }]);
-      const { error } = await scene.outcome();
-      expect(error?.name).toBe("InvalidOptionsError");
-      expect(error?.message).toContain("no terminal interface");
-      expect(existsSync(join(scene.cwd, ".sanddune"))).toBe(false);
-    });
-
-    it.each([
-      ["input", '"$@" < /dev/null'],
-      ["output", '"$@" | cat'],
-    ])(
-      "says that there is no terminal when standard %s is a pipe, before anything is created",
-      async (_, shell) => {
-        const scene = startScene([{ call: "interactive", sandbox, agent: TUI }], { shell });
-        const { error } = await scene.outcome();
-        expect(error?.name).toBe("TerminalError");
-        expect(error?.message).toMatch(/interactive session needs .*terminal/);
-        expect(existsSync(join(scene.cwd, ".sanddune"))).toBe(false);
-      },
-    );
   });
 });
 
-/** The containers that a session has left, running or not. */
-const containersOf = (sandbox: SandboxName, runId: string): string => {
-  if (sandbox !== "docker" && sandbox !== "podman") return "";
-  const { stdout } = spawnSync(sandbox, ["ps", "--all", "--quiet", "--filter", `name=${runId}`], {
-    encoding: "utf8",
+describeWith(NEEDS["no-sandbox"], "an interactive session without a terminal", () => {
+  it.each([
+    ["input", '"$@" < /dev/null'],
+    ["output", '"$@" | cat'],
+  ])("is refused when standard %s is a pipe, before anything is created", async (_, shell) => {
+    const scene = startScene([{ call: "interactive", sandbox: "no-sandbox", agent: TUI }], { shell });
+    const { error } = await scene.outcome();
+    expect(error?.name).toBe("TerminalError");
+    expect(error?.message).toMatch(/interactive session needs .*terminal/);
+    expect(existsSync(join(scene.cwd, ".sanddune"))).toBe(false);
   });
-  return stdout.trim();
-};
+});

@@ -50,7 +50,8 @@ export const startFilesOf = (environments: readonly string[]): string[] => [
   ...new Set(
     environments.flatMap((environment) => {
       const id = new RegExp(`${EXEC_ID_VARIABLE}=([0-9a-f]+)`).exec(environment)?.[1];
-      return id === undefined ? [] : [`/tmp/sanddune-${id}`];
+      const temporary = /(?:^|\0)TMPDIR=([^\0]+)/.exec(environment)?.[1] ?? "/tmp";
+      return id === undefined ? [] : [`${temporary}/sanddune-${id}`];
     }),
   ),
 ];

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
@@ -75,10 +75,11 @@ export const startScene = (
   const directory = temporaryDirectory();
   const temporary = temporaryDirectory();
   const order: Order = { steps, report: join(directory, "report"), ...(onSignal && { onSignal }) };
-  const program = bundle(join(import.meta.dirname, "interactiveProgram.ts"), directory);
+  const program = bundle(join(import.meta.dirname, "interactiveProgram.ts"));
   const argv = [process.execPath, program, JSON.stringify(order)].map(shellQuote).join(" ");
   const terminal = startTerminal(
-    `set -- ${argv}; echo '$ start'; tty > ${directory}/tty; stty -a > ${directory}/before; ${shell}; code=$?; stty -a > ${directory}/after; exit $code`,
+    // A key that the terminal makes a signal of is for the program, not for the shell around it.
+    `trap : INT; set -- ${argv}; echo '$ start'; tty > ${directory}/tty; stty -a > ${directory}/before; ${shell}; code=$?; stty -a > ${directory}/after; exit $code`,
     { columns: 200, rows: 40, ...terminalOptions, cwd, env: { TMPDIR: temporary, ...env } },
   );
   const read = (name: string) => readFileSync(join(directory, name), "utf8");
@@ -184,15 +185,6 @@ export const created = (cwd: string, what: string): string[] => {
 };
 
 export const exists = (path: string): Promise<void> => waitFor(() => existsSync(path));
-
-/** A prompt file in the repository, tracked. */
-export const withTemplate = (cwd: string, template: string): string => {
-  const path = join(cwd, "prompt.md");
-  writeFileSync(path, template);
-  git(cwd, "add", ".");
-  git(cwd, "commit", "--quiet", "-m", "Add a prompt");
-  return path;
-};
 
 export const subjects = (cwd: string, range: string): string[] =>
   git(cwd, "log", "--format=%s", range)

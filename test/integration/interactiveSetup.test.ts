@@ -1,128 +1,108 @@
-import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { waitFor } from "../helpers/waiting.ts";
 import {
   commit,
   created,
   expectSaneTerminal,
   NEEDS,
   repositoryWithAgent,
+  type Step,
   startScene,
   startSession,
   subjects,
   TUI,
 } from "./interactiveScenes.ts";
 
-describe.each(["bubblewrap", "docker", "test-isolated"] as const)(
-  "hooks of an interactive session with %s",
-  (sandbox) => {
-    describeWith(NEEDS[sandbox], "run before the agent starts", () => {
-      it("on the host and in the sandbox", async () => {
-        const directory = temporaryDirectory();
-        const hooks = {
-          host: { onWorktreeReady: [{ command: `touch ${directory}/ready` }] },
-          sandbox: { onSandboxReady: [{ command: "echo installed > $HOME/tool" }] },
-        };
-        const scene = await startSession(sandbox, { hooks });
-        expect(existsSync(join(directory, "ready"))).toBe(true);
-        await scene.saying("cat $HOME/tool", "said <installed>");
-        scene.terminal.type("q");
-        expect((await scene.outcome()).value?.["exitCode"]).toBe(0);
-      });
+describeWith(NEEDS["test-isolated"], "an interactive session in a sandbox", () => {
+  it("has what hooks have made, on the host and in the sandbox, and the files that copyToWorktree names", async () => {
+    const cwd = repositoryWithAgent();
+    writeFileSync(join(cwd, ".git/info/exclude"), "settings.local\n");
+    writeFileSync(join(cwd, "settings.local"), "mine\n");
+    const directory = temporaryDirectory();
+    const hooks = {
+      host: { onWorktreeReady: [{ command: `touch ${directory}/ready` }] },
+      sandbox: { onSandboxReady: [{ command: "echo installed > $HOME/tool" }] },
+    };
+    const scene = await startSession("test-isolated", { hooks, copyToWorktree: ["settings.local"] }, { cwd });
+    expect(existsSync(join(directory, "ready"))).toBe(true);
+    await scene.saying("cat $HOME/tool settings.local", "said <installed\\nmine>");
+    scene.terminal.type("q");
+    expect((await scene.outcome()).value?.["exitCode"]).toBe(0);
+    expect(readFileSync(join(cwd, "settings.local"), "utf8")).toBe("mine\n");
+  });
 
-      it("and if one fails, the agent is not started", async () => {
-        const hooks = { sandbox: { onSandboxReady: [{ command: "exit 4" }] } };
-        const scene = startScene([{ call: "interactive", sandbox, agent: TUI, options: { hooks } }]);
-        expect((await scene.outcome()).error?.name).toBe("HookFailedError");
-        expect(scene.terminal.bytes()).not.toContain("ready 40");
-        expect(leftovers(scene.cwd)).toEqual([]);
-      });
-    });
-  },
-);
+  it("does not start the agent if a hook fails", async () => {
+    const hooks = { sandbox: { onSandboxReady: [{ command: "exit 4" }] } };
+    const scene = startScene([
+      { call: "interactive", sandbox: "test-isolated", agent: TUI, options: { hooks } },
+    ]);
+    expect((await scene.outcome()).error?.name).toBe("HookFailedError");
+    expect(scene.terminal.bytes()).not.toContain("ready 40");
+    expect(leftovers(scene.cwd)).toEqual([]);
+  });
+});
 
 describeWith(NEEDS["no-sandbox"], "an interactive session without a sandbox", () => {
-  it("runs hooks for the host", async () => {
-    const directory = temporaryDirectory();
+  it("runs hooks for the host, has the user's own environment, and leaves the user's git configuration alone", async () => {
+    const [directory, home] = [temporaryDirectory(), temporaryDirectory()];
     const hooks = { host: { onWorktreeReady: [{ command: `touch ${directory}/ready` }] } };
-    const scene = await startSession("no-sandbox", { hooks });
+    const scene = await startSession("no-sandbox", { hooks }, { env: { HOME: home, OF_THE_USER: "mine" } });
     expect(existsSync(join(directory, "ready"))).toBe(true);
-    scene.terminal.type("q");
-    await scene.outcome();
-  });
-
-  it("refuses hooks for a sandbox, before anything is created", async () => {
-    const hooks = { sandbox: { onSandboxReady: [{ command: "touch ran.txt" }] } };
-    const scene = startScene([
-      { call: "interactive", sandbox: "no-sandbox", agent: TUI, options: { hooks } },
-    ]);
-    const { error } = await scene.outcome();
-    expect(error?.name).toBe("InvalidOptionsError");
-    expect(error?.message).toContain("hooks.sandbox");
-    expect(existsSync(join(scene.cwd, "ran.txt"))).toBe(false);
-    expect(existsSync(join(scene.cwd, ".sanddune"))).toBe(false);
-  });
-
-  it("tells of the branch that the agent has made and gone to, and of the commits there", async () => {
-    const scene = await startSession("no-sandbox");
-    await scene.saying("git switch --quiet --create feature; git branch --show-current", "said <feature>");
-    await commit(scene, "On a new branch");
-    scene.terminal.type("q");
-    const { value } = await scene.outcome();
-    const sha = git(scene.cwd, "rev-parse", "feature");
-    expect(value).toMatchObject({ exitCode: 0, branch: "feature", commits: [{ sha }] });
-    expect(subjects(scene.cwd, "main")).not.toContain("On a new branch");
-  });
-
-  it.each([
-    ["renamed", "git branch -m renamed"],
-    ["left and deleted", "git switch --quiet --create renamed; git branch -D main"],
-  ])("tells of the branch and of the commits also when the user's branch was %s", async (_, line) => {
-    const scene = await startSession("no-sandbox");
-    await commit(scene, "Before");
-    await scene.saying(`{ ${line}; } >/dev/null 2>&1; git branch --show-current`, "said <renamed>");
-    scene.terminal.type("e");
-    const { value } = await scene.outcome();
-    const sha = git(scene.cwd, "rev-parse", "renamed");
-    expect(value).toMatchObject({ exitCode: 3, branch: "renamed", commits: [{ sha }] });
-  });
-
-  it("has the user's own environment, and leaves the user's git configuration alone", async () => {
-    const home = temporaryDirectory();
-    const scene = await startSession("no-sandbox", {}, { env: { HOME: home, OF_THE_USER: "mine" } });
     await scene.saying("echo $OF_THE_USER $HOME", `said <mine ${home}>`);
     await commit(scene, "Mine");
     scene.terminal.type("q");
     await scene.outcome();
     expect(readdirSync(home).filter((name) => name.startsWith(".git"))).toEqual([]);
   });
+
+  it("tells of the branch and of the commits, whether the agent makes another branch, renames the user's, or deletes it", async () => {
+    const session: Step = { call: "interactive", sandbox: "no-sandbox", agent: TUI };
+    const scene = startScene([session, session, session]);
+    const begins = (count: number) =>
+      waitFor(() => scene.terminal.bytes().split("ready 40 200").length === count + 1);
+    const goesTo = (branch: string, line: string) =>
+      scene.saying(`{ ${line}; } >/dev/null 2>&1; git branch --show-current`, `said <${branch}>`);
+
+    await begins(1);
+    await goesTo("made", "git switch --create made");
+    await commit(scene, "On a new branch");
+    scene.terminal.type("q");
+    await begins(2);
+    await commit(scene, "Before the renaming");
+    await goesTo("renamed", "git branch -m renamed");
+    scene.terminal.type("e");
+    await begins(3);
+    await commit(scene, "Before the deletion");
+    await goesTo("other", "git switch --create other; git branch -D renamed");
+    scene.terminal.type("e");
+
+    const { outcomes } = await scene.report();
+    const [first, second, third] = git(scene.cwd, "log", "--reverse", "-3", "--format=%H", "other").split(
+      "\n",
+    );
+    expect(outcomes.map(({ value }) => value)).toMatchObject([
+      { exitCode: 0, branch: "made", commits: [{ sha: first }] },
+      { exitCode: 3, branch: "renamed", commits: [{ sha: second }] },
+      { exitCode: 3, branch: "other", commits: [{ sha: third }] },
+    ]);
+    expect(subjects(scene.cwd, "main")).not.toContain("On a new branch");
+  });
 });
 
-it("copyToWorktree brings files that git does not track to the agent", async () => {
-  const cwd = repositoryWithAgent();
-  writeFileSync(join(cwd, ".git/info/exclude"), "settings.local\n");
-  writeFileSync(join(cwd, "settings.local"), "mine\n");
-  const scene = await startSession("test-isolated", { copyToWorktree: ["settings.local"] }, { cwd });
-  await scene.saying("cat settings.local", "said <mine>");
-  scene.terminal.type("q");
-  expect((await scene.outcome()).value?.["exitCode"]).toBe(0);
-  expect(readFileSync(join(cwd, "settings.local"), "utf8")).toBe("mine\n");
-});
-
-/** A directory with all the programs of this machine but one. */
-const programsWithout = (missing: string): string => {
+/** A directory with all that a session in bubblewrap asks of a machine, but not `script`. */
+const programsWithoutScript = (): string => {
   const directory = temporaryDirectory();
-  const found = (process.env["PATH"] ?? "").split(":").filter(existsSync);
-  for (const name of new Set(found.flatMap((path) => readdirSync(path)))) {
-    const home = found.find((path) => existsSync(join(path, name)));
-    if (name !== missing && home !== undefined) symlinkSync(join(home, name), join(directory, name));
+  for (const name of ["git", "sh", "stty"]) {
+    const path = execFileSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).trim();
+    symlinkSync(path, join(directory, name));
   }
   // It looks for programs in the sandbox, where this directory is not.
-  rmSync(join(directory, "bwrap"));
   writeFileSync(join(directory, "bwrap"), '#!/bin/sh\nPATH=/usr/bin:/bin exec bwrap "$@"\n', { mode: 0o755 });
   return directory;
 };
@@ -130,7 +110,7 @@ const programsWithout = (missing: string): string => {
 describeWith(NEEDS.bubblewrap, "an interactive session on a machine without the program script", () => {
   it("says what is missing, before anything is created", async () => {
     const scene = startScene([{ call: "interactive", sandbox: "bubblewrap", agent: TUI }], {
-      shell: `PATH=${programsWithout("script")} "$@"`,
+      shell: `PATH=${programsWithoutScript()} "$@"`,
     });
     const { error } = await scene.outcome();
     expect(error?.message).toMatch(/\bscript\b/);

@@ -13,7 +13,7 @@ import { type ModalOptions, modal } from "../../src/sandboxes/modal.ts";
 import type { ModalServer, ServedSandbox } from "../helpers/cloud/modalServer.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
-import { modalServer } from "../sandboxes/modalScene.ts";
+import { modalServer, sharedModalServer } from "../sandboxes/modalScene.ts";
 
 const runAtModal = (
   cwd: string,
@@ -36,8 +36,8 @@ const failureOf = (attempt: Promise<unknown>) =>
     (reason) => reason,
   );
 
-const theOnly = (server: ModalServer): ServedSandbox => {
-  const [sandbox, ...others] = server.sandboxes;
+const theOnlyRunning = (server: ModalServer): ServedSandbox => {
+  const [sandbox, ...others] = server.running();
   expect(others).toEqual([]);
   return sandbox as ServedSandbox;
 };
@@ -45,8 +45,9 @@ const theOnly = (server: ModalServer): ServedSandbox => {
 const MEGABYTE = "head -c 1000000 /dev/urandom";
 
 describe("run() at Modal", () => {
+  const server = sharedModalServer();
+
   it("puts the agent's commits on a branch, with the very SHAs, and leaves nothing running", async () => {
-    const server = await modalServer();
     const cwd = temporaryRepository();
     const agent = scripted([
       { commit: "Add a greeting", files: { "src/hello.txt": "hello\n" } },
@@ -68,22 +69,11 @@ describe("run() at Modal", () => {
     expect(readFileSync(result.logFilePath as string, "utf8")).toContain(git(cwd, "rev-parse", "agent/work"));
     expect(git(cwd, "log", "-1", "--format=%an <%ae>", "agent/work")).toBe("Dev <dev@example.com>");
     expect(leftovers(cwd)).toEqual([]);
-    expect(server.sandboxes).toHaveLength(1);
-    expect(server.running()).toEqual([]);
-  });
-
-  it("hands over a prompt of any size and content, and env vars", async () => {
-    await modalServer();
-    const cwd = temporaryRepository();
-    const prompt = `It's "quoted", $(touch canary) \`id\`\n${"x".repeat(300_000)}`;
-    const agent = command('cat >prompt.txt; printf %s "$TOKEN" >token.txt; git add .; git commit -qm Prompt');
-    await runAtModal(cwd, { agent, prompt, env: { TOKEN: { public: "a 'value'" } } });
-    expect(git(cwd, "show", "agent/work:prompt.txt")).toBe(prompt);
-    expect(git(cwd, "show", "agent/work:token.txt")).toBe("a 'value'");
+    expect(server().sandboxes).toHaveLength(1);
+    expect(server().running()).toEqual([]);
   });
 
   it("brings in what is not committed, and brings back what a failing agent had not committed", async () => {
-    const server = await modalServer();
     const cwd = temporaryRepository();
     const agent = scripted([
       { commit: "Half of it", files: { "half.txt": "1" } },
@@ -94,33 +84,34 @@ describe("run() at Modal", () => {
     expect(error).toMatchObject({ name: "AgentFailedError", exitCode: 3, branch: "agent/work" });
     expect(error.commits).toEqual([expect.objectContaining({ sha: git(cwd, "rev-parse", "agent/work") })]);
     expect(git(error.preservedWorktreePath, "status", "--porcelain")).toBe(" D README.md\n?? rest.txt");
-    expect(server.running()).toEqual([]);
+    expect(server().running()).toEqual([]);
 
     const goesOn = scripted([{ shell: "cat rest.txt && ! test -e README.md" }, { text: "Saw it." }]);
     expect(await runAtModal(cwd, { agent: goesOn })).toMatchObject({ stdout: "Saw it.\n" });
   });
 
   it("brings home after a second iteration only what is new", async () => {
-    const server = await modalServer();
     const cwd = temporaryRepository();
     await using sandbox = await createSandbox({ cwd, branch: "agent/work", sandbox: modal() });
     const commits = (file: string, content: string) =>
       command(`cat >/dev/null; ${content} >${file}; git add .; git commit -qm ${file}`);
     await sandbox.run({ agent: commits("large", MEGABYTE), prompt: "Work" });
-    const afterFirst = server.bytesSent();
+    const afterFirst = server().bytesSent();
     expect(afterFirst).toBeGreaterThan(1_000_000);
     await sandbox.run({ agent: commits("small", "echo small"), prompt: "Work" });
-    expect(server.bytesSent() - afterFirst).toBeLessThan(100_000);
+    expect(server().bytesSent() - afterFirst).toBeLessThan(100_000);
     expect(git(cwd, "log", "--reverse", "--format=%s", "main..agent/work")).toBe("large\nsmall");
   });
 
   it("is a lost sandbox, and no success, when Modal ends the sandbox under the agent", async () => {
-    const server = await modalServer();
     const cwd = temporaryRepository();
     const agent = command("cat >/dev/null; echo working; sleep 1000");
     const attempt = runAtModal(cwd, {
       agent,
-      logging: { type: "file", onAgentStreamEvent: () => void server.end(theOnly(server), "crashed") },
+      logging: {
+        type: "file",
+        onAgentStreamEvent: () => void server().end(theOnlyRunning(server()), "crashed"),
+      },
     });
     const error = await failureOf(attempt);
     expect(error).toMatchObject({ name: "SandboxLostError", commits: [] });
@@ -129,7 +120,6 @@ describe("run() at Modal", () => {
   });
 
   it("stops the agent on abort with the identical reason, and brings home what it had committed", async () => {
-    const server = await modalServer();
     const cwd = temporaryRepository();
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -148,7 +138,7 @@ describe("run() at Modal", () => {
     });
     expect(await failureOf(attempt)).toBe(reason);
     expect(git(cwd, "log", "-1", "--format=%s", "agent/work")).toBe("Half of it");
-    expect(server.running()).toEqual([]);
+    expect(server().running()).toEqual([]);
   });
 
   it("ends the agent shortly before its lifetime is over, while its commits can still be brought home", async () => {
@@ -158,9 +148,9 @@ describe("run() at Modal", () => {
       { commit: "Half of it", files: { "half.txt": "1" } },
       { shell: "echo rest >rest.txt; sleep 1000" },
     ]);
-    const error = await failureOf(runAtModal(cwd, { agent }, { lifetimeMs: 30_000 }));
+    const error = await failureOf(runAtModal(cwd, { agent }, { lifetimeMs: 12_000 }));
     expect(error).toMatchObject({ name: "SandboxError", branch: "agent/work" });
-    expect(error.message).toMatch(/its lifetime of 30 seconds is nearly over.*modal\(\{ lifetimeMs/);
+    expect(error.message).toMatch(/its lifetime of 12 seconds is nearly over.*modal\(\{ lifetimeMs/);
     expect(git(cwd, "log", "-1", "--format=%s", "agent/work")).toBe("Half of it");
     expect(readFileSync(join(error.preservedWorktreePath, "rest.txt"), "utf8")).toBe("rest\n");
   });

@@ -16,19 +16,20 @@ import { leftovers } from "../helpers/leftovers.ts";
 import type { Script, Turn } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { describeSideBySide } from "../helpers/sideBySide.ts";
 import {
   AGENTS,
   type AgentName,
   listening,
+  PATIENCE,
+  PROVIDERS,
   runReal,
   scriptedModel,
-  temporaryHome,
   turnsOf,
 } from "./realAgents.ts";
 
 /** Agents that tell what they use with each answer of the model can be stopped in the middle of a turn. */
-const TELL_AT_ONCE: readonly AgentName[] = ["claude", "opencode", "pi"];
-const NAMES = Object.keys(AGENTS) as AgentName[];
+const TELL_AT_ONCE: readonly AgentName[] = ["claude", "pi"];
 const SIGNAL = "<promise>COMPLETE</promise>";
 
 /** An answer has more than 2000 tokens, 34 of them output: two of them are too much, one is not. */
@@ -40,10 +41,12 @@ const LIMITS = {
   },
 } as const satisfies Record<string, Partial<RunOptions>>;
 
-/** opencode takes half a minute on a busy machine, so one of them has to do. */
-const TIMEOUT_MS = 150_000;
-const limitsFor = (agent: AgentName): (keyof typeof LIMITS)[] =>
-  agent === "opencode" ? ["maxTokens"] : ["maxTokens", "maxCostUsd"];
+const CASES: readonly (readonly [AgentName, keyof typeof LIMITS])[] = [
+  ["claude", "maxTokens"],
+  ["claude", "maxCostUsd"],
+  ["codex", "maxTokens"],
+  ["pi", "maxCostUsd"],
+];
 
 const sumOf: Record<keyof typeof LIMITS, (usage: IterationUsage) => number> = {
   maxTokens: (usage) =>
@@ -68,15 +71,16 @@ const committing = (name: string): Turn => ({
   text: `Making ${name}.`,
   calls: [{ shell: `echo ${name} > ${name}.txt && git add . && git commit -qm 'Add ${name}'` }],
 });
-/** By then an agent that was to be stopped is gone. */
-const MUCH_LATER = 15_000;
 
 const atWork = async (agent: AgentName, script: Script, options: Partial<RunOptions>) => {
-  temporaryHome();
   const cwd = temporaryRepository();
   const model = await scriptedModel(script);
   const { events, logging } = listening();
-  const running = runReal({ agent, sandbox: "bubblewrap", model, cwd, options: { logging, ...options } });
+  const running = runReal({
+    ...{ agent, sandbox: "bubblewrap", model, cwd, options: { logging, ...options } },
+    // Sessions have tests of their own.
+    provider: (name) => ({ ...PROVIDERS[agent](name), captureSessions: false }),
+  });
   return { cwd, model, events, running };
 };
 
@@ -89,55 +93,66 @@ const failureOf = (running: Promise<unknown>): Promise<BudgetExceededError> =>
 const subjects = (cwd: string): string[] =>
   git(cwd, "log", "--reverse", "--format=%s", "main..agent/work").split("\n");
 
-for (const agent of NAMES) {
-  describeWith([AGENTS[agent].runtime, "bubblewrap"], `a budget of the real ${agent}`, () => {
+describeSideBySide("a budget of a real agent", () => {
+  for (const [agent, limit] of CASES) {
     const tellsAtOnce = TELL_AT_ONCE.includes(agent);
+    const when = tellsAtOnce ? "in the middle of its turn" : "so that there is no other iteration";
+    describeWith([AGENTS[agent].runtime, "bubblewrap"], `${limit} of the real ${agent}`, () => {
+      it(
+        `stops it after the event that goes beyond it, ${when}, and what was committed is kept`,
+        PATIENCE,
+        async () => {
+          const { cwd, model, events, running } = await atWork(
+            agent,
+            [
+              committing("first"),
+              { text: "Looking.", ...(tellsAtOnce && { calls: [{ shell: "true" }] }) },
+              // Who is to be stopped by then gets no answer.
+              tellsAtOnce ? { hang: true } : committing("third"),
+            ],
+            { maxIterations: 3, ...LIMITS[limit] },
+          );
+          const error = await failureOf(running);
+          expect(error).toBeInstanceOf(BudgetExceededError);
+          expect(error.option).toBe(limit);
+          expect(error.limit).toBe(
+            limit === "maxTokens" ? LIMITS.maxTokens.maxTokens : LIMITS.maxCostUsd.maxCostUsd,
+          );
+          expect(error.used).toBeGreaterThan(error.limit);
+          expect(error.used).toBeCloseTo(usedWhenBeyond(events, limit, error.limit), 6);
+          expect(subjects(cwd)).toEqual(["Add first"]);
+          expect(error.commits).toEqual([{ sha: git(cwd, "rev-parse", "agent/work") }]);
+          if (!tellsAtOnce) expect(turnsOf(model)).toHaveLength(2);
+          expect(new Set(events.map(({ iteration }) => iteration))).toEqual(new Set([1]));
+          expect(leftovers(cwd)).toEqual([]);
+        },
+      );
+    });
+  }
 
-    it.each(limitsFor(agent))(
-      `stops it after the event that goes beyond %s${tellsAtOnce ? ", in the middle of its turn" : ", so that there is no other iteration"}, and what was committed is kept`,
-      async (limit) => {
-        const { cwd, model, events, running } = await atWork(
-          agent,
-          [
-            committing("first"),
-            { text: "Looking.", ...(tellsAtOnce && { calls: [{ shell: "true" }] }) },
-            { ...committing("third"), delayMs: tellsAtOnce ? MUCH_LATER : 0 },
-          ],
-          { maxIterations: 3, ...LIMITS[limit] },
-        );
-        const error = await failureOf(running);
-        expect(error).toBeInstanceOf(BudgetExceededError);
-        expect(error.option).toBe(limit);
-        expect(error.limit).toBe(
-          limit === "maxTokens" ? LIMITS.maxTokens.maxTokens : LIMITS.maxCostUsd.maxCostUsd,
-        );
-        expect(error.used).toBeGreaterThan(error.limit);
-        expect(error.used).toBeCloseTo(usedWhenBeyond(events, limit, error.limit), 6);
-        expect(subjects(cwd)).toEqual(["Add first"]);
-        expect(error.commits).toEqual([{ sha: git(cwd, "rev-parse", "agent/work") }]);
-        if (!tellsAtOnce) expect(turnsOf(model)).toHaveLength(2);
-        expect(new Set(events.map(({ iteration }) => iteration))).toEqual(new Set([1]));
-        expect(leftovers(cwd)).toEqual([]);
-      },
-      TIMEOUT_MS,
-    );
-
-    it(
-      "is no reason to fail when its very last words go beyond it, and they are that it is done",
-      async () => {
-        const { cwd, running } = await atWork(agent, [committing("first"), { text: `All done. ${SIGNAL}` }], {
-          maxIterations: 3,
-          ...LIMITS.maxTokens,
-        });
-        const result = await running;
-        expect(result.completionSignal).toBe(SIGNAL);
-        expect(result.usage && sumOf.maxTokens(result.usage)).toBeGreaterThan(LIMITS.maxTokens.maxTokens);
-        expect(subjects(cwd)).toEqual(["Add first"]);
-      },
-      TIMEOUT_MS,
-    );
-  });
-}
+  for (const agent of ["claude", "codex"] as const) {
+    describeWith([AGENTS[agent].runtime, "bubblewrap"], `a budget of the real ${agent}`, () => {
+      it(
+        "is no reason to fail when its very last words go beyond it, and they are that it is done",
+        PATIENCE,
+        async () => {
+          const { cwd, running } = await atWork(
+            agent,
+            [committing("first"), { text: `All done. ${SIGNAL}` }],
+            {
+              maxIterations: 3,
+              ...LIMITS.maxTokens,
+            },
+          );
+          const result = await running;
+          expect(result.completionSignal).toBe(SIGNAL);
+          expect(result.usage && sumOf.maxTokens(result.usage)).toBeGreaterThan(LIMITS.maxTokens.maxTokens);
+          expect(subjects(cwd)).toEqual(["Add first"]);
+        },
+      );
+    });
+  }
+});
 
 describe("a budget that means nothing", () => {
   const { prices } = LIMITS.maxCostUsd;

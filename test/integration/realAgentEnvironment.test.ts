@@ -1,13 +1,22 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type AgentProvider, codex } from "../../src/index.ts";
 import { greetingEnvironment } from "../helpers/environments.ts";
 import type { ScriptedCall } from "../helpers/modelServer/script.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { AGENTS, type AgentName, runReal, scriptedModel, temporaryHome, turnsOf } from "./realAgents.ts";
-
-/** opencode alone takes half a minute on a busy machine. */
-const TIMEOUT_MS = 150_000;
+import { describeSideBySide } from "../helpers/sideBySide.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import {
+  AGENTS,
+  type AgentName,
+  PATIENCE,
+  PROVIDERS,
+  runReal,
+  scriptedModel,
+  turnsOf,
+} from "./realAgents.ts";
 
 interface Case {
   readonly agent: AgentName;
@@ -18,7 +27,6 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { agent: "claude", isolation: "shared", tool: "mcp__sanddune__run_tests" },
   { agent: "claude", isolation: "strict", tool: "mcp__sanddune__run_tests" },
   // A model that it knows has to search for tools; this one is offered all of them.
   { agent: "codex", isolation: "shared", tool: "run_tests", provider: () => codex("gpt-6") },
@@ -36,59 +44,67 @@ const toldBy = (turn: string): string[] =>
     ([, text, structure]) => `${text ?? structure} passed`,
   );
 
-for (const { agent, isolation, tool, provider } of CASES) {
-  describeWith(
-    [AGENTS[agent].runtime, "bubblewrap"],
-    `the real ${agent} with an environment, ${isolation}`,
-    () => {
-      it(
-        "runs the tests, reads what fails, mends it, runs them again, and the run stops",
-        async () => {
-          temporaryHome();
-          const cwd = temporaryRepository();
-          const model = await scriptedModel([
-            { calls: [commit("goodbye")] },
-            { calls: [{ name: tool, input: { test_path: "greeting" } }] },
-            { calls: [commit("hello")] },
-            { calls: [{ name: tool, input: {} }] },
-            { text: "All tests pass." },
-          ]);
-          const { runId, iterations, commits, branch } = await runReal({
-            ...{ agent, sandbox: "bubblewrap", model, cwd },
-            ...(provider && { provider }),
-            options: {
-              environment: { path: greetingEnvironment(), isolation },
-              until: "tests-pass",
-              maxIterations: 3,
-              trajectory: true,
-            },
-          });
-          const [, , afterFirst = "", , afterSecond = ""] = turnsOf(model);
-          expect(toldBy(afterFirst)).toEqual(["1 passed"]);
-          expect(afterFirst).toContain("it does not greet");
-          expect(toldBy(afterSecond)).toEqual(["1 passed", "2 passed"]);
-          expect(iterations.map(({ tests }) => tests)).toMatchObject([
-            { passed: 2, failed: 0, total: 2, error: null },
-          ]);
-          expect(commits).toHaveLength(2);
-          const checkpoints = git(
-            cwd,
-            "for-each-ref",
-            "--format=%(refname)",
-            `refs/sanddune/${runId}/checkpoints`,
-          );
-          const greetings = checkpoints.split("\n").map((ref) => git(cwd, "show", `${ref}:hello.txt`));
-          // On a busy machine a checkpoint may come so late that it holds the next action, too.
-          expect(greetings.at(-1)).toBe("hello");
-          expect(greetings.slice(0, -1).filter((greeting) => greeting !== "goodbye")).toEqual([]);
-          expect(git(cwd, "show", `${branch}:hello.txt`)).toBe("hello");
-          expect(git(cwd, "ls-tree", "-r", "--name-only", branch).split("\n")).toEqual([
-            "README.md",
-            "hello.txt",
-          ]);
-        },
-        TIMEOUT_MS,
-      );
-    },
-  );
-}
+/** Whether the files after an action of the agent's have been seen. They are looked at while it goes on. */
+const hasCheckpoint = (cwd: string): boolean => {
+  const runs = join(cwd, ".sanddune/runs");
+  return readdirSync(runs)
+    .map((runId) => join(runs, runId, "trajectory.jsonl"))
+    .some((path) => existsSync(path) && readFileSync(path, "utf8").includes('"type":"checkpoint"'));
+};
+
+describeSideBySide("tests of an environment", () => {
+  for (const { agent, isolation, tool, provider = PROVIDERS[agent] } of CASES) {
+    describeWith(
+      [AGENTS[agent].runtime, "bubblewrap"],
+      `the real ${agent} with an environment, ${isolation}`,
+      () => {
+        it(
+          "runs the tests, reads what fails, mends it, runs them again, and the run stops",
+          PATIENCE,
+          async () => {
+            const cwd = temporaryRepository();
+            const model = await scriptedModel([
+              { calls: [commit("goodbye")] },
+              { calls: [{ name: tool, input: { test_path: "greeting" } }] },
+              { calls: [commit("hello")], after: () => waitFor(() => hasCheckpoint(cwd), 100_000) },
+              { calls: [{ name: tool, input: {} }] },
+              { text: "All tests pass." },
+            ]);
+            const { runId, iterations, commits, branch } = await runReal({
+              ...{ agent, sandbox: "bubblewrap", model, cwd },
+              // Sessions have tests of their own.
+              provider: (name) => ({ ...provider(name), captureSessions: false }),
+              options: {
+                environment: { path: greetingEnvironment(), isolation },
+                until: "tests-pass",
+                maxIterations: 3,
+                trajectory: true,
+              },
+            });
+            const [, , afterFirst = "", , afterSecond = ""] = turnsOf(model);
+            expect(toldBy(afterFirst)).toEqual(["1 passed"]);
+            expect(afterFirst).toContain("it does not greet");
+            expect(toldBy(afterSecond)).toEqual(["1 passed", "2 passed"]);
+            expect(iterations.map(({ tests }) => tests)).toMatchObject([
+              { passed: 2, failed: 0, total: 2, error: null },
+            ]);
+            expect(commits).toHaveLength(2);
+            const checkpoints = git(
+              cwd,
+              "for-each-ref",
+              "--format=%(refname)",
+              `refs/sanddune/${runId}/checkpoints`,
+            );
+            const greetings = checkpoints.split("\n").map((ref) => git(cwd, "show", `${ref}:hello.txt`));
+            expect(greetings).toEqual(["goodbye", "hello"]);
+            expect(git(cwd, "show", `${branch}:hello.txt`)).toBe("hello");
+            expect(git(cwd, "ls-tree", "-r", "--name-only", branch).split("\n")).toEqual([
+              "README.md",
+              "hello.txt",
+            ]);
+          },
+        );
+      },
+    );
+  }
+});

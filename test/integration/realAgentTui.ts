@@ -1,5 +1,16 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import {
   AGENT_PATH,
@@ -13,13 +24,29 @@ import type { ModelServer } from "../helpers/modelServer/server.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AGENTS as AGENTS_ON_HOST, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { startTerminal, type Terminal } from "../helpers/terminal.ts";
-import { waitFor } from "../helpers/waiting.ts";
 import type { TuiAgentName, TuiOrder, TuiReport, TuiSandboxName } from "./realAgentTuiProgram.ts";
 
 export type { TuiAgentName, TuiSandboxName } from "./realAgentTuiProgram.ts";
 
 /** opencode alone takes some twenty seconds on a busy machine. */
-const OPENING_MS = 100_000;
+const OPENING_MS = 200_000;
+/** Each look at a screen is a process. */
+const LOOKING_MS = 100;
+
+let program: string | undefined;
+
+/** The program that shows an agent, made once for the tests of a file. */
+const tuiProgram = (): string => {
+  program ??= bundle(
+    join(import.meta.dirname, "realAgentTuiProgram.ts"),
+    mkdtempSync(join(tmpdir(), "sanddune-tui-")),
+  );
+  return program;
+};
+
+afterAll(() => {
+  if (program !== undefined) rmSync(dirname(program), { recursive: true });
+});
 
 /** The arguments of the processes that have something in their environment. */
 const processesWith = (variable: string): string[][] =>
@@ -97,24 +124,26 @@ export const startTui = ({
       ...(!isOnHost && { hooks: { sandbox: { onSandboxReady } } }),
     },
   };
-  const program = bundle(join(import.meta.dirname, "realAgentTuiProgram.ts"), directory);
-  const argv = [process.execPath, program, JSON.stringify(order)].map(shellQuote).join(" ");
+  const argv = [process.execPath, tuiProgram(), JSON.stringify(order)].map(shellQuote).join(" ");
   // tmux gives programs a PATH of its own.
   const path = `${join(AGENTS_ON_HOST, "bin")}:${process.env["PATH"]}`;
   const terminal = startTerminal(`PATH=${shellQuote(path)} exec ${argv}`, {
     cwd,
     columns: 120,
     rows: 40,
-    env: { HOME: home },
+    env: { HOME: home, TMPDIR: temporaryDirectory() },
   });
   return {
     cwd,
     home,
     terminal,
     sees: async (text) => {
-      const isThere = () => terminal.screen().includes(text);
-      await waitFor(() => isThere() || existsSync(order.report), OPENING_MS).catch(() => {});
-      if (!isThere()) throw new Error(`The terminal does not show ${text}, but:\n${terminal.screen()}`);
+      const deadline = performance.now() + OPENING_MS;
+      while (!terminal.screen().includes(text)) {
+        if (existsSync(order.report) || performance.now() > deadline)
+          throw new Error(`The terminal does not show ${text}, but:\n${terminal.screen()}`);
+        await delay(LOOKING_MS);
+      }
     },
     argv: () => processesWith(`HOME=${home}`).find((argv) => argv.includes(offline.model)) ?? [],
     report: async () => {

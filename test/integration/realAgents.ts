@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import {
   type AgentProvider,
   type AgentStreamEvent,
@@ -27,18 +27,25 @@ import {
 } from "../helpers/agents.ts";
 import type { Script } from "../helpers/modelServer/script.ts";
 import { type ModelServer, startModelServer } from "../helpers/modelServer/server.ts";
-import { TEST_IMAGE } from "../helpers/runtimes.ts";
+import { type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { afterTest } from "../helpers/sideBySide.ts";
 
-/** The agents that most of the tests are made with: their names are those of their programs. */
+/** All agents whose programs can be had from npm, the slowest first. Their names are those of their programs. */
 export const AGENTS = {
+  opencode: { runtime: "opencode" },
   claude: { runtime: "claude code" },
   codex: { runtime: "codex" },
-  opencode: { runtime: "opencode" },
   pi: { runtime: "pi" },
-} as const satisfies Partial<Record<OfflineAgentName, { readonly runtime: string }>>;
+  gemini: { runtime: "gemini" },
+  copilot: { runtime: "copilot" },
+} as const satisfies Record<OfflineAgentName, { readonly runtime: Runtime }>;
 export type AgentName = keyof typeof AGENTS;
+export const AGENT_NAMES = Object.keys(AGENTS) as readonly AgentName[];
 
-export const PROVIDERS: Readonly<Record<OfflineAgentName, (model: string) => AgentProvider>> = {
+/** Some of the programs take seconds to begin, and much longer where others are busy. */
+export const PATIENCE = { timeout: 300_000 };
+
+export const PROVIDERS: Readonly<Record<AgentName, (model: string) => AgentProvider>> = {
   claude: claudeCode,
   codex,
   opencode,
@@ -54,21 +61,27 @@ export const SANDBOXES = {
 } as const;
 export type SandboxName = keyof typeof SANDBOXES;
 
-/** A home directory of its own for what is captured. */
-export const temporaryHome = (): string => {
-  const home = mkdtempSync(join(tmpdir(), "sanddune-home-"));
-  vi.stubEnv("HOME", home);
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
+/** Gives the tests of a file a home directory for what is captured. Sessions have names of their own, so all can share it. */
+export const useTemporaryHome = (): (() => string) => {
+  let home = "";
+  let former: string | undefined;
+  beforeAll(() => {
+    home = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-home-")));
+    former = process.env["HOME"];
+    process.env["HOME"] = home;
+  });
+  afterAll(() => {
+    if (former === undefined) delete process.env["HOME"];
+    else process.env["HOME"] = former;
     rmSync(home, { recursive: true, force: true });
   });
-  return home;
+  return () => home;
 };
 
 /** A model that plays a script, for as long as the test takes. */
 export const scriptedModel = async (script: Script): Promise<ModelServer> => {
   const server = await startModelServer(script);
-  onTestFinished(() => server.close());
+  afterTest(() => server.close());
   return server;
 };
 
@@ -82,7 +95,7 @@ export const COMMITTING = [
 ] as const satisfies Script;
 
 export interface RealRun {
-  readonly agent: OfflineAgentName;
+  readonly agent: AgentName;
   readonly sandbox: SandboxName;
   readonly model: ModelServer;
   readonly cwd: string;
@@ -90,17 +103,20 @@ export interface RealRun {
   readonly provider?: (model: string) => AgentProvider;
 }
 
+/** Env vars that have no secrets in them. */
+export const publicEnv = (env: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(env).map(([name, value]) => [name, { public: value }]));
+
 /** Runs the real program of an agent in a sandbox, with a scripted model. */
 export const runReal = ({ agent, sandbox, model, cwd, options, provider }: RealRun): Promise<RunResult> => {
   const offline = offlineAgent(agent, model.url);
-  const env = { PATH: AGENT_PATH, ...offline.env };
   return run({
     agent: (provider ?? PROVIDERS[agent])(offline.model),
     sandbox: SANDBOXES[sandbox](),
     branchStrategy: { type: "branch", branch: "agent/work" },
     cwd,
     prompt: "Greet the world, and commit.",
-    env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, { public: value }])),
+    env: publicEnv({ PATH: AGENT_PATH, ...offline.env }),
     hooks: { sandbox: { onSandboxReady: [{ command: writeAgentFiles(offline) }] } },
     ...options,
   } as RunOptions);

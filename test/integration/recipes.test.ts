@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { transformSync } from "esbuild";
+import { stop, transformSync } from "esbuild";
 import { beforeAll, expect, it } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { leftovers } from "../helpers/leftovers.ts";
@@ -35,6 +35,8 @@ const runRecipe = (cwd: string, name: string, { args = [], env = {} }: RunOfReci
     loader: "ts",
     target: "node20",
   });
+  // It would keep a process until the end of the test file.
+  stop();
   const program = join(cwd, "node_modules", `${name}.mjs`);
   writeFileSync(program, code);
   return spawnSync(process.execPath, [program, ...args], {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { command, createSandbox, run, SandboxLostError, scripted } from "../../src/index.ts";
+import { command, createSandbox, type RunOptions, run, SandboxLostError, scripted } from "../../src/index.ts";
 import type { IsolatedSandboxProvider } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
@@ -22,19 +22,22 @@ const agent = scripted([
   { text: "<promise>COMPLETE</promise>" },
 ]);
 
-/** A run brings in what is there, committed or not, and brings home what is made, committed or not. */
-const checkRun = async (sandbox: IsolatedSandboxProvider) => {
+/** A run brings in what is there, and brings home what is made, committed or not. */
+const checkRun = async (sandbox: IsolatedSandboxProvider, options: Pick<RunOptions, "hooks"> = {}) => {
   const cwd = temporaryRepository();
-  const branchStrategy = { type: "branch", branch: "agent/fix" } as const;
-  const first = await run({
+  git(cwd, "switch", "--quiet", "--create", "agent/fix");
+  writeFileSync(join(cwd, "notes.txt"), "noted\n");
+  git(cwd, "add", ".");
+  git(cwd, "commit", "--quiet", "-m", "Note");
+  git(cwd, "switch", "--quiet", "main");
+  const result = await run({
     cwd,
-    agent: command("echo noted > notes.txt; git add .; git commit -qm Note"),
+    agent,
     sandbox,
-    branchStrategy,
-    prompt: "x",
+    branchStrategy: { type: "branch", branch: "agent/fix" },
+    prompt: "Add a greeting",
+    ...options,
   });
-  expect(first.commits).toHaveLength(1);
-  const result = await run({ cwd, agent, sandbox, branchStrategy, prompt: "Add a greeting" });
   expect(git(cwd, "log", "--reverse", "--format=%s", "main..agent/fix")).toBe(
     "Note\nAdd a greeting\nImprove it",
   );
@@ -47,28 +50,19 @@ const checkRun = async (sandbox: IsolatedSandboxProvider) => {
 describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () => {
   const door = useTcpDoor();
 
-  it("brings commits and files home, as the image's user", async () => {
-    await checkRun(docker({ image: TEST_USER_IMAGE, host: door().address }));
+  it("brings commits and files home, as the image's user, after hooks that are root", async () => {
+    const onSandboxReady = [
+      { command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true },
+      { command: "grep made /usr/local/made && test $(id -u) = 1000" },
+    ];
+    const sandbox = docker({ image: TEST_USER_IMAGE, host: door().address });
+    await checkRun(sandbox, { hooks: { sandbox: { onSandboxReady } } });
   });
 
-  it("merges into the current branch by default, and leaves nothing behind", async () => {
+  it("has one sandbox for several runs, and leaves nothing behind", async () => {
     const cwd = temporaryRepository();
-    writeFileSync(join(cwd, "notes.txt"), "mine\n");
-    const greeting = command("echo hello > hello.txt; git add .; git commit -qm Greet");
-    const sandbox = docker({ image: TEST_IMAGE, host: [door().address] });
-    const result = await run({ cwd, agent: greeting, sandbox, prompt: "x" });
-    expect(result.branch).toBe("main");
-    expect(readFileSync(join(cwd, "hello.txt"), "utf8")).toBe("hello\n");
-    expect(leftovers(cwd)).toEqual([]);
-    expect(
-      callClient("docker", "ps", "--all", "--quiet", "--filter", `label=sanddune.repository=${cwd}`),
-    ).toBe("");
-  });
-
-  it("has one sandbox for several runs", async () => {
-    const cwd = temporaryRepository();
-    const provider = docker({ image: TEST_USER_IMAGE, host: door().address });
-    await using sandbox = await createSandbox({ cwd, branch: "agent/two", sandbox: provider });
+    const provider = docker({ image: TEST_USER_IMAGE, host: [door().address] });
+    const sandbox = await createSandbox({ cwd, branch: "agent/two", sandbox: provider });
     for (const name of ["one", "two"]) {
       const result = await sandbox.run({
         agent: command(`echo ${name} > ${name}; git add .; git commit -qm ${name}`),
@@ -77,27 +71,12 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
       expect(result.commits).toHaveLength(1);
     }
     expect((await sandbox.exec("cat one two")).stdout).toBe("one\ntwo\n");
+    await sandbox.close();
     expect(git(cwd, "log", "--format=%s", "main..agent/two")).toBe("two\none");
-  });
-
-  it("installs packages as root in a hook, and has no root otherwise", async () => {
-    const cwd = temporaryRepository();
-    const provider = docker({ image: TEST_USER_IMAGE, host: door().address });
-    const hooks = {
-      sandbox: {
-        onSandboxReady: [{ command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true }],
-      },
-    };
-    const result = await run({
-      cwd,
-      agent: command("cat /usr/local/made > made; git add .; git commit -qm Made; id -u"),
-      sandbox: provider,
-      hooks,
-      branchStrategy: { type: "branch", branch: "b" },
-      prompt: "x",
-    });
-    expect(git(cwd, "show", "b:made")).toBe("made");
-    expect(result.stdout).toContain("1000");
+    expect(leftovers(cwd)).toEqual([]);
+    expect(
+      callClient("docker", "ps", "--all", "--quiet", "--filter", `label=sanddune.repository=${cwd}`),
+    ).toBe("");
   });
 
   it("is a lost sandbox when the connection breaks, never success and never the agent's failure", async () => {
@@ -141,7 +120,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
     await checkRun(podman({ image: TEST_USER_IMAGE, host: `${sshd().address}${service.socketPath}` }));
   });
 
-  it("does so over tcp, too, beside sandboxes of this process and of others", async () => {
+  it("merges into the current branch by default, over tcp, too, beside sandboxes of this process and of others", async () => {
     const door = await openTcpDoor(service.socketPath);
     const name = `sanddune-test-${randomBytes(6).toString("hex")}`;
     const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
@@ -149,7 +128,12 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
     try {
       const provider = podman({ image: TEST_IMAGE, host: door.address });
       await using _ = await createSandbox({ cwd: temporaryRepository(), branch: "b", sandbox: provider });
-      await checkRun(provider);
+      const cwd = temporaryRepository();
+      const greeting = command("echo hello > hello.txt; git add .; git commit -qm Greet");
+      const result = await run({ cwd, agent: greeting, sandbox: provider, prompt: "x" });
+      expect(result.branch).toBe("main");
+      expect(readFileSync(join(cwd, "hello.txt"), "utf8")).toBe("hello\n");
+      expect(leftovers(cwd)).toEqual([]);
     } finally {
       callClient("podman", "rm", "--force", "--time", "0", name);
       await door.close();

@@ -2,10 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { InvalidOptionsError } from "../../src/errors.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { type AgentFlags, readOverrides } from "../../src/scenarios/agents/overrides.ts";
 import { performAgentStep } from "../../src/scenarios/agents/performAgentStep.ts";
 import { prepareHand } from "../../src/scenarios/agents/prepareHand.ts";
@@ -17,7 +18,9 @@ import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { git } from "../helpers/repository.ts";
 import { describeWith, AGENTS as INSTALLED, type Runtime } from "../helpers/runtimes.ts";
 import { type Scene, scenarioScene } from "../helpers/scenarioScene.ts";
-import { SANDBOXES, type SandboxName, scriptedModel, turnsOf } from "./realAgents.ts";
+import { describeSideBySide } from "../helpers/sideBySide.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import { PATIENCE, SANDBOXES, type SandboxName, scriptedModel, turnsOf } from "./realAgents.ts";
 
 useOwnTemporaryDirectory();
 // npm and some of the agents would leave one there.
@@ -25,13 +28,11 @@ process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
 
 const KEYS = ["ANTHROPIC_API_KEY", "CODEX_API_KEY", "CURSOR_API_KEY", "ANTHROPIC_BASE_URL", "CURSOR_SDK"];
 
-/** What the machine that runs the tests has set must not decide how they end. */
-const withoutKeys = (): void => {
+// What the machine that runs the tests has set must not decide how they end.
+beforeAll(() => {
   for (const key of KEYS) vi.stubEnv(key, undefined);
-  onTestFinished(() => {
-    vi.unstubAllEnvs();
-  });
-};
+});
+afterAll(() => void vi.unstubAllEnvs());
 
 const NODE_22 = join(INSTALLED, "node/node_modules/node/bin");
 const SECRET = "a-key-that-must-not-be-shown";
@@ -96,138 +97,146 @@ const REAL: readonly [OfflineAgentName, Runtime, SandboxName][] = [
   ["pi", "pi", "bubblewrap"],
 ];
 
-for (const [agent, runtime, sandbox] of REAL) {
-  describeWith([runtime, sandbox], `the real ${agent} in ${sandbox}`, () => {
-    it("does a step: its files are in the project, its tool calls and its text in the result, without secrets", async () => {
-      withoutKeys();
-      const model = await scriptedModel(WRITING);
-      const { result, projectPath } = await perform({
-        ...{ platform: agent, sandbox: SANDBOXES[sandbox](), baseUrl: "http://127.0.0.1:9" },
-        ...offline(agent, model.url),
+describeSideBySide("an agent of a scenario", () => {
+  for (const [agent, runtime, sandbox] of REAL) {
+    describeWith([runtime, sandbox], `the real ${agent} in ${sandbox}`, () => {
+      it(
+        "does a step: its files are in the project, its tool calls and its text in the result, without secrets",
+        PATIENCE,
+        async () => {
+          const model = await scriptedModel(WRITING);
+          const { result, projectPath } = await perform({
+            ...{ platform: agent, sandbox: SANDBOXES[sandbox](), baseUrl: "http://127.0.0.1:9" },
+            ...offline(agent, model.url),
+          });
+          expect(result).toMatchObject({ code: 0, stderr: "" });
+          expect(result.manual).toBeUndefined();
+          expect(readFileSync(join(projectPath, "hello.txt"), "utf8")).toBe("hello\n");
+          expect(result.tool_edits).toEqual([{ name: expect.any(String), status: "completed" }]);
+          expect(result.usage?.outputTokens).toBeGreaterThan(0);
+          expect(result.stdout).toContain("On it.");
+          expect(result.stdout).toContain("All done, with [redacted OTHER_KEY].");
+          expect(JSON.stringify(result)).not.toContain(SECRET);
+          expect(turnsOf(model)[0]).toContain("Write the files.");
+          expect(turnsOf(model)[0]).toContain("fetch source files from http://127.0.0.1:9 instead");
+        },
+      );
+    });
+  }
+
+  describeWith(["claude code", "bubblewrap"], "an agent that is not let in", () => {
+    it("cannot be had: the reason says what the model said, and which keys there are", PATIENCE, async () => {
+      const model = await scriptedModel([{ error: 401, message: "invalid x-api-key", times: 20 }]);
+      const { result } = await perform({
+        ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
+        ...offline("claude", model.url),
       });
-      expect(result).toMatchObject({ code: 0, stderr: "" });
+      expect(result.code).toBe(0);
+      expect(result.manual).toMatch(/Invalid API key/);
+      expect(result.manual).toMatch(/let in by: ANTHROPIC_API_KEY/);
+    });
+
+    it("cannot be had if the model's servers cannot be reached", PATIENCE, async () => {
+      const { result } = await perform({
+        ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
+        ...offline("claude", "http://127.0.0.1:9"),
+      });
+      expect(result.manual).toMatch(/^The agent claude-code failed: /);
+    });
+  });
+
+  describeWith(["bubblewrap"], "an agent that is missing", () => {
+    it("cannot be had", async () => {
+      const env = { ANTHROPIC_API_KEY: SECRET, PATH: "/usr/bin:/bin" };
+      const { result } = await perform({ platform: "claude", sandbox: bubblewrap(), env });
+      expect(result.manual).toMatch(/there is no "claude" in the sandbox/);
+    });
+  });
+
+  describe("an agent", () => {
+    it("without a key cannot be had, and nothing is started", async () => {
+      const { hand, result } = await perform({
+        platform: "claude",
+        sandbox: testIsolated(),
+        before: "exit 1",
+      });
+      expect(hand).toMatchObject({ provider: "claude-code" });
+      expect(result).toMatchObject({
+        manual: expect.stringMatching(/ANTHROPIC_API_KEY or .*export ANTHROPIC_API_KEY=…$/),
+      });
+    });
+
+    it("has no place to work at if no sandbox was chosen", async () => {
+      const { suite, signal } = await scenarioScene("none");
+      const options = { suite, overrides: readOverrides({}, {}), sandbox: undefined, signal };
+      const hand = await prepareHand({ runnable: "agent", steps: [{ agent: "install" }] }, options);
+      expect(hand).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
+    });
+
+    it("does not work for a suite whose env file is in git", async () => {
+      const { suite, signal } = await scenarioScene("none", { ".sanddune/.env": "A=b" });
+      git(suite.root, "init", "--quiet");
+      git(suite.root, "add", "--force", ".");
+      const options = { suite, overrides: readOverrides({}, {}), sandbox: "none", signal } as const;
+      await expect(prepareHand({ runnable: "agent" }, options)).rejects.toBeInstanceOf(InvalidOptionsError);
+    });
+
+    const commandAgent = (script: string, timeoutMs?: number) =>
+      perform({
+        ...{ platform: "claude", sandbox: testIsolated(), flags: { agent: "command", agentCommand: script } },
+        ...(timeoutMs !== undefined && { step: { timeout_ms: timeoutMs } }),
+      });
+
+    it("that takes too long is stopped: 124, what it did is kept, and no process is left", async () => {
+      const mark = `scenario-${process.pid}-${Date.now()}`;
+      const { result, projectPath } = await commandAgent(
+        `echo begun; echo x >begun; sh -c 'trap "" TERM; while :; do sleep 1; done' ${mark}`,
+        2000,
+      );
+      expect(result).toMatchObject({
+        code: 124,
+        stdout: "begun\n",
+        stderr: expect.stringContaining("2000 ms"),
+      });
       expect(result.manual).toBeUndefined();
-      expect(readFileSync(join(projectPath, "hello.txt"), "utf8")).toBe("hello\n");
-      expect(result.tool_edits).toEqual([{ name: expect.any(String), status: "completed" }]);
-      expect(result.usage?.outputTokens).toBeGreaterThan(0);
-      expect(result.stdout).toContain("On it.");
-      expect(result.stdout).toContain("All done, with [redacted OTHER_KEY].");
-      expect(JSON.stringify(result)).not.toContain(SECRET);
-      expect(turnsOf(model)[0]).toContain("Write the files.");
-      expect(turnsOf(model)[0]).toContain("fetch source files from http://127.0.0.1:9 instead");
-    });
-  });
-}
-
-describeWith(["claude code", "bubblewrap"], "an agent that is not let in", () => {
-  it("cannot be had: the reason says what the model said, and which keys there are", async () => {
-    withoutKeys();
-    const model = await scriptedModel([{ error: 401, message: "invalid x-api-key", times: 20 }]);
-    const { result } = await perform({
-      ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
-      ...offline("claude", model.url),
-    });
-    expect(result.code).toBe(0);
-    expect(result.manual).toMatch(/Invalid API key/);
-    expect(result.manual).toMatch(/let in by: ANTHROPIC_API_KEY/);
-  });
-
-  it("cannot be had if the model's servers cannot be reached", async () => {
-    withoutKeys();
-    const { result } = await perform({
-      ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
-      ...offline("claude", "http://127.0.0.1:9"),
-    });
-    expect(result.manual).toMatch(/^The agent claude-code failed: /);
-  });
-});
-
-describeWith(["bubblewrap"], "an agent", () => {
-  it("that is not installed cannot be had", async () => {
-    withoutKeys();
-    const env = { ANTHROPIC_API_KEY: SECRET, PATH: "/usr/bin:/bin" };
-    const { result } = await perform({ platform: "claude", sandbox: bubblewrap(), env });
-    expect(result.manual).toMatch(/there is no "claude" in the sandbox/);
-  });
-
-  it("without a key cannot be had, and nothing is started", async () => {
-    withoutKeys();
-    const { hand, result } = await perform({ platform: "claude", sandbox: bubblewrap(), before: "exit 1" });
-    expect(hand).toMatchObject({ provider: "claude-code" });
-    expect(result).toMatchObject({
-      manual: expect.stringMatching(/ANTHROPIC_API_KEY or .*export ANTHROPIC_API_KEY=…$/),
-    });
-  });
-
-  it("has no place to work at if no sandbox was chosen", async () => {
-    const { suite, signal } = await scenarioScene("none");
-    const options = { suite, overrides: readOverrides({}, {}), sandbox: undefined, signal };
-    const hand = await prepareHand({ runnable: "agent", steps: [{ agent: "install" }] }, options);
-    expect(hand).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
-  });
-
-  it("does not work for a suite whose env file is in git", async () => {
-    const { suite, signal } = await scenarioScene("none", { ".sanddune/.env": "A=b" });
-    git(suite.root, "init", "--quiet");
-    git(suite.root, "add", "--force", ".");
-    const options = { suite, overrides: readOverrides({}, {}), sandbox: "none", signal } as const;
-    await expect(prepareHand({ runnable: "agent" }, options)).rejects.toBeInstanceOf(InvalidOptionsError);
-  });
-
-  const commandAgent = (script: string, timeoutMs?: number) =>
-    perform({
-      ...{ platform: "claude", sandbox: bubblewrap(), flags: { agent: "command", agentCommand: script } },
-      ...(timeoutMs !== undefined && { step: { timeout_ms: timeoutMs } }),
+      expect(existsSync(join(projectPath, "begun"))).toBe(true);
+      expect(processesWith(mark)).toEqual([]);
     });
 
-  it("that takes too long is stopped: 124, what it did is kept, and no process is left", async () => {
-    const mark = `scenario-${process.pid}-${Date.now()}`;
-    const { result, projectPath } = await commandAgent(
-      `echo begun; echo x >begun; sh -c 'trap "" TERM; while :; do sleep 1; done' ${mark}`,
-      2000,
-    );
-    expect(result).toMatchObject({
-      code: 124,
-      stdout: "begun\n",
-      stderr: expect.stringContaining("2000 ms"),
+    it("that fails has its own exit code, and is no reason to do it by hand", async () => {
+      const { result } = await commandAgent("echo no idea >&2; exit 3");
+      expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining("no idea") });
+      expect(result.manual).toBeUndefined();
     });
-    expect(result.manual).toBeUndefined();
-    expect(existsSync(join(projectPath, "begun"))).toBe(true);
-    expect(processesWith(mark)).toEqual([]);
-  });
 
-  it("that fails has its own exit code, and is no reason to do it by hand", async () => {
-    const { result } = await commandAgent("echo no idea >&2; exit 3");
-    expect(result).toMatchObject({ code: 3, stderr: expect.stringContaining("no idea") });
-    expect(result.manual).toBeUndefined();
-  });
-
-  it("that is stopped by an abort rejects with the very reason, and leaves no process", async () => {
-    const scene = await scenarioScene(bubblewrap());
-    const mark = `scenario-abort-${process.pid}-${Date.now()}`;
-    const controller = new AbortController();
-    const overrides = readOverrides(
-      { agent: "command", agentCommand: `sh -c 'while :; do sleep 1; done' ${mark}` },
-      {},
-    );
-    const options = { suite: scene.suite, overrides, sandbox: bubblewrap(), signal: controller.signal };
-    const step = { agent: "install" };
-    const hand = await prepareHand({ runnable: "agent", steps: [step] }, options);
-    const { workshop, suite } = scene;
-    const context = {
-      hand,
-      workshop,
-      suite,
-      baseUrl: undefined,
-      usesMirror: false,
-      signal: controller.signal,
-    };
-    const performed = performAgentStep(step, context).catch((reason: unknown) => reason);
-    await vi.waitFor(() => expect(processesWith(mark)).not.toEqual([]), 20_000);
-    const reason = new Error("enough");
-    controller.abort(reason);
-    expect(await performed).toBe(reason);
-    expect(processesWith(mark)).toEqual([]);
+    it("that is stopped by an abort rejects with the very reason, and leaves no process", async () => {
+      const sandbox = testIsolated();
+      const scene = await scenarioScene(sandbox);
+      const mark = `scenario-abort-${process.pid}-${Date.now()}`;
+      const controller = new AbortController();
+      const overrides = readOverrides(
+        { agent: "command", agentCommand: `sh -c 'while :; do sleep 1; done' ${mark}` },
+        {},
+      );
+      const options = { suite: scene.suite, overrides, sandbox, signal: controller.signal };
+      const step = { agent: "install" };
+      const hand = await prepareHand({ runnable: "agent", steps: [step] }, options);
+      const { workshop, suite } = scene;
+      const context = {
+        hand,
+        workshop,
+        suite,
+        baseUrl: undefined,
+        usesMirror: false,
+        signal: controller.signal,
+      };
+      const performed = performAgentStep(step, context).catch((reason: unknown) => reason);
+      await waitFor(() => processesWith(mark).length > 0);
+      const reason = new Error("enough");
+      controller.abort(reason);
+      expect(await performed).toBe(reason);
+      expect(processesWith(mark)).toEqual([]);
+    });
   });
 });
 
@@ -245,20 +254,24 @@ const cursorServer = async (status: number): Promise<string> => {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 };
 
+/** For one test, of those that run alone. */
+const set = (name: string, value: string | undefined): void => {
+  const former = process.env[name];
+  vi.stubEnv(name, value);
+  onTestFinished(() => void vi.stubEnv(name, former));
+};
+
 describeWith(["cursor sdk", "node 22"], "Cursor's real SDK on the host", () => {
   const cursorOnHost = async (env: Readonly<Record<string, string>>, sdk: string | undefined) => {
-    withoutKeys();
-    vi.stubEnv("PATH", `${NODE_22}:/usr/bin:/bin`);
-    vi.stubEnv("NODE_PATH", undefined);
-    if (sdk !== undefined) vi.stubEnv("CURSOR_SDK", sdk);
+    set("PATH", `${NODE_22}:/usr/bin:/bin`);
+    set("NODE_PATH", undefined);
+    set("CURSOR_SDK", sdk);
     return perform({ platform: "cursor", sandbox: "none", env });
   };
   const SDK = join(INSTALLED, "cursor/node_modules/@cursor/sdk");
 
   it.each([
     [401, /failed: .*let in by: CURSOR_API_KEY/s],
-    [429, /failed: /],
-    [503, /failed: /],
     [404, /cannot be used as it is set up: /],
   ])("whose servers answer with %d cannot be had", async (status, reason) => {
     const env = { CURSOR_API_KEY: SECRET, CURSOR_BACKEND_URL: await cursorServer(status) };
@@ -307,8 +320,7 @@ describeWith(["node 22"], "a stand-in for Cursor's SDK, as a package of the suit
   ])(
     "whose run ends as %s gives the exit code %d, and its tool calls with how they ended",
     async (status, code) => {
-      withoutKeys();
-      vi.stubEnv("PATH", `${NODE_22}:/usr/bin:/bin`);
+      set("PATH", `${NODE_22}:/usr/bin:/bin`);
       const { result } = await perform({
         ...{
           platform: "cursor",

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import {
   createSandboxHandle,
   InvalidOptionsError,
@@ -23,8 +23,7 @@ import { CLOUDS } from "../helpers/cloud/clouds.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { useTcpDoor } from "../helpers/remoteEngines.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { describeWith, type Runtime, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { describeWith, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
 import { callClient } from "../sandboxes/containers.ts";
 import { sharedModalServer } from "../sandboxes/modalScene.ts";
 
@@ -45,208 +44,238 @@ const withSandbox = async (
   await use(sandbox);
 };
 
-/** Elsewhere it takes a while until a command is heard of. */
-const ELSEWHERE = { killAfterMs: 8000 };
+/** A command that has begun and goes on for ever, and the error that it ends with. */
+const begin = async (sandbox: StandaloneSandbox): Promise<{ readonly end: Promise<Error> }> => {
+  let end: Promise<Error> | undefined;
+  await new Promise<void>((resolve, reject) => {
+    end = failureOf(sandbox.run("echo begun; sleep 1000", { onLine: () => resolve() }));
+    end.then(reject);
+  });
+  return { end: end as unknown as Promise<Error> };
+};
 
-const promises = (provider: () => SandboxProvider, { killAfterMs } = { killAfterMs: 1500 }): void => {
-  it("runs commands, and tells what became of them by name and in order", () =>
-    withSandbox(provider(), async (sandbox) => {
-      const result = await sandbox.run("echo out; echo err >&2; exit 3");
-      expect({ ...result }).toMatchObject({ exitCode: 3, stdout: "out\n", stderr: "err\n" });
-      expect(result.durationMs).toBeGreaterThanOrEqual(0);
-      const [exitCode, stdout, stderr] = await sandbox.run("pwd -P; ls -A");
-      expect([exitCode, stdout, stderr]).toEqual([0, `${sandbox.workspace}\n`, ""]);
-    }));
+/** Long enough for a busy machine to hear of a command. */
+const KILL_AFTER_MS = 4000;
 
-  it("has cwd, env, stdin, lines and limits", () =>
-    withSandbox(
-      provider(),
-      async (sandbox) => {
-        const lines: string[] = [];
-        await sandbox.run("mkdir -p inner/most");
-        const { stdout } = await sandbox.run('pwd -P; cat; echo "$OUTER $INNER $PLAIN"; echo err >&2', {
-          cwd: "inner/most",
-          env: { INNER: "inner", PLAIN: { public: "plain" } },
-          stdin: "input\n",
-          onLine: (line) => lines.push(line),
-          onStderrLine: (line) => lines.push(line),
-        });
-        const expected = [`${sandbox.workspace}/inner/most`, "input", "outer inner plain"];
-        expect(stdout).toBe(`${expected.join("\n")}\n`);
-        expect(lines.sort()).toEqual([...expected, "err"].sort());
-        expect((await sandbox.run("pwd", { cwd: "/" })).stdout).toBe("/\n");
-        expect((await sandbox.run("echo long; echo end", { captureBytes: 4 })).stdout).toBe("end\n");
+const promises = (provider: () => SandboxProvider): void => {
+  let sandbox: StandaloneSandbox;
+  beforeAll(async () => {
+    sandbox = await createSandboxHandle(provider(), {
+      env: { OUTER: () => "outer", TOKEN: "hunter2-hunter2" },
+    });
+  });
+  afterAll(() => sandbox?.terminate());
+
+  it("runs commands, and tells what became of them by name and in order", async () => {
+    const [exitCode, stdout, stderr] = await sandbox.run("pwd -P; ls -A");
+    expect([exitCode, stdout, stderr]).toEqual([0, `${sandbox.workspace}\n`, ""]);
+    const result = await sandbox.run("echo out; echo err >&2; exit 3");
+    expect({ ...result }).toMatchObject({ exitCode: 3, stdout: "out\n", stderr: "err\n" });
+    expect(result.durationMs).toBeGreaterThanOrEqual(0);
+  });
+
+  it("has cwd, env, stdin, lines and limits", async () => {
+    const lines: string[] = [];
+    await sandbox.run("mkdir -p inner/most");
+    const { stdout } = await sandbox.run('pwd -P; cat; echo "$OUTER $INNER $PLAIN"; echo err >&2', {
+      cwd: "inner/most",
+      env: { INNER: "inner", PLAIN: { public: "plain" } },
+      stdin: "input\n",
+      onLine: (line) => lines.push(line),
+      onStderrLine: (line) => lines.push(line),
+    });
+    const expected = [`${sandbox.workspace}/inner/most`, "input", "outer inner plain"];
+    expect(stdout).toBe(`${expected.join("\n")}\n`);
+    expect(lines.sort()).toEqual([...expected, "err"].sort());
+    expect((await sandbox.run("pwd", { cwd: "/" })).stdout).toBe("/\n");
+    expect((await sandbox.run("echo long; echo end", { captureBytes: 4 })).stdout).toBe("end\n");
+  });
+
+  it("reads what it has written, text and bytes, wherever in the sandbox", async () => {
+    const bytes = Buffer.concat([Buffer.from([0, 255, 10, 13]), randomBytes(3_000_000)]);
+    await sandbox.writeFile("made/on the way/bytes", bytes);
+    expect(bytes.equals(await sandbox.readFileBytes("made/on the way/bytes"))).toBe(true);
+    for (const text of ["", "no line end", "\ufeffünï☃😀\r\n\n"]) {
+      await sandbox.writeFile("text", text);
+      expect(await sandbox.readFile("text")).toBe(text);
+    }
+    const { stdout: home } = await sandbox.run("cd; pwd -P");
+    const elsewhere = `${home.trimEnd()}/made/elsewhere`;
+    await sandbox.writeFile(elsewhere, "elsewhere");
+    await sandbox.run(`ln -s '${elsewhere}' link`);
+    expect(await sandbox.readFile("link")).toBe("elsewhere");
+    await sandbox.run("printf '#!/bin/sh\\nexit 9\\n' >script; chmod 755 script");
+    await sandbox.writeFile("script", "#!/bin/sh\nexit 8\n");
+    expect((await sandbox.run("./script")).exitCode).toBe(8);
+  });
+
+  it("copies files and directories in, and files out", async () => {
+    const host = temporaryDirectory();
+    mkdirSync(join(host, "tree/inner"), { recursive: true });
+    writeFileSync(join(host, "tree/inner/file"), "content", { mode: 0o755 });
+    symlinkSync("inner/file", join(host, "tree/link"));
+    await sandbox.copyIn(join(host, "tree"), "copied");
+    await sandbox.copyIn(join(host, "tree/inner/file"), "alone");
+    expect((await sandbox.run("cat alone copied/link; readlink copied/link")).stdout).toBe(
+      "contentcontentinner/file\n",
+    );
+    await sandbox.copyFileOut("copied/inner/file", join(host, "out"));
+    expect(readFileSync(join(host, "out"), "utf8")).toBe("content");
+  });
+
+  it("says what is wrong with a file that cannot be read or written", async () => {
+    await sandbox.run("mkdir directory; mkfifo pipe; printf 'a\\377b' >latin");
+    const reasons: Record<string, string> = {
+      missing: "it does not exist in the sandbox",
+      directory: "it is not a regular file",
+      pipe: "it is not a regular file",
+      latin: "is not UTF-8 text. Use readFileBytes()",
+    };
+    for (const [name, reason] of Object.entries(reasons)) {
+      const error = await failureOf(sandbox.readFile(name));
+      expect(error).toBeInstanceOf(SandboxError);
+      expect(error.message).toContain(`${sandbox.workspace}/${name}`);
+      expect(error.message).toContain(reason);
+    }
+    expect([...(await sandbox.readFileBytes("latin"))]).toEqual([97, 255, 98]);
+    for (const path of ["directory", "latin/below", "/proc/nothing/here"]) {
+      expect(await failureOf(sandbox.writeFile(path, "x"))).toBeInstanceOf(SandboxError);
+    }
+  });
+
+  it.concurrent("kills a command that takes too long or is aborted, and can be used as before", async ({
+    expect,
+  }) => {
+    const late = failureOf(sandbox.run("echo begun; sleep 1000", { timeoutMs: KILL_AFTER_MS }));
+    const controller = new AbortController();
+    const reason = { the: "reason" };
+    const aborted = sandbox.run("echo begun; sleep 1000", {
+      signal: controller.signal,
+      onLine: () => controller.abort(reason),
+    });
+    expect(await failureOf(aborted)).toBe(reason);
+    const thrown = new Error("thrown by the caller");
+    const refused = sandbox.run("echo begun; sleep 1000", {
+      onLine: () => {
+        throw thrown;
       },
-      { env: { OUTER: () => "outer" } },
-    ));
+    });
+    expect(await failureOf(refused)).toBe(thrown);
+    expect(await late).toBeInstanceOf(ProcessTimeoutError);
+    expect(await late).toMatchObject({ timeoutMs: KILL_AFTER_MS, stdout: "begun\n" });
+    expect((await sandbox.run("echo here")).stdout).toBe("here\n");
+  });
 
-  it("reads what it has written, text and bytes, wherever in the sandbox", () =>
-    withSandbox(provider(), async (sandbox) => {
-      const bytes = Buffer.concat([Buffer.from([0, 255, 10, 13]), randomBytes(3_000_000)]);
-      await sandbox.writeFile("made/on the way/bytes", bytes);
-      expect(bytes.equals(await sandbox.readFileBytes("made/on the way/bytes"))).toBe(true);
-      for (const text of ["", "no line end", "\ufeffünï☃😀\r\n\n"]) {
-        await sandbox.writeFile("text", text);
-        expect(await sandbox.readFile("text")).toBe(text);
-      }
-      await sandbox.writeFile("/tmp/sanddune-standalone/elsewhere", "elsewhere");
-      await sandbox.run("ln -s /tmp/sanddune-standalone/elsewhere link");
-      expect(await sandbox.readFile("link")).toBe("elsewhere");
-      await sandbox.run("rm -r /tmp/sanddune-standalone");
-      await sandbox.run("printf '#!/bin/sh\\nexit 9\\n' >script; chmod 755 script");
-      await sandbox.writeFile("script", "#!/bin/sh\nexit 8\n");
-      expect((await sandbox.run("./script")).exitCode).toBe(8);
-    }));
-
-  it("copies files and directories in, and files out", () =>
-    withSandbox(provider(), async (sandbox) => {
-      const host = temporaryDirectory();
-      mkdirSync(join(host, "tree/inner"), { recursive: true });
-      writeFileSync(join(host, "tree/inner/file"), "content", { mode: 0o755 });
-      symlinkSync("inner/file", join(host, "tree/link"));
-      await sandbox.copyIn(join(host, "tree"), "copied");
-      await sandbox.copyIn(join(host, "tree/inner/file"), "alone");
-      expect((await sandbox.run("cat alone copied/link; readlink copied/link")).stdout).toBe(
-        "contentcontentinner/file\n",
-      );
-      await sandbox.copyFileOut("copied/inner/file", join(host, "out"));
-      expect(readFileSync(join(host, "out"), "utf8")).toBe("content");
-    }));
-
-  it("says what is wrong with a file that cannot be read or written", () =>
-    withSandbox(provider(), async (sandbox) => {
-      await sandbox.run("mkdir directory; mkfifo pipe; printf 'a\\377b' >latin");
-      const reasons: Record<string, string> = {
-        missing: "it does not exist in the sandbox",
-        directory: "it is not a regular file",
-        pipe: "it is not a regular file",
-        latin: "is not UTF-8 text. Use readFileBytes()",
-      };
-      for (const [name, reason] of Object.entries(reasons)) {
-        const error = await failureOf(sandbox.readFile(name));
-        expect(error).toBeInstanceOf(SandboxError);
-        expect(error.message).toContain(`${sandbox.workspace}/${name}`);
-        expect(error.message).toContain(reason);
-      }
-      expect([...(await sandbox.readFileBytes("latin"))]).toEqual([97, 255, 98]);
-      for (const path of ["directory", "latin/below", "/proc/nothing/here"]) {
-        expect(await failureOf(sandbox.writeFile(path, "x"))).toBeInstanceOf(SandboxError);
-      }
-    }));
-
-  it("refuses a file that is too large for memory, and copies it out all the same", () =>
-    withSandbox(provider(), async (sandbox) => {
-      const limit = 64 * 1024 * 1024;
-      await sandbox.run(`truncate -s ${limit + 1} large || head -c ${limit + 1} /dev/zero >large`);
-      const error = await failureOf(sandbox.readFile("large"));
-      expect(error.message).toContain("it is larger than 64 MiB. Use copyFileOut()");
-      const out = join(temporaryDirectory(), "out");
-      await sandbox.copyFileOut("large", out);
-      expect(statSync(out).size).toBe(limit + 1);
-    }));
-
-  it("kills a command that takes too long or is aborted, and can be used as before", () =>
-    withSandbox(provider(), async (sandbox) => {
-      const late = await failureOf(sandbox.run("echo begun; sleep 1000", { timeoutMs: killAfterMs }));
-      expect(late).toBeInstanceOf(ProcessTimeoutError);
-      expect(late).toMatchObject({ timeoutMs: killAfterMs, stdout: "begun\n" });
-      const controller = new AbortController();
-      const reason = { the: "reason" };
-      const aborted = sandbox.run("echo begun; sleep 1000", {
-        signal: controller.signal,
-        onLine: () => controller.abort(reason),
-      });
-      expect(await failureOf(aborted)).toBe(reason);
-      const thrown = new Error("thrown by the caller");
-      const refused = sandbox.run("echo begun; sleep 1000", {
-        onLine: () => {
-          throw thrown;
-        },
-      });
-      expect(await failureOf(refused)).toBe(thrown);
-      expect((await sandbox.run("echo here")).stdout).toBe("here\n");
-    }));
+  it.concurrent("keeps secrets out of errors, but not out of what a command prints", async ({ expect }) => {
+    expect((await sandbox.run('echo "$TOKEN"')).stdout).toBe("hunter2-hunter2\n");
+    const error = await failureOf(
+      sandbox.run('echo "$TOKEN $OWN" >&2; sleep 1000', {
+        timeoutMs: KILL_AFTER_MS,
+        env: { OWN: "swordfish-swordfish" },
+      }),
+    );
+    expect(error).toBeInstanceOf(ProcessTimeoutError);
+    expect((error as ProcessTimeoutError).stderr).toBe("[redacted TOKEN] [redacted OWN]\n");
+  });
 
   it("is gone after terminate(), however often that is called, with everything that was in it", async () => {
-    const sandbox = await createSandboxHandle(provider());
-    await sandbox.writeFile("file", "content");
-    let ended: Promise<Error> | undefined;
-    await new Promise<void>((resolve) => {
-      ended = failureOf(sandbox.run("echo begun; sleep 1000", { onLine: () => resolve() }));
-    });
-    await Promise.all([sandbox.terminate(), sandbox.terminate(), sandbox[Symbol.asyncDispose]()]);
-    await sandbox.terminate();
-    expect(await ended).toBeInstanceOf(SandboxLostError);
+    const before = readdirSync(tmpdir());
+    const gone = await createSandboxHandle(provider());
+    await gone.writeFile("file", "content");
+    const endless = await begin(gone);
+    await Promise.all([gone.terminate(), gone.terminate(), gone[Symbol.asyncDispose]()]);
+    await gone.terminate();
+    expect(await endless.end).toBeInstanceOf(SandboxLostError);
     const attempts = [
-      sandbox.run("true"),
-      sandbox.writeFile("file", ""),
-      sandbox.readFile("file"),
-      sandbox.readFileBytes("file"),
-      sandbox.copyIn("/etc/hostname", "file"),
-      sandbox.copyFileOut("file", "/nowhere/out"),
+      gone.run("true"),
+      gone.writeFile("file", ""),
+      gone.readFile("file"),
+      gone.readFileBytes("file"),
+      gone.copyIn("/etc/hostname", "file"),
+      gone.copyFileOut("file", "/nowhere/out"),
     ];
     for (const attempt of attempts) {
       const error = await failureOf(attempt);
       expect(error).toBeInstanceOf(SandboxLostError);
       expect(error.message).toContain("it was terminated");
     }
-    await waitFor(() => readdirSync(tmpdir()).length === 0);
-  });
-
-  it("keeps secrets out of errors, but not out of what a command prints", () =>
-    withSandbox(
-      provider(),
-      async (sandbox) => {
-        const { stdout } = await sandbox.run('echo "$TOKEN"');
-        expect(stdout).toBe("hunter2-hunter2\n");
-        const error = await failureOf(
-          sandbox.run('echo "$TOKEN $OWN" >&2; sleep 1000', {
-            timeoutMs: killAfterMs,
-            env: { OWN: "swordfish-swordfish" },
-          }),
-        );
-        expect(error).toBeInstanceOf(ProcessTimeoutError);
-        expect((error as ProcessTimeoutError).stderr).toBe("[redacted TOKEN] [redacted OWN]\n");
-      },
-      { env: { TOKEN: "hunter2-hunter2" } },
-    ));
-};
-
-const TIMEOUT_MS = 120_000;
-
-describe("a standalone test-isolated sandbox", { timeout: TIMEOUT_MS }, () => promises(testIsolated));
-
-const withRuntime = (runtime: Runtime, provider: () => SandboxProvider): void => {
-  describeWith([runtime], `a standalone ${runtime} sandbox`, () => {
-    describe("alone", { timeout: TIMEOUT_MS }, () => promises(provider));
+    expect(readdirSync(tmpdir())).toEqual(before);
   });
 };
-withRuntime("bubblewrap", bubblewrap);
-withRuntime("docker", () => docker({ image: TEST_IMAGE }));
-withRuntime("podman", () => podman({ image: TEST_IMAGE }));
 
-/** There, large files pass through a shell script. */
-const CLOUD_TIMEOUT_MS = 300_000;
+describe("a standalone test-isolated sandbox", () => {
+  promises(testIsolated);
 
-describe.each(CLOUDS)("a standalone $name sandbox", { timeout: CLOUD_TIMEOUT_MS }, ({ provider, use }) => {
+  it("refuses a file that is too large for memory, and copies it out all the same", () =>
+    withSandbox(testIsolated(), async (sandbox) => {
+      const limit = 64 * 1024 * 1024;
+      await sandbox.run(`truncate -s ${limit + 1} large`);
+      const error = await failureOf(sandbox.readFile("large"));
+      expect(error.message).toContain("it is larger than 64 MiB. Use copyFileOut()");
+      const out = join(temporaryDirectory(), "out");
+      await sandbox.copyFileOut("large", out);
+      expect(statSync(out).size).toBe(limit + 1);
+    }));
+});
+describeWith(["bubblewrap"], "a standalone bubblewrap sandbox", () => promises(bubblewrap));
+
+/** What becomes of the calls is shown above, and what a provider makes of them by its conformance. */
+const worksThere = (provider: () => SandboxProvider): void => {
+  it("runs commands, moves files in and out, and is gone after terminate()", async () => {
+    const host = temporaryDirectory();
+    mkdirSync(join(host, "tree"));
+    writeFileSync(join(host, "tree/file"), "content");
+    const before = readdirSync(tmpdir());
+    const sandbox = await createSandboxHandle(provider(), { env: { OUTER: "outer" } });
+    await sandbox.copyIn(join(host, "tree"), "copied");
+    const result = await sandbox.run('pwd -P; cat - file; echo "$OUTER"; exit 3', {
+      cwd: "copied",
+      stdin: "input\n",
+    });
+    expect([...result]).toEqual([3, `${sandbox.workspace}/copied\ninput\ncontentouter\n`, ""]);
+    const bytes = randomBytes(100_000);
+    await sandbox.writeFile("made/on the way/bytes", bytes);
+    expect(bytes.equals(await sandbox.readFileBytes("made/on the way/bytes"))).toBe(true);
+    await sandbox.copyFileOut("made/on the way/bytes", join(host, "out"));
+    expect(bytes.equals(readFileSync(join(host, "out")))).toBe(true);
+    const reason = { the: "reason" };
+    const controller = new AbortController();
+    const aborted = sandbox.run("echo begun; sleep 1000", {
+      signal: controller.signal,
+      onLine: () => controller.abort(reason),
+    });
+    expect(await failureOf(aborted)).toBe(reason);
+    const endless = await begin(sandbox);
+    await sandbox.terminate();
+    expect(await endless.end).toBeInstanceOf(SandboxLostError);
+    expect(readdirSync(tmpdir())).toEqual(before);
+  });
+};
+
+describeWith(["docker"], "a standalone docker sandbox", () =>
+  worksThere(() => docker({ image: TEST_IMAGE })),
+);
+describeWith(["podman"], "a standalone podman sandbox", () =>
+  worksThere(() => podman({ image: TEST_IMAGE })),
+);
+
+describe.each(CLOUDS)("a standalone $name sandbox", ({ provider, use }) => {
   const cloud = use();
-  promises(provider, ELSEWHERE);
+  worksThere(provider);
 
   test("is not left with the service", () => expect(cloud().count()).toBe(0));
 });
 
-describe("a standalone modal sandbox", { timeout: TIMEOUT_MS }, () => {
+describe("a standalone modal sandbox", () => {
   const server = sharedModalServer();
-  promises(modal, ELSEWHERE);
+  worksThere(modal);
 
   test("is not left with the service", () => expect(server().running()).toEqual([]));
 });
 
 describeWith(["docker"], "a standalone docker sandbox on another machine", () => {
   const door = useTcpDoor();
-  describe("by tcp", { timeout: TIMEOUT_MS }, () =>
-    promises(() => docker({ image: TEST_USER_IMAGE, host: door().address }), ELSEWHERE),
-  );
+  worksThere(() => docker({ image: TEST_USER_IMAGE, host: door().address }));
 });
 
 describeWith(["docker"], "a standalone sandbox in a container", () => {

@@ -1,16 +1,10 @@
 import { expect, it } from "vitest";
 import { run, scripted } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
-import { podman } from "../../src/sandboxes/podman.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
-
-const SANDBOXES = [
-  ["bubblewrap", () => bubblewrap()],
-  ["docker", () => docker({ image: TEST_IMAGE })],
-  ["podman", () => podman({ image: TEST_IMAGE })],
-] as const satisfies readonly (readonly [Runtime, unknown])[];
+import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 
 const ALLOWED = ["-c", "protocol.file.allow=always"];
 
@@ -26,26 +20,37 @@ const agent = scripted([
   { commit: "Seen" },
 ]);
 
-for (const [name, sandbox] of SANDBOXES) {
-  describeWith([name], `a submodule in ${name}`, () => {
-    it("of the user's own checkout works", async () => {
-      const cwd = repositoryWithSubmodule();
-      await run({ agent, sandbox: sandbox(), cwd, prompt: "Look" });
-      expect(git(cwd, "show", "main:seen.txt")).toBe("# Fixture\nInitial commit");
-    });
-
-    it("that a hook has fetched into the worktree works", async () => {
-      const cwd = repositoryWithSubmodule();
-      const command = `git ${ALLOWED.join(" ")} submodule --quiet update --init`;
-      await run({
-        agent,
-        sandbox: sandbox(),
-        cwd,
-        branchStrategy: { type: "branch", branch: "work" },
-        prompt: "Look",
-        hooks: { host: { onWorktreeReady: [{ command }] } },
-      });
-      expect(git(cwd, "show", "work:seen.txt")).toBe("# Fixture\nInitial commit");
-    });
+/** Its submodule is fetched into the worktree by a hook. */
+const runInWorktree = (cwd: string, sandbox: SandboxProvider) =>
+  run({
+    agent,
+    sandbox,
+    cwd,
+    branchStrategy: { type: "branch", branch: "work" },
+    prompt: "Look",
+    hooks: {
+      host: {
+        onWorktreeReady: [{ command: `git ${ALLOWED.join(" ")} submodule --quiet update --init` }],
+      },
+    },
   });
-}
+
+describeWith(["bubblewrap"], "a submodule in bubblewrap", () => {
+  it("works in the user's own checkout, and in a worktree that a hook has fetched it into", async () => {
+    const cwd = repositoryWithSubmodule();
+    await run({ agent, sandbox: bubblewrap(), cwd, prompt: "Look" });
+    expect(git(cwd, "show", "main:seen.txt")).toBe("# Fixture\nInitial commit");
+    git(cwd, "rm", "--quiet", "seen.txt");
+    git(cwd, "commit", "--quiet", "-m", "Forget it");
+    await runInWorktree(cwd, bubblewrap());
+    expect(git(cwd, "show", "work:seen.txt")).toBe("# Fixture\nInitial commit");
+  });
+});
+
+describeWith(["docker"], "a submodule in docker", () => {
+  it("works in a worktree that a hook has fetched it into", async () => {
+    const cwd = repositoryWithSubmodule();
+    await runInWorktree(cwd, docker({ image: TEST_IMAGE }));
+    expect(git(cwd, "show", "work:seen.txt")).toBe("# Fixture\nInitial commit");
+  });
+});

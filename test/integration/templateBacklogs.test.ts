@@ -8,8 +8,6 @@ import { git, temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { contents, makeProject } from "./templateProjects.ts";
 
-const TEMPLATES = ["simple-loop", "parallel-planner"] as const;
-
 const WORDS = ["plum", "pear"] as const;
 
 /** Lets the sandbox see the stand-ins of the backlog's programs, and changes nothing else of the main file. */
@@ -40,60 +38,48 @@ const startGitHub = async (issues: readonly { readonly number: number }[]) => {
   return { port: (server.address() as AddressInfo).port, asked };
 };
 
-const MANY_RUNS = { timeout: 180_000 };
-
 describeWith(["bubblewrap", "node 22", "bash"], "the templates, with a backlog manager", () => {
-  it.each(TEMPLATES)(
-    "%s: reads GitHub's issues, and closes them by its commits",
-    MANY_RUNS,
-    async (template) => {
-      const issues = WORDS.map((word, index) => ({
-        body: `The word of ${index + 1} is ${word}.`,
-        number: index + 1,
-        title: `Write ${word}`,
-      }));
-      const { port, asked } = await startGitHub(issues);
-      const { directory, main } = await makeProject(template, {
-        name: "github-issues",
-        prepare: (cwd) => {
-          showStandIns(cwd, "bubblewrap({ network: true })", "network: true, ");
-          writeFileSync(join(cwd, ".sanddune/.env"), `GH_TOKEN=token-${port}\n`, { mode: 0o600 });
-        },
-      });
-      expect(await main()).toMatchObject({ exitCode: 0 });
-      expect([contents(directory, "1.txt"), contents(directory, "2.txt")]).toEqual(["plum\n", "pear\n"]);
-      for (const { number } of issues) {
-        expect(git(directory, "log", "--format=%B")).toMatch(new RegExp(`^Closes #${number}$`, "m"));
-      }
-      expect(asked).toContain(
-        "issue list --state open --label sanddune --limit 100 --json number,title,body",
-      );
-      if (template === "parallel-planner") expect(asked).toContain("issue view 2 --json number,title,body");
-      expect(leftovers(directory)).toEqual([]);
-    },
-  );
+  it("parallel-planner: reads GitHub's issues, and closes them by its commits", async () => {
+    const issues = WORDS.map((word, index) => ({
+      body: `The word of ${index + 1} is ${word}.`,
+      number: index + 1,
+      title: `Write ${word}`,
+    }));
+    const { port, asked } = await startGitHub(issues);
+    const { directory, main } = await makeProject("parallel-planner", {
+      name: "github-issues",
+      prepare: (cwd) => {
+        showStandIns(cwd, "bubblewrap({ network: true })", "network: true, ");
+        writeFileSync(join(cwd, ".sanddune/.env"), `GH_TOKEN=token-${port}\n`, { mode: 0o600 });
+      },
+    });
+    expect(await main()).toMatchObject({ exitCode: 0 });
+    expect([contents(directory, "1.txt"), contents(directory, "2.txt")]).toEqual(["plum\n", "pear\n"]);
+    for (const { number } of issues) {
+      expect(git(directory, "log", "--format=%B")).toMatch(new RegExp(`^Closes #${number}$`, "m"));
+    }
+    expect(asked).toContain("issue list --state open --label sanddune --limit 100 --json number,title,body");
+    expect(asked).toContain("issue view 2 --json number,title,body");
+    expect(leftovers(directory)).toEqual([]);
+  });
 
-  it.each(TEMPLATES)(
-    "%s: reads the tasks of Beads, and closes them in its commits",
-    MANY_RUNS,
-    async (template) => {
-      const { directory, main } = await makeProject(template, {
-        name: "beads",
-        prepare: (cwd) => {
-          showStandIns(cwd, "bubblewrap()", "");
-          mkdirSync(join(cwd, ".beads"));
-          writeFileSync(join(cwd, ".beads/.gitignore"), "/database\n");
-          const lines = WORDS.map((word) =>
-            JSON.stringify({ id: `bd-${word}`, title: `The word of bd-${word} is ${word}`, status: "open" }),
-          );
-          writeFileSync(join(cwd, ".beads/issues.jsonl"), `${lines.join("\n")}\n`);
-        },
-      });
-      expect(await main()).toMatchObject({ exitCode: 0 });
-      for (const word of WORDS) expect(contents(directory, `bd-${word}.txt`)).toBe(`${word}\n`);
-      const closed = contents(directory, ".beads/issues.jsonl").match(/"status":"closed"/g);
-      expect(closed).toHaveLength(WORDS.length);
-      expect(leftovers(directory)).toEqual([]);
-    },
-  );
+  it("simple-loop: reads the tasks of Beads, and closes them in its commits", async () => {
+    const { directory, main } = await makeProject("simple-loop", {
+      name: "beads",
+      prepare: (cwd) => {
+        showStandIns(cwd, "bubblewrap()", "");
+        mkdirSync(join(cwd, ".beads"));
+        writeFileSync(join(cwd, ".beads/.gitignore"), "/database\n");
+        const lines = WORDS.map((word) =>
+          JSON.stringify({ id: `bd-${word}`, title: `The word of bd-${word} is ${word}`, status: "open" }),
+        );
+        writeFileSync(join(cwd, ".beads/issues.jsonl"), `${lines.join("\n")}\n`);
+      },
+    });
+    expect(await main()).toMatchObject({ exitCode: 0 });
+    for (const word of WORDS) expect(contents(directory, `bd-${word}.txt`)).toBe(`${word}\n`);
+    const closed = contents(directory, ".beads/issues.jsonl").match(/"status":"closed"/g);
+    expect(closed).toHaveLength(WORDS.length);
+    expect(leftovers(directory)).toEqual([]);
+  });
 });

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { templates } from "../../src/init/templates.ts";
-import { type CliResult, runCli } from "../cli/startCli.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { runCli } from "../cli/callCli.ts";
+import type { CliResult } from "../cli/startCli.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AGENTS } from "../helpers/runtimes.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -15,9 +16,11 @@ const NODE = join(AGENTS, "bin/node22");
 
 export interface Project {
   readonly directory: string;
-  /** Starts the main file, as it was made: at the top of the repository, or in a directory in it. */
-  start(from?: string): { readonly child: ChildProcess; readonly result: Promise<CliResult> };
-  main(from?: string): Promise<CliResult>;
+  /** Starts the main file, as it was made, from deep in the repository, with the PATH that package runners give it. */
+  start(): { readonly child: ChildProcess; readonly result: Promise<CliResult> };
+  main(): Promise<CliResult>;
+  /** Whether a program was run that is in the repository. */
+  hasRunPlanted(): boolean;
 }
 
 interface Backlog {
@@ -46,8 +49,11 @@ export const makeProject = async (
   const directory = temporaryRepository();
   copyFileSync(join(import.meta.dirname, "fixtures/templateAgent.sh"), join(directory, "agent.sh"));
   writeFileSync(join(directory, ".gitignore"), "/node_modules\n");
-  mkdirSync(join(directory, "node_modules"));
+  const bin = join(directory, "node_modules/.bin");
+  const cwd = join(directory, "deep/below");
+  for (const path of [bin, cwd]) mkdirSync(path, { recursive: true });
   symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
+  writeFileSync(join(bin, "git"), '#!/bin/sh\ntouch "$0.ran"\nexit 1\n', { mode: 0o755 });
   const init = await runCli(
     [
       ...["init", "--template", template, "--backlog", backlog.name, "--no-build"],
@@ -59,11 +65,17 @@ export const makeProject = async (
   backlog.prepare(directory);
   git(directory, "add", ".");
   git(directory, "commit", "--quiet", "-m", "Set up sanddune");
-  const start = (from = ".") => {
-    const cwd = join(directory, from);
+  // What a process that is killed leaves there goes with it.
+  const temporary = temporaryDirectory();
+  const start = () => {
     const main = join(relative(cwd, directory), ".sanddune/main.mts");
     const child = spawn(NODE, ["--disable-warning=ExperimentalWarning", main], {
       cwd,
+      env: {
+        ...process.env,
+        PATH: `${bin}:node_modules/.bin:${process.env["PATH"]}`,
+        TMPDIR: temporary,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const result = Promise.all([once(child, "close"), text(child.stdout), text(child.stderr)]).then(
@@ -71,7 +83,12 @@ export const makeProject = async (
     );
     return { child, result };
   };
-  return { directory, start, main: (from) => start(from).result };
+  return {
+    directory,
+    start,
+    main: () => start().result,
+    hasRunPlanted: () => existsSync(join(bin, "git.ran")),
+  };
 };
 
 export const subjects = (cwd: string, range = "HEAD"): string[] =>

@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import type { ScriptedStep } from "../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { startTerminal } from "../helpers/terminal.ts";
+import { startTerminal, type Terminal } from "../helpers/terminal.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { type ChildRun, childRuns, linesThatStay, sanddune } from "./childRuns.ts";
 
@@ -33,7 +33,7 @@ const play = (run: Omit<ChildRun, "cwd" | "logging">) => {
 };
 
 describeWith(["bubblewrap", "tmux"], "a run in terminal mode", () => {
-  it("shows what the agent says and does, a status line below it, and a summary at the end", async () => {
+  it("shows what the agent says and does, a status line below it, and a summary at the end, and styles what it shows", async () => {
     const { wait, open, shared } = gate();
     const { terminal, cwd } = play({
       shared,
@@ -64,28 +64,19 @@ describeWith(["bubblewrap", "tmux"], "a run in terminal mode", () => {
       ),
     );
     expect(terminal.screen()).not.toMatch(SPINNER);
-  });
-
-  it("styles what it shows", async () => {
-    const { terminal } = play({ steps: [{ shell: "true" }, { text: "plain" }] });
-    await terminal.ended();
     expect(terminal.bytes()).toContain("\u001b[32m✓ The run succeeded.\u001b[0m");
     expect(terminal.bytes()).toContain("\u001b[36m→ shell\u001b[0m");
-    expect(terminal.bytes()).toMatch(/\nplain\r|Kplain\r/);
+    expect(terminal.bytes()).toMatch(/\nOn it\.\r|KOn it\.\r/);
   });
 
-  it("says in which iteration it is", async () => {
-    const { terminal } = play({ steps: [{ text: "Once more." }], maxIterations: 2 });
-    await terminal.ended();
-    expect(terminal.history()).toMatch(/Iteration 1 .*\nOnce more\.\nIteration 2 .*\nOnce more\.\n✓/);
-  });
-
-  it("leaves no status line behind, however much is printed", async () => {
+  it("says in which iteration it is, and leaves no status line behind, however much is printed", async () => {
     const steps = Array.from({ length: 60 }, (_, number) => ({ text: `line ${number}` }));
     const { terminal } = play({ steps: [...steps, { sleepMs: 300 }], maxIterations: 2 });
     await terminal.ended();
     expect(terminal.history()).not.toMatch(SPINNER);
-    expect(terminal.history()).toContain("line 0\nline 1\nline 2\n");
+    expect(terminal.history()).toMatch(
+      /Iteration 1 .*\nline 0\nline 1\n[\s\S]*line 59\nIteration 2 .*\nline 0\nline 1\n[\s\S]*line 59\n✓/,
+    );
   });
 
   it("leaves no status line behind above the screen when it starts at the top", async () => {
@@ -176,48 +167,38 @@ describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
     return { cwd, terminal: startTerminal(inShell(sanddune("run", ...basics, ...flags)), { cwd }) };
   };
 
-  it("is told about Ctrl-C, and shows what was reached", async () => {
+  const expectNoWideLine = (terminal: Terminal): void =>
+    expect(linesThatStay(terminal.bytes()).filter((line) => line.length > 80)).toEqual([]);
+
+  it("is told about Ctrl-C, shows what was reached, and leaves no status line behind", async () => {
     const { terminal, cwd } = startCli("git commit -q --allow-empty -m Half; echo ready; sleep 1000");
     await terminal.shows(/^ready$/m);
     terminal.press("C-c");
     expect(await terminal.ended()).toBe(130);
     expect(terminal.history()).toMatch(/SIGINT: stopping the agent/);
     expect(terminal.history()).toMatch(/■ The run was aborted\.\n {2}Branch +main\n {2}Commits +1\n/);
-    expect(git(cwd, "log", "-1", "--format=%s")).toBe("Half");
-  });
-
-  it("leaves no status line behind after Ctrl-C", async () => {
-    const { terminal } = startCli("echo ready; sleep 1000");
-    await terminal.shows(/^ready$/m);
-    terminal.press("C-c");
-    await terminal.ended();
     expect(terminal.screen()).not.toMatch(SPINNER);
+    expect(git(cwd, "log", "-1", "--format=%s")).toBe("Half");
+    expectNoWideLine(terminal);
   });
 
-  it("tells once why a run failed", async () => {
-    const { terminal } = startCli("exit 3");
+  it("tells once why a run failed, and prints no line of its own that is wider than 80 columns", async () => {
+    const { terminal } = startCli("echo ready; exit 3");
     expect(await terminal.ended()).toBe(1);
     expect(terminal.history().match(/exit\s+code 3/g)).toHaveLength(1);
+    expectNoWideLine(terminal);
   });
 
   it.each([
-    ["succeeds", "mkdir .husky; echo x > .husky/pre-commit; git add .; git commit -qm x; echo ready", []],
-    [
-      "succeeds in a run with a name",
-      "mkdir .husky; echo x > .husky/pre-commit; git add .; git commit -qm x; echo ready",
-      ["--name", "parallel-run-7"],
-    ],
-    ["fails", "echo ready; exit 3", []],
-    ["fails in a run with a name", "echo ready; exit 3", ["--name", "parallel-run-7"]],
-    ["is stopped", "echo ready; sleep 1000", ["--name", "parallel-run-7"]],
+    ["succeeds", "mkdir .husky; echo x > .husky/pre-commit; git add .; git commit -qm x; echo ready"],
+    ["fails", "echo ready; exit 3"],
   ])(
-    "prints no line of its own that is wider than 80 columns when the agent %s",
-    async (end, script, flags) => {
-      const { terminal } = startCli(script, ...flags);
+    "prints no line of its own that is wider than 80 columns in a run with a name that %s",
+    async (_, script) => {
+      const { terminal } = startCli(script, "--name", "parallel-run-7");
       await terminal.shows(/ready$/m);
-      if (end === "is stopped") terminal.press("C-c");
       await terminal.ended();
-      expect(linesThatStay(terminal.bytes()).filter((line) => line.length > 80)).toEqual([]);
+      expectNoWideLine(terminal);
     },
   );
 });

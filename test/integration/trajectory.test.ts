@@ -53,38 +53,29 @@ describeWith(["bubblewrap"], "a recorded run in a bind-mount sandbox", () => {
     expect(git(cwd, "status", "--porcelain")).toBe(" M README.md\n?? a.txt");
   });
 
-  it("goes on numbering in later iterations, and brings home after each what is new", async () => {
-    const cwd = temporaryRepository();
-    const result = await run({
-      agent: scripted(({ iteration }) => [
-        { commit: `Part ${iteration}`, files: { [`${iteration}.txt`]: "x\n" } },
-      ]),
-      sandbox: bubblewrap(),
-      cwd,
-      prompt: "x",
-      branchStrategy: { type: "branch", branch: "agent/work" },
-      maxIterations: 3,
-      trajectory: true,
-    });
-    expect(result.commits).toHaveLength(3);
-    expect(Object.keys(checkpointsOf(cwd, result))).toEqual(["1", "2", "3"]);
-    const entries = entriesOf(directoryOf(cwd, result));
-    expect(ofType(entries, "checkpoint").map(({ iteration }) => iteration)).toEqual([1, 2, 3]);
-  });
-
-  it("can be one in a worktree that lasts", async () => {
+  it("in a worktree that lasts goes on numbering in later iterations, and brings home after each what is new", async () => {
     const cwd = temporaryRepository();
     await using worktree = await createWorktree({
       branchStrategy: { type: "branch", branch: "agent/work" },
       cwd,
     });
     const result = await worktree.run({
-      agent: scripted([{ commit: "A", files: { "a.txt": "a\n" } }]),
+      agent: scripted(({ iteration }) => [
+        { commit: `Part ${iteration}`, files: { [`${iteration}.txt`]: "x\n" } },
+      ]),
       sandbox: bubblewrap(),
       prompt: "x",
+      maxIterations: 3,
       trajectory: true,
     });
-    expect(checkpointsOf(cwd, result)).toEqual({ 1: ["README.md", "a.txt"] });
+    expect(result.commits).toHaveLength(3);
+    expect(checkpointsOf(cwd, result)).toEqual({
+      1: ["1.txt", "README.md"],
+      2: ["1.txt", "2.txt", "README.md"],
+      3: ["1.txt", "2.txt", "3.txt", "README.md"],
+    });
+    const entries = entriesOf(directoryOf(cwd, result));
+    expect(ofType(entries, "checkpoint").map(({ iteration }) => iteration)).toEqual([1, 2, 3]);
   });
 });
 

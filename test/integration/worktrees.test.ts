@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type RunOptions, run, type ScriptedStep, scripted } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 const play = (cwd: string, steps: ScriptedStep[], overrides: Partial<RunOptions> = {}) =>
@@ -64,7 +64,7 @@ describe("copyToWorktree", () => {
   it("copying that takes too long is stopped, with the setting's name, and leaves nothing", async () => {
     const cwd = temporaryRepository();
     mkdirSync(join(cwd, "many"));
-    for (let index = 0; index < 5000; index++) writeFileSync(join(cwd, "many", `${index}`), "x");
+    for (let index = 0; index < 1000; index++) writeFileSync(join(cwd, "many", `${index}`), "x");
     const error = await play(cwd, [], {
       ...onBranch,
       copyToWorktree: ["many"],
@@ -86,11 +86,16 @@ describe("copyToWorktree", () => {
 describe("merge-to-head", () => {
   it("makes a merge commit when the host has moved on, and lists only the run's own commits", async () => {
     const cwd = temporaryRepository();
-    const running = play(cwd, [{ commit: "By the agent", files: { "agent.txt": "1\n" } }, { sleepMs: 300 }]);
+    const go = join(temporaryDirectory(), "go");
+    const running = play(cwd, [
+      { commit: "By the agent", files: { "agent.txt": "1\n" } },
+      { shell: `until [ -e ${go} ]; do sleep 0.02; done` },
+    ]);
     await waitFor(() => worktreesOf(cwd).length > 0);
     writeFileSync(join(cwd, "host.txt"), "1\n");
     git(cwd, "add", "host.txt");
     git(cwd, "commit", "-qm", "By the user");
+    writeFileSync(go, "");
     const result = await running;
     expect(git(cwd, "show", "--no-patch", "--format=%s", "HEAD^1")).toBe("By the user");
     expect(git(cwd, "log", "-1", "--format=%s", "HEAD^2")).toBe("By the agent");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { runCli } from "../cli/startCli.ts";
+import { runCli } from "../cli/callCli.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWithCluster, IMAGE } from "./cluster.ts";
 

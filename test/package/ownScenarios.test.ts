@@ -4,8 +4,9 @@ import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { RunRecord, RunsIndex } from "../../src/scenarios/record.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
+import { runCli } from "../cli/callCli.ts";
 import { processesWith } from "../cli/fixtures.ts";
-import { type CliResult, runCli } from "../cli/startCli.ts";
+import type { CliResult } from "../cli/startCli.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 

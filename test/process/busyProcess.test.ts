@@ -3,15 +3,16 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runProcess } from "../../src/process/runProcess.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { waitFor } from "../helpers/waiting.ts";
 
-/** Keeps this process from doing anything else until the condition holds. */
-const block = (condition: () => boolean): void => {
-  while (!condition());
+/** Keeps this process from doing anything else. */
+const blockFor = (ms: number): void => {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };
 
-const blockFor = (ms: number): void => {
-  const end = performance.now() + ms;
-  block(() => performance.now() > end);
+/** The same until the condition holds. */
+const block = (condition: () => boolean): void => {
+  while (!condition()) blockFor(1);
 };
 
 /** It has ended, and nobody has asked how. */
@@ -32,14 +33,20 @@ it("reads all that a process has printed, also if this one has too much to do to
   const pidOf = (name: string) => pids.get(name) as number;
 
   const late = start("late", "until [ -e go ]; do sleep 0.01; done; echo all of it");
-  const ended = start("ended", "exit 0");
-  const talking = start("talking", "echo something; : > talked; until [ -e go ]; do sleep 0.01; done", () => {
-    // Whoever learns now that `ended` has ended learns the same of `late`, and has not looked what that one printed.
-    writeFileSync(path("go"), "");
-    block(() => hasEnded(pidOf("late")));
-    setImmediate(() => blockFor(600));
-  });
-  setTimeout(() => block(() => existsSync(path("talked")) && hasEnded(pidOf("ended"))), 0);
+  const ended = start("ended", "until [ -e begin ]; do sleep 0.01; done");
+  const talking = start(
+    "talking",
+    "until [ -e begin ]; do sleep 0.01; done; echo something; : > talked; until [ -e go ]; do sleep 0.01; done",
+    () => {
+      // Whoever learns now that `ended` has ended learns the same of `late`, and has not looked what that one printed.
+      writeFileSync(path("go"), "");
+      block(() => hasEnded(pidOf("late")));
+      setImmediate(() => blockFor(600));
+    },
+  );
+  await waitFor(() => pids.size === 3);
+  writeFileSync(path("begin"), "");
+  block(() => existsSync(path("talked")) && hasEnded(pidOf("ended")));
 
   expect(await late).toMatchObject({ exitCode: 0, stdout: "all of it\n" });
   await Promise.all([ended, talking]);

@@ -76,9 +76,7 @@ it("decodes characters that are split between chunks", async () => {
 });
 
 it("keeps the end of a flood and says that it cut the beginning", async () => {
-  const result = await node(`for (let i = 0; i < 200000; i++) console.log("line " + i)`, {
-    captureBytes: 1000,
-  });
+  const result = await sh("seq --format 'line %.0f' 0 199999", { captureBytes: 1000 });
   expect(result.stdoutTruncated).toBe(true);
   expect(result.stdout.length).toBeLessThanOrEqual(1000);
   expect(result.stdout).toMatch(/line 199999\n$/);

@@ -43,12 +43,14 @@ describe("an e2b sandbox", () => {
     });
     const over = new AbortController();
     let count = 0;
+    let isInOrder = true;
     let last = "";
     const running = sandbox.exec(
       "seq 1 1000000; until [ -e go ]; do sleep 0.05; done; echo last; sleep 1000",
       {
         onLine: (line) => {
           count++;
+          isInOrder &&= line === String(count) || line === "last";
           last = line;
         },
         captureBytes: 0,
@@ -59,6 +61,6 @@ describe("an e2b sandbox", () => {
     await waitFor(() => last === "last", 60_000);
     over.abort();
     await expect(running).rejects.toBe(over.signal.reason);
-    expect(count).toBe(1_000_001);
+    expect({ count, isInOrder }).toEqual({ count: 1_000_001, isInOrder: true });
   }, 180_000);
 });

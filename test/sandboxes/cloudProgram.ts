@@ -1,10 +1,11 @@
 /**
  * What a process of its own does with a service. Argv: the service, then `preflight`, or `copy` and a directory with a file
- * `in`. Says how it went as JSON.
+ * `in`. Says how it went as JSON; of a copy, by how many mebibytes the memory in use has grown.
  */
 import { join } from "node:path";
 import { e2b } from "../../src/sandboxes/e2b.ts";
 import { vercel } from "../../src/sandboxes/vercel.ts";
+import { liveGrowth } from "./liveMemory.ts";
 
 const [, , service, what, directory = ""] = process.argv;
 const provider = service === "e2b" ? e2b() : vercel();
@@ -20,10 +21,10 @@ const preflight = async () => {
 const copy = async () => {
   const sandbox = await provider.create({ runId: "copy", sandboxName: "copy", repositoryPath: "/" });
   const path = `${sandbox.worktreePath}/file`;
-  await sandbox.copyIn(join(directory, "in"), path);
-  await sandbox.copyFileOut(path, join(directory, "out"));
+  const inGrowth = await liveGrowth(() => sandbox.copyIn(join(directory, "in"), path));
+  const outGrowth = await liveGrowth(() => sandbox.copyFileOut(path, join(directory, "out")));
   await sandbox.close();
-  return { maxRssBytes: process.resourceUsage().maxRSS * 1024 };
+  return { inGrowth, outGrowth };
 };
 
 console.log(JSON.stringify(await (what === "copy" ? copy() : preflight())));

@@ -2,36 +2,43 @@ import { randomBytes } from "node:crypto";
 import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { InvalidOptionsError, SandboxError } from "../../src/errors.ts";
 import { describeWith, isRoot, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
 import { callClient, containersOf, ENGINES, inspectContainer } from "./containers.ts";
 import { checkNestedMounts } from "./nestedMounts.ts";
-import { HOME_PATH, newSandboxName, openBindMount, WORKTREE_PATH } from "./openSandbox.ts";
+import {
+  HOME_PATH,
+  newSandboxName,
+  type OpenBindMount,
+  openBindMount,
+  WORKTREE_PATH,
+} from "./openSandbox.ts";
 
 for (const [engine, provider] of ENGINES) {
   const runId = `run-${randomBytes(6).toString("hex")}`;
   const image = TEST_IMAGE;
 
   describeWith([engine], `${engine} sandboxes`, () => {
-    afterAll(() => {
+    /** For tests that want nothing unusual, and do not end it. */
+    let shared: OpenBindMount;
+    beforeAll(async () => {
+      shared = await openBindMount(provider({ image }), { runId });
+    });
+    afterAll(async () => {
+      await shared.sandbox.close();
       expect(containersOf(engine, runId)).toEqual([]);
     });
 
     test("commands have no capabilities, and root has none either", async () => {
-      const { sandbox } = await openBindMount(provider({ image }), { runId });
-      try {
-        for (const sudo of [false, true]) {
-          const { stdout } = await sandbox.exec(
-            "grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status",
-            { sudo },
-          );
-          expect(stdout.replace(/\s+/g, " ")).toBe(
-            "CapPrm: 0000000000000000 CapEff: 0000000000000000 CapBnd: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 ",
-          );
-        }
-      } finally {
-        await sandbox.close();
+      for (const sudo of [false, true]) {
+        const { stdout } = await shared.sandbox.exec(
+          "grep -E 'Cap(Eff|Prm|Bnd|Amb)|NoNewPrivs' /proc/self/status",
+          { sudo },
+        );
+        expect(stdout.replace(/\s+/g, " ")).toBe(
+          "CapPrm: 0000000000000000 CapEff: 0000000000000000 CapBnd: 0000000000000000 CapAmb: 0000000000000000 NoNewPrivs: 1 ",
+        );
       }
     });
 
@@ -64,43 +71,32 @@ for (const [engine, provider] of ENGINES) {
       }
     });
 
-    test.skipIf(!isRoot)("files belong to the host's user, whoever the image's user is", async () => {
-      for (const testImage of [TEST_IMAGE, TEST_USER_IMAGE]) {
-        for (const uid of [0, 1000, 501]) {
-          const settings = { image: testImage, user: `${uid}:${uid}` };
-          const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
-          try {
-            const result = await sandbox.exec(
-              'echo x >made && id -un && touch "$HOME/x" && echo "$HOME" && id -u',
-            );
-            expect(result.exitCode, result.stderr).toBe(0);
-            expect(result.stdout.split("\n")[2]).toBe(String(uid));
-            expect(await stat(join(worktree, "made"))).toMatchObject({ uid, gid: uid });
-            await sandbox.copyFileIn(join(worktree, "made"), `${WORKTREE_PATH}/copied`);
-            expect(await stat(join(worktree, "copied"))).toMatchObject({ uid, gid: uid });
-          } finally {
-            await sandbox.close();
-          }
-        }
-      }
-    });
-
-    test("a user whom the image does not know has a name and a home", async () => {
-      const { sandbox } = await openBindMount(provider({ image, user: "501:20" }), {
-        runId,
-        owner: isRoot ? 501 : 0,
-      });
+    test.skipIf(!isRoot).each([
+      { whose: "root", of: TEST_USER_IMAGE, uid: 0 },
+      { whose: "the image's user", of: TEST_USER_IMAGE, uid: 1000 },
+      { whose: "somebody whom the image does not know", of: TEST_IMAGE, uid: 501 },
+    ])("files belong to the host's user: $whose", async ({ of, uid }) => {
+      const settings = { image: of, user: `${uid}:${uid}` };
+      const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
       try {
-        const { stdout } = await sandbox.exec('id -un; echo "$HOME"; getent passwd 501 | cut -d: -f6');
-        expect(stdout).toBe(`sanddune\n${HOME_PATH}\n${HOME_PATH}\n`);
+        const made = await sandbox.exec('echo x >made && touch "$HOME/x" && id -u');
+        expect(made).toEqual({ stdout: `${uid}\n`, stderr: "", exitCode: 0 });
+        expect(await stat(join(worktree, "made"))).toMatchObject({ uid, gid: uid });
+        await sandbox.copyFileIn(join(worktree, "made"), `${WORKTREE_PATH}/copied`);
+        expect(await stat(join(worktree, "copied"))).toMatchObject({ uid, gid: uid });
       } finally {
         await sandbox.close();
       }
     });
 
-    test("a command of another user than root cannot end the sandbox with kill -9 -1", async () => {
-      const { sandbox } = await openBindMount(provider({ image, user: "1000:1000" }), { runId });
+    test("a user whom the image does not know has a name and a home, and cannot end the sandbox with kill -9 -1", async () => {
+      const { sandbox } = await openBindMount(provider({ image, user: "501:20" }), {
+        runId,
+        ...(isRoot && { owner: 501 }),
+      });
       try {
+        const { stdout } = await sandbox.exec('id -un; echo "$HOME"; getent passwd 501 | cut -d: -f6');
+        expect(stdout).toBe(`sanddune\n${HOME_PATH}\n${HOME_PATH}\n`);
         expect((await sandbox.exec("kill -9 -1; sleep 1000")).exitCode).toBe(137);
         expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
       } finally {
@@ -109,13 +105,8 @@ for (const [engine, provider] of ENGINES) {
     });
 
     test("background processes live on after their command", async () => {
-      const { sandbox } = await openBindMount(provider({ image }), { runId });
-      try {
-        const { stdout: pid } = await sandbox.exec("sleep 1000 & echo $!");
-        expect((await sandbox.exec(`kill -0 ${pid}`)).exitCode).toBe(0);
-      } finally {
-        await sandbox.close();
-      }
+      const { stdout: pid } = await shared.sandbox.exec("sleep 1000 & echo $!");
+      expect((await shared.sandbox.exec(`kill ${pid}`)).exitCode).toBe(0);
     });
 
     test("mounts: absolute, from home, relative, read-only, with odd names", async () => {
@@ -180,25 +171,21 @@ for (const [engine, provider] of ENGINES) {
 
     test("a secret is not in what the engine tells about a container", async () => {
       const secret = randomBytes(16).toString("hex");
-      const { sandbox } = await openBindMount(provider({ image }), { runId });
+      const { sandbox } = shared;
       let inspected = "";
       let markReady = () => {};
       const ready = new Promise<void>((resolve) => {
         markReady = resolve;
       });
-      try {
-        await sandbox.exec("echo running; read -r line", {
-          env: { SECRET: secret },
-          stdin: (async function* () {
-            await ready;
-            inspected = callClient(engine, "inspect", sandbox.name);
-            yield Buffer.from("go\n");
-          })(),
-          onLine: () => markReady(),
-        });
-      } finally {
-        await sandbox.close();
-      }
+      await sandbox.exec("echo running; read -r line", {
+        env: { SECRET: secret },
+        stdin: (async function* () {
+          await ready;
+          inspected = callClient(engine, "inspect", sandbox.name);
+          yield Buffer.from("go\n");
+        })(),
+        onLine: () => markReady(),
+      });
       expect(inspected).toContain(sandbox.name);
       expect(inspected).not.toContain(secret);
     });
@@ -210,16 +197,11 @@ for (const [engine, provider] of ENGINES) {
       await expect(
         openBindMount(provider({ image, extraArgs: ["--no-such-flag"] }), { runId }),
       ).rejects.toThrow(SandboxError);
-      expect(containersOf(engine, runId)).toEqual([]);
-
-      const { sandbox } = await openBindMount(provider({ image }), { runId });
-      try {
-        const again = openBindMount(provider({ image }), { runId, sandboxName: sandbox.name });
-        await expect(again).rejects.toThrow(SandboxError);
-        expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
-      } finally {
-        await sandbox.close();
-      }
+      const { sandbox } = shared;
+      const again = openBindMount(provider({ image }), { runId, sandboxName: sandbox.name });
+      await expect(again).rejects.toThrow(SandboxError);
+      expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
+      expect(containersOf(engine, runId)).toEqual([sandbox.name]);
     });
 
     test("an abort while the container is being made removes it", async () => {
@@ -230,7 +212,7 @@ for (const [engine, provider] of ENGINES) {
       const attempt = openBindMount(provider({ image }), { runId, signal: controller.signal });
       setImmediate(() => controller.abort(reason));
       await expect(attempt).rejects.toBe(reason);
-      expect(containersOf(engine, runId)).toEqual([]);
+      expect(containersOf(engine, runId)).toEqual([shared.sandbox.name]);
     });
   });
 }

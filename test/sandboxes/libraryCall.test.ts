@@ -3,18 +3,15 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { SandboxError, SandboxLostError } from "../../src/errors.ts";
 import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
-import { sandboxConformance } from "../../src/testing.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 import { type Call, type LibraryCallOptions, libraryCallSandbox } from "./libraryCallSandbox.ts";
+import { testConformance } from "./testConformance.ts";
 
 useOwnTemporaryDirectory();
 
-const TIMEOUT_MS = 120_000;
-
 describe("a sandbox that is reached by calls of a library conforms", () => {
-  const cases = sandboxConformance(() => libraryCallSandbox(), { ownsProcessNamespace: false });
-  for (const { name, run } of cases) test(name, run, TIMEOUT_MS);
+  testConformance(() => libraryCallSandbox(), { ownsProcessNamespace: false });
 });
 
 const withSandbox = async (

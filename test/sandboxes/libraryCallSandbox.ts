@@ -4,16 +4,20 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import { SandboxError } from "../../src/errors.ts";
 import { SANDBOX_VARIABLE } from "../../src/process/processMarks.ts";
 import { isolatedCommandSandbox } from "../../src/sandboxes/commandSandbox.ts";
 import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
 import type { Heartbeat } from "../../src/sandboxes/heartbeat.ts";
 import { killInSandbox } from "../../src/sandboxes/killInSandbox.ts";
+import { NO_ROOT } from "../../src/sandboxes/noRoot.ts";
 import type { LaunchStreams } from "../../src/sandboxes/runLaunch.ts";
 import type { LibraryCall, SandboxAccess } from "../../src/sandboxes/sandboxAccess.ts";
 import { removeTestIsolated } from "../../src/sandboxes/sandboxDirectories.ts";
 
 export type Call = LibraryCall["call"];
+
+const PROVIDER = "library-call";
 
 export interface LibraryCallOptions {
   /** Changes how a call goes, to what those of real services are like. Wrappers of commands have an exec id. */
@@ -64,11 +68,12 @@ export const libraryCallSandbox = async ({
     LANG: "C.UTF-8",
     [SANDBOX_VARIABLE]: basename(directory),
   };
-  const launch: SandboxAccess["launch"] = (argv, { execId }) => ({
-    call: (streams) => disturb(callProcess(argv, env), execId)(streams),
-  });
+  const launch: SandboxAccess["launch"] = (argv, { sudo, execId }) => {
+    if (sudo && process.getuid?.() !== 0) throw new SandboxError(PROVIDER, NO_ROOT);
+    return { call: (streams) => disturb(callProcess(argv, env), execId)(streams) };
+  };
   return isolatedCommandSandbox({
-    provider: "library-call",
+    provider: PROVIDER,
     name: basename(directory),
     worktreePath: directory,
     fallbackHome: directory,

@@ -104,9 +104,10 @@ describe("a Modal sandbox is lost", () => {
 
   it("when it ends while no command runs, which is noticed all the same", async () => {
     const server = await modalServer();
-    const { sandbox, served } = await openModal(server);
+    // Of a short life, Modal is asked more often whether it is over.
+    const { sandbox, served } = await openModal(server, { lifetimeMs: 60_000 });
     await server.end(served, "terminated");
-    await waitFor(() => server.calls.filter((method) => method === "sandboxWaitV2").length > 0, 30_000);
+    await waitFor(() => server.calls.includes("sandboxWaitV2"));
     expect((await lossOf(sandbox.exec("true"))).message).toContain("it was terminated");
   });
 

@@ -1,6 +1,10 @@
-/** What a process of its own does with Modal. Argv: `preflight`, or `copy` and a directory with a file `in`. Says how it went as JSON. */
+/**
+ * What a process of its own does with Modal. Argv: `preflight`, or `copy` and a directory with a file `in`. Says how it went as
+ * JSON; of a copy, by how many mebibytes the memory in use has grown.
+ */
 import { join } from "node:path";
 import { modal } from "../../src/sandboxes/modal.ts";
+import { liveGrowth } from "./liveMemory.ts";
 
 const preflight = async () => {
   const error = await modal()
@@ -15,10 +19,10 @@ const preflight = async () => {
 const copy = async (directory: string) => {
   const sandbox = await modal().create({ runId: "copy", sandboxName: "copy", repositoryPath: "/" });
   const path = `${sandbox.worktreePath}/file`;
-  await sandbox.copyIn(join(directory, "in"), path);
-  await sandbox.copyFileOut(path, join(directory, "out"));
+  const inGrowth = await liveGrowth(() => sandbox.copyIn(join(directory, "in"), path));
+  const outGrowth = await liveGrowth(() => sandbox.copyFileOut(path, join(directory, "out")));
   await sandbox.close();
-  return { maxRssBytes: process.resourceUsage().maxRSS * 1024 };
+  return { inGrowth, outGrowth };
 };
 
 const [, , what, directory = ""] = process.argv;

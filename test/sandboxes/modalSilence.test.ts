@@ -1,5 +1,5 @@
 import type { Sandbox } from "modal";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { SandboxError, SandboxLostError } from "../../src/errors.ts";
 import { modalHeartbeat } from "../../src/sandboxes/modalHeartbeat.ts";
 import type { ModalServer } from "../helpers/cloud/modalServer.ts";
@@ -9,6 +9,17 @@ import { modalServer, openModal } from "./modalScene.ts";
 /** Of a short life, Modal may be silent for a tenth only, and is asked more often. */
 const SHORT = { lifetimeMs: 60_000 };
 const ASKED = "sandboxWaitV2";
+
+/** Times of timers that are set from now on are shorter, so that nobody has to wait long for silence. */
+const shortenTimes = (factor: number): (() => void) => {
+  const set = globalThis.setTimeout;
+  const shorter = vi
+    .spyOn(globalThis, "setTimeout")
+    .mockImplementation(((then: () => void, ms = 0) => set(then, ms / factor)) as typeof setTimeout);
+  const restore = () => shorter.mockRestore();
+  onTestFinished(restore);
+  return restore;
+};
 
 /** Waits until Modal was asked that often whether a sandbox is there, answered or not. */
 const askedMoreOften = async (server: ModalServer, times: number): Promise<void> => {
@@ -20,7 +31,12 @@ const askedMoreOften = async (server: ModalServer, times: number): Promise<void>
 it("a Modal that answers nothing any more is a lost sandbox, and closing it comes to an end", async () => {
   const server = await modalServer();
   const { sandbox } = await openModal(server, SHORT);
-  const running = sandbox.exec("echo running; sleep 1000", { onLine: () => server.freeze() });
+  const running = sandbox.exec("echo running; sleep 1000", {
+    onLine: () => {
+      server.freeze();
+      shortenTimes(20);
+    },
+  });
   const error = await running.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(SandboxLostError);
   expect((error as Error).message).toContain("it does not answer any more");
@@ -32,9 +48,11 @@ it("a Modal that does not say for a while whether a sandbox is there loses none"
   const { sandbox } = await openModal(server, SHORT);
   const running = sandbox.exec("until [ -e enough ]; do sleep 0.1; done; echo done");
   server.freeze(ASKED);
+  const restoreTimes = shortenTimes(10);
   await askedMoreOften(server, 4);
   server.thaw();
   await askedMoreOften(server, 8);
+  restoreTimes();
   await sandbox.exec("touch enough");
   expect((await running).stdout).toBe("done\n");
 }, 120_000);
@@ -42,10 +60,12 @@ it("a Modal that does not say for a while whether a sandbox is there loses none"
 it("a sandbox of which there is output is there, whatever Modal does not say", async () => {
   const server = await modalServer({ enforcesDeadlines: false });
   const { sandbox } = await openModal(server, SHORT);
-  const running = sandbox.exec("until [ -e enough ]; do echo here; sleep 0.1; done; echo done");
+  const running = sandbox.exec("until [ -e enough ]; do echo here; sleep 0.05; done; echo done");
   server.freeze(ASKED);
+  const restoreTimes = shortenTimes(4);
   // Without the output, it would be lost after twelve times.
   await askedMoreOften(server, 15);
+  restoreTimes();
   await sandbox.exec("touch enough");
   expect((await running).stdout).toMatch(/^(here\n)+done\n$/);
 }, 120_000);

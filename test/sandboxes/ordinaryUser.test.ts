@@ -31,9 +31,13 @@ const failuresOf = async (program: string, args: readonly string[]): Promise<obj
     .split("\n")
     .filter(Boolean)
     .map((line) => JSON.parse(line) as { name: string; failure: string | null });
-  expect(results.length).toBeGreaterThan(8);
+  expect(results.length).toBeGreaterThan(3);
   return results.filter(({ failure }) => failure !== null);
 };
+
+/** Of engines that root uses as well, only what depends on the user. */
+const DEPENDS_ON_USER = "HOME|sudo|binary|abort|close ends|missing program";
+const DEPENDS_ON_UID = "HOME|sudo|binary";
 
 const asTestUser = ["-u", TEST_USER, "--", "env", `HOME=/home/${TEST_USER}`, process.execPath];
 
@@ -68,7 +72,7 @@ describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () 
   test(
     "has docker sandboxes",
     async () => {
-      expect(await failuresOf("runuser", [...asTestUser, script, "docker"])).toEqual([]);
+      expect(await failuresOf("runuser", [...asTestUser, script, "docker", DEPENDS_ON_USER])).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -85,7 +89,7 @@ describeWith(["test user", "docker"], "a user with the uid 501", () => {
   test(
     "has docker sandboxes, whose files are theirs",
     async () => {
-      expect(await failuresOf("setpriv", [...asUser501(), script, "docker"])).toEqual([]);
+      expect(await failuresOf("setpriv", [...asUser501(), script, "docker", DEPENDS_ON_UID])).toEqual([]);
     },
     TIMEOUT_MS,
   );
@@ -95,7 +99,8 @@ describeWith(["rootless podman"], "an ordinary user of rootless podman", () => {
   test(
     "has podman sandboxes",
     async () => {
-      expect(await failuresOf(AS_TEST_USER as string, [process.execPath, script, "podman"])).toEqual([]);
+      const args = [process.execPath, script, "podman", DEPENDS_ON_USER];
+      expect(await failuresOf(AS_TEST_USER as string, args)).toEqual([]);
     },
     TIMEOUT_MS,
   );

@@ -44,16 +44,16 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
     // Two addresses of one engine have the same sandboxes of others.
     const twin = await openTcpDoor(other().socketPath);
     onTestFinished(() => twin.close());
-    const { countAt, sandboxes } = await open(9, [second.address, twin.address]);
-    expect([countAt(second), countAt(twin)]).toEqual([5, 4]);
-    expect(other().call("ps", "--quiet").split("\n")).toHaveLength(9);
+    const { countAt, sandboxes } = await open(5, [second.address, twin.address]);
+    expect([countAt(second), countAt(twin)]).toEqual([3, 2]);
+    expect(other().call("ps", "--quiet").split("\n")).toHaveLength(5);
     const said = await Promise.all(sandboxes.map((sandbox) => sandbox.exec("echo here")));
     expect(said.map(({ stdout }) => stdout)).toEqual(sandboxes.map(() => "here\n"));
   });
 
   test("go where others have fewer", async () => {
     const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
-    const names = [newSandboxName(), newSandboxName(), newSandboxName()];
+    const names = [newSandboxName(), newSandboxName()];
     for (const name of names) {
       callClient(
         "docker",
@@ -71,14 +71,14 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
     onTestFinished(() => {
       callClient("docker", "rm", "--force", ...names);
     });
-    const { countAt } = await open(3, [first().address, second.address]);
-    expect([countAt(first()), countAt(second)]).toEqual([0, 3]);
-    expect(other().call("ps", "--quiet").split("\n")).toHaveLength(3);
+    const { countAt } = await open(2, [first().address, second.address]);
+    expect([countAt(first()), countAt(second)]).toEqual([0, 2]);
+    expect(other().call("ps", "--quiet").split("\n")).toHaveLength(2);
   });
 
   test("go to the engine that answers and has the image", async () => {
-    const { countAt } = await open(3, ["tcp://127.0.0.1:1", second.address]);
-    expect(countAt(second)).toBe(3);
+    const { countAt } = await open(1, ["tcp://127.0.0.1:1", second.address]);
+    expect(countAt(second)).toBe(1);
     other().call("tag", TEST_IMAGE, "sanddune-test-only-there");
     const provider = docker({
       image: "sanddune-test-only-there",

@@ -1,17 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { MirrorError } from "../../src/commandErrors.ts";
-import { startMirror } from "../../src/scenarios/mirror.ts";
+import { type Mirror, startMirror } from "../../src/scenarios/mirror.ts";
 import { asOrdinaryUser } from "../helpers/ordinaryUser.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
-const startTestMirror = async () => {
-  const directory = temporaryDirectory();
+const startSite = async (directory: string) => {
   const site = join(directory, "site");
   mkdirSync(join(site, "guide/empty"), { recursive: true });
   writeFileSync(join(directory, "secret.txt"), "secret");
@@ -38,10 +38,19 @@ const startTestMirror = async () => {
   mkdirSync(join(site, "trap"));
   symlinkSync("../.env", join(site, "trap/index.html"));
   symlinkSync("..", join(site, "out"));
-  const mirror = await startMirror(site);
-  onTestFinished(() => mirror.close());
-  return { ...mirror, directory };
+  return startMirror(site);
 };
+
+let directory = "";
+let lasting: Mirror;
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), "sanddune-test-"));
+  lasting = await startSite(directory);
+});
+afterAll(async () => {
+  await lasting.close();
+  rmSync(directory, { recursive: true });
+});
 
 test.each([
   ["/", "<h1>Home</h1>", "text/html; charset=utf-8"],
@@ -55,7 +64,7 @@ test.each([
   ["/data.unknown", "\0\u0001", "application/octet-stream"],
   ["/empty.txt", "", "text/plain; charset=utf-8"],
 ])("The mirror serves %s", async (path, body, type) => {
-  const { baseUrl } = await startTestMirror();
+  const { baseUrl } = lasting;
   const response = await fetch(baseUrl + path);
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -71,7 +80,7 @@ test.each([
 });
 
 test("A large file comes whole", async () => {
-  const { baseUrl } = await startTestMirror();
+  const { baseUrl } = lasting;
   expect((await (await fetch(`${baseUrl}/large.bin`)).arrayBuffer()).byteLength).toBe(5 * 1024 * 1024);
 });
 
@@ -116,7 +125,7 @@ test.each([
   "/history/config",
   "/trap/",
 ])("The mirror has nothing at %s", async (path) => {
-  const { baseUrl } = await startTestMirror();
+  const { baseUrl } = lasting;
   const answer = await answerTo(baseUrl, `GET ${path}`);
   expect(answer).toMatch(/^HTTP\/1\.1 404 /);
   expect(answer).not.toContain("secret\n");
@@ -124,27 +133,29 @@ test.each([
 });
 
 test("A file that cannot be read is not there", async () => {
-  const { baseUrl, directory } = await startTestMirror();
-  await asOrdinaryUser(directory, async () => {
+  const own = temporaryDirectory();
+  const { baseUrl, close } = await startSite(own);
+  onTestFinished(close);
+  await asOrdinaryUser(own, async () => {
     expect((await fetch(`${baseUrl}/install.md`)).status).toBe(200);
     expect((await fetch(`${baseUrl}/closed.txt`)).status).toBe(404);
   });
 });
 
 test.each(["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])("The mirror refuses %s", async (method) => {
-  const { baseUrl } = await startTestMirror();
+  const { baseUrl } = lasting;
   const response = await fetch(`${baseUrl}/install.md`, { method });
   expect(response.status).toBe(405);
   expect(response.headers.get("allow")).toBe("GET, HEAD");
 });
 
 test("The mirror listens on this machine only", async () => {
-  const { baseUrl } = await startTestMirror();
+  const { baseUrl } = lasting;
   expect(new URL(baseUrl).hostname).toBe("127.0.0.1");
 });
 
 test("The mirror closes although clients stay connected, in the middle of an answer, and can be closed twice", async () => {
-  const mirror = await startTestMirror();
+  const mirror = await startSite(temporaryDirectory());
   const port = Number(new URL(mirror.baseUrl).port);
   const idle = connect(port, "127.0.0.1");
   const slow = connect(port, "127.0.0.1");

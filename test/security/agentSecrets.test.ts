@@ -14,6 +14,7 @@ import {
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { needsRuntimes } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import {
   type AgentName,
@@ -27,6 +28,8 @@ import {
 } from "./posing.ts";
 import { hostHome } from "./sessionAttacks.ts";
 import { commandLinesWithSecret, SECRET, tracesOf } from "./traces.ts";
+
+needsRuntimes("bubblewrap");
 
 /** One that may be a session id. */
 const TOKEN = "tokZx81mQv9pLw4kR7bN2cX5";
@@ -43,6 +46,7 @@ const tell = async (
   const cwd = temporaryRepository();
   const events: AgentStreamEvent[] = [];
   const ended = await attack(cwd, posing(agent, script), {
+    sandbox: bubblewrap(),
     env: { API_KEY: TOKEN, PATH: { public: "/tmp/evil:/usr/bin:/bin" } },
     logging: { type: "file", onAgentStreamEvent: (event: AgentStreamEvent) => events.push(event) },
     ...options,
@@ -138,9 +142,9 @@ describe("a secret is told nowhere", () => {
     hostHome();
     const script = `for i in 1 2 3 4 5 6; do printf '\\033]52;c;ZXZpbA==\\007\\n'; done
       ${print(apiError("\u001b[2J", 401), failure("\u001b]0;evil\u0007\nThe run succeeded.", 401))}`;
-    const error = await attack(temporaryRepository(), posing("claude", script)).catch(
-      (reason: { logFilePath?: string }) => reason,
-    );
+    const error = await attack(temporaryRepository(), posing("claude", script), {
+      sandbox: bubblewrap(),
+    }).catch((reason: { logFilePath?: string }) => reason);
     const log = readFileSync(error.logFilePath as string, "latin1");
     expect(log).toContain("evil");
     expect(log).not.toMatch(/[\x07\x1b]/);

@@ -1,43 +1,36 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { RunOptions } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { apiError, attack, claudeSession, failure, posing, print } from "./posing.ts";
-import { filesIn, hostHome, projectOf } from "./sessionAttacks.ts";
+import { filesIn, hostHome, type SessionScene, sessionScene } from "./sessionAttacks.ts";
 import { failureOf } from "./support.ts";
-
-/** A directory of the agent's own, in which whatever runs in the sandbox looks for its programs first. */
-const EVIL = "/tmp/evil";
-const PATH = { PATH: { public: `${EVIL}:/usr/local/bin:/usr/bin:/bin` } } as const;
-
-/** Replaces a program of the sandbox for all that comes. */
-const replace = (name: string, script: string): string =>
-  `mkdir -p ${EVIL}; printf '%s\\n' '#!/bin/sh' '${script.replaceAll("'", "'\\''")}' > ${EVIL}/${name}; chmod +x ${EVIL}/${name}`;
 
 const SESSION = "echo '{}' > abc.jsonl";
 
-const places = () => {
-  const home = hostHome();
-  const cwd = temporaryRepository();
-  return { home, cwd, project: projectOf(home, cwd) };
+/** Replaces a program of the sandbox, in a directory of the agent's own, for all that looks there first. */
+const replace = (directory: string, name: string, script: string): string =>
+  `mkdir -p ${directory}; printf '%s\\n' '#!/bin/sh' '${script.replaceAll("'", "'\\''")}' > ${directory}/${name}; chmod +x ${directory}/${name}`;
+
+const pathWith = (directory: string) => `${directory}:/usr/local/bin:/usr/bin:/bin`;
+
+/** Captures a session in a sandbox whose programs the agent has replaced. */
+const captureWith = async (
+  { handle, inProject, capture }: SessionScene,
+  tools: Readonly<Record<string, string>>,
+  options: Parameters<SessionScene["capture"]>[1] = {},
+): Promise<string> => {
+  const evil = join(handle.worktreePath, "evil");
+  await inProject(SESSION, ...Object.entries(tools).map(([name, script]) => replace(evil, name, script)));
+  const env = { PATH: pathWith(evil) };
+  const exec: typeof handle.exec = (command, more) => handle.exec(command, { ...more, env });
+  return capture("abc", { handle: { ...handle, exec }, ...options });
 };
 
-const withReplaced = (
-  cwd: string,
-  tools: Readonly<Record<string, string>>,
-  options: Partial<RunOptions> = {},
-) =>
-  attack(
-    cwd,
-    posing(
-      "claude",
-      claudeSession("abc", SESSION, ...Object.entries(tools).map(([name, script]) => replace(name, script))),
-    ),
-    { env: PATH, ...options },
-  );
+/** What is on the host, but for the session itself. */
+const othersThan = ({ home, project }: SessionScene): string[] =>
+  filesIn(home).filter((file) => join(home, file) !== join(project, "abc.jsonl"));
 
 describe("programs of the sandbox that the agent has replaced reach no file of another name", () => {
   it.each([
@@ -53,16 +46,11 @@ describe("programs of the sandbox that the agent has replaced reach no file of a
     ["a very long name", `projects/-x/abc/subagents/${"x".repeat(50_000)}.jsonl`],
     ["a NUL", "projects/-x/abc/subagents/\\0.jsonl"],
   ])("%s", async (_, name) => {
-    const { home, cwd, project } = places();
-    const { iterations, warnings } = await withReplaced(cwd, {
-      base64: `printf 'e30K\\nfile 3 ${name}\\ne30K\\n'`,
-    });
-    expect(iterations[0]?.sessionFilePath).toBeUndefined();
-    expect(warnings).toEqual([expect.stringContaining("not captured")]);
-    expect(warnings.join().length).toBeLessThan(2000);
-    expect(filesIn(home).map((file) => join(home, file))).toEqual(
-      existsSync(join(project, "abc.jsonl")) ? [join(project, "abc.jsonl")] : [],
-    );
+    const scene = await sessionScene();
+    await expect(
+      captureWith(scene, { base64: `printf 'e30K\\nfile 3 ${name}\\ne30K\\n'` }),
+    ).rejects.toThrow();
+    expect(othersThan(scene)).toEqual([]);
   });
 
   it.each([
@@ -75,46 +63,49 @@ describe("programs of the sandbox that the agent has replaced reach no file of a
     ["a shell expression as size", { wc: "echo 'a[$(touch /tmp/evil/x)]'" }],
     ["a file that vanishes", { wc: "rm -rf projects; echo 3" }],
     ["a directory that vanishes", { head: 'rm -rf "$HOME/.claude"; echo' }],
-    ["endless Base64", { base64: "yes AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA" }],
     ["one endless line", { base64: "tr '\\0' A </dev/zero" }],
     ["endless files", { base64: "yes 'file 0 projects/-x/abc.jsonl'" }],
-  ])("%s: the run ends, and succeeds", { timeout: 180_000 }, async (_, tools) => {
-    const { home, cwd, project } = places();
-    const { iterations } = await withReplaced(cwd, tools as Record<string, string>);
-    expect(iterations).toHaveLength(1);
-    const files = filesIn(home).map((file) => join(home, file));
-    expect(files.filter((file) => file !== join(project, "abc.jsonl"))).toEqual([]);
-    expect(filesIn(join(cwd, ".sanddune/runs")).filter((file) => file.includes("agent-session"))).toEqual([]);
+  ])("%s: the capture comes to an end, and leaves nothing else", async (_, tools) => {
+    const scene = await sessionScene();
+    const workDirectory = join(temporaryDirectory(), "work");
+    await captureWith(scene, tools as Record<string, string>, { workDirectory }).catch(() => undefined);
+    expect(othersThan(scene)).toEqual([]);
+    expect(existsSync(workDirectory)).toBe(false);
   });
 });
 
 describe("a sandbox that does not answer while the session is captured", () => {
-  it.each([
-    ["is silent", "sleep 1000"],
-    ["is noisy", "yes noise >&2"],
-  ])("and %s holds up a failed run for a short time only", { timeout: 120_000 }, async (_, base64) => {
-    const { cwd } = places();
-    const script = [
-      claudeSession("abc", SESSION, replace("base64", base64)),
-      print(apiError("Invalid API key", 401), failure("Invalid API key", 401)),
-    ].join("\n");
-    const error = await failureOf(attack(cwd, posing("claude", script), { env: PATH }));
-    expect(error.name).toBe("AgentAuthenticationError");
-    expect(error.warnings).toEqual([expect.stringContaining("not captured")]);
+  const SILENT_OR_NOISY = ["sleep 1000", "yes noise >&2"];
+
+  it("holds up a failed run for a short time only", async () => {
+    hostHome();
+    const failed = (base64: string) => {
+      const evil = join(temporaryDirectory(), "evil");
+      const script = [
+        claudeSession("abc", SESSION, replace(evil, "base64", base64)),
+        print(apiError("Invalid API key", 401), failure("Invalid API key", 401)),
+      ].join("\n");
+      return failureOf(
+        attack(temporaryRepository(), posing("claude", script), {
+          env: { PATH: { public: pathWith(evil) } },
+        }),
+      );
+    };
+    for (const error of await Promise.all(SILENT_OR_NOISY.map(failed))) {
+      expect(error.name).toBe("AgentAuthenticationError");
+      expect(error.warnings).toEqual([expect.stringContaining("not captured")]);
+    }
   });
 
-  it("does not keep the user waiting who aborts the run", { timeout: 20_000 }, async () => {
-    const { cwd } = places();
+  it("does not keep the user waiting who aborts the run", async () => {
+    hostHome();
     const meeting = temporaryDirectory();
     const stop = new AbortController();
-    const running = withReplaced(
-      cwd,
-      { base64: `touch ${meeting}/here; sleep 1000` },
-      {
-        signal: stop.signal,
-        sandbox: bubblewrap({ mounts: [{ hostPath: meeting, sandboxPath: meeting, readOnly: false }] }),
-      },
-    ).catch((error: unknown) => error);
+    const base64 = replace(meeting, "base64", `touch ${meeting}/here; sleep 1000`);
+    const running = attack(temporaryRepository(), posing("claude", claudeSession("abc", SESSION, base64)), {
+      env: { PATH: { public: pathWith(meeting) } },
+      signal: stop.signal,
+    }).catch((error: unknown) => error);
     await waitFor(() => existsSync(join(meeting, "here")));
     stop.abort(new Error("enough"));
     expect(await running).toBe(stop.signal.reason);

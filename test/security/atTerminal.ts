@@ -31,8 +31,13 @@ export const atTerminal = (
   const resultFile = join(directory, "results.json");
   const sceneFile = join(directory, "scene.json");
   writeFileSync(sceneFile, JSON.stringify({ ...scene, image: TEST_IMAGE, resultFile } satisfies Scene));
-  const command = [process.execPath, bundle(PROGRAM, directory), sceneFile].map(shellQuote).join(" ");
-  const terminal = startTerminal(command, { cwd: scene.cwd, env, columns: 160 });
+  const command = [process.execPath, bundle(PROGRAM), sceneFile].map(shellQuote).join(" ");
+  const terminal = startTerminal(command, {
+    cwd: scene.cwd,
+    columns: 160,
+    // What a killed session leaves goes after the test.
+    env: { TMPDIR: temporaryDirectory(), ...env },
+  });
   return {
     terminal,
     outcomes: async () => {

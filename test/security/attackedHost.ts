@@ -1,29 +1,35 @@
-// A process of its own that plays one attack, for those that might block or end the whole process: it runs the agent
-// that the file in its arguments describes, and prints what came of it.
+// A process of its own that plays attacks, for those that might block or end the whole process: the file in its
+// arguments describes them, and it prints what came of each, on a line, once it has.
+import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import type { RunOptions } from "../../src/index.ts";
-import { type AgentName, attack, posing } from "./posing.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { type AgentName, attack, invoke, posing } from "./posing.ts";
 
 export interface AttackScene {
   readonly agent: AgentName;
   /** What the agent does, in `sh`. */
   readonly script: string;
-  readonly cwd: string;
+  /** A repository for a whole run; without one, the agent works in a sandbox that is there. */
+  readonly cwd?: string;
   readonly options?: Partial<RunOptions>;
 }
 
-export type AttackOutcome = {
-  readonly error?: string;
-  readonly message?: string;
-  readonly warnings?: readonly string[];
-  readonly iterations?: readonly { readonly sessionFilePath?: string }[];
-};
-
-const { agent, script, cwd, options }: AttackScene = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
-const outcome: AttackOutcome = await attack(cwd, posing(agent, script), options).catch((error: Error) => ({
-  ...error,
-  error: error.name,
-  message: error.message.slice(0, 1000),
-}));
-const { error, message, warnings, iterations } = outcome;
-console.log(JSON.stringify({ error, message, warnings, iterations }));
+const sandbox = await testIsolated().create({
+  runId: "attack",
+  sandboxName: `sanddune-test-${randomUUID()}`,
+  repositoryPath: tmpdir(),
+});
+const scenes: AttackScene[] = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
+for (const { agent, script, cwd, options } of scenes) {
+  const poser = posing(agent, script);
+  const playing: Promise<unknown> = cwd === undefined ? invoke(sandbox, poser) : attack(cwd, poser, options);
+  console.log(
+    await playing.then(
+      () => "succeeded",
+      (error: Error) => error.name,
+    ),
+  );
+}
+await sandbox.close();

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { InvalidBranchNameError } from "../../src/index.ts";
+import { createWorktree, InvalidBranchNameError } from "../../src/index.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
-import { failureOf, play, SANDBOXES, shell, userRefs, worktreesOf } from "./support.ts";
+import { describeInBoth, failureOf, play, SANDBOXES, shell, userRefs, worktreesOf } from "./support.ts";
 
 const WORK = { commit: "Work", files: { "work.txt": "work\n" } } as const;
 
@@ -33,58 +33,50 @@ const STRANGE = [
   "@x",
 ];
 
-/** These must be refused before anything is made. */
-const IMPOSSIBLE = [
-  "",
-  "-x",
-  "--upload-pack=touch canary",
-  "-",
-  "HEAD",
-  "@",
-  "a b",
-  "a\nb",
-  "a\0b",
-  "a\u001b]0;x\u0007",
-  "a..b",
-  "a~1",
-  "a^",
-  "a:b",
-  "a?",
-  "a*",
-  "a[",
-  "a\\b",
-  "a@{0}",
-  "/a",
-  "a/",
-  "a//b",
-  ".a",
-  "a/.b",
-  "a.",
-  "a.lock",
-  "a.lock/b",
-  "refs/heads/a",
-  "a".repeat(300),
-  "\ud800",
-  "0123456789abcdef0123456789abcdef01234567",
-];
+/** Of all that `test/git/branchStrategy.test.ts` has. */
+const IMPOSSIBLE = ["--upload-pack=touch canary", "a\nb", "a\u001b]0;x\u0007", "a".repeat(300)];
+
+/** All that shells and git might read something into. */
+const STRANGEST = "$(touch$IFS$()canary)/a;b|c&d>canary/`id`/a'b\"/a%b#c!d/{a,b}/ünïcödé-🏜/-x/@x/Case";
+
+/** The branch is there by exactly this name, and nothing else was made. */
+const expectOnlyBranch = (cwd: string, branch: string): void => {
+  expect(git(cwd, "for-each-ref", "--format=%(refname)", "refs/heads").split("\n").sort()).toEqual(
+    ["refs/heads/main", `refs/heads/${branch}`].sort(),
+  );
+  expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
+  expect(worktreesOf(cwd)).toEqual([cwd]);
+};
+
+describeInBoth("a run on a branch with the strangest name", (name) => {
+  it("uses it exactly", async () => {
+    const cwd = temporaryRepository();
+    const result = await play(cwd, [WORK], {
+      branchStrategy: { type: "branch", branch: STRANGEST },
+      sandbox: SANDBOXES[name](),
+    });
+    expect(result.branch).toBe(STRANGEST);
+    expectOnlyBranch(cwd, STRANGEST);
+    expect(git(cwd, "rev-parse", `refs/heads/${STRANGEST}`)).toBe(result.commits[0]?.sha);
+  });
+});
 
 describe("a branch that the caller names", () => {
+  const sandbox = SANDBOXES.isolated();
+
   it.each(STRANGE)("%j is used exactly", async (branch) => {
     const cwd = temporaryRepository();
-    const result = await play(cwd, [WORK], { branchStrategy: { type: "branch", branch } });
-    expect(result.branch).toBe(branch);
-    expect(git(cwd, "for-each-ref", "--format=%(refname)", "refs/heads").split("\n").sort()).toEqual(
-      ["refs/heads/main", `refs/heads/${branch}`].sort(),
-    );
-    expect(git(cwd, "rev-parse", `refs/heads/${branch}`)).toBe(result.commits[0]?.sha);
-    expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
-    expect(worktreesOf(cwd)).toEqual([cwd]);
+    const worktree = await createWorktree({ cwd, branchStrategy: { type: "branch", branch } });
+    git(worktree.worktreePath, "commit", "--quiet", "--allow-empty", "-m", "Work");
+    await worktree.close();
+    expectOnlyBranch(cwd, branch);
+    expect(git(cwd, "log", "-1", "--format=%s", `refs/heads/${branch}`)).toBe("Work");
   });
 
   it.each(IMPOSSIBLE)("%j is refused before any effect", async (branch) => {
     const cwd = temporaryRepository();
     const before = userRefs(cwd);
-    const error = await failureOf(play(cwd, [WORK], { branchStrategy: { type: "branch", branch } }));
+    const error = await failureOf(play(cwd, [WORK], { sandbox, branchStrategy: { type: "branch", branch } }));
     expect(error).toBeInstanceOf(InvalidBranchNameError);
     expect(error.branch).toBe(branch);
     expect(userRefs(cwd)).toBe(before);
@@ -96,32 +88,19 @@ describe("a branch that the caller names", () => {
     async (from) => {
       const cwd = temporaryRepository();
       const before = userRefs(cwd);
-      await failureOf(play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "x", from } }));
+      await failureOf(play(cwd, [WORK], { sandbox, branchStrategy: { type: "branch", branch: "x", from } }));
       expect(userRefs(cwd)).toBe(before);
       expect(worktreesOf(cwd)).toEqual([cwd]);
       expect(existsSync(join(cwd, "canary"))).toBe(false);
     },
   );
 
-  it("twins in case, and names that differ in a slash only, have worktrees of their own", async () => {
-    const cwd = temporaryRepository();
-    const names = ["twin", "Twin", "a/b", "a-b", "a.b"];
-    const kept: string[] = [];
-    for (const branch of names) {
-      const result = await play(cwd, [shell(`echo ${branch} > open.txt`)], {
-        branchStrategy: { type: "branch", branch },
-      });
-      kept.push(result.preservedWorktreePath as string);
-    }
-    expect(new Set(kept.map((path) => path.toLowerCase())).size).toBe(names.length);
-  });
-
   it("that is also the name of a tag is the branch", async () => {
     const cwd = temporaryRepository();
     git(cwd, "tag", "twice");
     git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Newer");
     git(cwd, "branch", "twice");
-    const result = await play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "twice" } });
+    const result = await play(cwd, [WORK], { sandbox, branchStrategy: { type: "branch", branch: "twice" } });
     expect(git(cwd, "log", "--format=%s", "refs/heads/twice").split("\n")).toEqual([
       "Work",
       "Newer",
@@ -133,14 +112,14 @@ describe("a branch that the caller names", () => {
   it("that stands in the way of another branch is refused by name", async () => {
     const cwd = temporaryRepository();
     const error = await failureOf(
-      play(cwd, [WORK], { branchStrategy: { type: "branch", branch: "main/x" } }),
+      play(cwd, [WORK], { sandbox, branchStrategy: { type: "branch", branch: "main/x" } }),
     );
     expect(error).toBeInstanceOf(InvalidBranchNameError);
     expect(worktreesOf(cwd)).toEqual([cwd]);
   });
 });
 
-describe.each(["bubblewrap", "isolated"] as const)("a branch that the agent makes on %s", (name) => {
+describeInBoth("a branch that the agent makes", (name) => {
   it("is inert whatever its name, and its commits are kept under the run's own refs", async () => {
     const cwd = temporaryRepository();
     const names = [...STRANGE, "-x", "--upload-pack=x", "HEAD", "refs/heads/main", "b".repeat(250)].filter(

@@ -2,8 +2,8 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFi
 import { hostname } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runCli } from "../cli/callCli.ts";
 import { clean, deadRun, ps, worktreeOf } from "../cli/hangingRuns.ts";
-import { runCli } from "../cli/startCli.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { PAYLOADS } from "./gitPayloads.ts";

@@ -75,7 +75,7 @@ for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[]) {
       const home = temporaryDirectory();
       const terminal = startTerminal(`PATH=${programs}:$PATH; ${SHELLS[shell].start}`, {
         ...{ cwd, columns: 200, rows: 50 },
-        env: { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home },
+        env: { HOME: home, XDG_CONFIG_HOME: home, XDG_DATA_HOME: home, XDG_RUNTIME_DIR: home },
       });
       await terminal.shows(/^>/m);
       terminal.type(`${SHELLS[shell].load} && echo load''ed`);

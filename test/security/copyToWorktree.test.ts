@@ -1,9 +1,24 @@
 import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
+import { checkCopyItems, copyToWorktree } from "../../src/git/copyToWorktree.ts";
+import { openRepository } from "../../src/git/repository.ts";
 import { CopyToWorktreeError, InvalidOptionsError } from "../../src/index.ts";
+import { runAtBoundary } from "../../src/process/boundary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { failureOf, play, runRefs, SANDBOXES, STRATEGIES, shell, userRefs, worktreesOf } from "./support.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import {
+  describeInBoth,
+  failureOf,
+  play,
+  runRefs,
+  SANDBOXES,
+  STRATEGIES,
+  shell,
+  userRefs,
+  worktreesOf,
+} from "./support.ts";
 
 const branchStrategy = STRATEGIES.branch;
 
@@ -18,6 +33,15 @@ const prepare = () => {
   symlinkSync(join(directory, "secret"), join(cwd, "link"));
   symlinkSync(directory, join(cwd, "linked"));
   return { cwd, secret: join(directory, "secret") };
+};
+
+const thrownBy = (action: () => void): unknown => {
+  try {
+    action();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
 };
 
 it.each([
@@ -41,28 +65,38 @@ it.each([
   ".sanddune",
   ".sanddune/worktrees",
   ".sanddune/runs/x",
-])("%j is refused before any effect, by a typed error that names it", async (item) => {
+])("%j is refused, by a typed error that names it", async (item) => {
   const { cwd } = prepare();
-  const before = userRefs(cwd);
-  const error = await failureOf(
-    play(cwd, [{ commit: "x" }], { branchStrategy, copyToWorktree: ["modules", item] }),
-  );
+  const repository = await Effect.runPromise(openRepository(cwd));
+  const error = thrownBy(() => checkCopyItems(repository, ["modules", item]));
   expect(error).toBeInstanceOf(CopyToWorktreeError);
   expect((error as CopyToWorktreeError).item).toBe(item);
+});
+
+it("what is refused is refused before any effect", async () => {
+  const { cwd } = prepare();
+  const before = userRefs(cwd);
+  const options = { branchStrategy, sandbox: SANDBOXES.isolated() };
+  const error = await failureOf(
+    play(cwd, [{ commit: "x" }], { ...options, copyToWorktree: ["modules", "linked/secret"] }),
+  );
+  expect(error).toBeInstanceOf(CopyToWorktreeError);
   expect(userRefs(cwd)).toBe(before);
   expect(runRefs(cwd)).toBe("");
   expect(worktreesOf(cwd)).toEqual([cwd]);
 });
 
-it("is refused with the head strategy, where there is no worktree", async () => {
-  const { cwd } = prepare();
-  expect(await failureOf(play(cwd, [{ commit: "x" }], { copyToWorktree: ["modules"] }))).toBeInstanceOf(
-    InvalidOptionsError,
-  );
+describeWith(["bubblewrap"], "copying into the user's own checkout", () => {
+  it("is refused with the head strategy, where there is no worktree", async () => {
+    const { cwd } = prepare();
+    expect(await failureOf(play(cwd, [{ commit: "x" }], { copyToWorktree: ["modules"] }))).toBeInstanceOf(
+      InvalidOptionsError,
+    );
+  });
 });
 
-describe.each(["bubblewrap", "isolated"] as const)("on %s", (name) => {
-  it("an ignored directory arrives, and is not committed", async () => {
+describeInBoth("a copied directory that git ignores", (name) => {
+  it("arrives, and is not committed", async () => {
     const { cwd } = prepare();
     const result = await play(cwd, [shell("cat modules/package/index.js > seen.txt"), { commit: "Seen" }], {
       branchStrategy,
@@ -78,42 +112,52 @@ describe.each(["bubblewrap", "isolated"] as const)("on %s", (name) => {
   });
 });
 
-describe("links of an agent's are never written through", () => {
-  const plants = {
-    "at the item itself": (target: string) => `rm -rf modules; ln -s ${target} modules`,
-    "above the item": (target: string) => `rm -rf modules; ln -s ${target} modules`,
-    "at a file in the item": (target: string) =>
-      `rm -f modules/package/index.js; mkdir -p modules/package; ln -s ${target}/secret modules/package/index.js`,
-    "at a directory in the item": (target: string) =>
-      `rm -rf modules/package; mkdir -p modules; ln -s ${target} modules/package`,
+describe("links of an agent's in a worktree are never written through", () => {
+  const link = (target: string, ...path: string[]) => {
+    mkdirSync(dirname(join(...path)), { recursive: true });
+    symlinkSync(target, join(...path));
   };
 
-  it.each(Object.entries(plants))("%s, in a kept worktree", async (where, plant) => {
+  it.each<[string, string, (worktree: string, outside: string) => void]>([
+    ["at the item itself", "modules", (worktree, outside) => link(outside, worktree, "modules")],
+    ["above the item", "modules/package", (worktree, outside) => link(outside, worktree, "modules")],
+    [
+      "at a file in the item",
+      "modules",
+      (worktree, outside) => link(join(outside, "secret"), worktree, "modules/package/index.js"),
+    ],
+    [
+      "at a directory in the item",
+      "modules",
+      (worktree, outside) => link(outside, worktree, "modules/package"),
+    ],
+  ])("%s", async (_, item, plant) => {
     const { cwd, secret } = prepare();
-    const outside = join(secret, "..");
-    const item = where === "above the item" ? "modules/package" : "modules";
-    await play(cwd, [shell(plant(outside), "echo open > open.txt")], { branchStrategy });
-    await play(cwd, [{ commit: "x" }], { branchStrategy, copyToWorktree: [item] }).catch((error: unknown) => {
+    const outside = dirname(secret);
+    const worktree = join(temporaryDirectory(), "worktree");
+    git(cwd, "worktree", "add", "--quiet", "--detach", worktree);
+    plant(worktree, outside);
+    const repository = await Effect.runPromise(openRepository(cwd));
+    await runAtBoundary(copyToWorktree(repository, worktree, [item], 30_000)).catch((error: unknown) => {
       expect(error).toBeInstanceOf(CopyToWorktreeError);
     });
     expect(readFileSync(secret, "utf8")).toBe("secret\n");
     expect(lstatSync(join(outside, "index.js"), { throwIfNoEntry: false })).toBeUndefined();
   });
 
-  it("in a committed branch", async () => {
+  it("in a committed branch, by a run", async () => {
     const { cwd, secret } = prepare();
-    await play(
-      cwd,
-      [
-        shell(plants["at a file in the item"](join(secret, "..")), "git add --force modules"),
-        { commit: "Links" },
-      ],
-      { branchStrategy },
-    );
-    await play(cwd, [{ commit: "x" }], { branchStrategy, copyToWorktree: ["modules"] }).catch(
-      (error: unknown) => {
-        expect(error).toBeInstanceOf(CopyToWorktreeError);
-      },
+    const sandbox = SANDBOXES.isolated();
+    git(cwd, "checkout", "--quiet", "-b", "agent/work");
+    mkdirSync(join(cwd, "committed/package"), { recursive: true });
+    symlinkSync(secret, join(cwd, "committed/package/index.js"));
+    git(cwd, "add", "--force", "committed");
+    git(cwd, "commit", "--quiet", "-m", "Links");
+    git(cwd, "checkout", "--quiet", "main");
+    mkdirSync(join(cwd, "committed/package"), { recursive: true });
+    writeFileSync(join(cwd, "committed/package/index.js"), "code\n");
+    await play(cwd, [{ commit: "x" }], { branchStrategy, copyToWorktree: ["committed"], sandbox }).catch(
+      (error: unknown) => expect(error).toBeInstanceOf(CopyToWorktreeError),
     );
     expect(readFileSync(secret, "utf8")).toBe("secret\n");
   });

@@ -2,7 +2,10 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { git, temporaryRepository } from "../helpers/repository.ts";
+import { needsRuntimes } from "../helpers/runtimes.ts";
 import { failureOf, play, STRATEGIES, shell } from "./support.ts";
+
+needsRuntimes("bubblewrap");
 
 const NAME = "HOST_ONLY_KEY";
 const VALUE = "value-that-the-host-keeps";

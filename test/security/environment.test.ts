@@ -4,13 +4,14 @@ import { afterEach, describe, expect, it } from "vitest";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
-import { play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+import { describeInBoth, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
 
 const original = { ...process.env };
-afterEach(() => {
+const restoreEnvironment = (): void => {
   for (const key of Object.keys(process.env)) if (!(key in original)) delete process.env[key];
   Object.assign(process.env, original);
-});
+};
+afterEach(restoreEnvironment);
 
 const VALUE = "s3cr3t-value-of-the-host";
 const SECRETS = [
@@ -33,16 +34,43 @@ const LOOK_AROUND = shell(
 
 const expectNothingSeen = async (sandbox: Parameters<typeof play>[2]): Promise<void> => {
   for (const key of SECRETS) process.env[key] = `${VALUE}-${key}`;
-  process.env["GIT_SSH_COMMAND"] = VALUE;
   const cwd = temporaryRepository();
+  Object.assign(process.env, {
+    GIT_SSH_COMMAND: VALUE,
+    LD_PRELOAD: `/nonexistent/${VALUE}.so`,
+    NODE_OPTIONS: `--title=${VALUE}`,
+  });
   await play(cwd, [LOOK_AROUND, { commit: "Report" }], { branchStrategy: STRATEGIES.branch, ...sandbox });
+  restoreEnvironment();
   const seen = git(cwd, "show", "agent/work:environment.txt");
   expect(seen).toContain("PATH=");
   expect(seen.split("\n").filter((line) => line.includes(VALUE))).toEqual([]);
 };
 
-it("nothing of the host's environment reaches a bubblewrap sandbox", () =>
-  expectNothingSeen({ sandbox: SANDBOXES.bubblewrap() }));
+describeWith(["bubblewrap"], "bubblewrap", () => {
+  it("nothing of the host's environment reaches the sandbox", () =>
+    expectNothingSeen({ sandbox: SANDBOXES.bubblewrap() }));
+
+  it("the sandbox sees no file of the host's but what it was given", async () => {
+    const secrets = temporaryDirectory();
+    writeFileSync(join(secrets, "secret"), VALUE);
+    const cwd = temporaryRepository();
+    const looks = [
+      `cat ${secrets}/secret`,
+      "cat /etc/shadow",
+      `ls ${process.env["HOME"]}`,
+      "ls /root",
+      "ls /home",
+      `ls ${join(cwd, "..")}`,
+      `cat ${cwd}/.git/config`,
+      "ls /var/run/docker.sock /run",
+    ];
+    await play(cwd, [shell(`{ ${looks.join("; ")}; } > seen.txt 2>/dev/null`), { commit: "Report" }], {
+      branchStrategy: STRATEGIES.branch,
+    });
+    expect(git(cwd, "show", "agent/work:seen.txt")).toBe("");
+  });
+});
 
 describeWith(["docker"], "docker", () => {
   it("nothing of the host's environment reaches a container", () =>
@@ -59,26 +87,6 @@ it("commands of an isolated test sandbox have an environment of their own", asyn
   expect(git(cwd, "show", "agent/work:environment.txt")).not.toContain(VALUE);
 });
 
-it("the sandbox sees no file of the host's but what it was given", async () => {
-  const secrets = temporaryDirectory();
-  writeFileSync(join(secrets, "secret"), VALUE);
-  const cwd = temporaryRepository();
-  const looks = [
-    `cat ${secrets}/secret`,
-    "cat /etc/shadow",
-    `ls ${process.env["HOME"]}`,
-    "ls /root",
-    "ls /home",
-    `ls ${join(cwd, "..")}`,
-    `cat ${cwd}/.git/config`,
-    "ls /var/run/docker.sock /run",
-  ];
-  await play(cwd, [shell(`{ ${looks.join("; ")}; } > seen.txt 2>/dev/null`), { commit: "Report" }], {
-    branchStrategy: STRATEGIES.branch,
-  });
-  expect(git(cwd, "show", "agent/work:seen.txt")).toBe("");
-});
-
 describe("git on the host ignores what its environment says:", () => {
   const canaryProgram = () => {
     const directory = temporaryDirectory();
@@ -89,33 +97,30 @@ describe("git on the host ignores what its environment says:", () => {
     return { directory, program, ran: () => existsSync(canary) };
   };
 
-  it.each([
-    ["GIT_DIR", () => `${temporaryRepository()}/.git`],
-    ["GIT_WORK_TREE", () => temporaryDirectory()],
-    ["GIT_INDEX_FILE", () => join(temporaryDirectory(), "index")],
-    ["GIT_OBJECT_DIRECTORY", () => temporaryDirectory()],
-    ["GIT_COMMON_DIR", () => `${temporaryRepository()}/.git`],
-    ["GIT_NAMESPACE", () => "elsewhere"],
-    ["GIT_CEILING_DIRECTORIES", () => "/"],
-    ["GIT_REPLACE_REF_BASE", () => "refs/elsewhere/"],
-    ["GIT_LITERAL_PATHSPECS", () => "1"],
-    ["GIT_PREFIX", () => "x/"],
-  ])("%s", async (key, value) => {
-    process.env[key] = value();
-    const cwd = (() => {
-      const saved = process.env[key] as string;
-      delete process.env[key];
-      const path = temporaryRepository();
-      process.env[key] = saved;
-      return path;
-    })();
+  it("which repository, index and objects are meant", async () => {
+    const cwd = temporaryRepository();
+    const other = temporaryRepository();
+    Object.assign(process.env, {
+      GIT_DIR: `${other}/.git`,
+      GIT_COMMON_DIR: `${other}/.git`,
+      GIT_WORK_TREE: temporaryDirectory(),
+      GIT_INDEX_FILE: join(temporaryDirectory(), "index"),
+      GIT_OBJECT_DIRECTORY: temporaryDirectory(),
+      GIT_NAMESPACE: "elsewhere",
+      GIT_CEILING_DIRECTORIES: "/",
+      GIT_REPLACE_REF_BASE: "refs/elsewhere/",
+      GIT_LITERAL_PATHSPECS: "1",
+      GIT_PREFIX: "x/",
+    });
     const result = await play(cwd, [{ commit: "Work", files: { "work.txt": "w\n" } }], {
       branchStrategy: STRATEGIES["merge-to-head"],
+      sandbox: SANDBOXES.isolated(),
     });
-    delete process.env[key];
+    restoreEnvironment();
     expect(result.commits).toHaveLength(1);
     expect(git(cwd, "show", "main:work.txt")).toBe("w");
     expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(git(other, "log", "--all", "--format=%s")).toBe("Initial commit");
   });
 
   it("GIT_CONFIG_*, GIT_EXTERNAL_DIFF, GIT_SSH, GIT_ASKPASS, GIT_EXEC_PATH, GIT_TRACE", async () => {
@@ -144,26 +149,11 @@ describe("git on the host ignores what its environment says:", () => {
     const result = await play(
       cwd,
       [{ commit: "Work", files: { "work.txt": "w\n" } }, shell("echo open > open.txt")],
-      {
-        branchStrategy: STRATEGIES["merge-to-head"],
-      },
+      { branchStrategy: STRATEGIES["merge-to-head"], sandbox: SANDBOXES.isolated() },
     );
     expect(result.commits).toHaveLength(1);
     expect(ran()).toBe(false);
     expect(existsSync(join(directory, "trace"))).toBe(false);
-  });
-
-  it("LD_PRELOAD and NODE_OPTIONS do not enter the sandbox", async () => {
-    const cwd = temporaryRepository();
-    process.env["LD_PRELOAD"] = "/nonexistent/evil.so";
-    process.env["NODE_OPTIONS"] = "--title=evil";
-    try {
-      await play(cwd, [LOOK_AROUND, { commit: "Report" }], { branchStrategy: STRATEGIES.branch });
-    } finally {
-      delete process.env["LD_PRELOAD"];
-      delete process.env["NODE_OPTIONS"];
-    }
-    expect(git(cwd, "show", "agent/work:environment.txt")).not.toMatch(/evil/);
   });
 });
 
@@ -172,13 +162,15 @@ it("no git command of sanddune's writes to the user's global configuration", asy
   writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = Home\n");
   const cwd = temporaryRepository();
   process.env["HOME"] = home;
-  await play(cwd, [{ commit: "Work" }], { branchStrategy: STRATEGIES["merge-to-head"] });
+  await play(cwd, [{ commit: "Work" }], {
+    branchStrategy: STRATEGIES["merge-to-head"],
+    sandbox: SANDBOXES.isolated(),
+  });
   expect(git(home, "config", "--file", ".gitconfig", "--list")).toBe("user.name=Home");
 });
 
-it.each(["bubblewrap", "isolated"] as const)(
-  "what the user's global ignore file hides is not committed by an agent on %s",
-  async (name) => {
+describeInBoth("what the user's global ignore file hides", (name) => {
+  it("is not committed by an agent", async () => {
     const home = temporaryDirectory();
     mkdirSync(join(home, ".config/git"), { recursive: true });
     writeFileSync(join(home, ".config/git/ignore"), "*.secret\n");
@@ -193,5 +185,5 @@ it.each(["bubblewrap", "isolated"] as const)(
       sandbox: SANDBOXES[name](),
     });
     expect(git(cwd, "ls-tree", "--name-only", result.branch).split("\n")).toEqual(["README.md", "a.txt"]);
-  },
-);
+  });
+});

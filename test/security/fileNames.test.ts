@@ -1,9 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
+import type { ScriptedStep } from "../../src/index.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
-import { play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+import { describeWith } from "../helpers/runtimes.ts";
+import { describeInBoth, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
 
 /** Names as bytes, with the octal escapes that `printf` understands. */
 const NAMES = [
@@ -32,126 +34,76 @@ const treeOf = (cwd: string, revision: string): string[] =>
     .split("\0")
     .filter(Boolean);
 
-describe.each(["bubblewrap", "isolated"] as const)("file names on %s", (name) => {
+describeInBoth("file names", (name) => {
   const sandbox = SANDBOXES[name];
   const latin1 = NAMES.map(([, escaped]) => bytes(escaped).toString("latin1"));
 
-  it("committed ones arrive byte by byte", async () => {
+  it("committed ones arrive byte by byte, and do not reach result or log as they are", async () => {
     const cwd = temporaryRepository();
     const result = await play(
       cwd,
-      [...NAMES.map(([, escaped]) => shell(writing(escaped, "committed"))), { commit: "Names" }],
-      {
-        branchStrategy: STRATEGIES["merge-to-head"],
-        sandbox: sandbox(),
-      },
+      [
+        shell(...NAMES.map(([, escaped]) => writing(escaped, "committed"))),
+        shell("mkdir .husky; cd .husky", writing("evil\\033]0;title\\007", "x")),
+        { commit: "Names" },
+      ],
+      { branchStrategy: STRATEGIES["merge-to-head"], sandbox: sandbox() },
     );
     expect(result.commits).toHaveLength(1);
-    expect(treeOf(cwd, "main").sort()).toEqual(["README.md", ...latin1].sort());
-    expect(listed(cwd).sort()).toEqual([".git", ".sanddune", "README.md", ...latin1].sort());
+    expect(
+      treeOf(cwd, "main")
+        .filter((file) => !file.startsWith(".husky/"))
+        .sort(),
+    ).toEqual(["README.md", ...latin1].sort());
+    expect(listed(cwd).sort()).toEqual([".git", ".husky", ".sanddune", "README.md", ...latin1].sort());
     expect(git(cwd, "status", "--porcelain")).toBe("");
     expect(existsSync(join(cwd, "canary"))).toBe(false);
-  });
-
-  it("uncommitted ones are kept byte by byte", async () => {
-    const cwd = temporaryRepository();
-    const result = await play(
-      cwd,
-      NAMES.map(([, escaped]) => shell(writing(escaped, "uncommitted"))),
-      {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: sandbox(),
-      },
-    );
-    expect(listed(result.preservedWorktreePath as string).sort()).toEqual(
-      [".git", "README.md", ...latin1].sort(),
-    );
-  });
-
-  it("uncommitted ones are still there after the next run took the worktree over, whichever sandbox it used", async () => {
-    for (const next of Object.values(SANDBOXES)) {
-      const cwd = temporaryRepository();
-      await play(
-        cwd,
-        NAMES.map(([, escaped]) => shell(writing(escaped, "uncommitted"))),
-        { branchStrategy: STRATEGIES.branch, sandbox: sandbox() },
-      );
-      const result = await play(cwd, [shell("echo more > more.txt")], {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: next(),
-      });
-      const kept = result.preservedWorktreePath as string;
-      expect(listed(kept).sort()).toEqual([".git", "README.md", "more.txt", ...latin1].sort());
-      for (const file of latin1) {
-        expect(readFileSync(Buffer.from(`${kept}/${file}`, "latin1"), "utf8")).toBe("uncommitted");
-      }
-    }
-  });
-
-  it("control characters in them reach neither the result nor the log as they are", async () => {
-    const cwd = temporaryRepository();
-    const result = await play(
-      cwd,
-      [shell("mkdir .husky; cd .husky", writing("evil\\033]0;title\\007", "x")), { commit: "Evil" }],
-      {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: sandbox(),
-      },
-    );
     expect(result.protectedPaths).toHaveLength(1);
     expect(readFileSync(result.logFilePath as string, "latin1")).not.toMatch(/[\x07\x1b]/);
     expect(result.warnings.join("")).not.toMatch(/[\x07\x1b]/);
   });
 
-  it("FIFOs, sockets, empty directories and unreadable files among them do not hang a run or lose a commit", async () => {
+  it("uncommitted ones are kept byte by byte, also when the next run takes the worktree over", async () => {
     const cwd = temporaryRepository();
-    const specials = shell(
-      "mkfifo fifo; mkdir -p deep/er empty; mkfifo deep/er/fifo; echo x > locked; chmod 000 locked",
-      "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")' 2>/dev/null",
-      "echo open > open.txt",
-    );
-    const first = await play(cwd, [{ commit: "Work", files: { "work.txt": "w\n" } }, specials], {
-      branchStrategy: STRATEGIES.branch,
-      sandbox: sandbox(),
-    });
-    expect(first.commits).toHaveLength(1);
-    expect(existsSync(join(first.preservedWorktreePath as string, "open.txt"))).toBe(true);
-    for (const next of Object.values(SANDBOXES)) {
-      const again = await play(cwd, [shell("echo again >> open.txt")], {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: next(),
-      });
-      expect(readFileSync(join(again.preservedWorktreePath as string, "open.txt"), "utf8")).toContain(
-        "again\n",
-      );
+    const branchStrategy = STRATEGIES.branch;
+    const uncommitted = shell(...NAMES.map(([, escaped]) => writing(escaped, "uncommitted")));
+    const first = await play(cwd, [uncommitted], { branchStrategy, sandbox: sandbox() });
+    const kept = first.preservedWorktreePath as string;
+    expect(listed(kept).sort()).toEqual([".git", "README.md", ...latin1].sort());
+    await play(cwd, [shell("echo more > more.txt")], { branchStrategy, sandbox: sandbox() });
+    expect(listed(kept).sort()).toEqual([".git", "README.md", "more.txt", ...latin1].sort());
+    for (const file of latin1) {
+      expect(readFileSync(Buffer.from(`${kept}/${file}`, "latin1"), "utf8")).toBe("uncommitted");
     }
   });
 
-  it("pipes in the place of files that git reads do not have the host wait for them", async () => {
+  it("FIFOs, sockets, empty directories and unreadable files among them do not hang a run or lose a commit", async () => {
     const cwd = temporaryRepository();
-    const pipes = shell(
-      "mkdir deep; mkfifo .gitignore deep/.gitignore deep/.gitattributes; echo open > open.txt",
+    const branchStrategy = STRATEGIES.branch;
+    const specials = shell(
+      "mkfifo fifo; mkdir -p deep/er empty; mkfifo deep/er/fifo; echo x > locked; chmod 000 locked",
+      "mkfifo .gitignore deep/.gitignore deep/.gitattributes",
+      "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"socket\")' 2>/dev/null",
+      "echo open > open.txt",
     );
     const { commits, warnings, preservedWorktreePath } = await play(
       cwd,
-      [{ commit: "Work", files: { "work.txt": "w\n" } }, pipes],
-      { branchStrategy: STRATEGIES.branch, sandbox: sandbox() },
+      [{ commit: "Work", files: { "work.txt": "w\n" } }, specials],
+      { branchStrategy, sandbox: sandbox() },
     );
     expect(commits).toHaveLength(1);
-    expect(existsSync(join(preservedWorktreePath as string, "open.txt"))).toBe(true);
     if (name === "bubblewrap")
       expect(warnings.filter((warning) => warning.includes("a pipe"))).toHaveLength(3);
+    const open = join(preservedWorktreePath as string, "open.txt");
+    expect(readFileSync(open, "utf8")).toBe("open\n");
+    await play(cwd, [shell("echo again >> open.txt")], { branchStrategy, sandbox: sandbox() });
+    expect(readFileSync(open, "utf8")).toBe("open\nagain\n");
   });
 
   it.each([
-    ["a nested repository without a commit", "git init -q nested; echo x > nested/x.txt"],
     [
-      "a nested repository with a commit",
-      "git init -q nested; cd nested; echo x > x.txt; git add .; git -c user.name=a -c user.email=a@b commit -q -m x",
-    ],
-    [
-      "a file that a required filter cannot clean",
-      "git config filter.f.clean false; git config filter.f.required true; echo '*.bad filter=f' > .gitattributes; echo x > x.bad",
+      "nested repositories, and a file that a required filter cannot clean",
+      "git init -q empty; echo x > empty/x.txt; git config filter.f.clean false; git config filter.f.required true; echo '*.bad filter=f' > .gitattributes; echo x > x.bad; git init -q nested; cd nested; echo x > x.txt; git add .; git -c user.name=a -c user.email=a@b commit -q -m x",
     ],
     ["an index that is locked", 'touch "$(git rev-parse --git-dir)/index.lock"; echo x > x.txt'],
     ["an index that is broken", 'echo broken > "$(git rev-parse --git-dir)/index"; echo x > x.txt'],
@@ -177,5 +129,22 @@ describe.each(["bubblewrap", "isolated"] as const)("file names on %s", (name) =>
     const kept = result.preservedWorktreePath as string;
     const isThere = existsSync(join(kept, "nested/x.txt")) && existsSync(join(kept, "nested/y.txt"));
     expect(isThere || result.warnings.some((warning) => warning.includes("nested"))).toBe(true);
+  });
+});
+
+describeWith(["bubblewrap"], "uncommitted files that another kind of sandbox has left", () => {
+  it("are still there after the next run took the worktree over, back and forth", async () => {
+    const cwd = temporaryRepository();
+    const branchStrategy = STRATEGIES.branch;
+    const latin1 = NAMES.map(([, escaped]) => bytes(escaped).toString("latin1"));
+    const write = shell(...NAMES.map(([, escaped]) => writing(escaped, "uncommitted")));
+    const steps = [write, shell("echo 1 > 1.txt"), shell("echo 2 > 2.txt")];
+    const order = [SANDBOXES.bubblewrap(), SANDBOXES.isolated(), SANDBOXES.bubblewrap()];
+    let kept: string | undefined;
+    for (const [index, sandbox] of order.entries()) {
+      const result = await play(cwd, [steps[index] as ScriptedStep], { branchStrategy, sandbox });
+      kept = result.preservedWorktreePath;
+    }
+    expect(listed(kept as string).sort()).toEqual([".git", "1.txt", "2.txt", "README.md", ...latin1].sort());
   });
 });

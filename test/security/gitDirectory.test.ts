@@ -4,7 +4,17 @@ import { describe, expect, it } from "vitest";
 import { ImportRefusedError, SandduneError } from "../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { failureOf, meetingPoint, play, runRefs, SANDBOXES, STRATEGIES, shell, userRefs } from "./support.ts";
+import {
+  describeInBoth,
+  failureOf,
+  meetingPoint,
+  play,
+  runRefs,
+  SANDBOXES,
+  STRATEGIES,
+  shell,
+  userRefs,
+} from "./support.ts";
 
 const COMMIT = { commit: "Before the attack", files: { "work.txt": "work\n" } } as const;
 
@@ -37,26 +47,13 @@ describe("a .git that was replaced in an isolated sandbox", () => {
       "a copy of another repository",
       (foreign: string) => `rm -rf .git; cp -r ${foreign}/.git .git; git branch -m main agent/work`,
     ],
-    ["a symbolic link to the agent's own copy", () => "mv .git ../moved; ln -s ../moved .git"],
-    ["a file of nonsense", () => "rm -rf .git; echo nonsense > .git"],
     ["an empty directory", () => "rm -rf .git; mkdir .git"],
     ["nothing", () => "rm -rf .git"],
     ["a FIFO", () => "rm -rf .git; mkfifo .git"],
   ] as const;
 
-  it.each(replacements)("by %s is refused, and nothing foreign comes in", async (_, replace) => {
-    const cwd = temporaryRepository();
-    const foreign = foreignRepository();
-    const options = { branchStrategy: STRATEGIES.branch, sandbox: SANDBOXES.isolated() } as const;
-    const error = await failureOf(play(cwd, [COMMIT, shell(replace(foreign.path))], options));
-    expect(error).toBeInstanceOf(ImportRefusedError);
-    expect(hasObject(cwd, foreign.sha)).toBe(false);
-    expect(git(cwd, "rev-parse", "main")).toBe(git(cwd, "rev-parse", "HEAD"));
-    expect(git(foreign.path, "rev-parse", "HEAD")).toBe(foreign.sha);
-  });
-
   it.each(replacements)(
-    "by %s does not take away what an earlier iteration brought home",
+    "by %s is refused, nothing foreign comes in, and what an earlier iteration brought home stays",
     async (_, replace) => {
       const cwd = temporaryRepository();
       const foreign = foreignRepository();
@@ -67,6 +64,9 @@ describe("a .git that was replaced in an isolated sandbox", () => {
           maxIterations: 2,
         }),
       );
+      expect(error).toBeInstanceOf(ImportRefusedError);
+      expect(hasObject(cwd, foreign.sha)).toBe(false);
+      expect(git(foreign.path, "rev-parse", "HEAD")).toBe(foreign.sha);
       expect(error.commits).toHaveLength(1);
       expect(git(cwd, "show", "agent/work:work.txt")).toBe("work");
     },
@@ -74,36 +74,33 @@ describe("a .git that was replaced in an isolated sandbox", () => {
 });
 
 describeWith(["bubblewrap"], "the .git of a bind-mount sandbox", () => {
-  it.each(["head", "merge-to-head", "branch"] as const)(
-    "cannot be removed, moved or replaced with %s",
-    async (strategy) => {
-      const cwd = temporaryRepository();
-      const before = readFileSync(join(cwd, ".git/config"), "utf8");
-      const tries = [
-        "rm -rf .git",
-        "mv .git other",
-        "ln -sfn /tmp .git",
-        "rmdir .git",
-        "unlink .git",
-        "mv ../repo ../other",
-      ];
-      const result = await play(
-        cwd,
-        [
-          shell("git rev-parse HEAD >/dev/null && stat -c %i .git > /tmp/before"),
-          shell(...tries.map((line) => `${line} 2>/dev/null`)),
-          shell('[ "$(stat -c %i .git)" = "$(cat /tmp/before)" ] && echo same-inode'),
-          shell(
-            "git status >/dev/null 2>&1 || { mkdir -p .git/refs .git/objects; echo 'ref: refs/heads/x' > .git/HEAD; }",
-          ),
-        ],
-        { branchStrategy: STRATEGIES[strategy] },
-      ).catch((error: unknown) => error);
-      expect(readFileSync(join(cwd, ".git/config"), "utf8")).toBe(before);
-      expect(git(cwd, "status", "--porcelain")).toBe("");
-      if (result instanceof Error) expect(result).toBeInstanceOf(SandduneError);
-    },
-  );
+  it.each(["head", "branch"] as const)("cannot be removed, moved or replaced with %s", async (strategy) => {
+    const cwd = temporaryRepository();
+    const before = readFileSync(join(cwd, ".git/config"), "utf8");
+    const tries = [
+      "rm -rf .git",
+      "mv .git other",
+      "ln -sfn /tmp .git",
+      "rmdir .git",
+      "unlink .git",
+      "mv ../repo ../other",
+    ];
+    const result = await play(
+      cwd,
+      [
+        shell("git rev-parse HEAD >/dev/null && stat -c %i .git > /tmp/before"),
+        shell(...tries.map((line) => `${line} 2>/dev/null`)),
+        shell('[ "$(stat -c %i .git)" = "$(cat /tmp/before)" ] && echo same-inode'),
+        shell(
+          "git status >/dev/null 2>&1 || { mkdir -p .git/refs .git/objects; echo 'ref: refs/heads/x' > .git/HEAD; }",
+        ),
+      ],
+      { branchStrategy: STRATEGIES[strategy] },
+    ).catch((error: unknown) => error);
+    expect(readFileSync(join(cwd, ".git/config"), "utf8")).toBe(before);
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    if (result instanceof Error) expect(result).toBeInstanceOf(SandduneError);
+  });
 
   it("holds nothing of the host's that can be written to", async () => {
     const cwd = temporaryRepository();
@@ -187,84 +184,53 @@ describeWith(["bubblewrap"], "the .git of a bind-mount sandbox", () => {
   });
 });
 
-describe.each(["bubblewrap", "isolated"] as const)(
-  "on %s the host may change anything during a run",
-  (name) => {
-    const others = (cwd: string) => {
-      git(cwd, "checkout", "--quiet", "-b", "side");
-      git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Side");
-      git(cwd, "tag", "-a", "side-tag", "-m", "Tag");
-      git(cwd, "checkout", "--quiet", "main");
-      git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Base");
-    };
-
-    it("another branch that is not merged does not disturb", async () => {
-      const cwd = temporaryRepository();
-      others(cwd);
-      const result = await play(cwd, [COMMIT], {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: SANDBOXES[name](),
-      });
-      expect(result.commits).toHaveLength(1);
+describeInBoth("the host may change anything during a run", (name) => {
+  it("history is rewritten, branches and tags are deleted, gc prunes everything: the sandbox's commits still land", async () => {
+    const cwd = temporaryRepository();
+    git(cwd, "checkout", "--quiet", "-b", "side");
+    git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Side");
+    git(cwd, "tag", "-a", "side-tag", "-m", "Tag");
+    git(cwd, "checkout", "--quiet", "main");
+    git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Base");
+    const base = git(cwd, "rev-parse", "main");
+    const { sandboxes, wait, meet } = meetingPoint();
+    const running = play(cwd, [wait, COMMIT], {
+      branchStrategy: STRATEGIES.branch,
+      sandbox: sandboxes[name](),
     });
-
-    it("the base commit is rebased away and gc prunes everything: the sandbox's commits still land", async () => {
-      const cwd = temporaryRepository();
-      others(cwd);
-      const base = git(cwd, "rev-parse", "main");
-      const { sandboxes, wait, meet } = meetingPoint();
-      const running = play(cwd, [wait, COMMIT], {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: sandboxes[name](),
-      });
-      await meet(() => {
-        git(cwd, "reset", "--quiet", "--hard", "HEAD^");
-        git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Rewritten");
-        git(cwd, "reflog", "expire", "--expire=now", "--all");
-        git(cwd, "gc", "--quiet", "--prune=now");
-      });
-      const result = await running;
-      expect(result.commits).toHaveLength(1);
-      expect(git(cwd, "rev-parse", "agent/work^")).toBe(base);
-      expect(runRefs(cwd)).toBe("");
+    await meet(() => {
+      git(cwd, "reset", "--quiet", "--hard", "HEAD^");
+      git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Rewritten");
+      git(cwd, "branch", "--quiet", "-D", "side");
+      git(cwd, "tag", "-d", "side-tag");
+      git(cwd, "reflog", "expire", "--expire=now", "--all");
+      git(cwd, "gc", "--quiet", "--prune=now");
     });
+    const result = await running;
+    expect(result.commits).toHaveLength(1);
+    expect(git(cwd, "rev-parse", "agent/work^")).toBe(base);
+    expect(git(cwd, "show", "agent/work:work.txt")).toBe("work");
+    expect(runRefs(cwd)).toBe("");
+  });
+});
 
-    it("unrelated branches and tags are deleted and pruned: the sandbox's commits still land", async () => {
-      const cwd = temporaryRepository();
-      others(cwd);
-      const { sandboxes, wait, meet } = meetingPoint();
-      const running = play(cwd, [wait, COMMIT], {
-        branchStrategy: STRATEGIES.branch,
-        sandbox: sandboxes[name](),
-      });
-      await meet(() => {
-        git(cwd, "branch", "--quiet", "-D", "side");
-        git(cwd, "tag", "-d", "side-tag");
-        git(cwd, "reflog", "expire", "--expire=now", "--all");
-        git(cwd, "gc", "--quiet", "--prune=now");
-      });
-      const result = await running;
-      expect(result.commits).toHaveLength(1);
-      expect(git(cwd, "show", "agent/work:work.txt")).toBe("work");
-    });
-  },
-);
-
-it("a checkout's own .sanddune cannot be changed by an agent that works in that checkout", async () => {
-  const cwd = temporaryRepository();
-  mkdirSync(join(cwd, ".sanddune"));
-  writeFileSync(join(cwd, ".sanddune/.env"), "TOKEN=s3cr3t\n");
-  writeFileSync(join(cwd, ".sanddune/prompt.md"), "mine\n");
-  const outside = temporaryDirectory();
-  await play(cwd, [
-    shell(
-      "cat .sanddune/.env > seen.txt; ls .sanddune/runs .sanddune/logs >> seen.txt",
-      "echo evil > .sanddune/prompt.md; rm -rf .sanddune; mv .sanddune elsewhere; ln -sfn /tmp .sanddune/runs",
-      `echo evil > ${outside}/x`,
-    ),
-  ]);
-  expect(readFileSync(join(cwd, ".sanddune/prompt.md"), "utf8")).toBe("mine\n");
-  expect(readFileSync(join(cwd, ".sanddune/.env"), "utf8")).toBe("TOKEN=s3cr3t\n");
-  expect(readFileSync(join(cwd, "seen.txt"), "utf8")).not.toContain("s3cr3t");
-  expect(existsSync(join(outside, "x"))).toBe(false);
+describeWith(["bubblewrap"], "a checkout that an agent works in", () => {
+  it("keeps its own .sanddune, which cannot be changed", async () => {
+    const cwd = temporaryRepository();
+    mkdirSync(join(cwd, ".sanddune"));
+    writeFileSync(join(cwd, ".sanddune/.env"), "TOKEN=s3cr3t\n");
+    writeFileSync(join(cwd, ".sanddune/prompt.md"), "mine\n");
+    const outside = temporaryDirectory();
+    await play(cwd, [
+      shell(
+        "cat .sanddune/.env > seen.txt; ls .sanddune/runs .sanddune/logs >> seen.txt",
+        "echo evil > .sanddune/prompt.md; rm -rf .sanddune; mv .sanddune elsewhere; ln -sfn /tmp .sanddune/runs",
+        `echo evil > ${outside}/x`,
+      ),
+    ]);
+    expect(readFileSync(join(cwd, ".sanddune/prompt.md"), "utf8")).toBe("mine\n");
+    expect(readFileSync(join(cwd, ".sanddune/.env"), "utf8")).toBe("TOKEN=s3cr3t\n");
+    expect(readFileSync(join(cwd, "seen.txt"), "utf8")).not.toContain("s3cr3t");
+    expect(existsSync(join(outside, "x"))).toBe(false);
+  });
 });

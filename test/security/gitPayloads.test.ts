@@ -1,121 +1,88 @@
-import { execFileSync } from "node:child_process";
-import { chmodSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import type { ScriptedStep } from "../../src/index.ts";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { fireOnHost, PAYLOADS } from "./gitPayloads.ts";
-import { meetingPoint, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
+import { PAYLOAD_GROUPS } from "./gitPayloads.ts";
+import { asUser, canaries, EVERY_DAY } from "./lasting.ts";
+import { meetingPoint, play, SANDBOXES, STRATEGIES, shell, worktreesOf } from "./support.ts";
 
-const ONE_EACH = PAYLOADS.map((payload) => ({ ...payload, payload }));
+const GROUPS = PAYLOAD_GROUPS.map(
+  (group) => [`${group.names.length} payloads such as ${group.names[0]}`, group] as const,
+);
 
-const sh = (cwd: string, script: string): void => {
-  try {
-    execFileSync("sh", ["-c", script], { cwd, stdio: "ignore" });
-  } catch {
-    // Whether the user's own command succeeds is not the question.
-  }
-};
+/** A repository, and a place for canaries that no sandbox sees. */
+const prepare = () => ({ cwd: temporaryRepository(), ...canaries() });
 
-/** What a user does every day, in a repository that agents have worked in. */
-const useAsEveryDay = (cwd: string): void =>
-  sh(cwd, "git status; git diff HEAD; git log -p -3 --stat; git stash list; git branch -vv");
+/** The agent plants everything in each of two iterations, commits, and leaves changes. */
+const plants =
+  (script: string) =>
+  ({ iteration }: { readonly iteration: number }): ScriptedStep[] => [
+    shell(script),
+    { commit: `Commit ${iteration}`, files: { [`work-${iteration}.txt`]: "verbatim $Id$\r\nend" } },
+    shell("echo dirty > uncommitted.txt; echo more >> README.md"),
+  ];
 
-/** A repository with a user's commit to merge with, and a place for canaries that no sandbox sees. */
-const prepare = () => {
-  const canaries = temporaryDirectory();
-  const fire = (name: string) => fireOnHost(join(canaries, name));
-  return { cwd: temporaryRepository(), fired: () => readdirSync(canaries), fire };
-};
-
-it.each(ONE_EACH)("control: $name runs where it is planted in the user's own repository", ({ payload }) => {
+it.each(GROUPS)("control: each of %s runs where it is planted in the user's own repository", (_, group) => {
   const { cwd, fire, fired } = prepare();
-  sh(cwd, payload.plant(fire(payload.name)));
-  sh(cwd, payload.trigger);
-  expect(fired()).toEqual([payload.name]);
+  asUser(cwd, group.plant(fire));
+  asUser(cwd, group.trigger);
+  expect(fired()).toEqual([...group.names].sort());
 });
 
-describeWith(["bubblewrap"], "payloads planted by an agent", () => {
-  it.each(ONE_EACH)(
-    "$name never runs on the host, not even in a worktree that is kept and reused",
-    async ({ payload }) => {
+describeWith(["bubblewrap"], "planted by an agent", () => {
+  it.each(GROUPS)(
+    "none of %s runs on the host: not for the user in a kept worktree, not when that is reused by any kind of sandbox, not after a merge",
+    async (_, { plant }) => {
       const { cwd, fire, fired } = prepare();
-      const plant = shell(payload.plant(fire(payload.name)));
-      const first = await play(
-        cwd,
-        ({ iteration }) => [
-          plant,
-          { commit: `Commit ${iteration}`, files: { [`work-${iteration}.txt`]: "verbatim $Id$\r\nend" } },
-          shell("echo dirty > uncommitted.txt; echo more >> README.md"),
-        ],
-        { branchStrategy: STRATEGIES.branch, maxIterations: 2 },
-      );
-      expect(first.preservedWorktreePath).toBeDefined();
-      useAsEveryDay(cwd);
-      const second = await play(cwd, [shell("git add --all"), { commit: "Tidy up" }], {
-        branchStrategy: STRATEGIES.branch,
-      });
-      expect(fired()).toEqual([]);
-      useAsEveryDay(cwd);
-      sh(cwd, "git merge --quiet --no-edit agent/work");
-      useAsEveryDay(cwd);
-      expect(fired()).toEqual([]);
-      expect(second.commits.length).toBeGreaterThanOrEqual(1);
+      const branchStrategy = STRATEGIES.branch;
+      const first = await play(cwd, plants(plant(fire)), { branchStrategy, maxIterations: 2 });
       expect(git(cwd, "cat-file", "blob", "agent/work:work-1.txt")).toBe("verbatim $Id$\r\nend");
-    },
-  );
-
-  it.each(ONE_EACH)("$name does not wait for the user in a kept worktree", async ({ payload }) => {
-    const { cwd, fire, fired } = prepare();
-    const { preservedWorktreePath } = await play(
-      cwd,
-      [shell(payload.plant(fire(payload.name))), { commit: "Work" }, shell("echo dirty > uncommitted.txt")],
-      { branchStrategy: STRATEGIES.branch },
-    );
-    sh(preservedWorktreePath as string, `git status; git diff HEAD; git add --all; git commit -m Mine`);
-    expect(fired()).toEqual([]);
-  });
-
-  it.each(["head", "merge-to-head"] as const)(
-    "none runs on the host with %s, nor for the user after it",
-    async (strategy) => {
-      const { cwd, fire, fired } = prepare();
-      for (const { name, plant } of PAYLOADS) {
-        await play(
-          cwd,
-          ({ iteration }) => [
-            shell(plant(fire(`${name}`))),
-            { commit: "Commit", files: { [`${name}-${iteration}.txt`]: "text\n" } },
-          ],
-          { branchStrategy: STRATEGIES[strategy], maxIterations: 2 },
-        );
-        useAsEveryDay(cwd);
-      }
-      expect(fired()).toEqual([]);
-    },
-  );
-
-  it("a worktree that one kind of sandbox left is safe to take into the other", async () => {
-    const { cwd, fire, fired } = prepare();
-    const branchStrategy = STRATEGIES.branch;
-    for (const { name, plant } of PAYLOADS) {
-      await play(
-        cwd,
-        [shell(plant(fire(name))), { commit: "Commit" }, shell("echo dirty > uncommitted.txt")],
-        {
-          branchStrategy,
-        },
-      );
+      const kept = first.preservedWorktreePath as string;
+      asUser(cwd, EVERY_DAY);
+      asUser(kept, EVERY_DAY);
       await play(cwd, [shell("echo more >> uncommitted.txt")], {
         branchStrategy,
         sandbox: SANDBOXES.isolated(),
       }).catch(() => undefined);
+      asUser(kept, `${EVERY_DAY}; git add --all; git commit -m Mine; git checkout HEAD~1 -- README.md`);
       expect(fired()).toEqual([]);
-      sh(cwd, "git worktree remove --force --force .sanddune/worktrees/*; git branch -D agent/work");
-    }
-  });
+      const last = await play(cwd, [shell("git add --all"), { commit: "Tidy up" }], { branchStrategy });
+      expect(last.commits.length).toBeGreaterThanOrEqual(1);
+      asUser(cwd, `${EVERY_DAY}; git merge --quiet --no-edit agent/work; ${EVERY_DAY}`);
+      expect(fired()).toEqual([]);
+    },
+  );
+
+  it.each(GROUPS)(
+    "none of %s runs on the host in the user's own checkout, or when it is merged",
+    async (_, { plant }) => {
+      const { cwd, fire, fired } = prepare();
+      for (const branchStrategy of [STRATEGIES["merge-to-head"], STRATEGIES.head]) {
+        await play(cwd, plants(plant(fire)), { branchStrategy, maxIterations: 2 });
+        asUser(cwd, EVERY_DAY);
+      }
+      expect(fired()).toEqual([]);
+      expect(git(cwd, "show", "main:work-2.txt")).toContain("verbatim");
+    },
+  );
 });
+
+it.each(GROUPS)(
+  "none of %s runs on the host when it is planted in an isolated sandbox",
+  async (_, { plant }) => {
+    const { cwd, fire, fired } = prepare();
+    await play(cwd, plants(plant(fire)), {
+      branchStrategy: STRATEGIES["merge-to-head"],
+      maxIterations: 2,
+      sandbox: SANDBOXES.isolated(),
+    }).catch(() => undefined);
+    for (const path of worktreesOf(cwd)) asUser(path, EVERY_DAY);
+    expect(fired()).toEqual([]);
+  },
+);
 
 describeWith(["bubblewrap"], "repositories inside a checkout that a head run works in", () => {
   /** Puts a git directory of the agent's where the user's own `.git` file was. */
@@ -141,7 +108,7 @@ describeWith(["bubblewrap"], "repositories inside a checkout that a head run wor
     git(cwd, "commit", "--quiet", "-m", "Submodule");
     const before = readFileSync(join(cwd, "library/.git"), "utf8");
     await play(cwd, [replaceGitFile("library", fire("submodule"))]);
-    useAsEveryDay(cwd);
+    asUser(cwd, EVERY_DAY);
     expect(fired()).toEqual([]);
     expect(readFileSync(join(cwd, "library/.git"), "utf8")).toBe(before);
   });
@@ -151,32 +118,10 @@ describeWith(["bubblewrap"], "repositories inside a checkout that a head run wor
     git(cwd, "worktree", "add", "--quiet", "-b", "linked", "linked");
     const before = readFileSync(join(cwd, "linked/.git"), "utf8");
     await play(cwd, [replaceGitFile("linked", fire("linked"))]);
-    useAsEveryDay(join(cwd, "linked"));
+    asUser(join(cwd, "linked"), EVERY_DAY);
     expect(fired()).toEqual([]);
     expect(readFileSync(join(cwd, "linked/.git"), "utf8")).toBe(before);
   });
-});
-
-/** A run for each payload and strategy. */
-const MANY_RUNS = { timeout: 300_000 };
-
-it("nothing that is planted in an isolated sandbox runs on the host", MANY_RUNS, async () => {
-  const { cwd, fire, fired } = prepare();
-  for (const strategy of ["merge-to-head", "branch"] as const) {
-    for (const { name, plant } of PAYLOADS) {
-      await play(
-        cwd,
-        ({ iteration }) => [
-          shell(plant(fire(`${strategy}-${name}`))),
-          { commit: "Commit", files: { [`${name}-${iteration}.txt`]: "text\n" } },
-          shell("echo dirty > uncommitted.txt"),
-        ],
-        { branchStrategy: STRATEGIES[strategy], maxIterations: 2, sandbox: SANDBOXES.isolated() },
-      ).catch(() => undefined);
-      useAsEveryDay(cwd);
-    }
-  }
-  expect(fired()).toEqual([]);
 });
 
 it("the user's own signing still works for the merge commit", async () => {

@@ -46,7 +46,6 @@ for hook in ${HOOKS.join(" ")}; do
   printf '#!/bin/sh\\n%s\\nexit 0\\n' ${shellQuote(fire)} > ${directory}/$hook
   chmod +x ${directory}/$hook
 done`;
-const touchReadme = "cat README.md > copy && mv copy README.md";
 const identity = "git config user.name Evil && git config user.email evil@example.com";
 
 /** A long-running filter that greets git and offers nothing, so that git goes on as if there were none. */
@@ -75,27 +74,38 @@ export const PAYLOADS: readonly Payload[] = [
     plant: (fire) => `${makeHooks(".evil-hooks", fire)}\ngit config core.hooksPath "$PWD/.evil-hooks"`,
     trigger: "git commit --allow-empty -m x",
   },
-  ...[IN_TREE, IN_GIT_DIRECTORY].flatMap((file): Payload[] => {
-    const where = file === IN_TREE ? "gitattributes" : "infoAttributes";
+  ...[IN_TREE, IN_GIT_DIRECTORY].flatMap((attributesFile): Payload[] => {
+    const where = attributesFile === IN_TREE ? "gitattributes" : "infoAttributes";
+    const filter = (kind: string, command: (fire: string) => string, trigger: (file: string) => string) => {
+      const file = `${kind}-${where}.txt`;
+      return {
+        name: `filter-${kind}-${where}`,
+        plant: (
+          fire: string,
+        ) => `echo text > ${file}; git add ${file}; git commit --quiet -m 'Add ${file}' -- ${file}
+mkdir -p "$(git rev-parse --git-dir)/info"
+${config(`filter.${kind}-${where}.${kind}`, command(fire))}
+${attributes(`${file} filter=${kind}-${where}`, attributesFile)}
+touch -d 2001-01-01 ${file}`,
+        trigger: trigger(file),
+      };
+    };
     return [
-      {
-        name: `filterClean-${where}`,
-        plant: (fire) =>
-          `mkdir -p "$(git rev-parse --git-dir)/info"\n${config("filter.evil1.clean", `${fire}; cat`)}\n${attributes("README.md filter=evil1", file)}`,
-        trigger: `${touchReadme}; git add README.md`,
-      },
-      {
-        name: `filterSmudge-${where}`,
-        plant: (fire) =>
-          `mkdir -p "$(git rev-parse --git-dir)/info"\n${config("filter.evil2.smudge", `${fire}; cat`)}\n${attributes("*.txt README.md filter=evil2", file)}\n${attributes("README.md filter=evil2", file)}`,
-        trigger: "rm README.md; git checkout README.md",
-      },
-      {
-        name: `filterProcess-${where}`,
-        plant: (fire) =>
-          `mkdir -p "$(git rev-parse --git-dir)/info"\n${config("filter.evil3.process", `${fire}; ${FILTER_WITHOUT_ABILITIES}`)}\n${attributes("README.md filter=evil3", file)}`,
-        trigger: `${touchReadme}; git add README.md`,
-      },
+      filter(
+        "clean",
+        (fire) => `${fire}; cat`,
+        (file) => `git add ${file}`,
+      ),
+      filter(
+        "smudge",
+        (fire) => `${fire}; cat`,
+        (file) => `rm ${file}; git checkout ${file}`,
+      ),
+      filter(
+        "process",
+        (fire) => `${fire}; ${FILTER_WITHOUT_ABILITIES}`,
+        (file) => `git add ${file}`,
+      ),
     ];
   }),
   {
@@ -126,7 +136,7 @@ export const PAYLOADS: readonly Payload[] = [
     plant: (fire) =>
       `${config("merge.evil.driver", `${fire}; false`)}\n${attributes("*.md merge=evil", IN_TREE)}`,
     trigger: `git checkout -q -b one; echo 1 >> README.md; git commit -q -m 1 README.md
-git checkout -q -b two HEAD^; echo 2 >> README.md; git commit -q -m 2 README.md; git merge one`,
+git checkout -q -b two HEAD^; echo 2 >> README.md; git commit -q -m 2 README.md; git merge one; git merge --abort`,
   },
   {
     name: "gpgProgram",
@@ -176,6 +186,31 @@ git add pointed && git commit --quiet -m 'Add pointed' -- pointed`,
     trigger: "git status",
   },
 ];
+
+/** Settings that only one of them can have, so that the others would not show. */
+const ALTERNATIVES = [
+  ["fsmonitor", "includePath", "configWorktree"],
+  ["hooks", "hooksPath"],
+  ["diffExternal", "textconv"],
+];
+
+const groupOf = ({ name }: Payload, index: number): number => {
+  const alternatives = ALTERNATIVES.find((names) => names.includes(name));
+  return alternatives?.indexOf(name) ?? index % 3;
+};
+
+/** Payloads that do not keep each other from running. */
+const together = (payloads: readonly Payload[]) => ({
+  names: payloads.map(({ name }) => name),
+  plant: (fireFor: (name: string) => string) =>
+    payloads.map(({ name, plant }) => `( ${plant(fireFor(name))}\n) > /dev/null 2>&1`).join("\n"),
+  trigger: payloads.map(({ trigger }) => `( ${trigger}\n)`).join("\n"),
+});
+
+/** All payloads, in as few groups as they can run in. */
+export const PAYLOAD_GROUPS = [0, 1, 2].map((group) =>
+  together(PAYLOADS.filter((payload, index) => groupOf(payload, index) === group)),
+);
 
 /** The shell command that proves, by a file, that it ran on the host: in a sandbox it does nothing. */
 export const fireOnHost = (canary: string): string => `{ [ -n "$SANDDUNE_SANDBOX" ] || touch ${canary}; }`;

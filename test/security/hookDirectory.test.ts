@@ -2,7 +2,10 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { needsRuntimes } from "../helpers/runtimes.ts";
 import { failureOf, play, shell } from "./support.ts";
+
+needsRuntimes("bubblewrap");
 
 it("a hook on the host does not follow a link of the agent's in the place of its directory", async () => {
   const cwd = temporaryRepository();

@@ -24,46 +24,46 @@ const PLACES: [Place, Runtime[]][] = [
   ["none", ["tmux", "bubblewrap"]],
   ["bubblewrap", ["tmux", "bubblewrap"]],
   ["docker", ["tmux", "docker"]],
-  ["podman", ["tmux", "podman"]],
+];
+
+const actsIn = (place: Place): Act[] => [
+  { kind: "interactive", script: COMMIT, place },
+  { kind: "run", script: COMMIT, place },
 ];
 
 for (const [place, runtimes] of PLACES) {
   describeWith(runtimes, `the user's git settings, with sessions in ${place}`, () => {
-    const acts: Act[] = [
-      { kind: "interactive", script: COMMIT, place },
-      { kind: "run", script: COMMIT, place },
-    ];
-
-    it.each([
-      ["doors of their own", {}],
-      ["a worktree", { branchStrategy: { type: "branch", branch: "agent/work" } }],
-      ["a worktree that is merged", { branchStrategy: { type: "merge-to-head" } }],
-    ] as const)(
-      "stay as they are, byte for byte, after an interactive session and a run with %s",
-      async (_, scene) => {
-        const cwd = temporaryRepository();
-        const { home, files } = homeOfUser();
-        const all = [...files, join(cwd, ".git/config")];
-        const before = all.map(stateOf);
-        const entries = readdirSync(home);
-        const results = await atTerminal({ cwd, ...scene, acts }, { HOME: home }).outcomes();
-        expect(results[0]).toMatchObject({ exitCode: 0, commits: [expect.anything()] });
-        expect(results[1]).toMatchObject({ commits: [expect.anything()] });
-        expect(all.map(stateOf)).toEqual(before);
-        expect(readdirSync(home).filter((name) => name.startsWith(".git"))).toEqual(
-          entries.filter((name) => name.startsWith(".git")),
-        );
-      },
-    );
-
-    it("stay as they are where GIT_CONFIG_GLOBAL names them", async () => {
+    it("stay as they are, byte for byte, after an interactive session and a run in a worktree that is merged", async () => {
       const cwd = temporaryRepository();
       const { home, files } = homeOfUser();
-      const before = files.map(stateOf);
-      const settings = { HOME: home, GIT_CONFIG_GLOBAL: join(home, "elsewhere") };
-      const results = await atTerminal({ cwd, acts }, settings).outcomes();
-      expect(results).toMatchObject([{ exitCode: 0 }, { branch: "main" }]);
-      expect(files.map(stateOf)).toEqual(before);
+      const all = [...files, join(cwd, ".git/config")];
+      const before = all.map(stateOf);
+      const entries = readdirSync(home);
+      const scene = { cwd, branchStrategy: { type: "merge-to-head" }, acts: actsIn(place) } as const;
+      const results = await atTerminal(scene, { HOME: home }).outcomes();
+      expect(results[0]).toMatchObject({ exitCode: 0, commits: [expect.anything()] });
+      expect(results[1]).toMatchObject({ commits: [expect.anything()] });
+      expect(all.map(stateOf)).toEqual(before);
+      expect(readdirSync(home).filter((name) => name.startsWith(".git"))).toEqual(
+        entries.filter((name) => name.startsWith(".git")),
+      );
     });
   });
 }
+
+describeWith(
+  ["tmux", "bubblewrap"],
+  "the user's git settings, with sessions in the user's own checkout",
+  () => {
+    it("stay as they are where GIT_CONFIG_GLOBAL names them", async () => {
+      const cwd = temporaryRepository();
+      const { home, files } = homeOfUser();
+      const all = [...files, join(cwd, ".git/config")];
+      const before = all.map(stateOf);
+      const settings = { HOME: home, GIT_CONFIG_GLOBAL: join(home, "elsewhere") };
+      const results = await atTerminal({ cwd, acts: actsIn("none") }, settings).outcomes();
+      expect(results).toMatchObject([{ exitCode: 0 }, { branch: "main" }]);
+      expect(all.map(stateOf)).toEqual(before);
+    });
+  },
+);

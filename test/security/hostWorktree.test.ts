@@ -20,8 +20,6 @@ const warningsOf = (outcome: Outcome | undefined): string => (outcome?.warnings 
 describeWith(["tmux"], "an agent on the host that switches the worktree", () => {
   it.each([
     ["to another branch, with the branch strategy", BRANCH, "git switch --quiet -c elsewhere", "elsewhere"],
-    ["to another branch, with merge-to-head", MERGE, "git switch --quiet -c elsewhere", "elsewhere"],
-    ["to no branch at all, with the branch strategy", BRANCH, "git switch --quiet --detach", undefined],
     ["to no branch at all, with merge-to-head", MERGE, "git switch --quiet --detach", undefined],
   ])(
     "%s is told so; the worktree is kept, and what was committed is not lost",
@@ -52,23 +50,9 @@ describeWith(["tmux"], "an agent on the host that switches the worktree", () => 
     expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  it("does not get what the next agent commits on the source branch mixed with the other branch's files", async () => {
+  it("to no branch at all: whoever wants its branch again is told that, and not to remove it unseen", async () => {
     const cwd = temporaryRepository();
-    const acts = [
-      onHost("git switch --quiet -c elsewhere", "echo theirs > theirs.txt", "git add .", commit("Theirs")),
-      inSandbox("echo mine > mine.txt", "git add -A", "git commit --quiet -m Mine"),
-    ];
-    await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
-    expect(git(cwd, "ls-tree", "--name-only", "elsewhere")).toBe("README.md\ntheirs.txt");
-    expect(git(cwd, "ls-tree", "--name-only", "agent/work")).not.toContain("theirs.txt");
-  });
-
-  it.each([
-    ["to another branch", "git switch --quiet -c elsewhere"],
-    ["to no branch at all", "git switch --quiet --detach"],
-  ])("%s: whoever wants its branch again is told that, and not to remove it unseen", async (_, switchTo) => {
-    const cwd = temporaryRepository();
-    const acts = [onHost(switchTo, commit("Only-here"))];
+    const acts = [onHost("git switch --quiet --detach", commit("Only-here"))];
     await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
     const error = await createWorktree({ cwd, branchStrategy: BRANCH }).then(
       () => new Error("nothing was wrong"),
@@ -100,6 +84,19 @@ describeWith(["tmux"], "an agent on the host that switches the worktree", () => 
   });
 });
 
+describeWith(["tmux", "bubblewrap"], "an agent on the host that switches the worktree before a run", () => {
+  it("does not get what the next agent commits on the source branch mixed with the other branch's files", async () => {
+    const cwd = temporaryRepository();
+    const acts = [
+      onHost("git switch --quiet -c elsewhere", "echo theirs > theirs.txt", "git add .", commit("Theirs")),
+      inSandbox("echo mine > mine.txt", "git add -A", "git commit --quiet -m Mine"),
+    ];
+    await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
+    expect(git(cwd, "ls-tree", "--name-only", "elsewhere")).toBe("README.md\ntheirs.txt");
+    expect(git(cwd, "ls-tree", "--name-only", "agent/work")).not.toContain("theirs.txt");
+  });
+});
+
 describeWith(["tmux"], "an agent on the host that removes the worktree", () => {
   const OUT = 'cd "$(git rev-parse --path-format=absolute --git-common-dir)"';
 
@@ -111,6 +108,7 @@ describeWith(["tmux"], "an agent on the host that removes the worktree", () => {
     const acts = [onHost(commit("Kept"), remove)];
     const [result, closed] = await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
     expect(git(cwd, "log", "-1", "--format=%s", "agent/work")).toBe("Kept");
+    expect(result?.commits).toEqual([{ sha: git(cwd, "rev-parse", "agent/work") }]);
     expect(result?.["error"]).not.toBe("InternalError");
     // A path is told only if there is something.
     expect(closed?.preservedWorktreePath).toBeUndefined();
@@ -118,13 +116,6 @@ describeWith(["tmux"], "an agent on the host that removes the worktree", () => {
     const agent = scripted([{ commit: "Again", files: { "again.txt": "" } }]);
     await again.run({ agent, sandbox: testIsolated(), prompt: "x" });
     expect(git(cwd, "log", "--format=%s", "agent/work")).toBe("Again\nKept\nInitial commit");
-  });
-
-  it("is told which commits it had made", async () => {
-    const cwd = temporaryRepository();
-    const acts = [onHost(commit("Kept"), `worktree=$PWD; ${OUT}; rm -rf "$worktree"`)];
-    const [result] = await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
-    expect(result?.commits).toEqual([{ sha: git(cwd, "rev-parse", "agent/work") }]);
   });
 });
 
@@ -157,12 +148,9 @@ describeWith(["tmux", "docker"], "a repository that something in a warm sandbox 
     );
   const LET_GO = "touch go; until [ -e made ]; do sleep 0.02; done; rm go made";
 
-  it.each([
-    ["another session on the host", onHost("ls -A evil")],
-    ["a run in another sandbox", inSandbox("ls -A evil")],
-  ])("while a session on the host goes on is not the user's: %s leaves it disarmed", async (_, next) => {
+  it("while a session on the host goes on is not the user's: the next session leaves it disarmed", async () => {
     const cwd = temporaryRepository();
-    const acts = [background("git init --quiet evil"), onHost(LET_GO), next];
+    const acts = [background("git init --quiet evil"), onHost(LET_GO), onHost("ls -A evil")];
     const scene = { cwd, branchStrategy: BRANCH, warm: "docker", acts } as const;
     const results = await atTerminal(scene).outcomes();
     const path = results.at(-1)?.preservedWorktreePath ?? join(cwd, "nowhere");

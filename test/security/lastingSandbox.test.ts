@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type Sandbox, SandduneError } from "../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { PAYLOADS } from "./gitPayloads.ts";
+import { needsRuntimes } from "../helpers/runtimes.ts";
+import { PAYLOAD_GROUPS } from "./gitPayloads.ts";
 import {
   asUser,
   BRANCH,
@@ -17,15 +18,17 @@ import {
 } from "./lasting.ts";
 import { meetingPoint, shell } from "./support.ts";
 
+needsRuntimes("bubblewrap");
+
 describe("what run 1 has planted in a sandbox that lasts", () => {
-  it.each(PAYLOADS)(
-    "$name runs for nobody on the host: not for later calls, not for the user between them, not after close()",
-    async ({ name, plant }) => {
+  it.each(PAYLOAD_GROUPS.map((group) => [group.names[0] ?? "", group] as const))(
+    "%s, and what goes with it, runs for nobody on the host: not for later calls, not for the user between them, not after close()",
+    async (_, { plant }) => {
       const cwd = temporaryRepository();
       const { fire, fired } = canaries();
       const dirty = shell("echo dirty > uncommitted.txt; echo more >> README.md");
       const sandbox = await openSandbox(cwd);
-      await playIn(sandbox, shell(plant(fire(name))), { commit: "One", files: { "one.txt": "1\n" } }, dirty);
+      await playIn(sandbox, shell(plant(fire)), { commit: "One", files: { "one.txt": "1\n" } }, dirty);
       asUser(sandbox.worktreePath, EVERY_DAY);
       await ending(playIn(sandbox, { commit: "Two", files: { "two.txt": "2\n" } }, dirty));
       asUser(sandbox.worktreePath, "git add README.md; git commit -m Mine; git checkout HEAD~1 -- README.md");
@@ -44,58 +47,78 @@ describe("what run 1 has planted in a sandbox that lasts", () => {
   );
 });
 
-/** Everything that is done with a sandbox after run 1; each call comes to an end, well or with an error of ours. */
-const useToTheEnd = async (sandbox: Sandbox): Promise<void> => {
-  const endings = [
-    await ending(sandbox.exec("true", { timeoutMs: 5000 })),
-    await ending(playIn(sandbox, { text: "Here again." })),
-  ];
-  commitAsUser(sandbox.worktreePath, "By the user");
-  endings.push(await ending(sandbox.exec("true", { timeoutMs: 5000 })));
-  endings.push(await ending(sandbox.close()));
-  for (const outcome of endings) if (outcome instanceof Error) expect(outcome).toBeInstanceOf(SandduneError);
-};
-
-describe("a file of the sandbox's git directory that run 1 replaces by", () => {
-  const FILES = [
-    "sanddune-known-commits",
+describe("files of the sandbox's git directory that run 1 replaces", () => {
+  const OWN_FILES = [
     "sanddune-export.report",
     "sanddune-export.bundle",
     "sanddune-ready-0",
-    "index",
-    "packed-refs",
-    `refs/heads/${BRANCH}`,
+    "sanddune-known-commits",
   ];
-  const HOLES = "a file with nothing but holes";
-  const REPLACEMENTS: [string, (file: string, hostFile: string) => string][] = [
-    ["a link to a file of the host's", (file, hostFile) => `ln -s ${hostFile} ${file}`],
-    ["a directory", (file) => `mkdir -p ${file}/x; touch ${file}/x/y`],
-    [HOLES, (file) => `truncate -s 3G ${file}`],
-    ["a FIFO", (file) => `mkfifo ${file}`],
-  ];
-  /** Git itself takes its time over refs of gigabytes, and is stopped each time. */
-  const isReadByGit = (file: string) => file.includes("refs");
-  const cases = REPLACEMENTS.flatMap(([what, replace]) =>
-    FILES.filter((file) => what !== HOLES || !isReadByGit(file)).map((file) => ({ what, file, replace })),
-  );
+  const GIT_FILES = ["index", "packed-refs", `refs/heads/${BRANCH}`];
+  type Replace = (file: string, hostFile: string) => string;
+  const byLink: Replace = (file, hostFile) => `ln -s ${hostFile} ${file}`;
+  const byDirectory: Replace = (file) => `mkdir -p ${file}/x; touch ${file}/x/y`;
+  const byHoles: Replace = (file) => `truncate -s 256M ${file}`;
+  const byFifo: Replace = (file) => `mkfifo ${file}`;
 
-  it.each(cases)(
-    "$what ($file): nothing hangs, and no host file is read or written",
-    async ({ file, replace }) => {
-      const cwd = temporaryRepository();
-      const hostFile = join(temporaryDirectory(), "host-file");
-      const content = `${git(cwd, "rev-parse", "HEAD")}\ncomplete\n`;
-      writeFileSync(hostFile, content);
-      const sandbox = await openSandbox(cwd);
-      await playIn(sandbox, { commit: "One" });
-      const attack = `cd /sanddune/git; rm -rf ${file}; mkdir -p "$(dirname ${file})"; ${replace(file, hostFile)}`;
-      await ending(sandbox.exec(attack, { timeoutMs: 5000 }));
-      await useToTheEnd(sandbox);
+  const prepare = async () => {
+    const cwd = temporaryRepository();
+    const hostFile = join(temporaryDirectory(), "host-file");
+    const content = `${git(cwd, "rev-parse", "HEAD")}\ncomplete\n`;
+    writeFileSync(hostFile, content);
+    const sandbox = await openSandbox(cwd);
+    await playIn(sandbox, { commit: "One" });
+    const attack = (files: readonly string[], replace: Replace) => {
+      const script = files.map(
+        (file) => `rm -rf ${file}; mkdir -p "$(dirname ${file})"; ${replace(file, hostFile)}`,
+      );
+      return ending(sandbox.exec(["cd /sanddune/git", ...script].join("\n"), { timeoutMs: 2000 }));
+    };
+    const expectKept = () => {
       expect(readFileSync(hostFile, "utf8")).toBe(content);
       expect(subjects(cwd, BRANCH)).toContain("By the user");
       expect(subjects(cwd, "--all")).toContain("One");
-    },
-  );
+    };
+    return { cwd, sandbox, attack, expectKept };
+  };
+
+  const expectEnd = async (sandbox: Sandbox, endings: readonly unknown[]): Promise<void> => {
+    commitAsUser(sandbox.worktreePath, "By the user");
+    const last = [await ending(sandbox.exec("true", { timeoutMs: 5000 })), await ending(sandbox.close())];
+    for (const outcome of [...endings, ...last]) {
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(SandduneError);
+    }
+  };
+
+  it("where sanddune has its own: nothing hangs, and no host file is read or written", async () => {
+    const attackWith = async (replace: Replace) => {
+      const { cwd, sandbox, attack, expectKept } = await prepare();
+      const endings: unknown[] = [];
+      for (const file of OWN_FILES) {
+        endings.push(await attack([file], replace));
+        endings.push(await ending(playIn(sandbox, { commit: `After ${file}` })));
+      }
+      await expectEnd(sandbox, endings);
+      expectKept();
+      expect(subjects(cwd, "--all")).toContain("After sanddune-export.report");
+    };
+    await Promise.all([byLink, byDirectory, byHoles, byFifo].map(attackWith));
+  });
+
+  it("where git has its own: nothing hangs, and no host file is read or written", async () => {
+    const attackWith = async (replace: Replace, files: readonly string[]) => {
+      const { sandbox, attack, expectKept } = await prepare();
+      const attacked = await attack(files, replace);
+      await expectEnd(sandbox, [attacked, await ending(playIn(sandbox, { text: "Here again." }))]);
+      expectKept();
+    };
+    await Promise.all([
+      attackWith(byLink, GIT_FILES),
+      attackWith(byDirectory, GIT_FILES),
+      attackWith(byHoles, ["index"]),
+      attackWith(byFifo, ["index"]),
+    ]);
+  });
 });
 
 describe("a git directory in which git waits for ever", () => {
@@ -108,25 +131,13 @@ describe("a git directory in which git waits for ever", () => {
     ],
     ["the list of known commits is a FIFO", "rm sanddune-known-commits; mkfifo sanddune-known-commits"],
   ];
-  const setTrap = async (trap: string) => {
+
+  it.each(TRAPS)("%s: commands without a time limit come to an end, and so does close()", async (_, trap) => {
     const cwd = temporaryRepository();
     const sandbox = await openSandbox(cwd);
     await playIn(sandbox, { commit: "One" });
     await ending(sandbox.exec(`cd /sanddune/git; ${trap}`, { timeoutMs: 3000 }));
-    return { cwd, sandbox };
-  };
-
-  it.each(TRAPS)(
-    "%s: a command that has no time limit of its own comes to an end nevertheless",
-    async (_, trap) => {
-      const { cwd, sandbox } = await setTrap(trap);
-      await ending(sandbox.exec("true"));
-      expect(subjects(cwd, BRANCH)).toEqual(["One", "Initial commit"]);
-    },
-  );
-
-  it.each(TRAPS)("%s: close() comes to an end", async (_, trap) => {
-    const { cwd, sandbox } = await setTrap(trap);
+    await ending(sandbox.exec("true"));
     expect(await ending(sandbox.close())).toMatchObject({ warnings: expect.any(Array) });
     expect(subjects(cwd, BRANCH)).toEqual(["One", "Initial commit"]);
   });

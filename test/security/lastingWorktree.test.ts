@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { createSandbox, createWorktree, scripted } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
+import { describeWith, needsRuntimes } from "../helpers/runtimes.ts";
 import { startScene } from "../integration/interactiveScenes.ts";
 import {
   BRANCH,
@@ -17,6 +17,8 @@ import {
   subjects,
 } from "./lasting.ts";
 import { shell } from "./support.ts";
+
+needsRuntimes("bubblewrap");
 
 describeWith(["bubblewrap"], "sandboxes over one worktree", () => {
   it("do not take each other's commits off the branch when they are closed", async () => {

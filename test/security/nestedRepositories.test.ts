@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { readdirSync, renameSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
@@ -32,16 +32,19 @@ const status = (cwd: string): void => {
 };
 
 const DISGUISES: [string, (fire: string) => string][] = [
-  ["a plain directory", (fire) => plant("sub", fire)],
-  ["a directory whose name is no UTF-8", (fire) => plant("sub\\377", fire)],
-  ["a directory whose name has a newline", (fire) => plant("sub\\nx", fire)],
-  ["a directory that is called like sanddune's own", (fire) => plant(".sanddune/sub", fire)],
-  ["a directory deep down", (fire) => plant(`${"deep/".repeat(50)}sub`, fire)],
   [
-    "a directory whose new name is taken",
-    (fire) => `${plant("sub", fire)}
-mkdir -p "$d/.git.\${SANDDUNE_SANDBOX%%-recovery}/x" "$d/.git.sanddune-\${SANDDUNE_SANDBOX#sanddune-}/x"`,
+    "directories of all kinds",
+    (fire) =>
+      [
+        plant("sub", fire),
+        plant("sub\\377", fire),
+        plant("sub\\nx", fire),
+        plant(`${"deep/".repeat(50)}sub`, fire),
+        plant("taken", fire),
+        `mkdir -p "$d/.git.\${SANDDUNE_SANDBOX%%-recovery}/x" "$d/.git.sanddune-\${SANDDUNE_SANDBOX#sanddune-}/x"`,
+      ].join("\n"),
   ],
+  ["a directory that is called like sanddune's own", (fire) => plant(".sanddune/sub", fire)],
   [
     "several, of which the first cannot be renamed",
     (fire) => `${plant("a", fire)}
@@ -61,15 +64,19 @@ describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
   });
 
   it.each(DISGUISES)("%s does not run for the user in the checkout of a head run", async (_, script) => {
-    const main = temporaryRepository();
+    const { cwd, fire, fired } = prepare();
+    await play(cwd, [shell(script(fire))]).catch(() => undefined);
+    status(cwd);
+    expect(fired()).toEqual([]);
+  });
+
+  it("a linked worktree of the user's does not run for the user after a head run there", async () => {
     const linked = join(temporaryDirectory(), "linked");
-    git(main, "worktree", "add", "--quiet", "-b", "linked", linked);
-    for (const checkout of [main, linked]) {
-      const { cwd, fire, fired } = prepare(checkout);
-      await play(cwd, [shell(script(fire))]).catch(() => undefined);
-      status(cwd);
-      expect(fired()).toEqual([]);
-    }
+    git(temporaryRepository(), "worktree", "add", "--quiet", "-b", "linked", linked);
+    const { cwd, fire, fired } = prepare(linked);
+    await play(cwd, [shell(plant("sub", fire))]);
+    status(cwd);
+    expect(fired()).toEqual([]);
   });
 
   it("a checkout does not run while the agent is still at work, when the user's editor asks for the status", async () => {
@@ -103,31 +110,29 @@ describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
 });
 
 describeWith(["bubblewrap"], "a checkout path that looks like a pattern", () => {
-  it.each(["brackets[1]", "star*star", "question?", "back\\slash"])(
-    "%j hides neither the agent's repositories nor shows the host's .git",
-    async (name) => {
-      const cwd = join(temporaryDirectory(), name);
-      renameSync(temporaryRepository(), cwd);
-      const { fire, fired } = prepare(cwd);
-      git(cwd, "config", "http.extraheader", "AUTHORIZATION: s3cr3t");
-      const result = await play(cwd, [
-        shell(
-          "grep -r s3cr3t .git > leak.txt",
-          plant("star", fire),
-          plant("question", fire),
-          plant("sub", fire),
-        ),
-        { commit: "Work" },
-      ]);
-      status(cwd);
-      expect(fired()).toEqual([]);
-      expect(git(cwd, "show", `${result.branch}:leak.txt`)).toBe("");
-      const kept = await play(cwd, [shell("echo open > open.txt")], { branchStrategy: STRATEGIES.branch });
-      expect(
-        git(kept.preservedWorktreePath as string, "status", "--porcelain", "--ignore-submodules=all"),
-      ).toBe("?? open.txt");
-    },
-  );
+  it("hides neither the agent's repositories nor shows the host's .git", async () => {
+    const cwd = join(temporaryDirectory(), "brackets[1]", "star*star", "question?", "back\\slash");
+    mkdirSync(dirname(cwd), { recursive: true });
+    renameSync(temporaryRepository(), cwd);
+    const { fire, fired } = prepare(cwd);
+    git(cwd, "config", "http.extraheader", "AUTHORIZATION: s3cr3t");
+    const result = await play(cwd, [
+      shell(
+        "grep -r s3cr3t .git > leak.txt",
+        plant("star", fire),
+        plant("question", fire),
+        plant("sub", fire),
+      ),
+      { commit: "Work" },
+    ]);
+    status(cwd);
+    expect(fired()).toEqual([]);
+    expect(git(cwd, "show", `${result.branch}:leak.txt`)).toBe("");
+    const kept = await play(cwd, [shell("echo open > open.txt")], { branchStrategy: STRATEGIES.branch });
+    expect(
+      git(kept.preservedWorktreePath as string, "status", "--porcelain", "--ignore-submodules=all"),
+    ).toBe("?? open.txt");
+  });
 });
 
 describeWith(["bubblewrap"], "the user's own submodules", () => {
@@ -168,14 +173,16 @@ describeWith(["bubblewrap"], "the user's own submodules", () => {
   });
 });
 
-it("an isolated run over a kept worktree with repositories of an agent's runs nothing of theirs", async () => {
-  const { cwd, fire, fired } = prepare();
-  const options = { branchStrategy: STRATEGIES.branch };
-  await play(cwd, [shell(plant("sub\\377", fire)), shell("echo open > open.txt")], options);
-  const next = await play(cwd, [shell("echo more >> open.txt")], {
-    ...options,
-    sandbox: SANDBOXES.isolated(),
+describeWith(["bubblewrap"], "an isolated run over a kept worktree", () => {
+  it("runs nothing of the repositories that an agent has made in it", async () => {
+    const { cwd, fire, fired } = prepare();
+    const options = { branchStrategy: STRATEGIES.branch };
+    await play(cwd, [shell(plant("sub\\377", fire)), shell("echo open > open.txt")], options);
+    const next = await play(cwd, [shell("echo more >> open.txt")], {
+      ...options,
+      sandbox: SANDBOXES.isolated(),
+    });
+    status(next.preservedWorktreePath as string);
+    expect(fired()).toEqual([]);
   });
-  status(next.preservedWorktreePath as string);
-  expect(fired()).toEqual([]);
 });

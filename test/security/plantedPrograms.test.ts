@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { runCli } from "../cli/callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent } from "../cli/fixtures.ts";
-import { runCli } from "../cli/startCli.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 

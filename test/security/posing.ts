@@ -1,3 +1,6 @@
+import * as Effect from "effect/Effect";
+import { AgentInvoker, liveAgentInvoker } from "../../src/engine/agentInvoker.ts";
+import { type IterationLoop, runIterations } from "../../src/engine/iterationLoop.ts";
 import {
   type AgentProvider,
   claudeCode,
@@ -9,7 +12,10 @@ import {
   type RunResult,
   run,
 } from "../../src/index.ts";
-import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { runAtBoundary } from "../../src/process/boundary.ts";
+import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { loopOf, type Observed } from "../engine/loops.ts";
 
 export const AGENTS = {
   claude: () => claudeCode("m"),
@@ -67,6 +73,7 @@ export const IN_PROJECT = `P="$HOME/.claude/projects/-x"; mkdir -p "$P"; cd "$P"
 export const claudeSession = (sessionId: string, ...lines: readonly string[]): string =>
   [print(begins(sessionId)), `(${IN_PROJECT}`, ...lines, ")", print(SUCCESS)].join("\n");
 
+/** A run, in a sandbox that is a directory unless told otherwise. */
 export const attack = (
   cwd: string,
   agent: AgentProvider,
@@ -74,9 +81,23 @@ export const attack = (
 ): Promise<RunResult> =>
   run({
     agent,
-    sandbox: bubblewrap(),
+    sandbox: testIsolated(),
     prompt: "Work",
     cwd,
     idleTimeoutSeconds: 60,
     ...options,
   } as RunOptions);
+
+/** Has an agent work in a sandbox that is there, as a run does once it has one. */
+export const invoke = async (
+  sandbox: SandboxHandle,
+  agent: AgentProvider,
+  overrides: Partial<IterationLoop> = {},
+): Promise<Observed> => {
+  const { loop, observed } = loopOf({
+    ...{ agent, sandbox, cwd: sandbox.worktreePath, completionSignals: [], idleTimeoutMs: 60_000 },
+    ...overrides,
+  });
+  await runAtBoundary(Effect.provideService(runIterations(loop), AgentInvoker, liveAgentInvoker));
+  return observed;
+};

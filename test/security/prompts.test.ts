@@ -1,10 +1,19 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command, type RunOptions, type RunResult, run } from "../../src/index.ts";
+import { runAtBoundary } from "../../src/process/boundary.ts";
+import { expandPrompt } from "../../src/prompt/expandPrompt.ts";
+import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
+import { type PromptArgs, substituteArguments } from "../../src/prompt/resolvePrompt.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
+import { openBindMount, openIsolated } from "../sandboxes/openSandbox.ts";
 import { failureOf, SANDBOXES, type SandboxName, STRATEGIES } from "./support.ts";
 
 /** Prints the prompt, then the names of all files around it: what a value or an output has made would be there. */
@@ -29,8 +38,6 @@ const start = (
   } as RunOptions);
 };
 
-const BOTH = ["bubblewrap", "isolated"] as const;
-
 const VALUES: [string, string][] = [
   ["a shell expression", "!`touch canary`"],
   ["a shell expression over several lines", "\n!`touch canary`\n"],
@@ -49,97 +56,24 @@ const VALUES: [string, string][] = [
   ["100 KB", "some 'quoted' $(touch canary) text; ".repeat(2800)],
 ];
 
-describe.each(BOTH)("on %s, a prompt argument is text and nothing else:", (name) => {
-  it.each(VALUES)("%s", async (_, value) => {
-    const { stdout, warnings } = await start(
-      name,
-      `{{V}}|!\`printf '%s' {{V}}\`|!\`printf '%s' "{{V}}"\`|!\`printf '%s' '{{V}}'\`|!\`printf '%s' "$(printf '%s.' {{V}})"\``,
-      { promptArgs: { V: value, OTHER: "never" } },
-    );
-    const printed = value.replace(/\n+$/, "");
-    expect(stdout).toBe(`${[value, printed, printed, printed, `${value}.`].join("|")}${FILES}`);
-    expect(warnings).toEqual([expect.stringMatching(/OTHER/)]);
-  });
+const IN_EVERY_CONTEXT = `{{V}}|!\`printf '%s' {{V}}\`|!\`printf '%s' "{{V}}"\`|!\`printf '%s' '{{V}}'\`|!\`printf '%s' "$(printf '%s.' {{V}})"\``;
 
-  it("a NUL byte stays in the text, and is refused for an expression by name before anything is created", async () => {
-    const inText = await start(name, "[{{V}}]", { promptArgs: { V: "a\0b" } });
-    expect(inText.stdout).toBe(`[a\0b]${FILES}`);
-    const cwd = temporaryRepository();
-    const error = await failureOf(start(name, "!`echo {{V}}`", { cwd, promptArgs: { V: "a\0b" } }));
-    expect(error.message).toMatch(/\{\{V\}\}|\bV\b/);
-    expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
-  });
+const inEveryContext = (value: string): string => {
+  const printed = value.replace(/\n+$/, "");
+  return [value, printed, printed, printed, `${value}.`].join("|");
+};
 
-  it("a value that is too long for an expression is refused by name before anything is created", async () => {
-    const cwd = temporaryRepository();
-    const error = await failureOf(
-      start(name, "!`echo {{V}}`", { cwd, promptArgs: { V: "x".repeat(1_000_000) } }),
-    );
-    expect(error.message).toMatch(/\{\{V\}\}|\bV\b/);
-    expect(error.message.length).toBeLessThan(5000);
-    expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
-  });
-});
+const OUTPUTS: [string, string][] = [
+  ["an argument", "{{V}} {{MISSING}} {{SOURCE_BRANCH}}"],
+  ["an expression", "!`touch canary`"],
+  ["an escaped marker", "\\{{V}} \\!`touch canary`"],
+  ["code", "$(touch canary) '; touch canary"],
+  ["what changes a replacement", "$& $1 $` $$"],
+  ["other characters", "ünï 🏜 \u2028 \u001b[31m"],
+  ["empty lines before text", `${"\n".repeat(300)}end`],
+];
 
-describe.each(BOTH)("on %s, what an expression prints is text and nothing else:", (name) => {
-  it.each<[string, string]>([
-    ["an argument", "{{V}} {{MISSING}} {{SOURCE_BRANCH}}"],
-    ["an expression", "!`touch canary`"],
-    ["an escaped marker", "\\{{V}} \\!`touch canary`"],
-    ["code", "$(touch canary) '; touch canary"],
-    ["what changes a replacement", "$& $1 $` $$"],
-    ["other characters", "ünï 🏜 \u2028 \u001b[31m"],
-    ["empty lines before text", `${"\n".repeat(300)}end`],
-  ])("%s", async (_, printed) => {
-    const cwd = temporaryRepository();
-    writeFileSync(join(cwd, "README.md"), printed);
-    git(cwd, "commit", "--quiet", "--all", "-m", "Print this");
-    const { stdout } = await start(name, "{{V}} !`cat README.md`", { cwd, promptArgs: { V: "value" } });
-    expect(stdout).toBe(`value ${printed}${FILES}`);
-  });
-
-  it("two outputs make no marker together", async () => {
-    const { stdout } = await start(
-      name,
-      "!`printf '{{'`!`printf 'SOURCE_BRANCH}}!'`!`printf '\\140touch canary\\140'`",
-    );
-    expect(stdout).toBe(`{{SOURCE_BRANCH}}!\`touch canary\`${FILES}`);
-  });
-});
-
-it("an output of many empty lines does not hold up the host", async () => {
-  const lines = 200_000;
-  const { stdout } = await start("bubblewrap", `!\`head -c ${lines} /dev/zero | tr '\\0' '\\n'; echo end\``, {
-    agent: command("wc -l"),
-  });
-  expect(Number(stdout)).toBe(lines);
-});
-
-it("output with Windows line ends is not cut without a word", async () => {
-  const lines = 400_000;
-  const ended = await start("bubblewrap", `!\`yes "$(printf 'x\\r')" | head -n ${lines}\``, {
-    agent: command("wc -l"),
-  }).then(
-    ({ stdout }) => ({ lines: Number(stdout) + 1 }),
-    (error: Error) => ({ error: error.name }),
-  );
-  expect([{ lines }, { error: "PromptExpansionError" }]).toContainEqual(ended);
-});
-
-it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
-  "the key %s is missing unless it is given, and is then one like any other",
-  async (key) => {
-    const template = `{{${key}}} !\`echo {{${key}}}\``;
-    expect(await failureOf(start("bubblewrap", template))).toMatchObject({
-      name: "MissingPromptArgumentError",
-      keys: [key],
-    });
-    const promptArgs = JSON.parse(`{"${key}":"given"}`);
-    expect((await start("bubblewrap", template, { promptArgs })).stdout).toBe(`given given${FILES}`);
-  },
-);
-
-/** Processes of this machine, in whatever sandbox, that have a word on their command line. */
+/** Command lines of processes on this machine, in whatever sandbox, that have a word in them. */
 const running = (word: string): string[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -152,39 +86,131 @@ const running = (word: string): string[] =>
     });
 
 const uniqueSleep = () => `sleep 1000.${process.hrtime.bigint()}`;
+const isRunning = (sleep: string): boolean => running(sleep.slice("sleep ".length)).length > 0;
 
-describe.each(BOTH)("on %s, an expression", (name) => {
-  it.each([
-    ["hangs and ignores signals", (sleep: string) => `trap '' TERM INT HUP; ${sleep}; ${sleep}`],
-    ["leaves the hanging to a child of its own", (sleep: string) => `setsid ${sleep} & wait`],
-    ["has another one hang beside it", (sleep: string) => `tail -f /dev/null & ${sleep}`],
-  ])("that %s is killed, and ends the run", async (_, expressionWith) => {
-    const cwd = temporaryRepository();
-    const sleep = uniqueSleep();
-    const error = await failureOf(
-      start(name, `!\`${expressionWith(sleep)}\``, { cwd, timeouts: { promptExpansionMs: 1500 } }),
+interface Place {
+  readonly handle: SandboxHandle;
+  /** The sandbox's worktree, on the host. */
+  readonly worktree: string;
+}
+
+const describeExpansion = (open: () => Promise<Place>): void => {
+  let place: Place;
+  beforeAll(async () => {
+    place = await open();
+  });
+  afterAll(() => place.handle.close());
+
+  /** What an agent in this sandbox would get to read. */
+  const expand = (template: string, args: PromptArgs = {}, timeoutMs = 30_000): Promise<string> => {
+    const unresolved = { promptFile: "prompt.md", template: parseTemplate(template) };
+    const prompt = substituteArguments(unresolved, args, { SOURCE_BRANCH: "agent/work" });
+    const { handle } = place;
+    const redactCaptured = (text: string) => text;
+    return runAtBoundary(
+      expandPrompt(prompt, { sandbox: handle, cwd: handle.worktreePath, timeoutMs, redactCaptured }),
     );
-    expect(error).toMatchObject({ name: "PromptExpansionError", expression: expressionWith(sleep) });
-    expect(running(sleep.slice("sleep ".length))).toEqual([]);
-    expect(leftovers(cwd)).toEqual([]);
+  };
+
+  describe("a prompt argument is text and nothing else:", () => {
+    it.each(VALUES)("%s", async (_, value) => {
+      expect(await expand(IN_EVERY_CONTEXT, { V: value, OTHER: "never" })).toBe(inEveryContext(value));
+      expect(readdirSync(place.worktree)).not.toContain("canary");
+    });
+
+    it.each(["constructor", "__proto__", "toString", "hasOwnProperty"])(
+      "one that is called %s is one like any other",
+      async (key) => {
+        const given = JSON.parse(`{"${key}":"given"}`);
+        expect(await expand(`{{${key}}} !\`echo {{${key}}}\``, given)).toBe("given given");
+      },
+    );
+  });
+
+  describe("what an expression prints is text and nothing else:", () => {
+    it.each(OUTPUTS)("%s", async (_, printed) => {
+      writeFileSync(join(place.worktree, "printed"), printed);
+      expect(await expand("{{V}} !`cat printed`", { V: "value" })).toBe(`value ${printed}`);
+      expect(readdirSync(place.worktree)).toEqual(["printed"]);
+    });
+
+    it("two outputs make no marker together", async () => {
+      const template = "!`printf '{{'`!`printf 'SOURCE_BRANCH}}!'`!`printf '\\140touch canary\\140'`";
+      expect(await expand(template)).toBe("{{SOURCE_BRANCH}}!`touch canary`");
+    });
+
+    it("many empty lines do not hold up the host", async () => {
+      const lines = 200_000;
+      const text = await expand(`!\`head -c ${lines} /dev/zero | tr '\\0' '\\n'; echo end\``);
+      expect(text).toBe(`${"\n".repeat(lines)}end`);
+    });
+
+    it("Windows line ends do not have it cut without a word", async () => {
+      const lines = 400_000;
+      const ended = await expand(`!\`yes "$(printf 'x\\r')" | head -n ${lines}\``).then(
+        (text) => ({ lines: text.split("\n").length }),
+        (error: Error) => ({ error: error.name }),
+      );
+      expect([{ lines }, { error: "PromptExpansionError" }]).toContainEqual(ended);
+    });
+  });
+
+  it("an expression that takes too long is killed, with all that it has started", async () => {
+    const sleeps = [uniqueSleep(), uniqueSleep(), uniqueSleep()] as const;
+    const expressions = [
+      `trap '' TERM INT HUP; ${sleeps[0]}; ${sleeps[0]}`,
+      `setsid ${sleeps[1]} & wait`,
+      `tail -f /dev/null & ${sleeps[2]}`,
+    ];
+    const expanding = expressions.map((expression) => failureOf(expand(`!\`${expression}\``, {}, 1000)));
+    for (const [index, error] of (await Promise.all(expanding)).entries()) {
+      expect(error).toMatchObject({ name: "PromptExpansionError", expression: expressions[index] });
+    }
+    expect(sleeps.filter(isRunning)).toEqual([]);
   });
 
   it.each([
-    ["100 MB in lines", "yes | head -c 100000000"],
-    ["100 MB in one line", "head -c 100000000 /dev/zero | tr '\\0' x"],
+    ["too much, in lines", "yes | head -c 3000000"],
     ["100 MB of NUL bytes", "head -c 100000000 /dev/zero"],
     ["forever, in lines", "yes"],
     ["forever, in one line", "tr '\\0' x < /dev/zero"],
     ["forever, to both streams", "yes >&2 & yes"],
-  ])("that prints %s is stopped, and the error names it", async (_, expression) => {
-    const cwd = temporaryRepository();
-    const error = await failureOf(start(name, `!\`${expression}\``, { cwd }));
+  ])("an expression that prints %s is stopped, and the error names it", async (_, expression) => {
+    const error = await failureOf(expand(`!\`${expression}\``));
     expect(error).toMatchObject({ name: "PromptExpansionError", expression });
     expect(error.message.length).toBeLessThan(10_000);
-    expect(leftovers(cwd)).toEqual([]);
+  });
+};
+
+describe("in an isolated sandbox", () => {
+  describeExpansion(async () => {
+    const handle = await openIsolated(testIsolated());
+    return { handle, worktree: handle.worktreePath };
+  });
+});
+
+describeWith(["bubblewrap"], "in bubblewrap", () => {
+  describeExpansion(async () => {
+    const { sandbox, worktree } = await openBindMount(bubblewrap());
+    return { handle: sandbox, worktree };
+  });
+});
+
+const describeRuns = (name: SandboxName): void => {
+  it("gives the agent a prompt in which values and outputs are text", async () => {
+    const values = VALUES.filter(([what]) => what !== "100 KB");
+    const keys = values.map((_, index) => `V${index}`);
+    const template = [...keys.map((key) => `{{${key}}} !\`printf '%s.' {{${key}}}\``), "!`cat README.md`"];
+    const promptArgs = Object.fromEntries(values.map(([, value], index) => [`V${index}`, value]));
+    const { stdout, warnings } = await start(name, template.join("|"), {
+      promptArgs: { ...promptArgs, OTHER: "never" },
+    });
+    const expected = [...values.map(([, value]) => `${value} ${value}.`), "# Fixture"];
+    expect(stdout).toBe(`${expected.join("|")}${FILES}`);
+    expect(warnings).toEqual([expect.stringMatching(/OTHER/)]);
   });
 
-  it("that runs when the run is aborted is killed, and the agent does not start", async () => {
+  it("that is aborted while an expression runs kills it, and does not start the agent", async () => {
     const cwd = temporaryRepository();
     const sleep = uniqueSleep();
     const controller = new AbortController();
@@ -201,10 +227,38 @@ describe.each(BOTH)("on %s, an expression", (name) => {
         },
       },
     }).catch((error: unknown) => error);
-    await waitFor(() => running(sleep.slice("sleep ".length)).length > 0);
+    await waitFor(() => isRunning(sleep));
     controller.abort(reason);
     expect(await ended).toBe(reason);
-    expect(running(sleep.slice("sleep ".length))).toEqual([]);
+    expect(isRunning(sleep)).toBe(false);
     expect(existsSync(started)).toBe(false);
   });
+
+  it("that an expression has ended leaves nothing", async () => {
+    const cwd = temporaryRepository();
+    const error = await failureOf(start(name, "!`yes`", { cwd }));
+    expect(error).toMatchObject({ name: "PromptExpansionError", expression: "yes" });
+    expect(leftovers(cwd)).toEqual([]);
+  });
+};
+
+describe("a run in an isolated sandbox", () => describeRuns("isolated"));
+describeWith(["bubblewrap"], "a run in bubblewrap", () => describeRuns("bubblewrap"));
+
+it("a NUL byte stays in the text, and is refused for an expression by name before anything is created", async () => {
+  const inText = await start("isolated", "[{{V}}]", { promptArgs: { V: "a\0b" } });
+  expect(inText.stdout).toBe(`[a\0b]${FILES}`);
+  const cwd = temporaryRepository();
+  const error = await failureOf(start("isolated", "!`echo {{V}}`", { cwd, promptArgs: { V: "a\0b" } }));
+  expect(error.message).toMatch(/\{\{V\}\}|\bV\b/);
+  expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
+});
+
+it("a value that is too long for an expression is refused by name before anything is created", async () => {
+  const cwd = temporaryRepository();
+  const promptArgs = { V: "x".repeat(1_000_000) };
+  const error = await failureOf(start("isolated", "!`echo {{V}}`", { cwd, promptArgs }));
+  expect(error.message).toMatch(/\{\{V\}\}|\bV\b/);
+  expect(error.message.length).toBeLessThan(5000);
+  expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
 });

@@ -3,8 +3,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { runCli } from "../cli/callCli.ts";
 import { ps } from "../cli/hangingRuns.ts";
-import { runCli, startCli } from "../cli/startCli.ts";
+import { startCli } from "../cli/startCli.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 const GOOD = "20000101-000000-aaaaaa";

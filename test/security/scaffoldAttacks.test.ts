@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { runCli } from "../cli/callCli.ts";
 import { ENGINES, freshImageName, hasImage, labelledFrom, repositoryWith } from "../cli/imageScenes.ts";
-import { runCli } from "../cli/startCli.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { canaries } from "./lasting.ts";
@@ -42,17 +42,22 @@ const SANDBOXES = [
 ] as const;
 
 for (const { runtime, flags } of SANDBOXES) {
-  describeWith([runtime], `programs that an agent in ${runtime} leaves on the project's own path`, () => {
-    it("do not run on the host, neither in the same run nor later, if it works in the checkout", async () => {
-      const { fire, fired } = canaries();
-      const cwd = projectWith(plantPrograms(fire));
-      expect(await npx(cwd, ["run", ...AGENT, ...flags, "--head"])).toMatchObject({ exitCode: 0 });
-      expect(existsSync(join(cwd, "node_modules/.bin/git"))).toBe(true);
-      expect(fired()).toEqual([]);
-      for (const command of EVERYDAY) await npx(cwd, command);
-      expect(fired()).toEqual([]);
-    });
-  });
+  // `sanddune doctor` tries bubblewrap out.
+  describeWith(
+    [runtime, "bubblewrap"],
+    `programs that an agent in ${runtime} leaves on the project's own path`,
+    () => {
+      it("do not run on the host, neither in the same run nor later, if it works in the checkout", async () => {
+        const { fire, fired } = canaries();
+        const cwd = projectWith(plantPrograms(fire));
+        expect(await npx(cwd, ["run", ...AGENT, ...flags, "--head"])).toMatchObject({ exitCode: 0 });
+        expect(existsSync(join(cwd, "node_modules/.bin/git"))).toBe(true);
+        expect(fired()).toEqual([]);
+        for (const command of EVERYDAY) await npx(cwd, command);
+        expect(fired()).toEqual([]);
+      });
+    },
+  );
 }
 
 describeWith(["bubblewrap"], "programs that an agent commits to the project's own path", () => {
@@ -70,18 +75,20 @@ describeWith(["bubblewrap"], "programs that an agent commits to the project's ow
   });
 });
 
-it("programs of the checkout around a repository do not run, either", async () => {
-  const { fire, fired } = canaries();
-  const outer = projectWith("");
-  execFileSync("sh", ["-c", plantPrograms(fire)], { cwd: outer });
-  const inner = join(outer, "packages/inner");
-  mkdirSync(inner, { recursive: true });
-  git(inner, "init", "--quiet", "--initial-branch=main");
-  const identity = ["-c", "user.name=Dev", "-c", "user.email=dev@example.com"];
-  git(inner, ...identity, "commit", "--quiet", "--allow-empty", "-m", "Begin");
-  const PATH = `${join(outer, "node_modules/.bin")}:${process.env["PATH"]}`;
-  for (const command of EVERYDAY) await runCli(command, { cwd: inner, env: { PATH } });
-  expect(fired()).toEqual([]);
+describeWith(["bubblewrap"], "a repository within a checkout", () => {
+  it("programs of the checkout around a repository do not run, either", async () => {
+    const { fire, fired } = canaries();
+    const outer = projectWith("");
+    execFileSync("sh", ["-c", plantPrograms(fire)], { cwd: outer });
+    const inner = join(outer, "packages/inner");
+    mkdirSync(inner, { recursive: true });
+    git(inner, "init", "--quiet", "--initial-branch=main");
+    const identity = ["-c", "user.name=Dev", "-c", "user.email=dev@example.com"];
+    git(inner, ...identity, "commit", "--quiet", "--allow-empty", "-m", "Begin");
+    const PATH = `${join(outer, "node_modules/.bin")}:${process.env["PATH"]}`;
+    for (const command of EVERYDAY) await runCli(command, { cwd: inner, env: { PATH } });
+    expect(fired()).toEqual([]);
+  });
 });
 
 describeWith(["bubblewrap"], "a config file that came with a commit", () => {

@@ -6,6 +6,7 @@ import { sandboxFlags } from "../cli/hangingRuns.ts";
 import { makeSuite, recordOf, runScenarios, sh, spec } from "../cli/scenarioSuites.ts";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
 import { formsIn, SECRET } from "./traces.ts";
 
@@ -24,57 +25,63 @@ const told = (script: string, parts: Partial<ScenarioSpec> = {}): ScenarioSpec =
 const HOSTILE =
   "\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[2J\\202\\233]]>--></pre></td></system-out></testcase><script>alert(1)</script><img src=x onerror=alert(1)>`|[x](javascript:alert(1))@everyone&amp;";
 
-test("What an agent prints, and calls its files, steers neither a terminal nor a page", async () => {
-  const hostile = told(
-    `printf '${HOSTILE}\\n'; printf '${HOSTILE}\\n' >&2; git init -q
+describeWith(["bubblewrap", "tmux"], "At a terminal", () => {
+  test("What an agent prints, and calls its files, steers neither a terminal nor a page", async () => {
+    const hostile = told(
+      `printf '${HOSTILE}\\n'; printf '${HOSTILE}\\n' >&2; git init -q
 touch "$(printf '\\033]0;owned\\007<script>alert(1)</script>')"; printf '${HOSTILE}' > out.txt; exit 7`,
-    {
-      assertions: [
-        { git_clean: true },
-        { file_contains: { path: "out.txt", substr: "none" } },
-        { cmd_zero: ["sh", "-c", "cat out.txt; exit 1"] },
-      ],
-    },
-  );
-  const cwd = makeSuite({ pages: { hostile } });
-  const command = [
-    "node",
-    builtCli(),
-    "scenario",
-    "run",
-    ...FLAGS.map((flag) => `'${flag}'`),
-    ...REPORT_FLAGS,
-  ];
-  const terminal = startTerminal(command.join(" "), { cwd, columns: 200, rows: 50 });
-  expect(await terminal.ended()).toBe(1);
-  expect(terminal.history()).toContain("\\u001b]0;owned");
-  expect(terminal.bytes()).not.toMatch(/\u001b\](0|52);|\u001b\[2J/);
-  expect(terminal.title()).not.toContain("owned");
-  expect(terminal.clipboard()).toBe("");
-  const [html = "", junit = "", markdown = ""] = REPORTS.map((file) => readFileSync(join(cwd, file), "utf8"));
-  for (const report of [html, junit, markdown]) {
-    expect(report).toContain("owned");
-    expect(report).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
-    expect(report).not.toMatch(/<(script>alert|img )/);
-  }
-  expect(html).not.toContain("]]>--></pre>");
-  expect(junit.match(/<\/testcase>/g)).toHaveLength(1);
-  expect(markdown).not.toMatch(/\[x\]\(javascript:|(?<!\\)@everyone/);
-  expect(readdirSync(join(cwd, "runs/hostile")).join()).toMatch(/^[\dTZ-]+\.json$/);
+      {
+        assertions: [
+          { git_clean: true },
+          { file_contains: { path: "out.txt", substr: "none" } },
+          { cmd_zero: ["sh", "-c", "cat out.txt; exit 1"] },
+        ],
+      },
+    );
+    const cwd = makeSuite({ pages: { hostile } });
+    const command = [
+      "node",
+      builtCli(),
+      "scenario",
+      "run",
+      ...FLAGS.map((flag) => `'${flag}'`),
+      ...REPORT_FLAGS,
+    ];
+    const terminal = startTerminal(command.join(" "), { cwd, columns: 200, rows: 50 });
+    expect(await terminal.ended()).toBe(1);
+    expect(terminal.history()).toContain("\\u001b]0;owned");
+    expect(terminal.bytes()).not.toMatch(/\u001b\](0|52);|\u001b\[2J/);
+    expect(terminal.title()).not.toContain("owned");
+    expect(terminal.clipboard()).toBe("");
+    const [html = "", junit = "", markdown = ""] = REPORTS.map((file) =>
+      readFileSync(join(cwd, file), "utf8"),
+    );
+    for (const report of [html, junit, markdown]) {
+      expect(report).toContain("owned");
+      expect(report).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/);
+      expect(report).not.toMatch(/<(script>alert|img )/);
+    }
+    expect(html).not.toContain("]]>--></pre>");
+    expect(junit.match(/<\/testcase>/g)).toHaveLength(1);
+    expect(markdown).not.toMatch(/\[x\]\(javascript:|(?<!\\)@everyone/);
+    expect(readdirSync(join(cwd, "runs/hostile")).join()).toMatch(/^[\dTZ-]+\.json$/);
+  });
 });
 
-test("However much is printed, a record stays small", async () => {
-  const flood = spec({
-    steps: [sh("head -c 100000000 /dev/zero | tr '\\0' x; head -c 1000000 /dev/zero >&2")],
+describeWith(["bubblewrap"], "Much output", () => {
+  test("However much is printed, a record stays small", async () => {
+    const flood = spec({
+      steps: [sh("head -c 100000000 /dev/zero | tr '\\0' x; head -c 1000000 /dev/zero >&2")],
+    });
+    const lines = told("yes 'a line that says nothing' | head -n 1000000");
+    const cwd = makeSuite({ pages: { flood, lines } });
+    expect(await runScenarios(cwd, ["--runnable=any", ...FLAGS.slice(1)])).toMatchObject({ exitCode: 0 });
+    for (const id of ["flood", "lines"]) {
+      const [name = ""] = readdirSync(join(cwd, "runs", id));
+      expect(statSync(join(cwd, "runs", id, name)).size).toBeLessThan(MAX_RECORD_BYTES);
+      expect(recordOf(cwd, id).result).toBe("passing");
+    }
   });
-  const lines = told("yes 'a line that says nothing' | head -n 1000000");
-  const cwd = makeSuite({ pages: { flood, lines } });
-  expect(await runScenarios(cwd, ["--runnable=any", ...FLAGS.slice(1)])).toMatchObject({ exitCode: 0 });
-  for (const id of ["flood", "lines"]) {
-    const [name = ""] = readdirSync(join(cwd, "runs", id));
-    expect(statSync(join(cwd, "runs", id, name)).size).toBeLessThan(MAX_RECORD_BYTES);
-    expect(recordOf(cwd, id).result).toBe("passing");
-  }
 });
 
 /** Prints the secret in all forms. */
@@ -119,41 +126,43 @@ test("A long key that is printed again and again, and cut off in its middle, is 
   expect(record).not.toContain("k498-k499-");
 });
 
-test("Secrets of an agent are in no record and in no report, in whatever form it gives them away", async () => {
-  const pages = {
-    prints: told(`{ ${PRINTS_ALL}\n} | tee out.txt; { ${PRINTS_ALL}\n} >&2`, {
-      assertions: [
-        { file_contains: { path: "out.txt", substr: "none" } },
-        { cmd_zero: ["sh", "-c", "cat out.txt out.txt >&2; exit 1"] },
-        { git_clean: true },
-      ],
-    }),
-    "cut-output": told(PRINTS_CUT),
-    // Details show 300 characters, from the beginning of a file, and from the end of what is printed.
-    "cut-details": told(`{ ${pad(285, "y")}; printf %s "$THE_TOKEN"; ${pad(285, "z")}; } > out.txt`, {
-      assertions: [
-        { file_contains: { path: "out.txt", substr: "none" } },
-        { file_matches: { path: "out.txt", regex: "none" } },
-        { cmd_zero: ["sh", "-c", "cat out.txt; exit 1"] },
-      ],
-    }),
-  };
-  const cwd = makeSuite({ pages, files: { ".sanddune/.env": `THE_TOKEN='${SECRET}'\n` } });
-  const { exitCode, stdout, stderr } = await runScenarios(cwd, [
-    ...FLAGS,
-    ...REPORT_FLAGS,
-    "--read-only-path",
-    join(process.execPath, "../.."),
-    "--path",
-    `${join(process.execPath, "..")}:/usr/bin:/bin`,
-  ]);
-  expect(exitCode).toBe(1);
-  const texts = {
-    stdout,
-    stderr,
-    ...Object.fromEntries(REPORTS.map((file) => [file, readFileSync(join(cwd, file), "utf8")])),
-    ...Object.fromEntries(Object.keys(pages).map((id) => [id, JSON.stringify(recordOf(cwd, id))])),
-  };
-  expect(texts.stdout + JSON.stringify(recordOf(cwd, "prints"))).toContain("[redacted THE_TOKEN]");
-  expect(leaksIn(texts)).toEqual([]);
+describeWith(["bubblewrap"], "An agent in bubblewrap", () => {
+  test("Secrets of an agent are in no record and in no report, in whatever form it gives them away", async () => {
+    const pages = {
+      prints: told(`{ ${PRINTS_ALL}\n} | tee out.txt; { ${PRINTS_ALL}\n} >&2`, {
+        assertions: [
+          { file_contains: { path: "out.txt", substr: "none" } },
+          { cmd_zero: ["sh", "-c", "cat out.txt out.txt >&2; exit 1"] },
+          { git_clean: true },
+        ],
+      }),
+      "cut-output": told(PRINTS_CUT),
+      // Details show 300 characters, from the beginning of a file, and from the end of what is printed.
+      "cut-details": told(`{ ${pad(285, "y")}; printf %s "$THE_TOKEN"; ${pad(285, "z")}; } > out.txt`, {
+        assertions: [
+          { file_contains: { path: "out.txt", substr: "none" } },
+          { file_matches: { path: "out.txt", regex: "none" } },
+          { cmd_zero: ["sh", "-c", "cat out.txt; exit 1"] },
+        ],
+      }),
+    };
+    const cwd = makeSuite({ pages, files: { ".sanddune/.env": `THE_TOKEN='${SECRET}'\n` } });
+    const { exitCode, stdout, stderr } = await runScenarios(cwd, [
+      ...FLAGS,
+      ...REPORT_FLAGS,
+      "--read-only-path",
+      join(process.execPath, "../.."),
+      "--path",
+      `${join(process.execPath, "..")}:/usr/bin:/bin`,
+    ]);
+    expect(exitCode).toBe(1);
+    const texts = {
+      stdout,
+      stderr,
+      ...Object.fromEntries(REPORTS.map((file) => [file, readFileSync(join(cwd, file), "utf8")])),
+      ...Object.fromEntries(Object.keys(pages).map((id) => [id, JSON.stringify(recordOf(cwd, id))])),
+    };
+    expect(texts.stdout + JSON.stringify(recordOf(cwd, "prints"))).toContain("[redacted THE_TOKEN]");
+    expect(leaksIn(texts)).toEqual([]);
+  });
 });

@@ -2,7 +2,10 @@ import { describe, expect, it } from "vitest";
 import { command, Output, run, type StandardSchema } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
+import { needsRuntimes } from "../helpers/runtimes.ts";
 import { eventAgent, formsIn, leaksIn, SECRET, tracesOf } from "./traces.ts";
+
+needsRuntimes("bubblewrap");
 
 const anything: StandardSchema = {
   "~standard": { version: 1, vendor: "test", validate: (value) => ({ value }) },

@@ -5,6 +5,7 @@ import { type AgentProvider, type AgentStreamEvent, command, type RunOptions, ru
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxMount, SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -23,21 +24,23 @@ afterEach(() => {
   for (const name of NAMES) delete process.env[name];
 });
 
-it("a declared variable of the host enters the sandbox, and none with a similar name", async () => {
-  for (const name of NAMES) process.env[name] = `host-value-of-${name}`;
-  const cwd = temporaryRepository();
-  await play(
-    cwd,
-    [shell("cat /proc/*/environ | tr '\\0' '\\n' > seen.txt; env >> seen.txt"), { commit: "Report" }],
-    {
-      branchStrategy: STRATEGIES.branch,
-      env: { API_KEY: undefined },
-    },
-  );
-  const seen = git(cwd, "show", "agent/work:seen.txt").split("\n");
-  expect([...new Set(seen.filter((line) => line.includes("host-value-of-")))]).toEqual([
-    "API_KEY=host-value-of-API_KEY",
-  ]);
+describeWith(["bubblewrap"], "in bubblewrap", () => {
+  it("a declared variable of the host enters the sandbox, and none with a similar name", async () => {
+    for (const name of NAMES) process.env[name] = `host-value-of-${name}`;
+    const cwd = temporaryRepository();
+    await play(
+      cwd,
+      [shell("cat /proc/*/environ | tr '\\0' '\\n' > seen.txt; env >> seen.txt"), { commit: "Report" }],
+      {
+        branchStrategy: STRATEGIES.branch,
+        env: { API_KEY: undefined },
+      },
+    );
+    const seen = git(cwd, "show", "agent/work:seen.txt").split("\n");
+    expect([...new Set(seen.filter((line) => line.includes("host-value-of-")))]).toEqual([
+      "API_KEY=host-value-of-API_KEY",
+    ]);
+  });
 });
 
 /** Runs to the end, whichever that is, and gives everything that the run has told. */
@@ -46,7 +49,7 @@ const tracesOfRun = async (agent: AgentProvider, options: Partial<RunOptions> = 
   const events: AgentStreamEvent[] = [];
   const ended = await run({
     agent,
-    sandbox: bubblewrap(),
+    sandbox: testIsolated(),
     cwd,
     prompt: "Work",
     branchStrategy: STRATEGIES.branch,
@@ -66,33 +69,40 @@ const expectRedacted = (traces: Readonly<Record<string, string>>): void => {
 const AS_JSON = `K=$(printf %s "$API_KEY" | sed 's/"/\\\\"/g')`;
 const event = (format: string): string => `${AS_JSON}; printf '${format}\\n' "$K"`;
 
-const SAYINGS: Readonly<Record<string, AgentProvider>> = {
-  "in its text": command('echo "The key is $API_KEY."'),
-  "on stderr": command('echo "The key is $API_KEY." >&2'),
-  "in Base64": command('printf %s "$API_KEY" | base64 -w0'),
-  "in the Base64 of a login": command('printf "user:%s" "$API_KEY" | base64 -w0'),
-  "URL-encoded": command(
-    `printf 'https://host/?k=%s' "$(printf %s "$API_KEY" | sed 's/"/%22/g; s/+/%2B/g; s,/,%2F,g; s/=/%3D/g')"`,
-  ),
-  "in its environment": command("env"),
-  "in a tool call": eventAgent(event('{"type":"toolCall","name":"sh","input":{"c":["curl",{"h":"%s"}]}}')),
-  "in the name of a tool": eventAgent(event('{"type":"toolCall","name":"%s","input":{}}')),
-  "in the id of a tool call": eventAgent(
-    event('{"type":"toolCall","name":"sh","id":"%s","input":"$API_KEY"}'),
-  ),
-  "in a tool result": eventAgent(event('{"type":"toolResult","output":"API_KEY=%s"}')),
-  "in its result": eventAgent(event('{"type":"result","isError":false,"message":"used %s"}')),
-  "in lines that mean nothing": eventAgent('echo "what is $API_KEY"; echo "and $API_KEY" >&2'),
-  "in pieces of text": eventAgent(
-    `for c in $(printf %s "$API_KEY" | sed 's/./& /g'); do printf '{"type":"text","text":"%s"}\\n' "$(printf %s "$c" | sed 's/"/\\\\"/')"; done`,
-  ),
+/** Each in a line of its own, so that each is one place where the secret may be told. */
+const SAYINGS: Readonly<Record<string, string>> = {
+  "in its text": 'echo "The key is $API_KEY."',
+  "on stderr": 'echo "The key is $API_KEY." >&2',
+  "in Base64": 'printf %s "$API_KEY" | base64 -w0; echo',
+  "in the Base64 of a login": 'printf "user:%s" "$API_KEY" | base64 -w0; echo',
+  "URL-encoded": `printf 'https://host/?k=%s\\n' "$(printf %s "$API_KEY" | sed 's/"/%22/g; s/+/%2B/g; s,/,%2F,g; s/=/%3D/g')"`,
+  "in its environment": "env",
 };
 
-describe("an agent that says its secret is not quoted", () => {
-  it.each(Object.entries(SAYINGS))("%s", async (_, agent) => expectRedacted(await tracesOfRun(agent)));
+const EVENTS: readonly string[] = [
+  event('{"type":"toolCall","name":"sh","input":{"c":["curl",{"h":"%s"}]}}'),
+  event('{"type":"toolCall","name":"%s","input":{}}'),
+  event('{"type":"toolCall","name":"sh","id":"%s","input":"$API_KEY"}'),
+  event('{"type":"toolResult","output":"API_KEY=%s"}'),
+  event('{"type":"sessionId","sessionId":"%s"}'),
+  'echo "what is $API_KEY"; echo "and $API_KEY" >&2',
+  event('{"type":"result","isError":false,"message":"used %s"}'),
+];
 
-  it("in its session id", async () => {
-    expectRedacted(await tracesOfRun(eventAgent(event('{"type":"sessionId","sessionId":"%s"}'))));
+describe("an agent that says its secret is not quoted", () => {
+  it.each(Object.entries(SAYINGS))("%s", async (_, saying) =>
+    expectRedacted(await tracesOfRun(command(saying))),
+  );
+
+  it("in the parts of its events: tool calls, results, ids, lines that mean nothing", async () => {
+    const traces = await tracesOfRun(eventAgent(EVENTS.join("\n")));
+    expectRedacted(traces);
+    expect(traces["events"]?.split("[redacted API_KEY]").length).toBeGreaterThan(EVENTS.length);
+  });
+
+  it("in pieces of text", async () => {
+    const script = `for c in $(printf %s "$API_KEY" | sed 's/./& /g'); do printf '{"type":"text","text":"%s"}\\n' "$(printf %s "$c" | sed 's/"/\\\\"/')"; done`;
+    expectRedacted(await tracesOfRun(eventAgent(script)));
   });
 
   it("in pieces of text with other events in between", async () => {
@@ -167,8 +177,10 @@ const lookDuringRun = async <Seen>(
 };
 
 describe("while the agent runs, its secret is on no command line", () => {
-  it("with bubblewrap", async () => {
-    expect(await lookDuringRun((mounts) => bubblewrap({ mounts }), commandLinesWithSecret)).toEqual([]);
+  describeWith(["bubblewrap"], "with bubblewrap", () => {
+    it("of any process", async () => {
+      expect(await lookDuringRun((mounts) => bubblewrap({ mounts }), commandLinesWithSecret)).toEqual([]);
+    });
   });
 
   describeWith(["docker"], "with docker", () => {

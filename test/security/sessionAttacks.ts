@@ -1,10 +1,20 @@
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
+import { bringSession } from "../../src/agentSessions/bringSession.ts";
+import { type CaptureOptions, SessionCapture } from "../../src/agentSessions/captureSession.ts";
+import { findHostSession } from "../../src/agentSessions/hostSessions.ts";
+import { type AgentProvider, type AgentSessions, claudeCode } from "../../src/index.ts";
+import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
+import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import type { AttackOutcome, AttackScene } from "./attackedHost.ts";
+import { openIsolated } from "../sandboxes/openSandbox.ts";
+import type { AttackScene } from "./attackedHost.ts";
+import { IN_PROJECT } from "./posing.ts";
 
 /** The directory on the host in which agents keep their sessions, of this test alone. */
 export const hostHome = (): string => {
@@ -28,35 +38,85 @@ export const filesIn = (directory: string): string[] =>
         .sort()
     : [];
 
-const LIMIT_MS = 110_000;
+export interface SessionScene {
+  /** Where agents keep their sessions on the host. */
+  readonly home: string;
+  readonly cwd: string;
+  /** Where Claude Code keeps those of that directory. */
+  readonly project: string;
+  readonly handle: IsolatedSandboxHandle;
+  /** Does something where the agent keeps its sessions in the sandbox. */
+  inProject(...lines: readonly string[]): Promise<void>;
+  /** Brings a session of the host's, which is gone on with. */
+  bring(sessionId: string): Promise<void>;
+  /** Captures the session of that name: gives its file on the host. */
+  capture(sessionId?: string, options?: Partial<CaptureOptions>): Promise<string>;
+}
+
+/** A sandbox in which Claude Code may have worked, and a host for its sessions: what a run has, without the run. */
+export const sessionScene = async (cwd = temporaryDirectory()): Promise<SessionScene> => {
+  const home = hostHome();
+  const handle = await openIsolated(testIsolated());
+  onTestFinished(() => handle.close());
+  const agent = claudeCode("m") as AgentProvider & { readonly sessions: AgentSessions };
+  const capture = new SessionCapture();
+  const common = () => ({
+    sessions: agent.sessions,
+    handle,
+    places: {
+      hostRoot: cwd,
+      hostCwd: cwd,
+      sandboxRoot: handle.worktreePath,
+      sandboxCwd: handle.worktreePath,
+    },
+    workDirectory: join(temporaryDirectory(), "work"),
+    signal: new AbortController().signal,
+    redactCaptured: (text: string) => text,
+  });
+  return {
+    home,
+    cwd,
+    project: projectOf(home, cwd),
+    handle,
+    inProject: async (...lines) => {
+      const { exitCode, stderr } = await handle.exec([IN_PROJECT, ...lines].join("\n"));
+      if (exitCode !== 0) throw new Error(stderr);
+    },
+    bring: async (sessionId) => {
+      const files = findHostSession(agent, sessionId, cwd);
+      capture.goesOnWith((await bringSession({ ...common(), sessionId, files })).files);
+    },
+    capture: (sessionId = "abc", options = {}) =>
+      capture.capture({ ...common(), sessionId, runId: randomUUID(), ...options }),
+  };
+};
+
+const ATTACKED_HOST = join(import.meta.dirname, "attackedHost.ts");
+const LIMIT_MS = 90_000;
 
 /**
- * Plays an attack against a process of its own. It is killed, and the test fails, when it does not come to an end by
- * itself.
+ * Plays attacks against a process of its own, and tells how each has ended: `succeeded`, or the name of its error. Those
+ * that the process did not come to, since it crashed or had to be killed, are missing.
  */
-export const attackProcess = async (
-  scene: AttackScene,
-  { heapMegabytes = 1024 }: { readonly heapMegabytes?: number } = {},
-): Promise<AttackOutcome> => {
+export const attackProcess = async <Name extends string>(
+  scenes: Readonly<Record<Name, AttackScene>>,
+  { heapMegabytes }: { readonly heapMegabytes: number },
+): Promise<Partial<Record<Name, string>>> => {
   const directory = temporaryDirectory();
-  const file = join(directory, "scene.json");
-  writeFileSync(file, JSON.stringify(scene));
-  const program = bundle(join(import.meta.dirname, "attackedHost.ts"), directory);
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMegabytes}`, program, file], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let stdout = "";
-  let stderr = "";
-  child.stdout.on("data", (chunk) => {
-    stdout += chunk;
-  });
-  child.stderr.on("data", (chunk) => {
-    stderr += chunk;
-  });
+  const file = join(directory, "scenes.json");
+  writeFileSync(file, JSON.stringify(Object.values(scenes)));
+  const child = spawn(
+    process.execPath,
+    [`--max-old-space-size=${heapMegabytes}`, bundle(ATTACKED_HOST), file],
+    {
+      env: { ...process.env, TMPDIR: directory },
+      stdio: ["ignore", "pipe", "ignore"],
+    },
+  );
   const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
-  const ending = await new Promise((resolve) =>
-    child.on("close", (code, signal) => resolve(signal ?? code)),
-  ).finally(() => clearTimeout(timer));
-  if (ending !== 0) throw new Error(`the process ended with ${ending}: ${stderr.slice(-300)}`);
-  return JSON.parse(stdout.trim().split("\n").at(-1) ?? "");
+  const lines = (await text(child.stdout)).split("\n").filter((line) => /^\w+$/.test(line));
+  clearTimeout(timer);
+  return Object.fromEntries(Object.keys(scenes).map((name, index) => [name, lines[index]])) as Partial<
+    Record<Name, string>
+  >;
 };

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { describe } from "vitest";
 import {
   type RunOptions,
   type RunResult,
   run,
-  type SandboxRunResult,
   type SandduneError,
   type ScriptedStep,
   scripted,
@@ -13,6 +13,7 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 export const SANDBOXES = { bubblewrap: () => bubblewrap(), isolated: () => testIsolated() } as const;
@@ -35,8 +36,14 @@ export const play = (
 ): Promise<RunResult> =>
   run({ agent: scripted(steps), sandbox, prompt, cwd, idleTimeoutSeconds: 60, ...overrides } as RunOptions);
 
+/** The same in an isolated sandbox, which is always there, and in bubblewrap. */
+export const describeInBoth = (title: string, body: (name: SandboxName) => void): void => {
+  describe(`${title} (isolated)`, () => body("isolated"));
+  describeWith(["bubblewrap"], `${title} (bubblewrap)`, () => body("bubblewrap"));
+};
+
 /** The error that a run ended with. A run that succeeded fails the test. */
-export const failureOf = async (running: Promise<SandboxRunResult>): Promise<SandduneError> => {
+export const failureOf = async (running: Promise<unknown>): Promise<SandduneError> => {
   const ended = await running.then(
     (result) => ({ result }),
     (error: SandduneError) => ({ error }),

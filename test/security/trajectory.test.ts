@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { checkpointsOf, record, type SandboxName } from "../trajectory/recording.ts";
 
 const CHECKPOINT = "refs/sanddune/checkpoint";
 
-describe.each<SandboxName>(["isolated", "bubblewrap"])("an agent that is recorded in %s", (sandbox) => {
+const describeRecording = (sandbox: SandboxName): void => {
   const play = (cwd: string, ...commands: string[]) => record(cwd, commands, { sandbox });
 
   it("cannot put another commit in the place of a checkpoint", async () => {
@@ -67,9 +68,13 @@ describe.each<SandboxName>(["isolated", "bubblewrap"])("an agent that is recorde
       .split("\n");
     expect(lines.map((text) => JSON.parse(text).type)).not.toContain("tests");
   });
-});
+};
 
-describe("an agent that is recorded in bubblewrap", () => {
+describe("an agent that is recorded in an isolated sandbox", () => describeRecording("isolated"));
+
+describeWith(["bubblewrap"], "an agent that is recorded in bubblewrap", () => {
+  describeRecording("bubblewrap");
+
   it.each([
     ["a submodule's address", `printf '[submodule "a"]\\n path = a\\n url = -x\\n' > .gitmodules`],
     ["a line of attributes", "head -c 3000 /dev/zero | tr '\\0' a > .gitattributes"],

@@ -1,87 +1,66 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { basename, join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { type TakenArtifacts, takeArtifacts } from "../../src/engine/artifacts.ts";
 import { type RunOptions, type RunResult, run, scripted } from "../../src/index.ts";
-import type { SandboxCreateOptions } from "../../src/sandboxes/contract.ts";
+import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { temporaryRepository } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { failureOf } from "../security/support.ts";
 import { BRANCH, directoryOf, entriesOf, ofType } from "./recording.ts";
 
-const runWith = (
-  cwd: string,
+type Exec = SandboxHandle["exec"];
+
+/** Does some work in a sandbox, and takes artifacts of it. `disguise` is what the sandbox makes of a command. */
+const take = async (
   script: string,
-  artifacts: readonly string[],
-  overrides: Partial<RunOptions> = {},
-): Promise<RunResult> =>
-  run({
-    agent: scripted([{ shell: script }]),
-    cwd,
-    sandbox: testIsolated(),
-    prompt: "x",
-    branchStrategy: BRANCH,
-    trajectory: { artifacts },
-    ...overrides,
-  } as RunOptions);
+  globs: readonly string[],
+  disguise: (command: string) => string = (command) => command,
+): Promise<TakenArtifacts & { readonly directory: string }> => {
+  const repositoryPath = temporaryDirectory();
+  const name = `artifacts-${basename(repositoryPath)}`;
+  const handle = await testIsolated().create({ runId: name, sandboxName: name, repositoryPath });
+  onTestFinished(() => handle.close());
+  expect(await handle.exec(script)).toMatchObject({ exitCode: 0 });
+  const directory = join(repositoryPath, "artifacts");
+  const exec: Exec = (command, options) => handle.exec(disguise(command), options);
+  return { directory, ...(await takeArtifacts({ ...handle, exec }, globs, directory, 60_000)) };
+};
 
 const paths = ({ artifacts = [] }: Pick<RunResult, "artifacts">): string[] =>
   artifacts.map(({ path }) => path);
 
 describe("artifacts", () => {
-  it("are copied out of the sandbox as they are, ignored files too", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(
-      cwd,
-      "echo out > .gitignore; mkdir -p 'out/a b' other; printf 'x\\0\\377y' > 'out/a b/data.bin'; : > out/empty; echo n > other/no",
+  it("are copied out of the sandbox as they are, and are not executable, nor anybody else's to read", async () => {
+    const { artifacts, problems, directory } = await take(
+      "mkdir -p 'out/a b' other; printf 'x\\0\\377y' > 'out/a b/data.bin'; : > out/empty; echo n > other/no; chmod 777 out/empty",
       ["out/**/*"],
     );
-    expect(result.warnings).toEqual([]);
-    const directory = join(directoryOf(cwd, result), "artifacts");
-    expect(result.artifacts).toEqual([
+    expect(problems).toEqual([]);
+    expect(artifacts).toEqual([
       { path: "out/a b/data.bin", hostPath: join(directory, "out/a b/data.bin"), bytes: 4 },
       { path: "out/empty", hostPath: join(directory, "out/empty"), bytes: 0 },
     ]);
     expect(readFileSync(join(directory, "out/a b/data.bin"))).toEqual(Buffer.from([0x78, 0, 0xff, 0x79]));
-    expect(ofType(entriesOf(directoryOf(cwd, result)), "artifact")).toMatchObject([
-      { path: "out/a b/data.bin", bytes: 4 },
-      { path: "out/empty", bytes: 0 },
-    ]);
+    expect(lstatSync(join(directory, "out/empty")).mode & 0o777).toBe(0o600);
   });
 
   it("of any size are whole", async () => {
-    const cwd = temporaryRepository();
     const script = "seq 1 200000 > numbers; head -c 1234567 /dev/zero > zeros";
-    const { artifacts = [] } = await runWith(cwd, script, ["numbers", "zeros"]);
+    const { artifacts } = await take(script, ["numbers", "zeros"]);
     const [numbers = "", zeros = ""] = artifacts.map(({ hostPath }) => readFileSync(hostPath, "utf8"));
     expect(numbers).toBe(Array.from({ length: 200_000 }, (_, index) => `${index + 1}\n`).join(""));
     expect(zeros).toBe("\0".repeat(1_234_567));
   });
 
   it("are an empty list where nothing is what the globs stand for", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(cwd, "true", ["out/*"]);
-    expect(result).toMatchObject({ artifacts: [], warnings: [] });
-    expect(existsSync(join(directoryOf(cwd, result), "artifacts"))).toBe(false);
-  });
-
-  it("are copied after the last iteration only, and as that left them", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(cwd, "echo x >> log.txt", ["log.txt"], { maxIterations: 3 });
-    expect(readFileSync(result.artifacts?.[0]?.hostPath ?? "", "utf8")).toBe("x\nx\nx\n");
-  });
-
-  it("are copied when the agent has failed", async () => {
-    const cwd = temporaryRepository();
-    const error = await failureOf(
-      runWith(cwd, "", ["log.txt"], { agent: scripted([{ shell: "echo x > log.txt" }, { exit: 3 }]) }),
-    );
-    expect(paths(error)).toEqual(["log.txt"]);
+    const { directory, ...taken } = await take("true", ["out/*"]);
+    expect(taken).toEqual({ artifacts: [], problems: [] });
+    expect(existsSync(directory)).toBe(false);
   });
 
   it("are regular files of the worktree, and nothing else", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(
-      cwd,
+    const taken = await take(
       [
         "mkdir -p out/.git real",
         "ln -s /etc/passwd out/link; ln -s /etc out/directory",
@@ -93,58 +72,75 @@ describe("artifacts", () => {
       ].join("; "),
       ["out/**/*", "linked/*", "linked/file"],
     );
-    expect(paths(result)).toEqual(["out/file"]);
-    expect(result.warnings).toEqual([]);
+    expect(paths(taken)).toEqual(["out/file"]);
+    expect(taken.problems).toEqual([]);
   });
 
   it("are bounded in size: what is too large stays, with a warning, and the rest comes", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(
-      cwd,
-      "echo '*-*' > .gitignore; truncate -s 1T a-hole; truncate -s 101M b-large; echo x > c-small",
-      ["*-*"],
-    );
-    expect(paths(result)).toEqual(["c-small"]);
-    expect(result.warnings).toEqual([
+    const script = "truncate -s 1T a-hole; truncate -s 101M b-large; echo x > c-small";
+    const taken = await take(script, ["*-*"]);
+    expect(paths(taken)).toEqual(["c-small"]);
+    expect(taken.problems).toEqual([
       "Artifacts were left in the sandbox: a-hole (1099511627776 bytes), b-large (105906176 bytes).",
     ]);
   });
 
   it("are bounded in number, with a warning", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(cwd, "mkdir out; echo out > .gitignore; cd out; seq 1 1003 | xargs touch", [
-      "out/*",
-    ]);
-    expect(result.artifacts).toHaveLength(1000);
-    expect(result.warnings).toEqual(["3 artifacts are too many, and were left in the sandbox."]);
-  });
-
-  it("are never executable, and nobody else's to read", async () => {
-    const cwd = temporaryRepository();
-    const result = await runWith(cwd, "echo x > tool; chmod 777 tool", ["tool"]);
-    expect(lstatSync(result.artifacts?.[0]?.hostPath ?? "").mode & 0o777).toBe(0o600);
+    const { artifacts, problems } = await take(
+      "mkdir out; cd out; seq 1 1003 | xargs touch",
+      ["out/*"],
+      // Does the same with empty files, and starts no process for each of them.
+      (command) => (command.includes("base64") ? "awk '{ print \"file\", NR - 1, 0 }'" : command),
+    );
+    expect(artifacts).toHaveLength(1000);
+    expect(problems).toEqual(["3 artifacts are too many, and were left in the sandbox."]);
   });
 
   it("cannot be made up by programs of the agent's", async () => {
+    // In a sandbox like this one, the agent can put its own programs first.
+    const { artifacts, problems, directory } = await take("echo x > a; echo x > b", ["a", "b"], (command) =>
+      command.includes("base64") ? "echo 'file 0 4'; echo eHh4eHh4eHg=; echo 'file 7 1'" : command,
+    );
+    expect(artifacts).toEqual([]);
+    expect(problems.join()).toContain("the sandbox printed more than it said");
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});
+
+describe("the artifacts of a run", () => {
+  const runWith = (steps: Parameters<typeof scripted>[0], overrides: Partial<RunOptions>) => {
     const cwd = temporaryRepository();
-    // In this sandbox, the agent can put its own programs first.
-    const result = await runWith(cwd, "echo x > a", ["a", "b"], {
-      sandbox: {
-        ...testIsolated(),
-        create: async (options: SandboxCreateOptions) => {
-          const handle = await testIsolated().create(options);
-          const exec: typeof handle.exec = (line, execOptions) =>
-            handle.exec(
-              line.includes("base64") ? "echo 'file 0 4'; echo eHh4eHh4eHg=; echo 'file 7 1'" : line,
-              execOptions,
-            );
-          return { ...handle, exec };
-        },
-      },
+    const running = run({
+      agent: scripted(steps),
+      cwd,
+      sandbox: testIsolated(),
+      prompt: "x",
+      branchStrategy: BRANCH,
+      ...overrides,
+    } as RunOptions);
+    return { cwd, running };
+  };
+
+  it("are copied after the last iteration only, and as that left them, ignored files too", async () => {
+    const { cwd, running } = runWith(
+      [{ shell: "echo '*-*' > .gitignore; truncate -s 101M a-large; echo x >> b-log" }],
+      { maxIterations: 2, trajectory: { artifacts: ["*-*"] } },
+    );
+    const result = await running;
+    const hostPath = join(directoryOf(cwd, result), "artifacts/b-log");
+    expect(result.artifacts).toEqual([{ path: "b-log", hostPath, bytes: 4 }]);
+    expect(readFileSync(hostPath, "utf8")).toBe("x\nx\n");
+    expect(ofType(entriesOf(directoryOf(cwd, result)), "artifact")).toMatchObject([
+      { path: "b-log", bytes: 4 },
+    ]);
+    expect(result.warnings).toEqual(["Artifacts were left in the sandbox: a-large (105906176 bytes)."]);
+  });
+
+  it("are copied when the agent has failed", async () => {
+    const { running } = runWith([{ shell: "echo x > log.txt" }, { exit: 3 }], {
+      trajectory: { artifacts: ["log.txt"] },
     });
-    expect(result.artifacts).toEqual([]);
-    expect(result.warnings.join()).toContain("the sandbox printed more than it said");
-    expect(readdirSync(join(directoryOf(cwd, result), "artifacts"))).toEqual([]);
+    expect(paths(await failureOf(running))).toEqual(["log.txt"]);
   });
 });
 
@@ -156,7 +152,7 @@ it.each([
 ])("trajectory.artifacts cannot be %j", async (artifacts, problem) => {
   const running = run({
     agent: scripted([]),
-    cwd: temporaryRepository(),
+    cwd: temporaryDirectory(),
     sandbox: testIsolated(),
     prompt: "x",
     trajectory: { artifacts: artifacts as string[] },

@@ -47,23 +47,22 @@ describe("a run that is recorded", () => {
     expect(git(cwd, "for-each-ref", "--contains", last, "refs/heads")).toBe("");
   });
 
-  it("leaves out what git ignores, and what is large and untracked", async () => {
+  it("leaves out what git ignores, what is large and untracked, and repositories of their own, and says what is missing", async () => {
     const cwd = temporaryRepository();
     const result = await record(cwd, [
-      "printf 'secret.env\\n' > .gitignore; echo x > secret.env; head -c 17000000 /dev/zero > ./-large; echo s > small",
+      "echo secret.env > .gitignore; echo x > secret.env; echo s > small",
+      "head -c 17000000 /dev/zero > ./-large; echo t > small",
+      "rm ./-large; git init --quiet nested; cd nested; echo n > n; git add n; git -c user.name=n -c user.email=n commit --quiet --message N",
     ]);
-    expect(checkpointsOf(cwd, result)).toEqual({ 1: [".gitignore", "README.md", "small"] });
-    const [checkpoint] = ofType(entriesOf(directoryOf(cwd, result)), "checkpoint");
-    expect(checkpoint).toMatchObject({ number: 1, isIncomplete: true });
-  });
-
-  it("says that files are missing which are in a repository of their own", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, [
-      "git init --quiet nested; cd nested; echo n > n; git add n; git -c user.name=n -c user.email=n commit --quiet --message N",
+    const { 1: first, 2: second } = checkpointsOf(cwd, result);
+    expect(first).toEqual([".gitignore", "README.md", "small"]);
+    expect(second).toEqual([".gitignore", "README.md", "small"]);
+    const checkpoints = ofType(entriesOf(directoryOf(cwd, result)), "checkpoint");
+    expect(checkpoints.map(({ number, isIncomplete = false }) => [number, isIncomplete])).toEqual([
+      [1, false],
+      [2, true],
+      [3, true],
     ]);
-    const [checkpoint] = ofType(entriesOf(directoryOf(cwd, result)), "checkpoint");
-    expect(checkpoint).toMatchObject({ number: 1, isIncomplete: true });
   });
 
   it("has the agent's index and its branch as the agent made them", async () => {

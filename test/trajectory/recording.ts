@@ -1,5 +1,17 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
 import type { TrajectoryEntry } from "../../src/engine/trajectoryFile.ts";
 import { type RunOptions, type RunResult, run, type ScriptedStep, scripted } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
@@ -46,8 +58,7 @@ export interface Stage {
   conduct(cwd: string, count?: number): Promise<void>;
 }
 
-export const createStage = (): Stage => {
-  const directory = temporaryDirectory();
+export const createStage = (directory = temporaryDirectory()): Stage => {
   let steps = 0;
   const release = (action: number) => writeFileSync(join(directory, `go-${action}`), "");
   return {
@@ -84,14 +95,15 @@ export const record = async (
   {
     sandbox = "isolated",
     seen,
+    stage = createStage(),
     ...overrides
   }: Overrides & {
     readonly sandbox?: SandboxName;
+    readonly stage?: Stage;
     /** How many of the actions can be seen: all of them, unless the agent keeps us from it. */
     readonly seen?: number;
   } = {},
 ): Promise<RunResult> => {
-  const stage = createStage();
   const [result] = await Promise.all([
     run({
       agent: scripted(commands.map((command) => stage.step(command))),
@@ -126,4 +138,31 @@ export const checkpointsOf = (
       git(cwd, "ls-tree", "-r", "--name-only", `${prefix}${number}`).split("\n"),
     ]),
   );
+};
+
+/** Records a run once for all tests of a file. Each of them gets a copy of the repository. */
+export const useRecording = (
+  commands: readonly string[],
+): (() => { readonly cwd: string; readonly result: RunResult }) => {
+  let directory = "";
+  let result: RunResult;
+  const original = () => join(directory, "repository");
+  beforeAll(async () => {
+    directory = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-recording-")));
+    const [cwd, stage] = [original(), join(directory, "stage")];
+    mkdirSync(stage);
+    git(directory, "init", "--quiet", "--initial-branch=main", "--template=", cwd);
+    git(cwd, "config", "user.name", "Dev");
+    git(cwd, "config", "user.email", "dev@example.com");
+    writeFileSync(join(cwd, "README.md"), "# Fixture\n");
+    git(cwd, "add", ".");
+    git(cwd, "commit", "--quiet", "--message", "Initial commit");
+    result = await record(cwd, commands, { stage: createStage(stage) });
+  });
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+  return () => {
+    const cwd = temporaryDirectory();
+    cpSync(original(), cwd, { recursive: true });
+    return { cwd, result };
+  };
 };

@@ -11,16 +11,26 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { TestResults } from "../../src/environment/contract.ts";
+import { changesOf } from "../../src/git/checkpointDiff.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import { runAtBoundary } from "../../src/process/boundary.ts";
 import { chartOf } from "../../src/trajectory/chart.ts";
 import { evaluateSteps, stepsToEvaluate } from "../../src/trajectory/evaluate.ts";
 import { trajectoryPage } from "../../src/trajectory/html.ts";
 import { lastWords } from "../../src/trajectory/htmlStep.ts";
+import type { RecordedRun } from "../../src/trajectory/readTrajectory.ts";
 import { checkOutStep, openReplay, patchOfStep, type Replay } from "../../src/trajectory/replay.ts";
 import { seriesOf } from "../../src/trajectory/series.ts";
+import { stepsOf } from "../../src/trajectory/steps.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { directoryOf, record } from "./recording.ts";
+import { directoryOf, useRecording } from "./recording.ts";
+
+const recording = useRecording([
+  "echo a > a.txt",
+  "ls",
+  "rm README.md; printf 'b\\nb\\n' > b.txt; echo '<script>alert(1)</script>'",
+  "mkdir -p d/e; echo deep > d/e/f.txt; printf '#!/bin/sh\\n' > run.sh; chmod +x run.sh; ln -s /etc/passwd link; echo '* filter=evil text eol=lf' > .gitattributes",
+]);
 
 const replayOf = async (cwd: string, { runId }: { readonly runId: string }): Promise<Replay> =>
   openReplay(await runAtBoundary(openRepository(cwd)), { runId, runDirectory: directoryOf(cwd, { runId }) });
@@ -42,12 +52,13 @@ const lookingFor =
 
 describe("the replay of a recorded run", () => {
   it("shows each step with its files, and what it changed", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt", "ls", "rm README.md; printf 'b\\nb\\n' > b.txt"]);
+    const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
     expect(replay.run).toMatchObject({ agent: "scripted", state: "succeeded", iterations: 1 });
     expect(
-      replay.steps.map(({ number, change, checkpoint, files }) => ({ number, change, checkpoint, files })),
+      replay.steps
+        .slice(0, 4)
+        .map(({ number, change, checkpoint, files }) => ({ number, change, checkpoint, files })),
     ).toEqual([
       { number: 0, change: "none", checkpoint: undefined, files: [] },
       { number: 1, change: "changed", checkpoint: 1, files: [{ path: "a.txt", added: 1, removed: 0 }] },
@@ -70,12 +81,7 @@ describe("the replay of a recorded run", () => {
   });
 
   it("evaluates every commit once, keeps the results, and draws them", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, [
-      "echo a > a.txt",
-      "ls",
-      "echo '<script>alert(1)</script>' | tee b.txt",
-    ]);
+    const { cwd, result } = recording();
     const evaluated: string[] = [];
     const evaluateCommit = lookingFor(cwd, "a.txt", "b.txt", "c.txt");
     await evaluateSteps(await replayOf(cwd, result), {
@@ -85,8 +91,8 @@ describe("the replay of a recorded run", () => {
         return evaluateCommit(commit);
       },
     });
-    expect(evaluated).toHaveLength(3);
-    expect(new Set(evaluated).size).toBe(3);
+    expect(evaluated).toHaveLength(4);
+    expect(new Set(evaluated).size).toBe(4);
     appendFileSync(join(directoryOf(cwd, result), "evaluations.jsonl"), '{"torn');
     const replay = await replayOf(cwd, result);
     expect(seriesOf(replay.steps)).toEqual([
@@ -96,6 +102,7 @@ describe("the replay of a recorded run", () => {
           { number: 0, passed: 0, total: 3 },
           { number: 1, passed: 1, total: 3 },
           { number: 3, passed: 2, total: 3 },
+          { number: 4, passed: 2, total: 3 },
         ],
       },
     ]);
@@ -108,15 +115,14 @@ describe("the replay of a recorded run", () => {
   });
 
   it("believes nothing that no run has written", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt"]);
+    const { cwd, result } = recording();
     const head = git(cwd, "rev-parse", "HEAD");
     const at = new Date().toISOString();
     const path = join(directoryOf(cwd, result), "trajectory.jsonl");
     for (const line of [
       "not JSON",
-      JSON.stringify({ at, type: "checkpoint", number: 7, from: 2, iteration: 1, sha: "--output=/etc/x" }),
-      JSON.stringify({ at, type: "checkpoint", number: 8, from: 2, iteration: 1, sha: head }),
+      JSON.stringify({ at, type: "checkpoint", number: 7, from: 5, iteration: 1, sha: "--output=/etc/x" }),
+      JSON.stringify({ at, type: "checkpoint", number: 8, from: 5, iteration: 1, sha: head }),
       JSON.stringify({ at, type: "action", number: 9, iteration: 1, tool: "x", input: "out of order" }),
       JSON.stringify({
         at,
@@ -132,24 +138,27 @@ describe("the replay of a recorded run", () => {
       appendFileSync(path, `${line}\n`);
     }
     const { steps } = await replayOf(cwd, result);
-    expect(steps.map(({ number }) => number)).toEqual([0, 1]);
+    expect(steps.map(({ number }) => number)).toEqual([0, 1, 2, 3, 4]);
     expect(steps[1]).toMatchObject({ change: "changed", isHere: true });
     expect(steps[1]?.tests).toBeUndefined();
   });
 
   it("has file names as they are, and large files without their lines", async () => {
     const cwd = temporaryRepository();
-    const result = await record(cwd, ["seq 1 1500000 > large.txt; echo x > 'a\t\"b\"\nc'"]);
-    const { steps } = await replayOf(cwd, result);
-    expect(steps[1]?.files).toEqual([
+    writeFileSync(join(cwd, "large.txt"), "line\n".repeat(2_000_000));
+    writeFileSync(join(cwd, 'a\t"b"\nc'), "x\n");
+    git(cwd, "add", "--all");
+    git(cwd, "commit", "--quiet", "--message", "Odd files");
+    const commit = git(cwd, "rev-parse", "HEAD");
+    const changes = await runAtBoundary(changesOf(cwd, [commit]));
+    expect(changes.get(commit)).toEqual([
       { path: 'a\t"b"\nc', added: 1, removed: 0 },
       { path: "large.txt", added: undefined, removed: undefined },
     ]);
   });
 
   it("shows in one piece what an agent says in many", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["true"]);
+    const { cwd, result } = recording();
     const at = new Date().toISOString();
     for (const text of ["I wi", "ll fix", " it."]) {
       const event = { type: "text", text, iteration: 1, timestamp: at };
@@ -163,33 +172,34 @@ describe("the replay of a recorded run", () => {
     expect(await trajectoryPage(replay)).toContain("I will fix it.");
   });
 
-  it("takes no longer than the run has lines, and has a page of bounded length", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["true"]);
+  it("takes no longer than the run has actions, and has a page of bounded length", async () => {
+    const { cwd, result } = recording();
+    const { run: recorded } = await replayOf(cwd, result);
     const at = new Date().toISOString();
     const results = { path: "", passed: 1, failed: 0, total: 1, tests: [], error: null };
-    const commit = git(cwd, "rev-parse", "HEAD");
-    const lines = Array.from({ length: 150_000 }, (_, index) => [
-      { at, type: "action", number: index + 2, iteration: 1, input: "x" },
-      { at, type: "unchanged", number: index + 2, from: index + 2 },
-      { at, type: "tests", iteration: 1, action: index + 2, commit, results },
-    ]);
-    const said = Array.from({ length: 20_000 }, () => ({
-      ...{ at, type: "event" },
-      event: { type: "toolResult", output: "x".repeat(1000), iteration: 1, timestamp: at },
+    const numbers = Array.from({ length: 50_000 }, (_, index) => index + 1);
+    const run: RecordedRun = {
+      ...recorded,
+      actions: numbers.map((number) => ({
+        ...{ number, iteration: 1, at, tool: undefined, input: "x" },
+        ...{ isError: false, isUnfinished: false, events: [] },
+      })),
+      unchanged: numbers.map((number) => ({ at, type: "unchanged", number, from: number })),
+      tests: numbers.map((action) => ({ action, commit: recorded.base, results })),
+    };
+    const steps = stepsOf(run, { changes: new Map(), isBaseHere: true, evaluations: [] });
+    expect(steps).toHaveLength(50_001);
+    expect(steps.at(-1)).toMatchObject({ change: "none", tests: { passed: 1 } });
+    const more = [steps, steps, steps].flat();
+    expect(chartOf(more, seriesOf(more))?.text).toContain("Passed tests");
+    const said = numbers.slice(0, 20_000).map(() => ({
+      ...({ type: "toolResult", output: "x".repeat(1000), iteration: 1, timestamp: at } as const),
     }));
-    const text = [...lines.flat(), ...said].map((line) => `${JSON.stringify(line)}\n`).join("");
-    appendFileSync(join(directoryOf(cwd, result), "trajectory.jsonl"), text);
-    const replay = await replayOf(cwd, result);
-    expect(replay.steps).toHaveLength(150_002);
-    expect(replay.steps.at(-1)).toMatchObject({ change: "none", tests: { passed: 1 } });
-    expect(chartOf(replay.steps, seriesOf(replay.steps))?.text).toContain("Passed tests");
-    expect(lastWords(replay.run.lastEvents, 1000)?.text.length).toBeLessThan(500_000);
+    expect(lastWords(said, 1000)?.text.length).toBeLessThan(500_000);
   });
 
   it("says what is not here any more", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt"]);
+    const { cwd, result } = recording();
     git(cwd, "update-ref", "-d", `refs/sanddune/${result.runId}/checkpoints/1`);
     const replay = await replayOf(cwd, result);
     expect(replay.steps[1]).toMatchObject({ change: "changed", isHere: false, files: [] });
@@ -199,14 +209,13 @@ describe("the replay of a recorded run", () => {
   });
 
   it("says that the commit is gone that the run began with", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["ls"]);
+    const { cwd, result } = recording();
     const path = join(directoryOf(cwd, result), "trajectory.jsonl");
     const gone = "1".repeat(40);
     writeFileSync(path, readFileSync(path, "utf8").replaceAll(git(cwd, "rev-parse", "HEAD"), gone));
     const replay = await replayOf(cwd, result);
-    expect(replay.steps.map(({ isHere }) => isHere)).toEqual([false, false]);
-    expect(stepsToEvaluate(replay)).toEqual([]);
+    expect(replay.steps.map(({ isHere }) => isHere)).toEqual([false, true, true, true, true]);
+    expect(stepsToEvaluate(replay).map(({ number }) => number)).toEqual([1, 3, 4]);
     await expect(checkOutStep(replay, 0, join(temporaryDirectory(), "x"))).rejects.toMatchObject({
       ...{ name: "CheckpointNotFoundError", sha: gone },
     });
@@ -215,29 +224,27 @@ describe("the replay of a recorded run", () => {
 
 describe("checking a step out", () => {
   it("writes its files into a new directory, and runs nothing", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, [
-      "mkdir -p a/b; echo deep > a/b/c.txt; printf '#!/bin/sh\\n' > run.sh; chmod +x run.sh; ln -s /etc/passwd link; echo '* filter=evil text eol=lf' > .gitattributes",
-    ]);
+    const { cwd, result } = recording();
     const trap = join(temporaryDirectory(), "trap");
     git(cwd, "config", "filter.evil.smudge", `touch ${trap}; cat`);
     git(cwd, "config", "filter.evil.required", "true");
+    mkdirSync(join(cwd, ".git/hooks"), { recursive: true });
     writeFileSync(join(cwd, ".git/hooks/post-checkout"), `#!/bin/sh\ntouch ${trap}\n`, { mode: 0o755 });
+    const worktrees = git(cwd, "worktree", "list");
     const target = join(temporaryDirectory(), "not/yet/there");
     const replay = await replayOf(cwd, result);
-    expect(await checkOutStep(replay, 1, target)).toBe(target);
-    expect(readdirSync(target).sort()).toEqual([".gitattributes", "README.md", "a", "link", "run.sh"]);
-    expect(readFileSync(join(target, "a/b/c.txt"), "utf8")).toBe("deep\n");
+    expect(await checkOutStep(replay, 4, target)).toBe(target);
+    expect(readdirSync(target).sort()).toEqual([".gitattributes", "a.txt", "b.txt", "d", "link", "run.sh"]);
+    expect(readFileSync(join(target, "d/e/f.txt"), "utf8")).toBe("deep\n");
     expect(lstatSync(join(target, "link")).isSymbolicLink()).toBe(true);
     expect(lstatSync(join(target, "run.sh")).mode & 0o111).not.toBe(0);
     expect(existsSync(trap)).toBe(false);
     expect(readdirSync(join(target, ".."))).toEqual(["there"]);
-    expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(2);
+    expect(git(cwd, "worktree", "list")).toBe(worktrees);
   });
 
   it("of a step that changed nothing has the files of the one before, and of step 0 those of the base commit", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt", "ls"]);
+    const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
     const directory = temporaryDirectory();
     await checkOutStep(replay, 2, join(directory, "two"));
@@ -247,8 +254,7 @@ describe("checking a step out", () => {
   });
 
   it("says why a place will not do, and follows no link that came with the repository", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt"]);
+    const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
     const outside = temporaryDirectory();
     symlinkSync(join(outside, "nowhere"), join(outside, "dangling"));
@@ -261,8 +267,7 @@ describe("checking a step out", () => {
   });
 
   it("never touches what is there", async () => {
-    const cwd = temporaryRepository();
-    const result = await record(cwd, ["echo a > a.txt"]);
+    const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
     const target = join(temporaryDirectory(), "mine");
     mkdirSync(target);

@@ -144,8 +144,8 @@ describe("what is not believed, and why", () => {
 });
 
 describe("hostile sizes", () => {
-  it("tests by the million", () => {
-    const report = parseTap("ok\n".repeat(3_000_000));
+  it("more tests than anybody has", () => {
+    const report = parseTap("ok\n".repeat(300_000));
     expect(report.tests).toHaveLength(10_000);
     expect(report.problem).toBe("has more than 20000 tests: divide the suite");
   });
@@ -158,12 +158,12 @@ describe("hostile sizes", () => {
   });
 
   it.each([
-    ["one line of megabytes", `not ok 1 - ${"x".repeat(8_000_000)}\n1..1\n`],
-    ["number signs", `not ok 1 - ${" #".repeat(4_000_000)}\n1..1\n`],
-    ["spaces", `not ok 1 - ${" ".repeat(8_000_000)}\n1..1\n`],
-    ["lines about one test", `not ok 1 - a\n${"# x\n".repeat(2_000_000)}1..1\n`],
-    ["lines of YAML", `not ok 1 - a\n  ---\n${"  x\n".repeat(2_000_000)}  ...\n1..1\n`],
-    ["lines that only end", `not ok 1 - a\n1..1\n${"\n".repeat(8_000_000)}`],
+    ["one line of a megabyte", `not ok 1 - ${"x".repeat(1_000_000)}\n1..1\n`],
+    ["number signs", `not ok 1 - ${" #".repeat(500_000)}\n1..1\n`],
+    ["spaces", `not ok 1 - ${" ".repeat(1_000_000)}\n1..1\n`],
+    ["lines about one test", `not ok 1 - a\n${"# x\n".repeat(300_000)}1..1\n`],
+    ["lines of YAML", `not ok 1 - a\n  ---\n${"  x\n".repeat(300_000)}  ...\n1..1\n`],
+    ["lines that only end", `not ok 1 - a\n1..1\n${"\n".repeat(1_000_000)}`],
   ])("%s are read in one go", (_, text) => {
     const report = parseTap(text);
     expect(report).toMatchObject({ tests: [{ passed: false }], problem: undefined });
