@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { AGENTS, CACHE } from "./cache.ts";
 
@@ -11,6 +11,15 @@ export const readRuntimeEnv = (): void => {
   for (const line of readFileSync(ENV_FILE, "utf8").split("\n")) {
     const [, name, value] = /^(\w+)=(.*)$/.exec(line) ?? [];
     if (name !== undefined && value !== undefined) process.env[name] ??= value.replace(/\\(.)/g, "$1");
+  }
+};
+
+export const isExecutable = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
   }
 };
 
@@ -45,7 +54,7 @@ const CHECKS = {
   podman: () => complaint("podman", ...inspectImage()),
   bubblewrap: () => complaint("bwrap", ...BUBBLEWRAP.split(" "), "true"),
   dockerd: () => (isRoot ? complaint("dockerd", "--version") : "only root can start one"),
-  sshd: () => (existsSync("/usr/sbin/sshd") ? complaint("ssh", "-V") : "/usr/sbin/sshd does not exist"),
+  sshd: () => (isExecutable("/usr/sbin/sshd") ? complaint("ssh", "-V") : "/usr/sbin/sshd cannot be executed"),
   tmux: () => complaint("tmux", "-V"),
   bash: () => complaint("bash", "--version"),
   zsh: () => complaint("zsh", "--version"),

@@ -1,17 +1,7 @@
-import {
-  accessSync,
-  chmodSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Runtime } from "./runtimeChecks.ts";
+import { isExecutable, type Runtime } from "./runtimeChecks.ts";
 
 interface GuardedProgram {
   /** Declaring any of these runtimes allows the program. */
@@ -57,15 +47,6 @@ echo '${program}' >>'${notes}'
 echo '${program}: the test has not declared that it needs ${runtimes[0]}' >&2
 exit 126
 `;
-};
-
-const isExecutable = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 };
 
 /**
