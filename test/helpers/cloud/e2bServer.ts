@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { Loopback, type LoopbackRequest, type Reply } from "./loopback.ts";
@@ -265,7 +265,10 @@ const files = async ({ machine }: LoopbackE2bSandbox, request: LoopbackRequest):
   const named = request.url.searchParams.get("path");
   if (request.method === "GET") {
     const path = resolve(machine.home, named ?? "");
-    return existsSync(path) ? { file: createReadStream(path) } : refusal(404, `there is no ${path}`);
+    // Opened at once: a command may delete it at any moment.
+    return existsSync(path)
+      ? { file: createReadStream(path, { fd: openSync(path, "r") }) }
+      : refusal(404, `there is no ${path}`);
   }
   const body = await request.body();
   const type = String(request.headers["content-type"]);

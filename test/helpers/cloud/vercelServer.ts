@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { createReadStream, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { createReadStream, existsSync, mkdirSync, openSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import type { Readable, Writable } from "node:stream";
@@ -218,7 +218,7 @@ export class VercelServer {
       case "fs/read": {
         const path = resolve(sandbox.cwd, (await jsonOf(request)).path);
         return existsSync(path)
-          ? { file: createReadStream(path) }
+          ? { file: createReadStream(path, { fd: openSync(path, "r") }) }
           : refusal(404, "not_found", `there is no ${path}`);
       }
       case "extend-timeout":
