@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { temporaryDirectory } from "../../helpers/repository.ts";
 import { processIsAlive } from "../../helpers/waiting.ts";
 import { useTool } from "../builtTool.ts";
@@ -72,15 +71,17 @@ describe("setup.sh", () => {
 });
 
 it("the scratch directory goes with the tests, if it is their own", async () => {
-  const own = () => readdirSync(tmpdir()).filter((name) => name.startsWith("sanddune-tests-"));
-  const before = own();
+  // In the directory that all share, other tests make such directories, too.
+  const temporary = temporaryDirectory();
+  vi.stubEnv("TMPDIR", temporary);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const own = () => readdirSync(temporary).filter((name) => name.startsWith("sanddune-tests-"));
   const { tests } = await open(
     withSetup(
       `touch "$SANDDUNE_SCRATCH/made"; mkdir "$SANDDUNE_SCRATCH/d"; touch "$SANDDUNE_SCRATCH/d/x"; chmod 500 "$SANDDUNE_SCRATCH/d"`,
     ),
   );
-  const mine = own().filter((name) => !before.includes(name));
-  expect(mine).toHaveLength(1);
+  expect(own()).toHaveLength(1);
   await tests.close();
-  expect(own().filter((name) => mine.includes(name))).toEqual([]);
+  expect(own()).toEqual([]);
 });
