@@ -12,18 +12,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { buildSync } from "esbuild";
+import { processIsAlive } from "../helpers/waiting.ts";
 import { findLeftovers, type Run, removeDeadRun, removeLeftovers, sharedThings } from "./leftovers.ts";
 
 const PREFIX = "sanddune-run-";
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
-};
 
 /** Those of runs that were killed together with their reapers. */
 const removeDeadRuns = async (): Promise<void> => {
@@ -31,7 +23,7 @@ const removeDeadRuns = async (): Promise<void> => {
     const record = join(tmpdir(), name, "run.json");
     if (!existsSync(record)) continue;
     const run = JSON.parse(readFileSync(record, "utf8")) as Run;
-    if (!isAlive(run.pid)) await removeDeadRun(run);
+    if (!processIsAlive(run.pid)) await removeDeadRun(run);
   }
 };
 
