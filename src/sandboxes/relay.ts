@@ -10,6 +10,7 @@ import {
   MISSING_PROGRAM,
   OVER_FILE,
   relayArguments,
+  takenFile,
 } from "./relayScript.ts";
 import type { LaunchStreams } from "./runLaunch.ts";
 import type { LibraryCall } from "./sandboxAccess.ts";
@@ -49,8 +50,10 @@ const TRIES = 6;
 const MAX_FILE_BYTES = 256 * 1024;
 const FIRST_PAUSE_MS = 200;
 const START_TIMEOUT_MS = 30_000;
-/** How long streams may take to end after the command has: a process that it has left behind may hold them. */
+/** How long a stream may be silent after the command has ended: a process that it has left behind may hold it. */
 const STREAMS_GRACE_MS = 1000;
+/** What the command itself has printed comes in that many pieces, since a pipe holds no more than one. */
+const LAST_PIECES = 3;
 /** A connection may be dead without anybody having been told: after so much silence, the inbox is looked into. */
 const SILENCE_MS = 60_000;
 
@@ -100,7 +103,15 @@ class OpenRelay {
         onStdoutChunk: unlessClosed(streams.onStdoutChunk),
         onStderrChunk: unlessClosed(streams.onStderrChunk),
       },
-      () => this.#catchUp(),
+      {
+        onGap: () => this.#catchUp(),
+        onTaken: (stream, count) => {
+          const written = patiently(this.engine, this.#closed.signal, () =>
+            this.#write([takenFile(stream, count)]),
+          );
+          written.catch(this.#fail);
+        },
+      },
     );
     void this.#output.inbox.then((inbox) => {
       this.#inbox = inbox;
@@ -133,14 +144,22 @@ class OpenRelay {
   /** The exit code, once all output has come. */
   async result(): Promise<number> {
     const exitCode = await Promise.race([this.#failed, this.#output.ended]);
+    for (let pieces = 0; pieces < LAST_PIECES; pieces++) {
+      const { received } = this.#output;
+      if (await this.#completesInTime()) break;
+      await this.#takeKept();
+      if (this.#output.received === received) break;
+    }
+    return exitCode;
+  }
+
+  #completesInTime(): Promise<boolean> {
     const grace = new AbortController();
-    const isComplete = await Promise.race([
+    return Promise.race([
       this.#failed,
       this.#output.completed.then(() => true),
       delay(STREAMS_GRACE_MS, false, { signal: grace.signal }),
     ]).finally(() => grace.abort());
-    if (!isComplete) await this.#takeKept();
-    return exitCode;
   }
 
   /** Nothing more is wanted. The relay is told so by and by; without input it would wait for some. */

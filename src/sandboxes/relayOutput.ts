@@ -1,5 +1,5 @@
 import { BoundedCapture } from "../process/boundedCapture.ts";
-import { CODE_FILE, KEPT_PIECES, recordFile } from "./relayScript.ts";
+import { CODE_FILE, KEPT_PIECES, type OutputStream, recordFile, TAKEN_STEP } from "./relayScript.ts";
 
 const RECORD = /^(\d{1,9}) (\d{1,6}) ([A-Za-z0-9+/=.]+)$/;
 const INBOX = /^@ (\/\S+)$/;
@@ -25,7 +25,10 @@ class RecordStream {
   #furthest = -1;
   readonly #early = new Map<number, string>();
 
-  constructor(private readonly onChunk: (chunk: Buffer) => void) {}
+  constructor(
+    private readonly onChunk: (chunk: Buffer) => void,
+    private readonly onTaken: (count: number) => void,
+  ) {}
 
   get next(): number {
     return this.#next;
@@ -53,6 +56,7 @@ class RecordStream {
       this.#next++;
       if (due === END_OF_STREAM) this.#isOver = true;
       else this.onChunk(Buffer.from(due, "base64"));
+      if (this.#next % TAKEN_STEP === 0) this.onTaken(this.#next);
     }
   }
 }
@@ -93,12 +97,16 @@ export class RelayOutput {
       readonly onStdoutChunk: (chunk: Buffer) => void;
       readonly onStderrChunk: (chunk: Buffer) => void;
     },
-    /** Called when records are missing, and are to be looked for in the inbox. */
-    private readonly onGap: () => void,
+    private readonly relay: {
+      /** Records are missing, and are to be looked for in the inbox. */
+      readonly onGap: () => void;
+      /** The relay waits for being told so. */
+      readonly onTaken: (stream: OutputStream, count: number) => void;
+    },
   ) {
     this.#streams = {
-      out: new RecordStream(callbacks.onStdoutChunk),
-      err: new RecordStream(callbacks.onStderrChunk),
+      out: new RecordStream(callbacks.onStdoutChunk, (count) => relay.onTaken("out", count)),
+      err: new RecordStream(callbacks.onStderrChunk, (count) => relay.onTaken("err", count)),
     };
   }
 
@@ -114,7 +122,7 @@ export class RelayOutput {
 
   /** For a new connection, which begins with a whole line. */
   openReader(): RelayReader {
-    const lines = (stream: "out" | "err") => {
+    const lines = (stream: OutputStream) => {
       let held: string[] = [];
       let length = 0;
       const hold = (text: string) => {
@@ -173,7 +181,7 @@ export class RelayOutput {
     if (code?.endsWith("\n")) this.#takeLine("out", `= ${code.trimEnd()}`);
   }
 
-  #takeLine(name: "out" | "err", line: string): void {
+  #takeLine(name: OutputStream, line: string): void {
     const [, index, length, data] = RECORD.exec(line) ?? [];
     const [, inbox] = INBOX.exec(line) ?? [];
     const [, code] = END.exec(line) ?? [];
@@ -183,13 +191,13 @@ export class RelayOutput {
     else if (line !== "") this.#noise.push(Buffer.from(`${line.slice(0, NOISE_BYTES)}\n`));
   }
 
-  #takeRecord(name: "out" | "err", index: number, data: string): void {
+  #takeRecord(name: OutputStream, index: number, data: string): void {
     const stream = this.#streams[name];
     const { next } = stream;
     stream.take(index, data);
     if (stream.next > next) this.#received++;
     // Once is enough until somebody looks: the command can make gaps as fast as it prints.
-    if (stream.hasGap && !this.#isAskedAgain) this.onGap();
+    if (stream.hasGap && !this.#isAskedAgain) this.relay.onGap();
     this.#settle();
   }
 

@@ -3,6 +3,9 @@ import { shellQuote } from "../process/shellQuote.ts";
 /** How many pieces of each output stream stay in the sandbox, for when a connection has broken. */
 export const KEPT_PIECES = 512;
 
+/** After so many pieces of a stream, whoever listens says that it has taken them. */
+export const TAKEN_STEP = 128;
+
 /** What can be read from a pipe at a time. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -49,12 +52,19 @@ while [ ! -e "$inbox/over" ]; do
 done
 `;
 
-/** Makes records of a stream. */
+/** Makes records of a stream. It waits for whoever listens before it deletes what has not been taken. */
 const TELL = `
 inbox=$1
 stream=$2
 count=0
+wait_until_taken() {
+  [ $count -ge ${KEPT_PIECES} ] && [ $((count % ${TAKEN_STEP})) = 0 ] || return
+  taken=$inbox/$stream.taken.$((count - ${KEPT_PIECES - TAKEN_STEP}))
+  until [ -e "$taken" ] || [ -e "$inbox/over" ]; do sleep 0.05; done
+  rm -f "$taken"
+}
 record() {
+  wait_until_taken
   { printf '%s %s %s\\n' $count \${#1} "$1" >"$inbox/$stream.$count"; } 2>/dev/null
   printf '%s %s %s\\n' $count \${#1} "$1"
   [ $count -lt ${KEPT_PIECES} ] || rm -f "$inbox/$stream.$((count - ${KEPT_PIECES}))"
@@ -86,6 +96,8 @@ const helper = (script: string, stream: "in" | "out" | "err"): string =>
  *   changes nothing. A piece of input is deleted as soon as it has been opened.
  * - Output comes as records, `<number> <length> <base64>`, and the last one of a stream is `<number> 1 .`. A record that
  *   another process has written into, or that was cut off, does not have its length. The latest ones are kept as files.
+ *   The relay does not go on before those that it deletes were taken, which files in the inbox say: a service buffers as
+ *   much as it likes, and a slow listener would miss more than is kept.
  * - `= <exit code>` says that the command is over, even if a process that it has left behind holds its streams.
  * - The command has a session of its own: what it does to its process group does not hit the relay. Nothing of the argv
  *   is on the relay's own.
@@ -152,6 +164,8 @@ export const relayArguments = (ownersDirectory: string): readonly string[] => [
 /** What it says when it cannot do its work. */
 export const MISSING_PROGRAM = /^There is no \S+ in the sandbox/m;
 
+export type OutputStream = "out" | "err";
+
 /** A file for the inbox. */
 export interface InboxFile {
   readonly name: string;
@@ -179,5 +193,11 @@ export const OVER_FILE: InboxFile = { name: "over", data: new Uint8Array() };
 /** Where the relay says how the command has ended. */
 export const CODE_FILE = "code";
 
+/** So many records of a stream, a multiple of `TAKEN_STEP`, were taken. */
+export const takenFile = (stream: OutputStream, count: number): InboxFile => ({
+  name: `${stream}.taken.${count}`,
+  data: new Uint8Array(),
+});
+
 /** Where it keeps a record of a stream. */
-export const recordFile = (stream: "out" | "err", index: number): string => `${stream}.${index}`;
+export const recordFile = (stream: OutputStream, index: number): string => `${stream}.${index}`;

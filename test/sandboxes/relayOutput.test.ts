@@ -8,17 +8,21 @@ const record = (index: number, text: string): string => {
 
 const listen = () => {
   const heard: string[] = [];
+  const taken: string[] = [];
   let gaps = 0;
   const output = new RelayOutput(
     {
       onStdoutChunk: (chunk) => heard.push(chunk.toString()),
       onStderrChunk: (chunk) => heard.push(`err ${chunk.toString()}`),
     },
-    () => {
-      gaps++;
+    {
+      onGap: () => {
+        gaps++;
+      },
+      onTaken: (stream, count) => taken.push(`${stream} ${count}`),
     },
   );
-  return { output, heard, gapCount: () => gaps };
+  return { output, heard, taken, gapCount: () => gaps };
 };
 
 test("records come in their order and once, over however many connections, in pieces of any size", async () => {
@@ -90,6 +94,16 @@ test("a record that was cut short, or written into, counts for nothing", async (
   expect(heard).toEqual(["a long piece of output"]);
 });
 
+test("says how many records were taken, of each stream and in steps, and not what has only arrived", async () => {
+  const { output, taken } = listen();
+  const reader = output.openReader();
+  for (let index = 1; index < 400; index++) reader.stdout(record(index, "x"));
+  for (let index = 0; index < 130; index++) reader.stderr(record(index, "x"));
+  expect(taken).toEqual(["err 128"]);
+  reader.stdout(record(0, "x"));
+  expect(taken).toEqual(["err 128", "out 128", "out 256", "out 384"]);
+});
+
 test("a file of the inbox that is not complete is not there yet", async () => {
   const { output, heard } = listen();
   await output.catchUp(async (name) => (name === "out.0" ? record(0, "text").slice(0, 6) : undefined));
@@ -107,10 +121,14 @@ test("what a shell says by itself is no output, but is kept for errors", () => {
 
 test("records that are far ahead are neither kept nor asked about one by one: the command can make any number", async () => {
   let asked = 0;
-  const output: RelayOutput = new RelayOutput({ onStdoutChunk: () => {}, onStderrChunk: () => {} }, () => {
+  const onGap = () => {
     asked++;
     output.catchUp(() => new Promise(() => {}));
-  });
+  };
+  const output: RelayOutput = new RelayOutput(
+    { onStdoutChunk: () => {}, onStderrChunk: () => {} },
+    { onGap, onTaken: () => {} },
+  );
   const reader = output.openReader();
   for (let index = 1; index <= 100_000; index++) reader.stdout(record(index * 1000, "x"));
   expect(asked).toBeLessThanOrEqual(2);

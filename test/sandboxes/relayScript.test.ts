@@ -8,8 +8,11 @@ import {
   CODE_FILE,
   type InboxFile,
   inputFile,
+  KEPT_PIECES,
   OVER_FILE,
   relayArguments,
+  TAKEN_STEP,
+  takenFile,
 } from "../../src/sandboxes/relayScript.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -91,6 +94,22 @@ const DAEMON = "exec 3<&0; sleep 1000 <&3 & echo $!";
 
 describe.each(Object.keys(SHELLS))("the relay, with %s", (shell) => {
   const isThere = onPath(shell) !== undefined;
+
+  test.skipIf(!isThere)("keeps what was not taken: until then the command waits", async () => {
+    const { child, inbox, put } = await startRelay(shell);
+    // Each of which is a full pipe.
+    const pieces = KEPT_PIECES + TAKEN_STEP / 2;
+    put(argvFile(["head", "-c", String(pieces * 64 * 1024), "/dev/zero"]), inputFile(0, Buffer.of(), true));
+    const last = join(inbox, `out.${KEPT_PIECES - 1}`);
+    await waitFor(() => existsSync(last) || exitCodeIn(inbox) !== "");
+    expect(readdirSync(inbox)).toContain("out.0");
+    expect(exitCodeIn(inbox)).toBe("");
+    put(takenFile("out", TAKEN_STEP));
+    await waitFor(() => exitCodeIn(inbox) === "0\n");
+    expect(readdirSync(inbox)).not.toContain("out.0");
+    put(OVER_FILE);
+    await once(child, "exit");
+  });
 
   test.skipIf(!isThere)(
     "ends when it is told to, although its streams are held, and leaves nothing",
