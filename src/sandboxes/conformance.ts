@@ -3,7 +3,7 @@ import type { AnySandboxHandle, ConformanceCase, ConformanceTraits } from "./con
 import { endingCases } from "./conformance/endingCases.ts";
 import { environmentCases } from "./conformance/environmentCases.ts";
 import { fileCases } from "./conformance/fileCases.ts";
-import { SharedSandbox } from "./conformance/sharedSandbox.ts";
+import { inOwnSandbox, SharedSandbox } from "./conformance/sharedSandbox.ts";
 import { streamCases } from "./conformance/streamCases.ts";
 
 export type { ConformanceCase, ConformanceTraits };
@@ -15,22 +15,10 @@ export interface ConformanceSuite {
   close(): Promise<void>;
 }
 
-const inOwnSandbox = async (
-  open: () => Promise<AnySandboxHandle>,
-  check: (sandbox: AnySandboxHandle) => Promise<void>,
-): Promise<void> => {
-  const sandbox = await open();
-  try {
-    await check(sandbox);
-  } finally {
-    await sandbox.close();
-  }
-};
-
 /**
  * The promises of `SandboxHandle`, one case each, for whatever test runner: a sandbox provider that passes works with
- * sanddune. All cases but the few that end their sandbox share one, which the first of them opens. The sandbox needs
- * `sh`, coreutils, `grep`, `setsid`.
+ * sanddune. All cases but the few that end their sandbox share one, which the first of them opens. Its worktree has to be
+ * empty, since cases delete what is in it. The sandbox needs `sh`, coreutils, `grep`, `setsid`.
  *
  * @example
  * const { cases, close } = sandboxConformance(() => myProvider.create(options()));
@@ -47,7 +35,7 @@ export const sandboxConformance = (
     .filter((definition) => definition.appliesTo?.(known) ?? true)
     .map((definition) => ({
       name: definition.name,
-      run: () => (definition.needsOwnSandbox ? inOwnSandbox(open, definition.check) : shared.use(definition)),
+      run: () => (definition.needsOwnSandbox ? inOwnSandbox(open, definition) : shared.use(definition)),
     }));
   return { cases, close: () => shared.close() };
 };

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryRepository } from "../helpers/repository.ts";
+import { RUN_ID } from "../helpers/runId.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";
 
 export type Engine = "docker" | "podman";
@@ -20,7 +21,7 @@ export const ENGINES = [
 
 /** A name that no image has. What gets it is gone after the test. */
 export const freshImageName = (engine: Engine): string => {
-  const name = `sanddune:test-${randomBytes(4).toString("hex")}`;
+  const name = `sanddune:test-${RUN_ID}-${randomBytes(4).toString("hex")}`;
   onTestFinished(() => {
     spawnSync(engine, ["image", "rm", "--force", name]);
   });

@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { TEST_IMAGE } from "./runtimes.ts";
 
@@ -20,8 +21,8 @@ export const useOtherDocker = (): (() => OtherDocker) => {
   let daemon: OtherDocker | undefined;
   let directory: string;
   beforeAll(() => {
-    // Sockets have short names, and the directory of the tests may have a long one.
-    directory = mkdtempSync("/tmp/sanddune-other-");
+    // Beside the directory for temporary files: sockets have short names.
+    directory = mkdtempSync(join(dirname(tmpdir()), "other-"));
     const host = execFileSync(SCRIPT, ["start", directory], { encoding: "utf8" }).trim();
     const call = (...args: readonly string[]) =>
       execFileSync("docker", ["--host", host, ...args], { encoding: "utf8" }).trim();

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { RUN_ID } from "./runId.ts";
 import { afterTest } from "./sideBySide.ts";
 
 /** Runs git as the user would, in `cwd`. */
@@ -10,7 +11,7 @@ export const git = (cwd: string, ...args: string[]): string =>
 
 /** A directory that is gone after the test. */
 export const temporaryDirectory = (): string => {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-test-")));
+  const path = realpathSync(mkdtempSync(join(tmpdir(), `sanddune-${RUN_ID}-`)));
   afterTest(() => rmSync(path, { recursive: true, force: true }));
   return path;
 };

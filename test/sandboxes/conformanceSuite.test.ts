@@ -1,9 +1,11 @@
 import { AssertionError } from "node:assert";
-import { existsSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { ExecResult, IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { type ConformanceSuite, sandboxConformance } from "../../src/testing.ts";
+import { waitFor } from "../helpers/waiting.ts";
 import { openIsolated } from "./openSandbox.ts";
 
 /** A provider that is watched: what it has opened and closed, and which commands it was given. */
@@ -81,30 +83,47 @@ test("the error of a case is what is seen, although its sandbox cannot be closed
   await expect(suite.close()).rejects.toThrow("it cannot be closed");
 });
 
-test("cases that are called side by side run one after the other, each in an empty worktree", async () => {
-  const names = [MAKES_DIRECTORY, MISSING_CWD, ABORTED_SIGNAL, MAKES_DIRECTORY];
-  const inTurn = watched();
-  const first = sandboxConformance(inTurn.open);
-  for (const name of names) await runCase(first, name);
-  const together = watched();
-  const second = sandboxConformance(together.open);
-  await Promise.all(names.map((name) => runCase(second, name)));
-  const commandsOf = ({ commands, opened: [sandbox] }: typeof inTurn) =>
-    commands.map((command) => command.replaceAll(sandbox?.worktreePath ?? "", "WORKTREE"));
-  expect(commandsOf(together)).toEqual(commandsOf(inTurn));
-  expect(together.opened).toHaveLength(1);
-  await Promise.all([first.close(), second.close()]);
+test("cases in turn share a sandbox, which is empty for each of them", async () => {
+  const { open, opened } = watched();
+  const suite = sandboxConformance(open);
+  for (const name of [MAKES_DIRECTORY, MISSING_CWD, ABORTED_SIGNAL, MAKES_DIRECTORY])
+    await runCase(suite, name);
+  expect(opened).toHaveLength(1);
+  await suite.close();
+  await suite.close();
+  expect(opened.map(({ worktreePath }) => existsSync(worktreePath))).toEqual([false]);
 });
 
-test("close waits for a case that runs, closes the sandbox, and can be called twice", async () => {
-  const { open, opened, closed } = watched();
+test("a case beside one that hangs has a sandbox of its own, and close does not wait for the other", async () => {
+  let isFirst = true;
+  const { open, opened, closed } = watched(({ exec }) => ({
+    exec: (command, options) => {
+      if (command === "ls -A" || !isFirst) return exec(command, options);
+      isFirst = false;
+      return new Promise(() => {});
+    },
+  }));
   const suite = sandboxConformance(open);
-  const running = runCase(suite, EXIT_CODES);
-  await Promise.all([suite.close(), suite.close()]);
-  await running;
-  await suite.close();
+  void runCase(suite, EXIT_CODES);
+  await waitFor(() => !isFirst);
+  await runCase(suite, EXIT_CODES);
   expect(closed()).toBe(1);
-  expect(opened.map(({ worktreePath }) => existsSync(worktreePath))).toEqual([false]);
+  await suite.close();
+  expect(opened.map(({ worktreePath }) => existsSync(worktreePath))).toEqual([false, false]);
+});
+
+test("a worktree with something in it is refused, and left as it is", async () => {
+  const { open, commands, closed } = watched();
+  const suite = sandboxConformance(async () => {
+    const sandbox = await open();
+    writeFileSync(join(sandbox.worktreePath, ".hidden"), "");
+    return sandbox;
+  });
+  await expect(runCase(suite, EXIT_CODES)).rejects.toThrow(
+    "open() has to give the cases an empty worktree, since they delete what is in it. There is: .hidden",
+  );
+  expect(commands).toEqual(["ls -A"]);
+  expect(closed()).toBe(1);
 });
 
 test("close has nothing to do if no case has run", async () => {

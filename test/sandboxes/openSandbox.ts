@@ -9,11 +9,12 @@ import type {
   IsolatedSandboxHandle,
   IsolatedSandboxProvider,
 } from "../../src/sandboxes/contract.ts";
+import { RUN_ID } from "../helpers/runId.ts";
 
 export const WORKTREE_PATH = "/sanddune/repo";
 export const HOME_PATH = "/sanddune/home";
 
-export const newSandboxName = (): string => `sanddune-test-${randomBytes(6).toString("hex")}`;
+export const newSandboxName = (): string => `sanddune-test-${RUN_ID}-${randomBytes(6).toString("hex")}`;
 
 export interface OpenBindMount {
   readonly sandbox: BindMountSandboxHandle;

@@ -25,25 +25,37 @@ const GUARDED_PROGRAMS: Readonly<Record<string, GuardedProgram>> = {
   go: { runtimes: ["go"], questions: "version", starts: "*" },
 };
 
+/** Options of container clients that stand before the command, and have a value. */
+const ENGINE_OPTIONS =
+  "-H|--host|--url|--identity|-c|--context|--connection|--config|-l|--log-level|--root|--runroot";
+
+const FIND_COMMAND = `
+skip=
+for argument; do
+  if [ -n "$skip" ]; then skip=; continue; fi
+  case $argument in
+    ${ENGINE_OPTIONS}) skip=yes ;;
+    -*) ;;
+    *) word=$argument; break ;;
+  esac
+done
+`;
+
 /** Leaves questions to the program itself, and notes a start instead of doing it. */
 const standIn = (program: string, real: string, notes: string): string => {
   const { runtimes, questions, starts } = GUARDED_PROGRAMS[program] as GuardedProgram;
   const ask = `${questions}) exec '${real}' "$@" ;;`;
   const refuse = `${starts}) ;;`;
   return `#!/bin/sh
-word= skip=
-for argument; do
-  if [ -n "$skip" ]; then skip=; continue; fi
-  case $argument in
-    --host|--url|--context|--connection) skip=yes ;;
-    *) word=$argument; break ;;
-  esac
-done
+word=$1
+${starts === "*" ? "" : FIND_COMMAND}
 case $word in
   ${starts === "*" ? ask : refuse}
   ${starts === "*" ? refuse : ask}
 esac
-echo '${program}' >>'${notes}'
+set -f
+# One line, whatever the arguments are.
+echo ${program} $* >>'${notes}'
 echo '${program}: the test has not declared that it needs ${runtimes[0]}' >&2
 exit 126
 `;
@@ -83,13 +95,14 @@ class RuntimeGuard {
 
   /** Throws if a program was started that nothing had declared. */
   check(): void {
-    const programs = [...new Set(readFileSync(this.#notes, "utf8").split("\n").filter(Boolean))];
-    if (programs.length === 0) return;
+    const commands = readFileSync(this.#notes, "utf8").split("\n").filter(Boolean);
+    if (commands.length === 0) return;
     writeFileSync(this.#notes, "");
+    const programs = [...new Set(commands.map((command) => command.split(" ", 1)[0] ?? ""))];
     const runtimes = programs.map((program) => GUARDED_PROGRAMS[program]?.runtimes[0]);
     throw new Error(
       `The test has started ${programs.join(", ")} without declaring it: wrap the test in ` +
-        `describeWith(${JSON.stringify(runtimes)}, ...) of test/helpers/runtimes.ts`,
+        `describeWith(${JSON.stringify(runtimes)}, ...) of test/helpers/runtimes.ts\n${commands.join("\n")}`,
     );
   }
 

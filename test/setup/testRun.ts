@@ -1,34 +1,17 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { randomBytes } from "node:crypto";
+import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { buildSync } from "esbuild";
-import { processIsAlive } from "../helpers/waiting.ts";
-import { findLeftovers, type Run, removeDeadRun, removeLeftovers, sharedThings } from "./leftovers.ts";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { findStrays, lookAround, type Machine, removeDeadRun, removeLeftovers } from "./leftovers.ts";
+import { deadRuns, idOf, makeRun, RUN_VARIABLE, type Run, temporaryOf } from "./run.ts";
 
-const PREFIX = "sanddune-run-";
-
-/** Those of runs that were killed together with their reapers. */
-const removeDeadRuns = async (): Promise<void> => {
-  for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
-    const record = join(tmpdir(), name, "run.json");
-    if (!existsSync(record)) continue;
-    const run = JSON.parse(readFileSync(record, "utf8")) as Run;
-    if (!processIsAlive(run.pid)) await removeDeadRun(run);
-  }
-};
+type Reaper = ChildProcessByStdio<Writable, null, null>;
 
 /** In a session of its own: a signal to all processes of the terminal does not end it. */
-const startReaper = (directory: string): ChildProcessByStdio<Writable, null, null> => {
+const startReaper = (directory: string): Reaper => {
   const program = join(directory, "reaper.mjs");
   buildSync({
     entryPoints: [join(import.meta.dirname, "reaper.ts")],
@@ -48,36 +31,29 @@ const startReaper = (directory: string): ChildProcessByStdio<Writable, null, nul
 export class TestRun {
   private constructor(
     private readonly run: Run,
-    private readonly reaper: ChildProcessByStdio<Writable, null, null>,
+    private readonly before: Machine,
+    private readonly reaper: Reaper,
   ) {}
 
-  /** `runnerDirectories`: where the test runner has files of its own, which it removes unless it is killed. */
   static async begin(runnerDirectories: readonly string[]): Promise<TestRun> {
-    await removeDeadRuns();
-    const directory = mkdtempSync(join(tmpdir(), PREFIX));
-    const temporary = join(directory, "tmp");
-    mkdirSync(temporary);
-    // Tests become other users, which use it as they use /tmp.
-    chmodSync(directory, 0o755);
-    chmodSync(temporary, 0o1777);
-    const run: Run = {
-      ...{ directory, temporary, pid: process.pid, startedAt: new Date().toISOString() },
-      runnerDirectories,
-      before: await sharedThings(),
-    };
-    writeFileSync(join(directory, "run.json"), JSON.stringify(run));
-    const reaper = startReaper(directory);
-    process.env["TMPDIR"] = temporary;
-    return new TestRun(run, reaper);
+    // Their reapers were killed, too.
+    for (const run of deadRuns()) await removeDeadRun(run);
+    const run = makeRun(randomBytes(3).toString("hex"), { owner: ownIdentity(), runnerDirectories });
+    const reaper = startReaper(run.directory);
+    mkdirSync(temporaryOf(run));
+    chmodSync(temporaryOf(run), 0o1777);
+    const before = await lookAround();
+    process.env["TMPDIR"] = temporaryOf(run);
+    process.env[RUN_VARIABLE] = idOf(run);
+    return new TestRun(run, before, reaper);
   }
 
   /** Removes everything; if the tests have left something, says what, and fails the test runner. */
   async end(): Promise<void> {
-    const left = await findLeftovers(this.run);
-    await removeLeftovers(this.run);
+    const left = [...(await removeLeftovers(this.run)), ...(await findStrays(this.run, this.before))];
     this.reaper.stdin.end();
     if (left.length === 0) return;
-    console.error(`The tests have left behind:\n${left.map(({ what }) => `  ${what}`).join("\n")}`);
+    console.error(`The tests have left behind:\n${left.map((what) => `  ${what}`).join("\n")}`);
     process.exitCode = 1;
   }
 }

@@ -25,7 +25,7 @@ export interface CaseDefinition {
   readonly name: string;
   /** The case closes its sandbox, or leaves a process running there: no other case can use that sandbox. */
   readonly needsOwnSandbox?: boolean;
-  /** The case leaves the worktree as it was, so nobody has to empty it afterwards. */
+  /** The case leaves the worktree as it was: it is not emptied before the next case. */
   readonly makesNoFiles?: boolean;
   appliesTo?(traits: Required<ConformanceTraits>): boolean;
   check(sandbox: AnySandboxHandle): Promise<void>;

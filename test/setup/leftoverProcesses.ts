@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { setTimeout as delay } from "node:timers/promises";
+import { readProcessStat } from "../../src/process/processIdentity.ts";
+import type { Run } from "./run.ts";
+
+/** For processes that were told to end already. */
+const GRACE_MS = 2000;
+/** For those that are killed. */
+const KILL_MS = 10_000;
+const PAUSE_MS = 20;
+
+const readOr = (otherwise: string, read: () => string): string => {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+};
+
+const argvOf = (pid: number) => readOr("", () => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
+const environmentOf = (pid: number) => readOr("", () => readFileSync(`/proc/${pid}/environ`, "utf8"));
+const directoryOf = (pid: number) => readOr("", () => readlinkSync(`/proc/${pid}/cwd`));
+
+/** Whether it names the path on its command line, or works in it. */
+const uses = (pid: number, path: string): boolean =>
+  argvOf(pid).includes(path) || directoryOf(pid).startsWith(path);
+
+const allProcesses = (): number[] =>
+  process.platform === "linux"
+    ? readdirSync("/proc")
+        .filter((name) => /^\d+$/.test(name))
+        .map(Number)
+    : [];
+
+export const isUsed = (path: string): boolean => allProcesses().some((pid) => uses(pid, path));
+
+/** This process, the test runner, all that they were started by, and what the test runner itself needs. */
+const isOurs = (pid: number, { owner }: Run): boolean => {
+  for (let ancestor = process.pid; ancestor > 1; ancestor = readProcessStat(ancestor)?.parent ?? 0)
+    if (ancestor === pid) return true;
+  return (
+    pid === owner.pid ||
+    (readProcessStat(pid)?.parent === owner.pid && /vitest|esbuild|reaper/.test(argvOf(pid)))
+  );
+};
+
+const isOfTests = (pid: number, run: Run): boolean => {
+  const stat = readProcessStat(pid);
+  if (stat === undefined || stat.state === "Z" || isOurs(pid, run)) return false;
+  if (environmentOf(pid).includes(`TMPDIR=${run.directory}`)) return true;
+  // A person may look into the directory, at a terminal.
+  return !stat.hasTerminal && uses(pid, run.directory);
+};
+
+const processesOf = (run: Run): number[] => allProcesses().filter((pid) => isOfTests(pid, run));
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has ended meanwhile.
+  }
+};
+
+/** Calls it until it finds nothing, or the time is over. */
+const untilNone = async (find: () => number[], timeMs: number): Promise<void> => {
+  const end = Date.now() + timeMs;
+  while (find().length > 0 && Date.now() < end) await delay(PAUSE_MS);
+};
+
+/** Ends the processes that do not end by themselves, also those that they start meanwhile. Tells which. */
+export const endProcesses = async (run: Run): Promise<string[]> => {
+  const ended = new Map<number, string>();
+  await untilNone(() => processesOf(run), GRACE_MS);
+  await untilNone(() => {
+    const found = processesOf(run);
+    for (const pid of found) {
+      ended.set(pid, `process ${pid}: ${argvOf(pid).replaceAll("\0", " ").trim().slice(0, 200)}`);
+      kill(pid);
+    }
+    return found;
+  }, KILL_MS);
+  return [...ended.values()];
+};
