@@ -1,6 +1,6 @@
 import type { IterationUsage } from "./results.ts";
 
-/** The figures are the agent's: what cannot be a number of tokens counts as none, and a sum never ceases to be one. */
+/** The figures are the agent's: what cannot be a number of tokens counts as none, and a sum stays finite. */
 const plus = (sum: number | undefined, more: number): number =>
   Math.min((sum ?? 0) + (Number.isFinite(more) && more > 0 ? more : 0), Number.MAX_VALUE);
 

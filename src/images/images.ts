@@ -12,14 +12,16 @@ const TIMEOUT_MS = 30_000;
 /** Says under which name sanddune has built an image. */
 export const IMAGE_LABEL = "sanddune.image";
 
-const lookUpError = (client: EngineClient, imageName: string, stderr: string): SandboxError =>
+/** What goes wrong with the engine itself is a `SandboxUnavailableError`. */
+const lookUpError = (client: EngineClient, imageName: string, stderr: string): Error =>
+  unavailability(client, imageName, stderr) ??
   new SandboxError(client.name, `the image ${imageName} could not be looked up`, stderr);
 
-/** Asks the engine about its images. What goes wrong with the engine itself is a `SandboxUnavailableError`. */
+/** Asks the engine about its images. */
 const ask = async (client: EngineClient, args: readonly string[], imageName: string): Promise<string> => {
   const { exitCode, stdout, stderr } = await callEngine(client, args, { timeoutMs: TIMEOUT_MS });
   if (exitCode === 0) return stdout.trim();
-  throw unavailability(client, imageName, stderr) ?? lookUpError(client, imageName, stderr);
+  throw lookUpError(client, imageName, stderr);
 };
 
 /** How many bytes an image takes. */
@@ -28,10 +30,18 @@ export const imageSize = async (engine: EngineClient["name"], imageName: string)
     await ask(engineClients[engine], ["image", "inspect", "--format", "{{.Size}}", imageName], imageName),
   );
 
+/** Podman lists images by looking at each, and gives up if another process removes one meanwhile. */
+const IMAGE_WENT = /image not known|file does not exist/;
+const LIST_TRIES = 10;
+
 /** All tags that the engine has, as it writes them. */
 export const listTags = async (client: EngineClient): Promise<string[]> => {
-  const listed = await ask(client, ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"], "");
-  return listed.split("\n").filter((tag) => tag !== "");
+  const args = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"];
+  for (let tries = 1; ; tries++) {
+    const { exitCode, stdout, stderr } = await callEngine(client, args, { timeoutMs: TIMEOUT_MS });
+    if (exitCode === 0) return stdout.split("\n").filter((tag) => tag !== "");
+    if (tries === LIST_TRIES || !IMAGE_WENT.test(stderr)) throw lookUpError(client, "", stderr);
+  }
 };
 
 /**
@@ -48,8 +58,7 @@ export const checkIsOwnImage = async (engine: EngineClient["name"], imageName: s
     { timeoutMs: TIMEOUT_MS },
   );
   if (exitCode !== 0 && /no such image|image not known/i.test(stderr)) return;
-  if (exitCode !== 0)
-    throw unavailability(client, imageName, stderr) ?? lookUpError(client, imageName, stderr);
+  if (exitCode !== 0) throw lookUpError(client, imageName, stderr);
   if (stdout.trim() !== imageName) throw new ForeignImageError(engine, imageName);
 };
 

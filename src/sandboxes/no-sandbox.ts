@@ -1,4 +1,5 @@
 import { tmpdir } from "node:os";
+import { resolve } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
@@ -25,7 +26,8 @@ export const noSandbox = ({ env }: { readonly env?: EnvVars } = {}): NoSandboxPr
       name: NAME,
       worktreePath,
       fallbackHome: worktreePath,
-      temporaryPath: tmpdir(),
+      // Commands start in other directories.
+      temporaryPath: resolve(tmpdir()),
       isHost: true,
       launch: ([program = "sh", ...args], { sudo, execId }) => {
         if (sudo) throw new SandboxError(NAME, "nothing is run as root on the host");

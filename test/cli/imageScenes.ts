@@ -62,10 +62,15 @@ export const labelledFrom = (engine: Engine, base: string): string => {
   return `FROM ${base}\nLABEL ${label}\n`;
 };
 
-/** Another name for the test image. A build that begins with it, and repeats it, can be told from all others. */
+/**
+ * An image like the test image, with a fresh name. A build that begins with the name, and repeats it, can be told from
+ * all others. The test image itself has no names of tests: Podman loses one if another process names the image, too.
+ */
 export const freshBase = (engine: Engine): string => {
   const name = freshImageName(engine);
-  execFileSync(engine, ["tag", TEST_IMAGE, name]);
+  execFileSync(engine, ["build", "--quiet", "--tag", name, "-"], {
+    input: `FROM ${TEST_IMAGE}\nLABEL sanddune.test=${name}\n`,
+  });
   return name;
 };
 

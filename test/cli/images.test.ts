@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes, randomInt } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
@@ -108,10 +108,9 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
     });
 
     test("shows the step that failed with the end of its output, how to try again without values, and leaves nothing but the older image", async () => {
-      const imageName = freshImageName(engine);
+      const imageName = freshBase(engine);
       const base = freshBase(engine);
       const from = labelledFrom(engine, base);
-      execFileSync(engine, ["tag", TEST_IMAGE, imageName]);
       const cwd = repositoryWith({
         "ci/image": `${from}ARG WORD\nRUN echo all is well\nRUN printf 'no \\033]0;title\\007luck' >&2; : ${base}; exit 3\nRUN echo never\n`,
       });
@@ -197,20 +196,15 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
       runCli([engine, "remove-image", "--image-name", imageName, ...more], { cwd });
 
     test("removes the name, and no other name of the same image; it needs no repository", async () => {
-      const [imageName, other] = [freshImageName(engine), freshImageName(engine)];
-      for (const name of [imageName, other]) execFileSync(engine, ["tag", TEST_IMAGE, name]);
+      const [imageName, other] = [freshBase(engine), freshImageName(engine)];
+      execFileSync(engine, ["tag", imageName, other]);
       const { exitCode, stdout } = await remove(temporaryDirectory(), imageName);
       expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `Removed ${imageName}\n` });
-      expect([imageName, other, TEST_IMAGE].map((name) => hasImage(engine, name))).toEqual([
-        false,
-        true,
-        true,
-      ]);
+      expect([imageName, other].map((name) => hasImage(engine, name))).toEqual([false, true]);
     });
 
     test("says which images there are when there is none of that name, not even by its id", async () => {
-      const other = freshImageName(engine);
-      execFileSync(engine, ["tag", TEST_IMAGE, other]);
+      const other = freshBase(engine);
       const id = execFileSync(engine, ["image", "inspect", "--format", "{{.Id}}", other], {
         encoding: "utf8",
       });
@@ -322,5 +316,27 @@ describeWith(["docker", "tmux"], "sanddune docker build-image at a terminal", ()
     expect(terminal.screen()).not.toContain("· 3/4 RUN");
     await until("nothing sleeps any more", () => processesWith(`sleep\0${seconds}\0`).length === 0);
     await until("its containers have gone", () => containersOfBuild("docker", base).length === 0);
+  });
+});
+
+describeWith(["podman"], "sanddune podman remove-image", () => {
+  test("asks again if another process has removed an image while Podman listed them", async () => {
+    const imageName = freshBase("podman");
+    const directory = temporaryDirectory();
+    const real = execFileSync("sh", ["-c", "command -v podman"], { encoding: "utf8" }).trim();
+    const answer =
+      'Error: retrieving label for image "0f1e": you may need to remove the image to resolve the error: ' +
+      'reading image "0f1e": locating image with ID "0f1e": image not known';
+    writeFileSync(
+      join(directory, "podman"),
+      `#!/bin/sh\nif [ "$1 $2" = "image ls" ] && mkdir '${directory}/asked' 2>/dev/null; then\n  echo '${answer}' >&2\n  exit 125\nfi\nexec '${real}' "$@"\n`,
+      { mode: 0o755 },
+    );
+    const { exitCode, stdout } = await runCli(["podman", "remove-image", "--image-name", imageName], {
+      cwd: directory,
+      env: { PATH: `${directory}:${process.env["PATH"]}` },
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `Removed ${imageName}\n` });
+    expect(existsSync(join(directory, "asked"))).toBe(true);
   });
 });

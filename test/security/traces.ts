@@ -1,11 +1,15 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import type { AgentEvent, AgentProvider, AgentStreamEvent, SandboxRunResult } from "../../src/index.ts";
 
-/** Has characters that JSON, URLs and Base64 treat in their own ways. */
-export const SECRET = 'tok"Zx+81/mQ=v9pLw4-kR7';
+/**
+ * Has characters that JSON, URLs and Base64 treat in their own ways. Tests that run at the same time in other processes
+ * have another one, or they would find each other's.
+ */
+export const SECRET = `tok"Zx+81/mQ=${randomBytes(3).toString("hex")}-kR7`;
 
 const base64 = (text: string): string => Buffer.from(text).toString("base64");
 
@@ -83,11 +87,12 @@ export const commandLinesWithSecret = (): string[] =>
     })
     .filter((line) => formsIn(line).length > 0);
 
+/** What docker knows about all containers of ours. Those of other tests may go meanwhile. */
 export const inspectContainers = (): string => {
   const ids = execFileSync("docker", ["ps", "--all", "--quiet", "--filter", "name=sanddune-"], {
     encoding: "utf8",
   })
     .split("\n")
     .filter((id) => id !== "");
-  return ids.length === 0 ? "" : execFileSync("docker", ["inspect", ...ids], { encoding: "utf8" });
+  return ids.length === 0 ? "" : spawnSync("docker", ["inspect", ...ids], { encoding: "utf8" }).stdout;
 };

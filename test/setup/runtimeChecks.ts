@@ -25,16 +25,23 @@ export const isExecutable = (path: string): boolean => {
 
 type Complaint = string | undefined;
 
+/** A daemon may hang. */
+const TIMEOUT_MS = 30_000;
+
 const complaint = (program: string, ...args: readonly string[]): Promise<Complaint> =>
   new Promise((resolve) => {
-    const child = spawn(program, args, { cwd: "/", stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(program, args, {
+      cwd: "/",
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: TIMEOUT_MS,
+    });
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {
       stderr += text;
     });
     child.on("error", (error) => resolve(`${program}: ${error.message}`));
-    child.on("close", (code) =>
-      resolve(code === 0 ? undefined : `${program}: ${stderr.trim() || `exit code ${code}`}`),
+    child.on("close", (code, signal) =>
+      resolve(code === 0 ? undefined : `${program}: ${stderr.trim() || `ended by ${signal ?? code}`}`),
     );
   });
 

@@ -19,10 +19,13 @@ is_our_test_user() {
   [ "$(getent passwd "$test_user" | cut -d: -f5)" = "$test_user_comment" ]
 }
 
-# Unless another checkout has its runtimes there.
+# Another checkout has its runtimes there.
+test_user_is_used() {
+  compgen -G "$(test_user_home)/runtimes.*" >/dev/null
+}
+
 remove_test_user() {
-  is_our_test_user || return 0
-  ! compgen -G "$(test_user_home)/runtimes.*" >/dev/null || return 0
+  is_our_test_user && ! test_user_is_used || return 0
   userdel --remove "$test_user" 2>/dev/null || printf 'the user %s cannot be removed\n' "$test_user" >&2
 }
 
