@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { define } from "./test/setup/define.ts";
 
 /** Suites that start sandboxes, kill processes or build the package: real, and slower. Everything else is `unit`. */
 const REAL = [
@@ -11,10 +11,8 @@ const REAL = [
 /** They need a cluster: `npm run test:kubernetes`. */
 const CLUSTER = "test/kubernetes/**";
 
-const { version } = JSON.parse(readFileSync("package.json", "utf8"));
-
 export default defineConfig({
-  define: { SANDDUNE_VERSION: JSON.stringify(version) },
+  define,
   test: {
     reporters: ["default", "./test/setup/summaryReporter.ts"],
     globalSetup: "test/setup/globalSetup.ts",

@@ -1,7 +1,9 @@
 import { defineConfig } from "vitest/config";
+import { define } from "./test/setup/define.ts";
 
 /** The tests that need a cluster. One file at a time: some of them kill a node. */
 export default defineConfig({
+  define,
   test: {
     include: ["test/kubernetes/**/*.test.ts"],
     globalSetup: "test/setup/globalSetup.ts",

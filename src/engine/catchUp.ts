@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect";
 import { ProcessTimeoutError, SandboxError, type SandduneError } from "../errors.ts";
+import { repositoryScript } from "../git/exportFromSandbox.ts";
 import { branchRef } from "../git/refs.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
@@ -16,16 +17,16 @@ const DIVERGED = 3;
  */
 const followScript = ({ repository, checkout, tip }: SandboxSession, branch: string): string => {
   const ref = shellQuote(branchRef(branch));
-  return `export LC_ALL=C GIT_DIR=${shellQuote(repository.gitDirectory)} GIT_WORK_TREE=${shellQuote(repository.handle.worktreePath)}
+  return `${repositoryScript(repository)}
 case $(git rev-parse --quiet --verify ${ref}) in
   ${checkout.tip}) exit 0 ;;
   ${tip}) ;;
   *) exit ${DIVERGED} ;;
 esac
 if [ "$(git symbolic-ref --quiet HEAD)" = ${ref} ]; then
-  git -c core.fsmonitor=false read-tree -i -m ${tip} ${checkout.tip} || git -c core.fsmonitor=false read-tree ${checkout.tip} || exit 1
+  git read-tree -i -m ${tip} ${checkout.tip} || git read-tree ${checkout.tip} || exit 1
 fi
-git -c core.hooksPath=/dev/null update-ref ${ref} ${checkout.tip} ${tip}`;
+git update-ref ${ref} ${checkout.tip} ${tip}`;
 };
 
 /**

@@ -55,7 +55,7 @@ const PACKAGE_PROGRAMS = /(^|\/)node_modules\/\.bin\/*$/;
 
 const isDistrusted = (path: string): boolean => {
   const real = realPath(path);
-  return [...distrusted].some((root) => real === root || real?.startsWith(root + sep));
+  return real !== undefined && withParents(real).some((parent) => distrusted.has(parent));
 };
 
 /** Where an entry leads is not enough: a link in the checkout can lead to any place that the agent can write to. */
@@ -64,13 +64,20 @@ const isTrusted = (entry: string): boolean =>
 
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-const known = new Map<string, readonly string[]>();
+/** What was found of a PATH when so many checkouts were distrusted. */
+interface Found {
+  readonly entries: readonly string[];
+  readonly checkouts: number;
+}
 
-/** Worked out once: an agent cannot make an entry trustworthy by what it does in its checkout later. */
+const found = new Map<string, Found>();
+
+/** Worked out once, and again only to leave out more: an agent cannot make an entry trustworthy by what it does later. */
 const trustedEntries = (path: string): readonly string[] => {
-  const key = [...distrusted, path].join("\0");
-  const entries = known.get(key) ?? path.split(delimiter).filter(isTrusted);
-  known.set(key, entries);
+  const former = found.get(path);
+  if (former?.checkouts === distrusted.size) return former.entries;
+  const entries = (former?.entries ?? path.split(delimiter)).filter(isTrusted);
+  found.set(path, { entries, checkouts: distrusted.size });
   return entries;
 };
 

@@ -92,6 +92,10 @@ describe("the end of a rate limit", () => {
     expect(at(text)).toBeUndefined();
   });
 
+  it.each(["2001-01-01T00:00Z", "1970-01-01T00:00Z"])("may be over long since: until %s", (date) => {
+    expect(at(`429 rate limit until ${date}`)).toBe(new Date(date).toISOString());
+  });
+
   it.each(["try again in -5s", "try again at -1:00", "in 1e9 s"])(
     "is at any rate a date when a number is odd: %s",
     (text) => {

@@ -3,12 +3,13 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { commits } from "../helpers/agentScripts.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { play } from "../security/support.ts";
 import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
-import { clean, commits, deadRun, ps } from "./hangingRuns.ts";
+import { clean, deadRun, ps } from "./hangingRuns.ts";
 
 /** Everything below a directory, with what it is, when it was changed and, if it is a file, what is in it. */
 const treeOf = (directory: string): string =>

@@ -6,7 +6,6 @@ import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal, type Terminal } from "../helpers/terminal.ts";
-import { waitFor } from "../helpers/waiting.ts";
 import { runCli } from "./callCli.ts";
 
 /** Starts each shell without anybody's settings, and has it read the script. */
@@ -49,11 +48,8 @@ const open = async (shell: keyof typeof SHELLS, cwd: string): Promise<Terminal> 
 };
 
 /** What stands after the last prompt. */
-const lineOf = (terminal: Terminal): string => {
-  const prompts = terminal
-    .screen()
-    .split("\n")
-    .filter((line) => /^>( |$)/.test(line));
+const lineOf = (screen: string): string => {
+  const prompts = screen.split("\n").filter((line) => /^>( |$)/.test(line));
   return prompts.at(-1)?.slice(2) ?? "";
 };
 
@@ -80,11 +76,14 @@ for (const shell of Object.keys(SHELLS) as (keyof typeof SHELLS)[]) {
       for (const [typed, becomes] of CASES) {
         terminal.type(typed);
         terminal.press("Tab");
-        await waitFor(() => lineOf(terminal).startsWith(becomes)).catch(() => {
-          throw new Error(`${typed} does not become ${becomes}, but:\n${terminal.screen()}`);
-        });
-        terminal.press("C-c");
-        await waitFor(() => lineOf(terminal) === "");
+        await terminal
+          .until((screen) => lineOf(screen).startsWith(becomes))
+          .catch((error: Error) => {
+            throw new Error(`${typed} does not become ${becomes}`, { cause: error });
+          });
+        // Deletes the line. Ctrl-C would end the completion if that is still going on, and the line would stay.
+        terminal.press("C-u");
+        await terminal.until((screen) => lineOf(screen) === "");
       }
     });
   });

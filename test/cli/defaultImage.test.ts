@@ -9,6 +9,7 @@ import { dockerfileFor } from "../../src/images/dockerfile.ts";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { buildNodeImage } from "../helpers/nodeImage.ts";
+import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { runCli } from "./callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent, subjectsOf } from "./fixtures.ts";
@@ -18,8 +19,8 @@ const templateText = readFileSync(join(import.meta.dirname, "../../templates/Doc
 
 const BASE = `sanddune-test-node:${randomBytes(4).toString("hex")}`;
 const IMAGE = BASE.replace("-test-node", "");
-/** Each of them is a package of npm's; this one is small. */
-const AGENT: AgentName = "gemini";
+/** All are packages of npm's. The script of this one puts a binary in its place, so that more can go wrong. */
+const AGENT: AgentName = "claude-code";
 const TOOLS = [
   "git --version",
   "curl --version",
@@ -31,22 +32,23 @@ const TOOLS = [
 
 /** Of the base image's, `node` is 1000:1000 and `dialout` is 20. */
 const IDS = [
+  [1000, 20],
   [1000, 5432],
   [501, 20],
+  [4321, 1000],
   [4321, 5432],
 ] as const;
-const imageWith = (uid: number, gid: number): string => `${IMAGE}-${uid}-${gid}`;
 
 const agent = agentRegistry[AGENT].create(agentRegistry[AGENT].exampleModel);
 
 /** Packages come from this machine's own sources, which are in its network. */
-const buildDefault = async (cwd: string, image: string, ...args: readonly string[]): Promise<void> => {
-  const flags = ["--image-name", image, "--network", "host", "--build-arg", `BASE_IMAGE=${BASE}`];
+const buildDefault = async (cwd: string, ...args: readonly string[]): Promise<void> => {
+  const flags = ["--image-name", IMAGE, "--network", "host", "--build-arg", `BASE_IMAGE=${BASE}`];
   const { exitCode, stderr } = await runCli(["docker", "build-image", ...flags, ...args], { cwd });
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
 };
 
-const repositoryWithDockerfile = (installed?: AgentProvider): string => {
+const repositoryWithDockerfile = (installed: AgentProvider): string => {
   const cwd = repositoryWithAgent(OBEDIENT_AGENT);
   mkdirSync(join(cwd, ".sanddune"));
   const text = dockerfileFor({ templateText, agent: installed, backlogTools: [] });
@@ -54,22 +56,35 @@ const repositoryWithDockerfile = (installed?: AgentProvider): string => {
   return cwd;
 };
 
+/** The step that makes the user, as the shell gets it. */
+const userStep = (): string => {
+  const [, step] = /^RUN (set -eu;.*(?<=\\)(?:\n.*(?<=\\))*\n.*)$/m.exec(templateText) ?? [];
+  if (step === undefined) throw new Error("templates/Dockerfile has no step that makes the user");
+  return step;
+};
+
+/** Runs it once for each pair of ids, always on the accounts of the base image. */
+const withEachPair = (step: string): string =>
+  [
+    "set -eu",
+    "cp -a /etc /accounts",
+    ...IDS.flatMap(([uid, gid]) => [
+      `AGENT_UID=${uid} AGENT_GID=${gid} sh -c ${shellQuote(step)}`,
+      "echo $(id -u agent):$(id -g agent) $(getent passwd agent | cut -d: -f6) $(stat -c %u:%g /home/agent)",
+      "rm -r /home/agent",
+      "for file in passwd shadow group gshadow subuid subgid; do cp -a /accounts/$file /etc/$file; done",
+    ]),
+  ].join("\n");
+
 describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
   beforeAll(() => buildNodeImage("docker", BASE));
   afterAll(() => {
-    spawnSync("docker", [
-      "image",
-      "rm",
-      "--force",
-      IMAGE,
-      ...IDS.map(([uid, gid]) => imageWith(uid, gid)),
-      BASE,
-    ]);
+    spawnSync("docker", ["image", "rm", "--force", IMAGE, BASE]);
   });
 
   test("builds an image whose agent and tools every user can use, and a whole run in it brings back a commit", async () => {
     const cwd = repositoryWithDockerfile(agent);
-    await buildDefault(cwd, IMAGE);
+    await buildDefault(cwd, "--build-arg", "AGENT_UID=4321", "--build-arg", "AGENT_GID=1000");
 
     const { dockerfile = [], versionCommand = [] } = agent.installation ?? {};
     const [, version = "none"] = /@(\d[\w.]*)$/.exec(dockerfile.at(-1) ?? "") ?? [];
@@ -85,7 +100,7 @@ describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
       expect(answers).toContain(version);
     }
     expect(inImage("docker", IMAGE, "id -u; id -un; echo ~; touch ~/file && echo writable", "agent")).toBe(
-      "1000\nagent\n/home/agent\nwritable",
+      "4321\nagent\n/home/agent\nwritable",
     );
 
     const flags = ["--agent-command", "sh ./agent.sh", "--sandbox", "docker", "--image-name", IMAGE];
@@ -95,37 +110,48 @@ describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
     expect(leftovers(cwd)).toEqual([]);
   }, 240_000);
 
-  test("gives the user the ids that are asked for, of which the base image has one, the other or none", async () => {
-    const cwd = repositoryWithDockerfile();
-    for (const [uid, gid] of IDS) {
-      const args = ["--build-arg", `AGENT_UID=${uid}`, "--build-arg", `AGENT_GID=${gid}`];
-      await buildDefault(cwd, imageWith(uid, gid), ...args);
-      const ids = inImage("docker", imageWith(uid, gid), "id -u; id -g; id -un; stat -c %u:%g ~", "agent");
-      expect(ids).toBe(`${uid}\n${gid}\nagent\n${uid}:${gid}`);
-    }
-  }, 120_000);
+  test("gives the user the ids that are asked for, of which the base image has both, one, the other or none", () => {
+    expect(inImage("docker", BASE, withEachPair(userStep())).split("\n")).toEqual(
+      IDS.map(([uid, gid]) => `${uid}:${gid} /home/agent ${uid}:${gid}`),
+    );
+  });
 });
 
 /** What the Dockerfile names as its base, as Podman finds it on this machine. */
 const OFFICIAL = "localhost/node:22-bookworm";
 
+/** The tests' own Podman has no network; init has no flag for one, since everybody else's has. */
+const envWithNetwork = (): Record<string, string> => {
+  const usual = process.env["CONTAINERS_CONF"];
+  if (usual === undefined) return {};
+  const path = join(temporaryDirectory(), "containers.conf");
+  writeFileSync(path, readFileSync(usual, "utf8").replace('netns = "none"', 'netns = "host"'));
+  return { CONTAINERS_CONF: path };
+};
+
 describeWith(["podman"], "the default Dockerfile in podman", () => {
   afterAll(() => {
-    spawnSync("podman", ["image", "rm", "--force", IMAGE, OFFICIAL]);
+    spawnSync("podman", ["image", "rm", "--force", IMAGE]);
+    spawnSync("podman", ["untag", OFFICIAL, OFFICIAL]);
   });
 
   test("is built by init, and the command line takes the image for granted from then on", async () => {
-    // The tests' own Podman has no network for packages, and init has no flag for one, since everybody else's has.
-    const base = `FROM ${TEST_IMAGE}\nRUN ln -s /bin/true /usr/local/bin/apt-get\n`;
-    execFileSync("podman", ["build", "--quiet", "--tag", OFFICIAL, "-"], { input: base });
+    // The official one has Node as well, which no step of the Dockerfile without an agent needs.
+    execFileSync("podman", ["tag", TEST_IMAGE, OFFICIAL]);
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     const answers = ["--agent-command", "sh ./agent.sh", "--sandbox", "podman", "--template", "blank"];
-    const made = await runCli(["init", ...answers, "--image-name", IMAGE, "--json"], { cwd });
+    const made = await runCli(["init", ...answers, "--image-name", IMAGE, "--json"], {
+      cwd,
+      env: envWithNetwork(),
+    });
     expect(made).toMatchObject({ exitCode: 0 });
     expect(JSON.parse(made.stdout)).toMatchObject({ imageName: IMAGE, built: true });
-    expect(inImage("podman", IMAGE, "id -un; pwd", "agent")).toBe("agent\n/home/agent");
+    // Ids are those of whoever builds, unless that is root.
+    expect(inImage("podman", IMAGE, "id -u; id -un; pwd; jq --version", "agent")).toMatch(
+      new RegExp(`^${process.getuid?.() || 1000}\nagent\n/home/agent\njq-`),
+    );
     const run = await runCli(["run", "--branch", "b", "--prompt", "Fix it", "--json"], { cwd });
     expect(run).toMatchObject({ exitCode: 0 });
     expect(subjectsOf(cwd, "b")[0]).toBe("Do what was asked");
-  });
+  }, 180_000);
 });

@@ -71,13 +71,13 @@ describe("sanddune env run", () => {
     expect(stdout).toMatch(/^✓ a .*\n✗ b .*\n {4}not b\n\n1 of 2 tests passed\.\n$/);
   });
 
-  it("ends with everything that tests have started when it gets SIGINT", async () => {
+  it("ends with everything that tests have started when it gets SIGTERM", async () => {
     const cwd = worktree();
     const { child, result } = startCli(["env", "run", hanging(), "hangs"], { cwd });
     onTestFinished(() => void child.kill("SIGKILL"));
     await waitFor(() => hangingPids(cwd).length === 2 || child.exitCode !== null);
-    child.kill("SIGINT");
-    expect(await result).toMatchObject({ exitCode: 130, stderr: expect.stringContaining("was stopped by") });
+    child.kill("SIGTERM");
+    expect(await result).toMatchObject({ exitCode: 143, stderr: expect.stringContaining("was stopped by") });
     expect(hangingPids(cwd).filter(processIsAlive)).toEqual([]);
   });
 });

@@ -71,15 +71,16 @@ describe("sanddune env serve", () => {
     expect(first).toBe(second);
   });
 
-  it("ends with everything that it has started when it gets SIGTERM", async () => {
+  // The other signal: test/cli/environmentRun.test.ts.
+  it("ends with everything that it has started when it gets SIGINT", async () => {
     const { url, cwd, child, result } = await serve([hanging()]);
     const asked = fetch(`${url}/run/hangs`, { method: "POST" }).then(
       () => "answered",
       () => "gone",
     );
     await waitFor(() => hangingPids(cwd).length === 2);
-    child.kill("SIGTERM");
-    expect(await result).toMatchObject({ exitCode: 143 });
+    child.kill("SIGINT");
+    expect(await result).toMatchObject({ exitCode: 130 });
     expect(hangingPids(cwd).filter(processIsAlive)).toEqual([]);
     expect(await asked).toBe("gone");
   });

@@ -1,5 +1,5 @@
 import { type SpawnSyncReturns, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect } from "vitest";
 import { builtCli } from "../helpers/built.ts";
@@ -55,18 +55,6 @@ export const pathWithBroken = (...programs: readonly string[]): string => {
 /** Subjects of a branch's commits, newest first. */
 export const subjectsOf = (repository: string, branch: string): string[] =>
   git(repository, "log", "--format=%s", branch).split("\n");
-
-/** Process ids on this machine whose command line holds `mark`. */
-export const processesWith = (mark: string): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(mark);
-      } catch {
-        return false;
-      }
-    });
 
 /** Resolves once `condition` holds. */
 export const until = async (what: string, condition: () => boolean, timeoutMs = 30_000): Promise<void> => {

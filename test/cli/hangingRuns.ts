@@ -1,14 +1,14 @@
 import { type ChildProcess, spawnSync } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
+import { hang } from "../helpers/agentScripts.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { runCli } from "./callCli.ts";
-import { processesWith, repositoryWithAgent } from "./fixtures.ts";
+import { repositoryWithAgent } from "./fixtures.ts";
 import { type CliResult, startCli } from "./startCli.ts";
 
 /** A line of `sanddune ps --json`. */
@@ -67,13 +67,6 @@ export interface HangingRunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** The agent hangs in a `sleep` that no other process of this machine has. */
-export const hang = (): { readonly line: string; isThere(): boolean } => {
-  const seconds = randomInt(1_000_000, 9_000_000);
-  const mark = `sleep\0${seconds}\0`;
-  return { line: `sleep ${seconds}`, isThere: () => processesWith(mark).length > 0 };
-};
-
 /** Starts a run whose agent does something, then hangs; resolves once it does. */
 export const startHangingRun = async ({
   script = "",
@@ -120,10 +113,6 @@ export const deadRun = async (options: HangingRunOptions = {}): Promise<HangingR
   await run.die();
   return run;
 };
-
-/** For scripts of agents. */
-export const commits = (name: string): string =>
-  `echo ${name} > ${name}.txt; git add ${name}.txt; git commit --quiet -m ${name}`;
 
 /** The only worktree of sanddune's in a repository. */
 export const worktreeOf = (cwd: string): string => {

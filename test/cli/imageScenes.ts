@@ -1,11 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
 import { onTestFinished } from "vitest";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { RUN_ID } from "../helpers/runId.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 
 export type Engine = "docker" | "podman";
 
@@ -26,13 +25,6 @@ export const freshImageName = (engine: Engine): string => {
     spawnSync(engine, ["image", "rm", "--force", name]);
   });
   return name;
-};
-
-export const writeFiles = (directory: string, files: Readonly<Record<string, string>>): void => {
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), text);
-  }
 };
 
 /** A repository with these files in it, none of them committed. */

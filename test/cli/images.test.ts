@@ -5,11 +5,13 @@ import { basename, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import { runCli } from "./callCli.ts";
-import { processesWith, until } from "./fixtures.ts";
+import { until } from "./fixtures.ts";
 import {
   containersOfBuild,
   ENGINES,
@@ -19,7 +21,6 @@ import {
   inImage,
   labelledFrom,
   repositoryWith,
-  writeFiles,
 } from "./imageScenes.ts";
 import { startCli } from "./startCli.ts";
 

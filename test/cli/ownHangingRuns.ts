@@ -1,9 +1,10 @@
 import { onTestFinished } from "vitest";
 import type { SandduneError } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { hang } from "../helpers/agentScripts.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { failureOf, play, shell } from "../security/support.ts";
-import { hang, ps } from "./hangingRuns.ts";
+import { ps } from "./hangingRuns.ts";
 
 export interface OwnHangingRun {
   readonly runId: string;

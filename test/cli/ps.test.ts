@@ -3,13 +3,14 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { commits } from "../helpers/agentScripts.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { begun, entry } from "../runs/journals.ts";
 import { openSandbox, openWorktree, playIn } from "../security/lasting.ts";
 import { play } from "../security/support.ts";
 import { runCli } from "./callCli.ts";
-import { commits, deadRun, ps, sandboxFlags } from "./hangingRuns.ts";
+import { deadRun, ps, sandboxFlags } from "./hangingRuns.ts";
 import { playHangingRun } from "./ownHangingRuns.ts";
 import { saysText, standInAgent, succeeds } from "./standInAgent.ts";
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { commits } from "../helpers/agentScripts.ts";
 import { useTcpDoor } from "../helpers/remoteEngines.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { containersOf } from "../sandboxes/containers.ts";
 import { runCli } from "./callCli.ts";
-import { clean, commits, deadRun } from "./hangingRuns.ts";
+import { clean, deadRun } from "./hangingRuns.ts";
 
 const RUN = ["run", "--agent-command", "true", "--prompt", "x", "--image-name", TEST_IMAGE];
 

@@ -1,8 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import { runCli } from "./callCli.ts";
 import { pageOf } from "./scenarioSuites.ts";
 
@@ -134,10 +135,7 @@ describeWith(["bubblewrap"], "sanddune scenario run in a sandbox", () => {
         cliCommand: ["node", "../../bin/tool.mjs", "{subcommand}"],
       }),
     };
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(cwd, name)), { recursive: true });
-      writeFileSync(join(cwd, name), text);
-    }
+    writeFiles(cwd, files);
     const config = ["--config", "docs/t/s.json"];
     const { exitCode, stdout } = await scenario(cwd, "run", ...config, "--sandbox", "bubblewrap", "--json");
     expect(JSON.parse(stdout)).toMatchObject({

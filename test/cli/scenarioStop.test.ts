@@ -2,12 +2,13 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { hang } from "../helpers/agentScripts.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { processesWith } from "./fixtures.ts";
-import { hang, type SandboxFlag, sandboxFlags } from "./hangingRuns.ts";
+import { type SandboxFlag, sandboxFlags } from "./hangingRuns.ts";
 import { makeSuite, readIndex, resultsIn, runScenarios, sh, spec } from "./scenarioSuites.ts";
 import { startCli } from "./startCli.ts";
 

@@ -1,21 +1,24 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { commits } from "../helpers/agentScripts.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { OBEDIENT_AGENT, processesWith, repositoryWithAgent, subjectsOf } from "./fixtures.ts";
-import { commits, sandboxFlags, startHangingRun } from "./hangingRuns.ts";
+import { OBEDIENT_AGENT, repositoryWithAgent, subjectsOf } from "./fixtures.ts";
+import { sandboxFlags, startHangingRun } from "./hangingRuns.ts";
 import { startCli } from "./startCli.ts";
 
 describeWith(["bubblewrap"], "stopping sanddune run", () => {
-  test("SIGINT ends the agent, keeps its commits and exits with 130", async () => {
+  // Ctrl-C, with 130: test/integration/terminal.test.ts.
+  test("SIGTERM ends the agent, keeps its commits and exits with 143", async () => {
     const { cwd, child, result, isAgentAlive } = await startHangingRun({ script: commits("kept") });
-    child.kill("SIGINT");
+    child.kill("SIGTERM");
     const { exitCode, stdout, stderr } = await result;
-    expect(exitCode).toBe(130);
-    expect(stderr).toContain("SIGINT");
-    expect(JSON.parse(stdout).error).toMatchObject({ name: "StoppedError", signal: "SIGINT" });
+    expect(exitCode).toBe(143);
+    expect(stderr).toContain("SIGTERM");
+    expect(JSON.parse(stdout).error).toMatchObject({ name: "StoppedError", signal: "SIGTERM" });
     expect(isAgentAlive()).toBe(false);
     expect(subjectsOf(cwd, "b")[0]).toBe("kept");
     expect(readdirSync(join(cwd, ".git/sanddune/locks"))).toEqual([]);

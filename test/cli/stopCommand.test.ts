@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { RunStoppedError } from "../../src/index.ts";
 import { ownIdentity } from "../../src/process/processIdentity.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { commits, hang } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -12,7 +13,7 @@ import { begun, RUN_ID, runDirectory } from "../runs/journals.ts";
 import { failureOf, play } from "../security/support.ts";
 import { runCli } from "./callCli.ts";
 import { subjectsOf } from "./fixtures.ts";
-import { commits, hang, ps, type SandboxFlag, startHangingRun } from "./hangingRuns.ts";
+import { ps, type SandboxFlag, startHangingRun } from "./hangingRuns.ts";
 import { playHangingRun } from "./ownHangingRuns.ts";
 import { runCliProcess } from "./startCli.ts";
 

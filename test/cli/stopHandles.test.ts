@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { ClosedError, RunStoppedError } from "../../src/index.ts";
+import { commits, hang } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -9,7 +10,7 @@ import { BRANCH, ending, openSandbox, openWorktree, playIn } from "../security/l
 import { play, shell } from "../security/support.ts";
 import { runCli } from "./callCli.ts";
 import { subjectsOf } from "./fixtures.ts";
-import { commits, hang, ps } from "./hangingRuns.ts";
+import { ps } from "./hangingRuns.ts";
 
 const stop = (cwd: string, runId: string) => runCli(["stop", runId], { cwd });
 

@@ -181,6 +181,13 @@ describe("a rate limit that is not waited for", () => {
     expect(started).toHaveLength(2);
   });
 
+  it("fails the run when it should have ended long ago, but comes again until all the time is used up", async () => {
+    const longAgo = limited(-25 * 365 * 24 * 60 * MINUTE);
+    const { result, started } = await failedWith(3000, longAgo, longAgo, longAgo, longAgo);
+    expect(result).toMatchObject(failure);
+    expect(started).toHaveLength(3);
+  });
+
   it("fails the run at once when its end is no time at all", async () => {
     const { result, waits } = await failedWith(60 * MINUTE, limited(Number.NaN));
     expect(result).toMatchObject(failure);

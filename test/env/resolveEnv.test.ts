@@ -1,20 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type EnvSources, resolveEnv } from "../../src/env/resolveEnv.ts";
 import { EnvOverlapError, InvalidOptionsError } from "../../src/errors.ts";
+import { thrownBy } from "../helpers/thrownBy.ts";
 
 const NOTHING: EnvSources = { host: {}, file: {}, agent: {}, sandbox: {}, run: {} };
 
 const resolve = (sources: Partial<EnvSources>) =>
   Object.fromEntries(resolveEnv({ ...NOTHING, ...sources }).entries());
-
-const thrownBy = (action: () => unknown): Error => {
-  try {
-    action();
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error("nothing was thrown");
-};
 
 const fromFunction = () => "from a function";
 const fromCommand = { command: "pass show key" };
@@ -152,7 +144,7 @@ describe("agent provider and sandbox provider must not declare the same key", ()
     const error = thrownBy(() => resolve({ agent, sandbox }));
     expect(error).toBeInstanceOf(EnvOverlapError);
     expect(error).toMatchObject({ keys: ["KEY"], message: expect.stringContaining("KEY") });
-    expect(JSON.stringify(error) + error.stack).not.toContain("s3cret");
+    expect(JSON.stringify(error) + (error as Error).stack).not.toContain("s3cret");
   });
 
   it("even if the run sets the key too", () => {
@@ -179,7 +171,7 @@ describe("names that cannot be env vars are refused", () => {
       const error = thrownBy(() => resolve({ [layer]: { [name]: "s3cret-value" } }));
       expect(error).toBeInstanceOf(InvalidOptionsError);
       expect(error).toMatchObject({ option });
-      expect(error.stack).not.toContain("s3cret-value");
+      expect((error as Error).stack).not.toContain("s3cret-value");
     });
   }
 

@@ -1,13 +1,14 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { TestResults } from "../../src/environment/contract.ts";
 import { type OpenTestsOptions, openTests } from "../../src/environment/openTests.ts";
 import type { ReadyTests } from "../../src/environment/readyTests.ts";
 import { startTestServer, type TestServerOptions } from "../../src/environment/testServer.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import { toolFile } from "./builtTool.ts";
 
 type Files = Readonly<Record<string, string>>;
@@ -15,10 +16,7 @@ type ServerOptions = Partial<Omit<TestServerOptions, "tests">>;
 
 /** A folder with these files, gone after the test unless it is another place. */
 export const folder = (files: Files, directory = temporaryDirectory()): string => {
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), content);
-  }
+  writeFiles(directory, files);
   return directory;
 };
 

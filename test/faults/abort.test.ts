@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ExecOptions, SandboxProvider } from "../../src/index.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -17,7 +18,7 @@ import {
   userRefs,
   worktreesOf,
 } from "../security/support.ts";
-import { HARD_TO_END, hardToEnd, hookScene, marked, newMark } from "./hookScenes.ts";
+import { HARD_TO_END, hardToEnd, hookScene, newMark } from "./hookScenes.ts";
 
 const settled = (running: Promise<unknown>) =>
   running.then(
@@ -108,10 +109,10 @@ for (const name of ["bubblewrap", "isolated"] as const) {
           signal: controller.signal,
         }),
       );
-      await waitFor(() => existsSync(join(directory, "here")) && marked(mark).length > HARD_TO_END);
+      await waitFor(() => existsSync(join(directory, "here")) && processesWith(mark).length > HARD_TO_END);
       controller.abort(reason);
       expect((await running).reason).toBe(reason);
-      await waitFor(() => marked(mark).length === 0, 5000);
+      await waitFor(() => processesWith(mark).length === 0, 5000);
       expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("Committed");
       const kept = worktreesOf(cwd).at(1) as string;
       expect(readFileSync(join(kept, "open.txt"), "utf8")).toBe("open\n");

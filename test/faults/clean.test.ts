@@ -7,12 +7,13 @@ import { runCli } from "../cli/callCli.ts";
 import { subjectsOf } from "../cli/fixtures.ts";
 import { clean, outcomesOf, ps } from "../cli/hangingRuns.ts";
 import { runCliProcess } from "../cli/startCli.ts";
+import { hang } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 import { play } from "../security/support.ts";
-import { commitsFirst, hang, onBranch, useHangingRuns } from "./deadRuns.ts";
+import { commitsFirst, onBranch, useHangingRuns } from "./deadRuns.ts";
 import { killWhen, useProgram } from "./killedPrograms.ts";
 import type { SandboxOrder } from "./sandboxUntilKilled.ts";
 

@@ -4,10 +4,11 @@ import { expect, it } from "vitest";
 import { runCli } from "../cli/callCli.ts";
 import { subjectsOf } from "../cli/fixtures.ts";
 import { clean, ps } from "../cli/hangingRuns.ts";
+import { commits } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
-import { commits, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
+import { onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
 
 const { deadRuns, startRuns } = useHangingRuns();
 const WORK = `${commits("unfinished")}; echo open > open.txt`;

@@ -8,12 +8,14 @@ import { listRuns } from "../../src/runs/listRuns.ts";
 import { runCli } from "../cli/callCli.ts";
 import { repositoryWithAgent } from "../cli/fixtures.ts";
 import { clean, outcomesOf, ps } from "../cli/hangingRuns.ts";
+import { commits, hang } from "../helpers/agentScripts.ts";
 import { builtCli } from "../helpers/built.ts";
+import { killProcess } from "../helpers/killProcess.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { commits, type HangingRun, hang, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
+import { type HangingRun, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
 
 const { deadRuns } = useHangingRuns();
 
@@ -117,7 +119,7 @@ describeWith(["rootless podman"], "clean after the SIGKILL of a run in rootless 
     );
     await waitFor(isThere);
     const [running] = listRuns({ configDirectory: join(cwd, ".sanddune") });
-    process.kill(running?.owner.pid ?? 0, "SIGKILL");
+    killProcess(running?.owner.pid);
     await once(run, "exit");
     const cleanAsUser = [process.execPath, cli, "clean", "--yes", "--json"];
     const stdout = execFileSync(AS_TEST_USER ?? "", cleanAsUser, { cwd, encoding: "utf8" });

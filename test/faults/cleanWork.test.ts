@@ -4,11 +4,12 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { subjectsOf } from "../cli/fixtures.ts";
 import { clean, cleanInWords } from "../cli/hangingRuns.ts";
+import { commits } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { play, runRefs, SANDBOXES, STRATEGIES, shell } from "../security/support.ts";
-import { commits, commitsFirst, type HangingRun, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
+import { commitsFirst, type HangingRun, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
 
 const { deadRuns, startRuns } = useHangingRuns();
 

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { BranchInUseError, InternalError, SandboxLostError, SandduneError } from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
-import { commandLines } from "../helpers/commandLines.ts";
+import { killProcess } from "../helpers/killProcess.ts";
+import { commandLines } from "../helpers/processes.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -166,8 +167,8 @@ describeWith(["bubblewrap", "root"], "a repository on a disk that", () => {
   });
 });
 
-describeWith(["docker"], "a container that is lost while the agent works", () => {
-  it("is a lost sandbox, never the agent's failure, and its commits come home", async () => {
+describeWith(["docker", "root"], "a container that is lost while the agent works", () => {
+  it("because its first process is killed is a lost sandbox, never the agent's failure, and its commits come home", async () => {
     const cwd = temporaryRepository();
     const marks = temporaryDirectory();
     const mounts = [{ hostPath: marks, sandboxPath: marks }];
@@ -179,7 +180,9 @@ describeWith(["docker"], "a container that is lost while the agent works", () =>
     );
     await waitFor(() => existsSync(join(marks, "reached")));
     const container = /"what":"sandbox","name":"([^"]+)"/.exec(journal(cwd))?.[1] as string;
-    execFileSync("docker", ["kill", container], { stdio: "ignore" });
+    // Of all that ends a container, only this is done without a word to the daemon.
+    const inspect = ["inspect", "--format", "{{.State.Pid}}", container];
+    killProcess(execFileSync("docker", inspect, { encoding: "utf8" }));
     const error = await running;
     expect(error).toBeInstanceOf(SandboxLostError);
     expect(error.commits).toHaveLength(1);

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { startCli } from "../cli/startCli.ts";
+import { hang } from "../helpers/agentScripts.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { type HangingRun, hang } from "./deadRuns.ts";
+import type { HangingRun } from "./deadRuns.ts";
 
 /**
  * Runs of the command line, whose SDK of a cloud is the real one: one on each branch, in one process that was killed

@@ -1,24 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { randomInt } from "node:crypto";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { worktreeDirectoryName } from "../../src/git/worktrees.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
-import { commandLines } from "../helpers/commandLines.ts";
+import { commits, hang } from "../helpers/agentScripts.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";
 import { startProgram, useProgram } from "./killedPrograms.ts";
 import type { RunOrder, RunsOrder } from "./runsUntilKilled.ts";
-
-/** What an agent hangs in: a `sleep` that no other process of this machine has. */
-export const hang = (): { readonly line: string; isThere(): boolean } => {
-  const seconds = randomInt(1_000_000, 9_000_000);
-  return {
-    line: `sleep ${seconds}`,
-    isThere: () => commandLines().includes(`sleep\0${seconds}\0`),
-  };
-};
 
 /** A run whose agent does something, then hangs; on branch `b` in bubblewrap unless told otherwise. */
 export interface HangingOrder extends Partial<Omit<RunOrder, "name" | "steps">> {
@@ -85,10 +75,6 @@ export const useHangingRuns = (): { readonly startRuns: StartRuns; readonly dead
 };
 
 export const onBranch = (branch: string) => ({ branchStrategy: { type: "branch", branch } }) as const;
-
-/** For scripts of agents. */
-export const commits = (name: string): string =>
-  `echo ${name} > ${name}.txt; git add ${name}.txt; git commit --quiet -m ${name}`;
 
 /** The first invocation of the agent commits, which is brought home; the second one hangs. */
 export const commitsFirst = (name: string) =>

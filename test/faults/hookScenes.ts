@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import type { Hooks, SandboxHook } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
@@ -27,18 +26,6 @@ export const hookScene = () => {
   };
   return { directory, sandboxes };
 };
-
-/** Processes of this machine that carry a mark on their command line. */
-export const marked = (mark: string): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "latin1").includes(mark);
-      } catch {
-        return false;
-      }
-    });
 
 let marks = 0;
 export const newMark = (): string => `hook-mark-${process.pid}-${++marks}`;

@@ -9,6 +9,7 @@ import { Redactor } from "../../src/env/redactor.ts";
 import { HookFailedError, type HostHook } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -21,7 +22,6 @@ import {
   hardToEnd,
   hookScene,
   hooksAt,
-  marked,
   newMark,
 } from "./hookScenes.ts";
 
@@ -56,7 +56,7 @@ describeWith(["bubblewrap"], "a hook", () => {
       const error = await failingHook(name, { command }, { command: "exit 8" });
       expect(error).toMatchObject({ command, exitCode: 7, stdout: "words\n", stderr: "complaint\n" });
       expect(error.message).toMatch(/exit code 7[\s\S]*complaint/);
-      await waitFor(() => marked(mark).length === 0, 5000);
+      await waitFor(() => processesWith(mark).length === 0, 5000);
     },
   );
 
@@ -70,7 +70,7 @@ describeWith(["bubblewrap"], "a hook", () => {
         expect(error).toMatchObject({ exitCode: undefined, stdout: "step 3 of 7\n", stderr: "slow\n" });
         expect(error.problem).toMatch(/2000 ms.*timeoutMs/);
         expect(error.message).toContain("step 3 of 7");
-        await waitFor(() => marked(mark).length === 0, 5000);
+        await waitFor(() => processesWith(mark).length === 0, 5000);
       }),
     );
   });
@@ -99,19 +99,21 @@ describeWith(["bubblewrap"], "a hook", () => {
   });
 
   it("that fails in the user's own checkout leaves the branch and the user's changes alone", async () => {
-    const cwd = temporaryRepository();
-    const { sandboxes } = hookScene();
-    const before = userRefs(cwd);
-    const error = await failureOf(
-      play(cwd, [{ commit: "never" }], {
-        sandbox: sandboxes.bubblewrap(),
-        hooks: hooksAt("sandbox.onSandboxReady", { command: "echo x > made-by-hook && exit 1" }),
-      }),
-    );
-    expect(error).toBeInstanceOf(HookFailedError);
-    expect(userRefs(cwd)).toBe(before);
-    expect(git(cwd, "status", "--porcelain")).toBe("?? made-by-hook");
-    expect(leftovers(cwd)).toEqual([]);
+    for (const name of HOOK_NAMES) {
+      const cwd = temporaryRepository();
+      const before = userRefs(cwd);
+      const { sandboxes } = hookScene();
+      const error = await failureOf(
+        play(cwd, [{ commit: "never" }], {
+          sandbox: sandboxes.bubblewrap(),
+          hooks: hooksAt(name, { command: "echo x > made-by-hook && exit 1" }),
+        }),
+      );
+      expect(error).toMatchObject({ name: "HookFailedError", hook: name });
+      expect(userRefs(cwd)).toBe(before);
+      expect(git(cwd, "status", "--porcelain")).toBe("?? made-by-hook");
+      expect(leftovers(cwd)).toEqual([]);
+    }
   });
 
   it("that prints a secret and fails has it neither in the error nor in the log", async () => {
@@ -150,10 +152,10 @@ describeWith(["bubblewrap"], "of two hooks that run at the same time", () => {
     const running = failureOf(
       play(cwd, [{ commit: "never" }], { sandbox: sandboxes.bubblewrap(), branchStrategy, hooks }),
     );
-    await waitFor(() => marked(mark).length > HARD_TO_END);
+    await waitFor(() => processesWith(mark).length > HARD_TO_END);
     writeFileSync(join(directory, "go"), "");
     expect(await running).toMatchObject({ hook: failing, exitCode: 5, stderr: "mine\n" });
-    await waitFor(() => marked(mark).length === 0, 5000);
+    await waitFor(() => processesWith(mark).length === 0, 5000);
     expect(existsSync(join(directory, "later"))).toBe(false);
     expect(leftovers(cwd)).toEqual([]);
   });

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -14,7 +15,6 @@ import {
   hardToEnd,
   hookScene,
   hooksAt,
-  marked,
   newMark,
 } from "./hookScenes.ts";
 
@@ -48,10 +48,10 @@ const abortDuring = async (
     () => "the run succeeded",
     (thrown: unknown) => thrown,
   );
-  await waitFor(() => existsSync(join(directory, "here")) && marked(mark).length > HARD_TO_END);
+  await waitFor(() => existsSync(join(directory, "here")) && processesWith(mark).length > HARD_TO_END);
   controller.abort(reason);
   expect(await running).toBe(reason);
-  await waitFor(() => marked(mark).length === 0, 5000);
+  await waitFor(() => processesWith(mark).length === 0, 5000);
   expect(existsSync(join(directory, "later"))).toBe(false);
   return { cwd, isUnchanged: () => userRefs(cwd) === before };
 };

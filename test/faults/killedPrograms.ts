@@ -1,26 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, onTestFinished } from "vitest";
+import { onTestFinished } from "vitest";
 import { bundle } from "../helpers/bundle.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
-/** A program of this directory: made for the first test of a file that asks for it, gone after the last one. */
-export const useProgram = (name: string): (() => string) => {
-  let directory: string | undefined;
-  let path: string | undefined;
-  afterAll(() => {
-    if (directory !== undefined) rmSync(directory, { recursive: true });
-  });
-  return () => {
-    directory ??= mkdtempSync(join(tmpdir(), "sanddune-program-"));
-    path ??= bundle(join(import.meta.dirname, name), directory);
-    return path;
-  };
-};
+/** A program of this directory, made for the first test that asks for it. */
+export const useProgram = (name: string) => (): string => bundle(join(import.meta.dirname, name));
 
 export interface ProgramOptions {
   readonly order: object;

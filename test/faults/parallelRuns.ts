@@ -1,19 +1,37 @@
-/** Makes several runs at once in one repository, as a process of its own: argv is the repository, a prefix and a count. */
-import { run, scripted } from "../../src/index.ts";
+/**
+ * Makes several worktrees at once in one repository, as a process of its own: argv is the repository, a prefix, how many
+ * runs make one each, and how many worktrees a hand commits in.
+ */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { createWorktree, run, scripted } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 
-const [cwd = "", prefix = "", count = ""] = process.argv.slice(2);
+const [cwd = "", prefix = "", runs = "", byHand = ""] = process.argv.slice(2);
+
+const committed = async (branch: string): Promise<string[]> => {
+  const { commits } = await run({
+    agent: scripted([{ commit: branch, files: { [`${branch.replace("/", "-")}.txt`]: `${branch}\n` } }]),
+    sandbox: bubblewrap(),
+    branchStrategy: { type: "branch", branch },
+    prompt: "Work",
+    cwd,
+  });
+  return commits.map(({ sha }) => sha);
+};
+
+const committedByHand = async (branch: string): Promise<string[]> => {
+  await using worktree = await createWorktree({ cwd, branchStrategy: { type: "branch", branch } });
+  const git = (...args: string[]) => promisify(execFile)("git", args, { cwd: worktree.worktreePath });
+  await git("commit", "--quiet", "--allow-empty", "-m", branch);
+  return [(await git("rev-parse", "HEAD")).stdout.trim()];
+};
+
 const results = await Promise.all(
-  Array.from({ length: Number(count) }, (_, number) => {
+  Array.from({ length: Number(runs) + Number(byHand) }, (_, number) => {
     const branch = `${prefix}/${number}`;
-    return run({
-      agent: scripted([{ commit: branch, files: { [`${prefix}-${number}.txt`]: `${branch}\n` } }]),
-      sandbox: bubblewrap(),
-      branchStrategy: { type: "branch", branch },
-      prompt: "Work",
-      cwd,
-    }).then(
-      ({ commits }) => ({ branch, commits: commits.map(({ sha }) => sha) }),
+    return (number < Number(runs) ? committed(branch) : committedByHand(branch)).then(
+      (commits) => ({ branch, commits }),
       (error: Error) => ({ branch, problem: String(error) }),
     );
   }),

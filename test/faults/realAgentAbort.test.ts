@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { AgentProvider } from "../../src/index.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { describeSideBySide } from "../helpers/sideBySide.ts";
@@ -40,12 +41,6 @@ const contentOf = (path: string): string => {
     return "";
   }
 };
-
-/** Processes of this machine that hold a mark: on their command line, or in their environment. */
-const processesWith = (mark: string, where: "cmdline" | "environ"): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name) && name !== String(process.pid))
-    .filter((pid) => contentOf(`/proc/${pid}/${where}`).includes(mark));
 
 /** Commits something, leaves something open, starts processes that nobody waits for, and never ends. */
 const endless = (seconds: string): Turn => ({
@@ -97,7 +92,7 @@ const abortInToolCall = async (agent: AgentName, sandbox: SandboxName) => {
   const options = { logging, signal: controller.signal };
   const running = runReal({ agent, sandbox, model, cwd, options, provider }).catch((reason) => ({ reason }));
   await waitFor(() => fileInWorktree(cwd, "open.txt") !== undefined, 200_000);
-  await waitFor(() => processesWith(`sleep\0${seconds}`, "cmdline").length >= 4);
+  await waitFor(() => processesWith(`sleep\0${seconds}`).length >= 4);
   expect(processesWith(mark, "environ").length).toBeGreaterThan(4);
   const reason = { why: "the user changed their mind" };
   controller.abort(reason);
@@ -114,7 +109,7 @@ describeSideBySide("a real agent", () => {
         async () => {
           const { cwd, seconds, mark, model, events, reason, ended } = await abortInToolCall(agent, sandbox);
           expect("reason" in ended && ended.reason).toBe(reason);
-          await waitFor(() => processesWith(seconds, "cmdline").length === 0);
+          await waitFor(() => processesWith(seconds).length === 0);
           await waitFor(() => processesWith(mark, "environ").length === 0);
 
           expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("Before the abort");

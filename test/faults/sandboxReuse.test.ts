@@ -14,11 +14,12 @@ import {
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { subjectsOf } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { type MeetingPoint, meetingPoint, SANDBOXES as PLAIN } from "../security/support.ts";
-import { HARD_TO_END, hardToEnd, hookScene, marked, newMark } from "./hookScenes.ts";
+import { HARD_TO_END, hardToEnd, hookScene, newMark } from "./hookScenes.ts";
 import { useSharedSandbox } from "./sharedSandbox.ts";
 
 const BRANCH = "agent/work";
@@ -78,7 +79,7 @@ const expectFault = async (warm: Sandbox, cwd: string, name: string, fault: Faul
   if (fault.error === REASON) expect(reason).toBe(REASON);
   else expect(reason.commits).toEqual([{ sha: git(cwd, "rev-parse", BRANCH) }]);
   expect(subjectsOf(cwd, BRANCH).slice(0, 2)).toEqual([name, before]);
-  await waitFor(() => marked(mark).length === 0, 5000);
+  await waitFor(() => processesWith(mark).length === 0, 5000);
 };
 
 describe.each([
@@ -108,10 +109,10 @@ it("close() ends an agent that is hard to end, with everything it started", asyn
   const mark = newMark();
   const running = warm.run({ agent: command(`${hardToEnd(mark)}\nsleep 600`), prompt: "x" });
   const failed = failureOf(running);
-  await waitFor(() => marked(mark).length > HARD_TO_END);
+  await waitFor(() => processesWith(mark).length > HARD_TO_END);
   await warm.close();
   expect(await failed).toBeInstanceOf(ClosedError);
-  expect(marked(mark)).toEqual([]);
+  expect(processesWith(mark)).toEqual([]);
 });
 
 const note = (word: string) => `echo ${word} >> ~/order; cat ~/order`;

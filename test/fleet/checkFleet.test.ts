@@ -6,19 +6,11 @@ import { checkTasks } from "../../src/fleet/checkTasks.ts";
 import type { RunOptions } from "../../src/runOptions.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-
-const refusalOf = (check: () => void): unknown => {
-  try {
-    check();
-  } catch (error) {
-    return error;
-  }
-  return undefined;
-};
+import { thrownBy } from "../helpers/thrownBy.ts";
 
 const task = (overrides: object = {}): RunOptions =>
   ({ agent: command("true"), sandbox: testIsolated(), prompt: "Work", ...overrides }) as RunOptions;
-const refusalOfTasks = (...tasks: readonly object[]) => refusalOf(() => checkTasks(tasks.map(task)));
+const refusalOfTasks = (...tasks: readonly object[]) => thrownBy(() => checkTasks(tasks.map(task)));
 
 const onBranch = (branch: string) => ({ branchStrategy: { type: "branch", branch } });
 const MERGE = { branchStrategy: { type: "merge-to-head" } };
@@ -36,7 +28,7 @@ describe("a fleet", () => {
     ["a callback that is none", "onProgress", /function/, [], { onProgress: "print" }],
     ["options that are none", "options", /must be an object/, [], 3],
   ])("refuses %s, by the name of the option", (_, option, problem, tasks, options) => {
-    const error = refusalOf(() => checkFleet(tasks, options as never));
+    const error = thrownBy(() => checkFleet(tasks, options as never));
     expect(error).toBeInstanceOf(InvalidOptionsError);
     expect(error).toMatchObject({ option, problem: expect.stringMatching(problem) });
   });

@@ -26,7 +26,10 @@ const build = (program: string, directory: string): string => {
 const TEMPORARY = tmpdir();
 const built = new Map<string, string>();
 
-/** Makes a TypeScript program into one that plain Node runs, as a process of its own: once for all tests of a file, unless a directory is named. */
+/**
+ * Makes a TypeScript program into one that plain Node runs, as a process of its own. Unless a directory is named, this is done
+ * once for all files of a worker, and the program stays until the end of the test run.
+ */
 export const bundle = (program: string, directory?: string): string => {
   if (directory !== undefined) return build(program, directory);
   const path = built.get(program) ?? build(program, mkdtempSync(join(TEMPORARY, "sanddune-template-")));

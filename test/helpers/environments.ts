@@ -1,7 +1,8 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { builtCli } from "./built.ts";
 import { temporaryDirectory } from "./repository.ts";
+import { writeFiles } from "./writeFiles.ts";
 
 /** Where the package is that a definition imports. */
 const installPackage = (directory: string): void => {
@@ -15,10 +16,7 @@ export const environmentFolder = (files: Readonly<Record<string, string>>): stri
   const directory = temporaryDirectory();
   installPackage(directory);
   const folder = join(directory, "environment");
-  for (const [name, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, name)), { recursive: true });
-    writeFileSync(join(folder, name), content);
-  }
+  writeFiles(folder, files);
   return folder;
 };
 

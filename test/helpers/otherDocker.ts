@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { killProcess } from "./killProcess.ts";
 import { TEST_IMAGE } from "./runtimes.ts";
 
 const SCRIPT = join(import.meta.dirname, "../../scripts/runtimes/other-docker");
@@ -35,7 +36,7 @@ export const useOtherDocker = (): (() => OtherDocker) => {
     daemon = {
       socketPath: host.replace(/^unix:\/\//, ""),
       call,
-      kill: () => process.kill(Number(readFileSync(join(directory, "run/docker.pid"), "utf8")), "SIGKILL"),
+      kill: () => killProcess(readFileSync(join(directory, "run/docker.pid"), "utf8")),
     };
   }, 120_000);
   afterAll(() => {

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
+import { processesWith } from "./processes.ts";
 import { type Sshd, startSshd } from "./sshd.ts";
 import { openTcpDoor, type TcpDoor } from "./tcpDoor.ts";
 import { waitFor } from "./waiting.ts";
@@ -13,13 +14,11 @@ export const dockerSocket = (): string =>
 
 /** For every command that was run by the service, a process waits for minutes, in case somebody asks how that has ended. */
 const killProcessesOf = (directory: string): void => {
-  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+  for (const pid of processesWith(directory, "environ")) {
     try {
-      if (readFileSync(`/proc/${pid}/environ`, "utf8").includes(directory)) {
-        process.kill(Number(pid), "SIGKILL");
-      }
+      process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended meanwhile, or is somebody else's.
+      // It has ended meanwhile.
     }
   }
 };

@@ -40,10 +40,15 @@ const templateRepository = (): string => {
   return template;
 };
 
-/** A repository on branch `main` with one commit, README.md in it. */
-export const temporaryRepository = (...initOptions: string[]): string => {
-  const path = temporaryDirectory();
+/** Makes a directory a repository on branch `main` with one commit, README.md in it. */
+export const makeRepository = (path: string, ...initOptions: string[]): void => {
   if (initOptions.length > 0) initialise(path, initOptions);
   else cpSync(templateRepository(), path, { recursive: true });
+};
+
+/** A repository as `makeRepository` makes it, which is gone after the test. */
+export const temporaryRepository = (...initOptions: string[]): string => {
+  const path = temporaryDirectory();
+  makeRepository(path, ...initOptions);
   return path;
 };

@@ -59,7 +59,10 @@ export const describeWith = (runtimes: readonly Runtime[], title: string, body: 
   }
 };
 
-/** The same for all tests of the file that calls it. */
+/**
+ * The same for all tests of the file that calls it. Vitest has no way to skip a file from within, so each test is skipped by
+ * itself, and `beforeAll` hooks run nevertheless: a file with one that needs the runtime has to use `describeWith`.
+ */
 export const needsRuntimes = (...runtimes: readonly Runtime[]): void => {
   const reason = whyMissing(runtimes);
   if (reason === undefined) {

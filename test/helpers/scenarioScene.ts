@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, writeFileSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import { createRunId } from "../../src/engine/runId.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
@@ -9,6 +9,7 @@ import type { WorkResult } from "../../src/scenarios/workplace.ts";
 import type { Workshop } from "../../src/scenarios/workshop.ts";
 import { temporaryDirectory } from "./repository.ts";
 import { afterTest } from "./sideBySide.ts";
+import { writeFiles } from "./writeFiles.ts";
 
 /** A suite, and one project of it. */
 export interface Scene {
@@ -17,13 +18,6 @@ export interface Scene {
   readonly workshop: Workshop;
   readonly signal: AbortSignal;
 }
-
-export const writeFiles = (directory: string, files: Readonly<Record<string, string>>): void => {
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(directory, path, ".."), { recursive: true });
-    writeFileSync(join(directory, path), content);
-  }
-};
 
 /** A suite with these files in it, and a project with one file, over which places can be opened. */
 export const scenarioScene = async (

@@ -13,7 +13,7 @@ import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "../../src/process/hostPrograms.ts";
-import { commandLines } from "./commandLines.ts";
+import { commandLines } from "./processes.ts";
 import { isRoot } from "./runtimes.ts";
 import { waitFor } from "./waiting.ts";
 

@@ -48,6 +48,8 @@ export interface Terminal {
   isCursorVisible(): boolean;
   /** Waits until the screen, or what has left it, shows something; fails with the screen if it never does. */
   shows(expected: string | RegExp): Promise<void>;
+  /** Waits until the rows that are to be seen are as expected; fails with them if they never are. */
+  until(isExpected: (screen: string) => boolean): Promise<void>;
   /** Waits for the command to end and gives its exit code. */
   ended(): Promise<number>;
   /** Ends everything that runs in the terminal. Happens by itself after the test. */
@@ -77,7 +79,19 @@ export const startTerminal = (
   const tell = (format: string): string => tmux("display-message", "-p", format).trimEnd();
   const recorded = (): string => readFileSync(bytesFile, "utf8");
   const rowsOf = (text: string): string => text.replace(/[ \t]+$/gm, "").trimEnd();
+  const screen = () => rowsOf(tmux("capture-pane", "-p"));
   const history = () => rowsOf(tmux("capture-pane", "-p", "-S", "-"));
+
+  /** Waits for what the terminal shows. Asking tmux takes a process each time: only when something was printed. */
+  const waitForRows = async (read: () => string, isExpected: (rows: string) => boolean): Promise<void> => {
+    let seen: number | undefined;
+    await waitFor(() => {
+      const { size: printed } = statSync(bytesFile);
+      if (printed === seen) return false;
+      seen = printed;
+      return isExpected(read());
+    });
+  };
 
   const settings = Object.entries(env).flatMap(([key, value]) => ["-e", `${key}=${value}`]);
   const size = (width: number, height: number) => ["-x", String(width), "-y", String(height)];
@@ -103,7 +117,7 @@ export const startTerminal = (
   return {
     type: (text) => void tmux("send-keys", "-l", "--", text),
     press: (key) => void tmux("send-keys", key),
-    screen: () => rowsOf(tmux("capture-pane", "-p")),
+    screen,
     history,
     colours: () => rowsOf(tmux("capture-pane", "-p", "-e", "-S", "-")),
     bytes: () => recorded().replace(EXIT, ""),
@@ -111,19 +125,17 @@ export const startTerminal = (
     title: () => tell("#{pane_title}"),
     clipboard: () => tmux("list-buffers", "-F", "#{buffer_sample}"),
     isCursorVisible: () => tell("#{cursor_flag}") === "1",
-    shows: async (expected) => {
-      let seen: number | undefined;
-      // Asking tmux takes a process each time: only when something was printed.
-      const isThere = () => {
-        const { size: printed } = statSync(bytesFile);
-        if (printed === seen) return false;
-        seen = printed;
-        return typeof expected === "string" ? history().includes(expected) : expected.test(history());
-      };
-      await waitFor(isThere).catch(() => {
+    shows: (expected) => {
+      const isThere = (text: string) =>
+        typeof expected === "string" ? text.includes(expected) : expected.test(text);
+      return waitForRows(history, isThere).catch(() => {
         throw new Error(`The terminal does not show ${expected}, but:\n${history()}`);
       });
     },
+    until: (isExpected) =>
+      waitForRows(screen, isExpected).catch(() => {
+        throw new Error(`The terminal never was as expected by ${isExpected}. It shows:\n${screen()}`);
+      }),
     ended: async () => {
       await waitFor(() => EXIT.test(recorded())).catch(() => {
         throw new Error(`The command has not ended. The terminal shows:\n${history()}`);

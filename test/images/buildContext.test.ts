@@ -1,17 +1,15 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { BuildContextError } from "../../src/commandErrors.ts";
 import { ConfigDirectoryError } from "../../src/errors.ts";
 import { openBuildContext } from "../../src/images/buildContext.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 
 const directoryWith = (files: Readonly<Record<string, string>>): string => {
   const directory = temporaryDirectory();
-  for (const [name, text] of Object.entries(files)) {
-    mkdirSync(dirname(join(directory, name)), { recursive: true });
-    writeFileSync(join(directory, name), text);
-  }
+  writeFiles(directory, files);
   return directory;
 };
 

@@ -226,49 +226,53 @@ describe("a sandbox provider of somebody else's that throws", () => {
 type Call = (...args: unknown[]) => Promise<unknown>;
 
 const agent = command("touch started", { interactive: "touch started" });
-const DOORS: Readonly<Record<string, readonly [call: Call, good: object]>> = {
+const ENTRY_POINTS: Readonly<Record<string, readonly [call: Call, good: object]>> = {
   "createSandbox()": [createSandbox as Call, { branch: "b", sandbox: never }],
   "createWorktree()": [createWorktree as Call, { branchStrategy: { type: "branch", branch: "b" } }],
   "interactive()": [interactive as Call, { agent, sandbox: never }],
 };
 
-describe.each(Object.entries(DOORS))("%s, before anything is created,", (door, [call, options]) => {
-  it("refuses what is wrong, and names the option", async () => {
-    const cwd = temporaryRepository();
-    expect(await reasonOf(call())).toMatchObject({ name: "InvalidOptionsError", option: "options" });
-    const error = await reasonOf(call({ cwd, ...options, branhc: "b" }));
-    expect(error).toBeInstanceOf(InvalidOptionsError);
-    expect(error).toMatchObject({ option: "branhc" });
-    expectUntouched(cwd);
-  });
-
-  it("says the reason of a signal that is aborted already, whatever else is wrong", async () => {
-    const reason = { why: "too late" };
-    expect(await reasonOf(call({ signal: AbortSignal.abort(reason) }))).toBe(reason);
-  });
-
-  if (door === "interactive()") {
-    it("refuses a session without a terminal", async () => {
+describe.each(Object.entries(ENTRY_POINTS))(
+  "%s, before anything is created,",
+  (entryPoint, [call, options]) => {
+    it("refuses what is wrong, and names the option", async () => {
       const cwd = temporaryRepository();
-      expect(await reasonOf(call({ cwd, ...options }))).toBeInstanceOf(TerminalError);
+      expect(await reasonOf(call())).toMatchObject({ name: "InvalidOptionsError", option: "options" });
+      const error = await reasonOf(call({ cwd, ...options, branhc: "b" }));
+      expect(error).toBeInstanceOf(InvalidOptionsError);
+      expect(error).toMatchObject({ option: "branhc" });
       expectUntouched(cwd);
     });
-  } else {
-    it("refuses a directory that does not exist, and branch names that git would take for something else", async () => {
-      const cwd = temporaryRepository();
-      const elsewhere = await reasonOf(call({ ...options, cwd: "/nowhere/at/all" }));
-      expect(elsewhere).toMatchObject({ name: "InvalidOptionsError", option: "cwd" });
-      for (const branch of ["--upload-pack=touch canary", "HEAD"]) {
-        const named = { branch, sandbox: never };
-        const wrong = door === "createSandbox()" ? named : { branchStrategy: { type: "branch", branch } };
-        const error = await reasonOf(call({ cwd, ...wrong }));
-        expect(error).toBeInstanceOf(InvalidBranchNameError);
-        expect(error).toMatchObject({ branch });
-      }
-      expectUntouched(cwd);
+
+    it("says the reason of a signal that is aborted already, whatever else is wrong", async () => {
+      const reason = { why: "too late" };
+      expect(await reasonOf(call({ signal: AbortSignal.abort(reason) }))).toBe(reason);
     });
-  }
-});
+
+    if (entryPoint === "interactive()") {
+      it("refuses a session without a terminal", async () => {
+        const cwd = temporaryRepository();
+        expect(await reasonOf(call({ cwd, ...options }))).toBeInstanceOf(TerminalError);
+        expectUntouched(cwd);
+      });
+    } else {
+      it("refuses a directory that does not exist, and branch names that git would take for something else", async () => {
+        const cwd = temporaryRepository();
+        const elsewhere = await reasonOf(call({ ...options, cwd: "/nowhere/at/all" }));
+        expect(elsewhere).toMatchObject({ name: "InvalidOptionsError", option: "cwd" });
+        for (const branch of ["--upload-pack=touch canary", "HEAD"]) {
+          const named = { branch, sandbox: never };
+          const wrong =
+            entryPoint === "createSandbox()" ? named : { branchStrategy: { type: "branch", branch } };
+          const error = await reasonOf(call({ cwd, ...wrong }));
+          expect(error).toBeInstanceOf(InvalidBranchNameError);
+          expect(error).toMatchObject({ branch });
+        }
+        expectUntouched(cwd);
+      });
+    }
+  },
+);
 
 it("createSandbox() refuses an env var with an impossible name, and makes nothing", async () => {
   const cwd = temporaryRepository();

@@ -15,9 +15,9 @@ import {
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { commandLines } from "../helpers/commandLines.ts";
 import { environmentFolder, GREETING_TESTS, greetingEnvironment } from "../helpers/environments.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import { commandLines } from "../helpers/processes.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";

@@ -163,7 +163,8 @@ describeWith(["docker"], "a task whose container is killed", () => {
       });
   };
 
-  it("goes on, on its branch, with all that it had committed and all that it had not", async () => {
+  // On a branch: test/cli/runTasks.test.ts.
+  it("goes on in the checkout, with all that it had committed and all that it had not", async () => {
     const cwd = temporaryRepository();
     const tip = git(cwd, "rev-parse", "main");
     // What was not committed is still there, too: the second attempt finds the file and does not wait.
@@ -172,25 +173,16 @@ describeWith(["docker"], "a task whose container is killed", () => {
       commit("Part"),
       { shell: "[ -e seen ] || { touch seen; sleep 600; }" },
     ];
-    const running = watchFleet(
-      [task(cwd, steps, { sandbox: docker({ image: TEST_IMAGE }), ...onBranch("b") })],
-      {
-        retries: 1,
-      },
-    );
-    const worktrees = join(cwd, ".sanddune/worktrees");
-    await waitFor(
-      () =>
-        existsSync(worktrees) &&
-        readdirSync(worktrees).some((name) => existsSync(join(worktrees, name, "seen"))),
-    );
+    const options = { sandbox: docker({ image: TEST_IMAGE }), branchStrategy: { type: "head" } };
+    const running = watchFleet([task(cwd, steps, options)], { retries: 1 });
+    await waitFor(() => existsSync(join(cwd, "seen")));
     const [name = ""] = sandboxes(cwd);
     execFileSync("docker", ["kill", name], { stdio: "ignore" });
     const { outcomes } = await running;
-    expect(outcomes[0]).toMatchObject({ state: "succeeded", attempts: 2, branch: "b" });
+    expect(outcomes[0]).toMatchObject({ state: "succeeded", attempts: 2, branch: "main" });
     expect(outcomes[0]?.commits).toHaveLength(2);
     expect(outcomes[0]?.commits.map(({ sha }) => sha)).toEqual(
-      git(cwd, "rev-list", "--reverse", `${tip}..b`).split("\n"),
+      git(cwd, "rev-list", "--reverse", `${tip}..main`).split("\n"),
     );
     const left = execFileSync("docker", ["ps", "--all", "--quiet", "--filter", `name=${name}`], {
       encoding: "utf8",

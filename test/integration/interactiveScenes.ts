@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { bundle } from "../helpers/bundle.ts";
+import { killProcess } from "../helpers/killProcess.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import type { Runtime } from "../helpers/runtimes.ts";
 import { startTerminal, type Terminal, type TerminalOptions } from "../helpers/terminal.ts";
@@ -99,7 +100,7 @@ export const startScene = (
     temporary,
     typing,
     report,
-    signal: () => process.kill(Number(read("report.pid")), "SIGUSR2"),
+    signal: () => killProcess(read("report.pid"), "SIGUSR2"),
     saying: async (command, output) => {
       terminal.type(`!${command}`);
       terminal.press("Enter");

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import {
   AgentAuthenticationError,
@@ -14,6 +13,7 @@ import { offlineAgent, pinnedPackage, writeAgentFiles } from "../helpers/agents.
 import { leftovers } from "../helpers/leftovers.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
 import type { ModelServer } from "../helpers/modelServer/server.ts";
+import { argvOf, processesWith } from "../helpers/processes.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { describeSideBySide } from "../helpers/sideBySide.ts";
@@ -143,18 +143,8 @@ const itKeepsItsWork = (agent: AgentName, sandbox: SandboxName) =>
 const CUT: Turn = { text: "Nobody will ever read the end of what I am about to say here.", cut: true };
 
 /** The agents that talk to a model: nothing but Claude Code itself is called so and knows its address. */
-const processesOf = ({ url }: ModelServer): string[] =>
-  readdirSync("/proc").filter((pid) => {
-    try {
-      const [program = ""] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-      return (
-        program.endsWith("claude") &&
-        readFileSync(`/proc/${pid}/environ`, "utf8").includes(`ANTHROPIC_BASE_URL=${url}\0`)
-      );
-    } catch {
-      return false;
-    }
-  });
+const processesOf = ({ url }: ModelServer): number[] =>
+  processesWith(`ANTHROPIC_BASE_URL=${url}\0`, "environ").filter((pid) => argvOf(pid)[0]?.endsWith("claude"));
 
 describeSideBySide("a model that makes trouble", () => {
   for (const agent of AGENT_NAMES) {

@@ -20,10 +20,10 @@ import {
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { processesWith } from "../cli/fixtures.ts";
 import { AGENT_PATH, agentMount, offlineAgent, writeAgentFiles } from "../helpers/agents.ts";
 import type { ScriptedCall } from "../helpers/modelServer/script.ts";
 import type { ModelServer } from "../helpers/modelServer/server.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { afterTest, describeSideBySide } from "../helpers/sideBySide.ts";

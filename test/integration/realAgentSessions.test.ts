@@ -12,6 +12,7 @@ import type { ModelServer } from "../helpers/modelServer/server.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AGENTS as AGENTS_DIRECTORY, describeWith } from "../helpers/runtimes.ts";
 import { describeSideBySide } from "../helpers/sideBySide.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import {
   AGENTS,
   COMMITTING,
@@ -58,10 +59,7 @@ const runNatively = async (
   { cwd, model }: { readonly cwd: string; readonly model: ModelServer },
 ): Promise<string> => {
   const { env, files = {} } = offlineAgent(agent, model.url);
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(home(), path)), { recursive: true });
-    writeFileSync(join(home(), path), content);
-  }
+  writeFiles(home(), files);
   const running = promisify(execFile)(join(AGENTS_DIRECTORY, "bin", agent), args, {
     cwd,
     env: { PATH: process.env["PATH"], HOME: home(), TMPDIR: temporaryDirectory(), ...env },

@@ -1,16 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import {
   AGENT_PATH,
@@ -21,9 +11,11 @@ import {
 } from "../helpers/agents.ts";
 import { bundle } from "../helpers/bundle.ts";
 import type { ModelServer } from "../helpers/modelServer/server.ts";
+import { argvOf, processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AGENTS as AGENTS_ON_HOST, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { startTerminal, type Terminal } from "../helpers/terminal.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import type { TuiAgentName, TuiOrder, TuiReport, TuiSandboxName } from "./realAgentTuiProgram.ts";
 
 export type { TuiAgentName, TuiSandboxName } from "./realAgentTuiProgram.ts";
@@ -33,34 +25,8 @@ const OPENING_MS = 200_000;
 /** Each look at a screen is a process. */
 const LOOKING_MS = 100;
 
-let program: string | undefined;
-
-/** The program that shows an agent, made once for the tests of a file. */
-const tuiProgram = (): string => {
-  program ??= bundle(
-    join(import.meta.dirname, "realAgentTuiProgram.ts"),
-    mkdtempSync(join(tmpdir(), "sanddune-tui-")),
-  );
-  return program;
-};
-
-afterAll(() => {
-  if (program !== undefined) rmSync(dirname(program), { recursive: true });
-});
-
-/** The arguments of the processes that have something in their environment. */
-const processesWith = (variable: string): string[][] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const parts = (file: string) => readFileSync(`/proc/${pid}/${file}`, "utf8").split("\0").slice(0, -1);
-        return parts("environ").includes(variable) ? [parts("cmdline")] : [];
-      } catch {
-        // It has ended.
-        return [];
-      }
-    });
+/** The program that shows an agent. */
+const PROGRAM = join(import.meta.dirname, "realAgentTuiProgram.ts");
 
 /** A real agent at a terminal. */
 export interface TuiScene {
@@ -103,10 +69,7 @@ export const startTui = ({
   const home = temporaryDirectory();
   const directory = temporaryDirectory();
   const offline = offlineAgent(agent, model.url);
-  for (const [path, content] of Object.entries(files?.(offline, cwd) ?? {})) {
-    mkdirSync(dirname(join(home, path)), { recursive: true });
-    writeFileSync(join(home, path), content);
-  }
+  writeFiles(home, files?.(offline, cwd) ?? {});
   const isOnHost = sandbox === "no-sandbox";
   const variables = { ...(!isOnHost && { PATH: AGENT_PATH }), ...(env?.(offline) ?? offline.env) };
   const onSandboxReady = [writeAgentFiles(offline), ...before].map((command) => ({ command }));
@@ -124,7 +87,7 @@ export const startTui = ({
       ...(!isOnHost && { hooks: { sandbox: { onSandboxReady } } }),
     },
   };
-  const argv = [process.execPath, tuiProgram(), JSON.stringify(order)].map(shellQuote).join(" ");
+  const argv = [process.execPath, bundle(PROGRAM), JSON.stringify(order)].map(shellQuote).join(" ");
   // tmux gives programs a PATH of its own.
   const path = `${join(AGENTS_ON_HOST, "bin")}:${process.env["PATH"]}`;
   const terminal = startTerminal(`PATH=${shellQuote(path)} exec ${argv}`, {
@@ -145,7 +108,10 @@ export const startTui = ({
         await delay(LOOKING_MS);
       }
     },
-    argv: () => processesWith(`HOME=${home}`).find((argv) => argv.includes(offline.model)) ?? [],
+    argv: () =>
+      processesWith(`HOME=${home}\0`, "environ")
+        .map(argvOf)
+        .find((argv) => argv.includes(offline.model)) ?? [],
     report: async () => {
       await terminal.ended();
       if (!existsSync(order.report)) throw new Error(`There is no report, but:\n${terminal.history()}`);

@@ -11,10 +11,10 @@ import { type AgentFlags, readOverrides } from "../../src/scenarios/agents/overr
 import { performAgentStep } from "../../src/scenarios/agents/performAgentStep.ts";
 import { prepareHand } from "../../src/scenarios/agents/prepareHand.ts";
 import type { AgentStep } from "../../src/scenarios/spec.ts";
-import { processesWith } from "../cli/fixtures.ts";
 import { AGENT_PATH, type OfflineAgentName, offlineAgent, writeAgentFiles } from "../helpers/agents.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git } from "../helpers/repository.ts";
 import { describeWith, AGENTS as INSTALLED, type Runtime } from "../helpers/runtimes.ts";
 import { type Scene, scenarioScene } from "../helpers/scenarioScene.ts";
@@ -23,14 +23,14 @@ import { waitFor } from "../helpers/waiting.ts";
 import { PATIENCE, SANDBOXES, type SandboxName, scriptedModel, turnsOf } from "./realAgents.ts";
 
 useOwnTemporaryDirectory();
-// npm and some of the agents would leave one there.
-process.env["NODE_DISABLE_COMPILE_CACHE"] = "1";
 
 const KEYS = ["ANTHROPIC_API_KEY", "CODEX_API_KEY", "CURSOR_API_KEY", "ANTHROPIC_BASE_URL", "CURSOR_SDK"];
 
-// What the machine that runs the tests has set must not decide how they end.
 beforeAll(() => {
+  // What the machine that runs the tests has set must not decide how they end.
   for (const key of KEYS) vi.stubEnv(key, undefined);
+  // npm and some of the agents would leave a cache in the temporary directory.
+  vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
 });
 afterAll(() => void vi.unstubAllEnvs());
 

@@ -14,16 +14,22 @@ const ROOT = join(import.meta.dirname, "../..");
 /** A Node that runs TypeScript by itself, as users have it. */
 const NODE = join(AGENTS, "bin/node22");
 
+/** A directory of every project. */
+export const DEEP = "deep/below";
+
 export interface Project {
   readonly directory: string;
-  /** Starts the main file, as it was made, from deep in the repository, with the PATH that package runners give it. */
-  start(): { readonly child: ChildProcess; readonly result: Promise<CliResult> };
-  main(): Promise<CliResult>;
+  /**
+   * Starts the main file, as it was made, with the PATH that package runners give it: at the top of the repository, or
+   * in a directory in it.
+   */
+  start(from?: string): { readonly child: ChildProcess; readonly result: Promise<CliResult> };
+  main(from?: string): Promise<CliResult>;
   /** Whether a program was run that is in the repository. */
   hasRunPlanted(): boolean;
 }
 
-interface Backlog {
+export interface Backlog {
   readonly name: string;
   /** Gets the program into the sandbox, and the tasks to where it finds them, before everything is committed. */
   prepare(directory: string): void;
@@ -50,8 +56,7 @@ export const makeProject = async (
   copyFileSync(join(import.meta.dirname, "fixtures/templateAgent.sh"), join(directory, "agent.sh"));
   writeFileSync(join(directory, ".gitignore"), "/node_modules\n");
   const bin = join(directory, "node_modules/.bin");
-  const cwd = join(directory, "deep/below");
-  for (const path of [bin, cwd]) mkdirSync(path, { recursive: true });
+  for (const path of [bin, join(directory, DEEP)]) mkdirSync(path, { recursive: true });
   symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
   writeFileSync(join(bin, "git"), '#!/bin/sh\ntouch "$0.ran"\nexit 1\n', { mode: 0o755 });
   const init = await runCli(
@@ -67,7 +72,8 @@ export const makeProject = async (
   git(directory, "commit", "--quiet", "-m", "Set up sanddune");
   // What a process that is killed leaves there goes with it.
   const temporary = temporaryDirectory();
-  const start = () => {
+  const start = (from = ".") => {
+    const cwd = join(directory, from);
     const main = join(relative(cwd, directory), ".sanddune/main.mts");
     const child = spawn(NODE, ["--disable-warning=ExperimentalWarning", main], {
       cwd,
@@ -86,7 +92,7 @@ export const makeProject = async (
   return {
     directory,
     start,
-    main: () => start().result,
+    main: (from) => start(from).result,
     hasRunPlanted: () => existsSync(join(bin, "git.ran")),
   };
 };

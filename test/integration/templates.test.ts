@@ -1,12 +1,12 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { processesWith } from "../cli/fixtures.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { git } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
-import { contents, makeProject, subjects } from "./templateProjects.ts";
+import { contents, DEEP, makeProject, type Project, subjects } from "./templateProjects.ts";
 
 const mergeSubjects = (cwd: string): string[] =>
   git(cwd, "log", "--reverse", "--merges", "--format=%s").split("\n");
@@ -40,11 +40,13 @@ const expectWorkflowMerged = (directory: string, stderr: string): void => {
 };
 
 describeWith(["docker", "node 22"], "the templates, unchanged, in docker", () => {
-  it("blank: merges what the agent commits into the current branch", async () => {
+  it("parallel-planner-with-review: plans, implements, reviews, and merges", async () => {
     const flags = ["--sandbox", "docker", "--image-name", TEST_IMAGE];
-    const { directory, main } = await makeProject("blank", [], flags);
+    const { directory, main } = await makeProject("parallel-planner-with-review", ["green"], flags);
     expect(await main()).toMatchObject({ exitCode: 0 });
-    expect(subjects(directory)).toEqual(["Say hello"]);
+    expect(mergeSubjects(directory)).toEqual(["Merge task green: Write green"]);
+    expect(contents(directory, "green.txt")).toBe("green\n");
+    expect(contents(directory, "review-task-green.txt")).toBe("fine\n");
     expect(leftovers(directory)).toEqual([]);
   });
 });
@@ -55,7 +57,7 @@ describeWith(
   () => {
     it("blank: merges what the agent commits into the current branch", async () => {
       const { directory, main, hasRunPlanted } = await makeProject("blank", []);
-      expect(await main()).toMatchObject({ exitCode: 0 });
+      expect(await main(DEEP)).toMatchObject({ exitCode: 0 });
       expect(subjects(directory)).toEqual(["Say hello"]);
       expect(hasRunPlanted()).toBe(false);
       expect(leftovers(directory)).toEqual([]);
@@ -67,11 +69,11 @@ describeWith(
       writeFileSync(file, readFileSync(file, "utf8").replace("MAX_TASKS = 10", "MAX_TASKS = 2"));
       git(directory, "commit", "--quiet", "--all", "--message", "Do fewer tasks");
       const done = () => subjects(directory).slice(1);
-      const first = await main();
+      const first = await main(DEEP);
       expect(first.exitCode).toBe(0);
       expect(first.stdout).toContain("2 tasks are done. Start this again for the next ones.");
       expect(done()).toEqual(["Task red: write it", "Task green: write it"]);
-      const second = await main();
+      const second = await main(DEEP);
       expect(second.exitCode).toBe(0);
       expect(second.stdout).toContain("No task is left.");
       expect(done()).toEqual(["Task red: write it", "Task green: write it", "Task blue: write it"]);
@@ -81,7 +83,7 @@ describeWith(
 
     it("sequential-reviewer: leaves a reviewed branch for the user, and then says that nothing is left", async () => {
       const { directory, main, hasRunPlanted } = await makeProject("sequential-reviewer", ["green"]);
-      const first = await main();
+      const first = await main(DEEP);
       expect(first).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("The reviewer approves.") });
       expect(subjects(directory)).toEqual([]);
       expect(subjects(directory, "agent/next-task")).toEqual(["Task green: write it", "Review: note it"]);
@@ -90,7 +92,7 @@ describeWith(
       expect(first.stdout).toContain("git merge agent/next-task && git branch -d agent/next-task");
       git(directory, "merge", "--quiet", "agent/next-task");
       git(directory, "branch", "--quiet", "-d", "agent/next-task");
-      expect(await main()).toMatchObject({
+      expect(await main(DEEP)).toMatchObject({
         exitCode: 0,
         stdout: expect.stringContaining("There is no open task."),
       });
@@ -101,13 +103,13 @@ describeWith(
 
     it("parallel-planner: names a branch that was not merged, keeps it, and goes on with it the next time", async () => {
       const { directory, main, hasRunPlanted } = await makeProject("parallel-planner", ["stubborn"]);
-      const first = await main();
+      const first = await main(DEEP);
       expect(first.exitCode).toBe(1);
       expect(first.stderr).toContain("Task stubborn is not done. It was not merged.");
       expect(branches(directory)).toEqual(["agent/task-stubborn", "main"]);
       const kept = git(directory, "rev-parse", "agent/task-stubborn");
 
-      const second = await main();
+      const second = await main(DEEP);
       expect(second.stdout).toContain("Planned: agent/task-stubborn\n");
       expect(second.exitCode).toBe(1);
       expect(git(directory, "rev-parse", "agent/task-stubborn")).toBe(kept);
@@ -118,7 +120,7 @@ describeWith(
     it("parallel-planner-with-review: plans, implements side by side, reviews, and merges what conflicts", async () => {
       const tasks = ["red", "blue", "green"];
       const { directory, main, hasRunPlanted } = await makeProject("parallel-planner-with-review", tasks);
-      expect(await main()).toMatchObject({
+      expect(await main(DEEP)).toMatchObject({
         exitCode: 0,
         stdout: expect.stringContaining("Planned: agent/task-red, agent/task-blue, agent/task-green"),
       });
@@ -234,8 +236,14 @@ describeWith(["bubblewrap", "node 22"], "the templates, with tasks that go wrong
 });
 
 describeWith(["bubblewrap", "node 22"], "the templates, when they are stopped", () => {
-  it("parallel-planner: after SIGINT no agent is at work any more, and what was begun is named", async () => {
-    const { directory, start } = await makeProject("parallel-planner", ["slow"]);
+  const expectFinished = async (directory: string, main: Project["main"]): Promise<void> => {
+    expect(await main()).toMatchObject({ exitCode: 0 });
+    expect(contents(directory, "slow.txt")).toBe("slow\n");
+    expect(branches(directory)).toEqual(["main"]);
+  };
+
+  it("parallel-planner: after SIGINT no agent is at work any more, what was begun is named, and the next start finishes it", async () => {
+    const { directory, start, main } = await makeProject("parallel-planner", ["slow"]);
     const { child, result } = start();
     await waitFor(() => isAtWork(directory));
     child.kill("SIGINT");
@@ -244,6 +252,7 @@ describeWith(["bubblewrap", "node 22"], "the templates, when they are stopped", 
     expect(stderr).toContain("Task slow is not done. Stopped.");
     expect(stderr).toContain("What task slow has not committed is in ");
     await waitFor(() => processesWith(directory).length === 0);
+    await expectFinished(directory, main);
   });
 
   it("parallel-planner: after SIGKILL no agent is at work any more, and the next start finishes what was begun", async () => {
@@ -253,10 +262,7 @@ describeWith(["bubblewrap", "node 22"], "the templates, when they are stopped", 
     child.kill("SIGKILL");
     expect((await result).exitCode).toBe(null);
     await waitFor(() => processesWith(directory).length === 0);
-
-    expect(await main()).toMatchObject({ exitCode: 0 });
-    expect(contents(directory, "slow.txt")).toBe("slow\n");
-    expect(branches(directory)).toEqual(["main"]);
+    await expectFinished(directory, main);
   });
 
   it("simple-loop: after SIGTERM the commits of the task that was begun can be taken", async () => {

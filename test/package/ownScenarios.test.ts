@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { RunRecord, RunsIndex } from "../../src/scenarios/record.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { runCli } from "../cli/callCli.ts";
-import { processesWith } from "../cli/fixtures.ts";
 import type { CliResult } from "../cli/startCli.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 
 const TESTING = join(import.meta.dirname, "../../docs/testing");

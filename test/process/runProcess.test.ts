@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../../src/errors.ts";
 import { runProcess } from "../../src/process/runProcess.ts";
+import { killProcess } from "../helpers/killProcess.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 
@@ -131,13 +132,13 @@ it("starts nothing when the signal is aborted already", async () => {
 it("does not wait for a grandchild that holds the pipes open", async () => {
   const result = await sh("sleep 1000 & echo $!");
   expect(result.exitCode).toBe(0);
-  process.kill(Number(result.stdout));
+  killProcess(result.stdout);
 });
 
 it("does not wait for a grandchild that goes on printing", async () => {
   const result = await sh("(while :; do echo x || exit; sleep 0.05; done) & echo $! >&2");
   expect(result.exitCode).toBe(0);
-  process.kill(Number(result.stderr));
+  killProcess(result.stderr);
 });
 
 it("leaves no listener on a signal that is used often", async () => {

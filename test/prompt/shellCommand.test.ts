@@ -6,6 +6,7 @@ import { InvalidOptionsError } from "../../src/errors.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { shellCommand } from "../../src/prompt/shellCommand.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 
 const SHELLS = ["sh", "bash"].filter((shell) => spawnSync(shell, ["-c", "true"]).status === 0);
 
@@ -134,7 +135,7 @@ describe("where some shell would evaluate the value, it is refused, with the key
   });
 });
 
-describe.runIf(SHELLS.includes("bash"))("bash runs no command of a value's, nor is it given one, in", () => {
+describeWith(["bash"], "bash runs no command of a value's, nor is it given one, in", () => {
   it.each([
     ["arithmetic with braces in it", "echo $(( (1 + (2)) + {{V}} ))"],
     ["an arithmetic command", "(( {{V}} ))"],

@@ -1,9 +1,10 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { SandboxError, SandboxLostError, SandboxUnavailableError } from "../../src/errors.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { bubblewrapAttacks } from "./bubblewrapSecurity.ts";
 import { checkNestedMounts } from "./nestedMounts.ts";
@@ -12,17 +13,6 @@ import { openBindMount } from "./openSandbox.ts";
 afterEach(() => {
   vi.unstubAllEnvs();
 });
-
-const processesWith = async (text: string): Promise<string[]> => {
-  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));
-  const environments = await Promise.all(
-    pids.map(async (pid) => ({
-      pid,
-      environment: await readFile(`/proc/${pid}/environ`, "utf8").catch(() => ""),
-    })),
-  );
-  return environments.filter(({ environment }) => environment.includes(text)).map(({ pid }) => pid);
-};
 
 test("bwrap that is not installed is told with the command that installs it", async () => {
   const empty = await mkdtemp(join(tmpdir(), "sanddune-empty-"));
@@ -90,11 +80,11 @@ describeWith(["bubblewrap"], "bubblewrap", () => {
   test("background processes end with their command, and nothing is left after close", async () => {
     const { sandbox } = await openBindMount(bubblewrap());
     const { stdout } = await sandbox.exec("(setsid sleep 1000 &) ; sleep 1000 & echo $SANDDUNE_EXEC_ID");
-    expect(await processesWith(stdout.trim())).toEqual([]);
+    expect(processesWith(stdout.trim(), "environ")).toEqual([]);
     const directory = join(tmpdir(), `sanddune-bubblewrap-${sandbox.name}`);
     expect((await stat(directory)).mode & 0o777).toBe(0o700);
     await sandbox.close();
-    expect(await processesWith(`SANDDUNE_SANDBOX=${sandbox.name}`)).toEqual([]);
+    expect(processesWith(`SANDDUNE_SANDBOX=${sandbox.name}`, "environ")).toEqual([]);
     await expect(stat(directory)).rejects.toThrow(/ENOENT/);
   });
 

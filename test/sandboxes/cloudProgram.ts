@@ -5,7 +5,7 @@
 import { join } from "node:path";
 import { e2b } from "../../src/sandboxes/e2b.ts";
 import { vercel } from "../../src/sandboxes/vercel.ts";
-import { liveGrowth } from "./liveMemory.ts";
+import { liveGrowth } from "../helpers/liveMemory.ts";
 
 const [, , service, what, directory = ""] = process.argv;
 const provider = service === "e2b" ? e2b() : vercel();

@@ -71,22 +71,24 @@ for (const [engine, provider] of ENGINES) {
       }
     });
 
-    test.skipIf(!isRoot).each([
-      { whose: "root", of: TEST_USER_IMAGE, uid: 0 },
-      { whose: "the image's user", of: TEST_USER_IMAGE, uid: 1000 },
-      { whose: "somebody whom the image does not know", of: TEST_IMAGE, uid: 501 },
-    ])("files belong to the host's user: $whose", async ({ of, uid }) => {
-      const settings = { image: of, user: `${uid}:${uid}` };
-      const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
-      try {
-        const made = await sandbox.exec('echo x >made && touch "$HOME/x" && id -u');
-        expect(made).toEqual({ stdout: `${uid}\n`, stderr: "", exitCode: 0 });
-        expect(await stat(join(worktree, "made"))).toMatchObject({ uid, gid: uid });
-        await sandbox.copyFileIn(join(worktree, "made"), `${WORKTREE_PATH}/copied`);
-        expect(await stat(join(worktree, "copied"))).toMatchObject({ uid, gid: uid });
-      } finally {
-        await sandbox.close();
-      }
+    describeWith(["root"], "for any user of the host", () => {
+      test.each([
+        { whose: "root", of: TEST_USER_IMAGE, uid: 0 },
+        { whose: "the image's user", of: TEST_USER_IMAGE, uid: 1000 },
+        { whose: "somebody whom the image does not know", of: TEST_IMAGE, uid: 501 },
+      ])("files belong to the host's user: $whose", async ({ of, uid }) => {
+        const settings = { image: of, user: `${uid}:${uid}` };
+        const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
+        try {
+          const made = await sandbox.exec('echo x >made && touch "$HOME/x" && id -u');
+          expect(made).toEqual({ stdout: `${uid}\n`, stderr: "", exitCode: 0 });
+          expect(await stat(join(worktree, "made"))).toMatchObject({ uid, gid: uid });
+          await sandbox.copyFileIn(join(worktree, "made"), `${WORKTREE_PATH}/copied`);
+          expect(await stat(join(worktree, "copied"))).toMatchObject({ uid, gid: uid });
+        } finally {
+          await sandbox.close();
+        }
+      });
     });
 
     test("a user whom the image does not know has a name and a home, and cannot end the sandbox with kill -9 -1", async () => {

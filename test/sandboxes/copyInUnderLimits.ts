@@ -2,8 +2,9 @@
  * Copies something large into a sandbox, and says by how many mebibytes the memory in use has grown:
  * `node --expose-gc <this> <host path>`. It is bundled first.
  */
+
+import { liveGrowth } from "../helpers/liveMemory.ts";
 import { libraryCallSandbox } from "./libraryCallSandbox.ts";
-import { liveGrowth } from "./liveMemory.ts";
 
 const [hostPath = ""] = process.argv.slice(2);
 const sandbox = await libraryCallSandbox();

@@ -1,10 +1,11 @@
 import { createHash, randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { SandboxError, SandboxLostError, SandboxUnavailableError } from "../../src/errors.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
 import { STATUS } from "../helpers/cloud/modalFaults.ts";
 import type { ServedSandbox } from "../helpers/cloud/modalServer.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { modalServer, openModal } from "./modalScene.ts";
@@ -25,14 +26,8 @@ const lossOf = async (attempt: Promise<unknown>): Promise<SandboxLostError> => {
 };
 
 /** What runs in the sandbox of the server. */
-const processesOf = ({ machine }: ServedSandbox): string[] =>
-  readdirSync("/proc").filter((pid) => {
-    try {
-      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(`HOME=${machine.home}\0`);
-    } catch {
-      return false;
-    }
-  });
+const processesOf = ({ machine }: ServedSandbox): number[] =>
+  processesWith(`HOME=${machine.home}\0`, "environ");
 
 describe("what a Modal sandbox gets over", () => {
   it("streams that break are taken up again where they broke", async () => {

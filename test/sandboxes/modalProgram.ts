@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { modal } from "../../src/sandboxes/modal.ts";
-import { liveGrowth } from "./liveMemory.ts";
+import { liveGrowth } from "../helpers/liveMemory.ts";
 
 const preflight = async () => {
   const error = await modal()

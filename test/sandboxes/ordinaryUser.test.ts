@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundle } from "../helpers/bundle.ts";
 import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
+import { describeSideBySide } from "../helpers/sideBySide.ts";
 
 /** Everything else runs as whoever runs the tests, which is root where containers are tested. */
 const TIMEOUT_MS = 300_000;
@@ -41,43 +42,6 @@ const DEPENDS_ON_UID = "HOME|sudo|binary";
 
 const asTestUser = ["-u", TEST_USER, "--", "env", `HOME=/home/${TEST_USER}`, process.execPath];
 
-describeWith(["test user", "bubblewrap"], "an ordinary user", () => {
-  test(
-    "has bubblewrap sandboxes",
-    async () => {
-      expect(await failuresOf("runuser", [...asTestUser, script, "bubblewrap"])).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
-});
-
-describeWith(["test user", "bubblewrap"], "an agent of an ordinary user", () => {
-  test(
-    "cannot hide a repository by taking the right to list its directory away",
-    async () => {
-      const program = bundle(join(import.meta.dirname, "fixtures/hiddenRepository.ts"), directory);
-      const place = await mkdtemp(join(directory, "place-"));
-      await promisify(execFile)("chown", [TEST_USER, place]);
-      const { stdout } = await promisify(execFile)("runuser", [...asTestUser, program, place], { cwd: "/" });
-      expect(JSON.parse(stdout)).toEqual({
-        hasRun: false,
-        warnings: [expect.stringContaining("was renamed to")],
-      });
-    },
-    TIMEOUT_MS,
-  );
-});
-
-describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () => {
-  test(
-    "has docker sandboxes",
-    async () => {
-      expect(await failuresOf("runuser", [...asTestUser, script, "docker", DEPENDS_ON_USER])).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
-});
-
 /** A uid that neither the host nor the image knows, as on a Mac, in the group that may use the daemon. */
 const asUser501 = (): string[] => {
   const socket = (process.env["DOCKER_HOST"] ?? "unix:///var/run/docker.sock").replace(/^unix:\/\//, "");
@@ -85,23 +49,65 @@ const asUser501 = (): string[] => {
   return ["--reuid=501", "--regid=501", `--groups=${group}`, "env", `HOME=${directory}`, process.execPath];
 };
 
-describeWith(["test user", "docker"], "a user with the uid 501", () => {
-  test(
-    "has docker sandboxes, whose files are theirs",
-    async () => {
-      expect(await failuresOf("setpriv", [...asUser501(), script, "docker", DEPENDS_ON_UID])).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
-});
+// Each of them is another process, with engines of its own.
+describeSideBySide("as somebody else than root,", () => {
+  describeWith(["test user", "bubblewrap"], "an ordinary user", () => {
+    test(
+      "has bubblewrap sandboxes",
+      async () => {
+        expect(await failuresOf("runuser", [...asTestUser, script, "bubblewrap"])).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
 
-describeWith(["rootless podman"], "an ordinary user of rootless podman", () => {
-  test(
-    "has podman sandboxes",
-    async () => {
-      const args = [process.execPath, script, "podman", DEPENDS_ON_USER];
-      expect(await failuresOf(AS_TEST_USER as string, args)).toEqual([]);
-    },
-    TIMEOUT_MS,
-  );
+  describeWith(["test user", "bubblewrap"], "an agent of an ordinary user", () => {
+    test(
+      "cannot hide a repository by taking the right to list its directory away",
+      async () => {
+        const program = bundle(join(import.meta.dirname, "fixtures/hiddenRepository.ts"), directory);
+        const place = await mkdtemp(join(directory, "place-"));
+        await promisify(execFile)("chown", [TEST_USER, place]);
+        const { stdout } = await promisify(execFile)("runuser", [...asTestUser, program, place], {
+          cwd: "/",
+        });
+        expect(JSON.parse(stdout)).toEqual({
+          hasRun: false,
+          warnings: [expect.stringContaining("was renamed to")],
+        });
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  describeWith(["test user", "docker"], "an ordinary user of a docker daemon", () => {
+    test(
+      "has docker sandboxes",
+      async () => {
+        expect(await failuresOf("runuser", [...asTestUser, script, "docker", DEPENDS_ON_USER])).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  describeWith(["test user", "docker"], "a user with the uid 501", () => {
+    test(
+      "has docker sandboxes, whose files are theirs",
+      async () => {
+        expect(await failuresOf("setpriv", [...asUser501(), script, "docker", DEPENDS_ON_UID])).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
+
+  describeWith(["rootless podman"], "an ordinary user of rootless podman", () => {
+    test(
+      "has podman sandboxes",
+      async () => {
+        const args = [process.execPath, script, "podman", DEPENDS_ON_USER];
+        expect(await failuresOf(AS_TEST_USER as string, args)).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  });
 });

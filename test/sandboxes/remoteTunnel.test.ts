@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { parseRemoteHost, type SshHost } from "../../src/sandboxes/remoteHost.ts";
 import { tunnelTo } from "../../src/sandboxes/remoteTunnel.ts";
 import { bundle } from "../helpers/bundle.ts";
-import { commandLines } from "../helpers/commandLines.ts";
+import { commandLines } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { type Sshd, startSshd } from "../helpers/sshd.ts";

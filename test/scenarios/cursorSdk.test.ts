@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { findCursorSdk } from "../../src/scenarios/agents/cursorSdk.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { writeFiles } from "../helpers/scenarioScene.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 
 const PACKAGE = "node_modules/@cursor/sdk";
 

@@ -48,7 +48,7 @@ it("an agent that makes the host remember things does not exhaust its memory", T
   const cwd = temporaryRepository();
   const lines = (before: string, after: string) =>
     `X=$(head -c 2000000 /dev/zero | tr '\\0' x)
-     i=0; while [ $i -lt 50 ]; do printf '%s%s%s%s\\n' '${before}' "$X" "$i" '${after}'; i=$((i+1)); done`;
+     i=0; while [ $i -lt 30 ]; do printf '%s%s%s%s\\n' '${before}' "$X" "$i" '${after}'; i=$((i+1)); done`;
   const scenes = {
     "with long ids of messages": {
       agent: "claude",
@@ -75,7 +75,7 @@ it("an agent that makes the host remember things does not exhaust its memory", T
         ${print(failure("Overloaded", 529))}`,
     },
   } as const;
-  expect(await attackProcess(scenes, { heapMegabytes: 80 })).toEqual({
+  expect(await attackProcess(scenes, { heapMegabytes: 48 })).toEqual({
     ...allOf(scenes, "succeeded"),
     "with a flood of errors": "AgentOverloadedError",
   });

@@ -1,5 +1,5 @@
 // A process of its own that plays attacks, for those that might block or end the whole process: the file in its
-// arguments describes them, and it prints what came of each, on a line, once it has.
+// arguments describes them by name, and it prints what came of each, on a line, once it has.
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,15 +21,14 @@ const sandbox = await testIsolated().create({
   sandboxName: `sanddune-test-${randomUUID()}`,
   repositoryPath: tmpdir(),
 });
-const scenes: AttackScene[] = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
-for (const { agent, script, cwd, options } of scenes) {
+const scenes: Record<string, AttackScene> = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8"));
+for (const [name, { agent, script, cwd, options }] of Object.entries(scenes)) {
   const poser = posing(agent, script);
   const playing: Promise<unknown> = cwd === undefined ? invoke(sandbox, poser) : attack(cwd, poser, options);
-  console.log(
-    await playing.then(
-      () => "succeeded",
-      (error: Error) => error.name,
-    ),
+  const outcome = await playing.then(
+    () => "succeeded",
+    (error: Error) => error.name,
   );
+  console.log(`${name}: ${outcome}`);
 }
 await sandbox.close();

@@ -146,8 +146,10 @@ describeInBoth("a branch that the agent makes", (name) => {
 
   it("does not drown the result, however many there are", async () => {
     const cwd = temporaryRepository();
+    // So long that all of them are more than the 120 KiB that a command may have.
+    const longName = "a-rather-long-name-for-a-branch/".padEnd(240, "x");
     const many = shell(
-      'c=$(git commit-tree -p HEAD -m x HEAD^{tree}); i=0; while [ $i -lt 2000 ]; do echo "create refs/heads/a-rather-long-name-for-a-branch-so-that-many-of-them-fill-an-argv/$i $c"; i=$((i+1)); done | git update-ref --stdin',
+      `c=$(git commit-tree -p HEAD -m x HEAD^{tree}); i=0; while [ $i -lt 600 ]; do echo "create refs/heads/${longName}/$i $c"; i=$((i+1)); done | git update-ref --stdin`,
       "git pack-refs --all",
     );
     const result = await play(cwd, [WORK, many], {

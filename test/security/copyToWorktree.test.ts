@@ -8,6 +8,7 @@ import { CopyToWorktreeError, InvalidOptionsError } from "../../src/index.ts";
 import { runAtBoundary } from "../../src/process/boundary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { thrownBy } from "../helpers/thrownBy.ts";
 import {
   describeInBoth,
   failureOf,
@@ -33,15 +34,6 @@ const prepare = () => {
   symlinkSync(join(directory, "secret"), join(cwd, "link"));
   symlinkSync(directory, join(cwd, "linked"));
   return { cwd, secret: join(directory, "secret") };
-};
-
-const thrownBy = (action: () => void): unknown => {
-  try {
-    action();
-    return undefined;
-  } catch (error) {
-    return error;
-  }
 };
 
 it.each([

@@ -97,32 +97,6 @@ describe("git on the host ignores what its environment says:", () => {
     return { directory, program, ran: () => existsSync(canary) };
   };
 
-  it("which repository, index and objects are meant", async () => {
-    const cwd = temporaryRepository();
-    const other = temporaryRepository();
-    Object.assign(process.env, {
-      GIT_DIR: `${other}/.git`,
-      GIT_COMMON_DIR: `${other}/.git`,
-      GIT_WORK_TREE: temporaryDirectory(),
-      GIT_INDEX_FILE: join(temporaryDirectory(), "index"),
-      GIT_OBJECT_DIRECTORY: temporaryDirectory(),
-      GIT_NAMESPACE: "elsewhere",
-      GIT_CEILING_DIRECTORIES: "/",
-      GIT_REPLACE_REF_BASE: "refs/elsewhere/",
-      GIT_LITERAL_PATHSPECS: "1",
-      GIT_PREFIX: "x/",
-    });
-    const result = await play(cwd, [{ commit: "Work", files: { "work.txt": "w\n" } }], {
-      branchStrategy: STRATEGIES["merge-to-head"],
-      sandbox: SANDBOXES.isolated(),
-    });
-    restoreEnvironment();
-    expect(result.commits).toHaveLength(1);
-    expect(git(cwd, "show", "main:work.txt")).toBe("w");
-    expect(git(cwd, "status", "--porcelain")).toBe("");
-    expect(git(other, "log", "--all", "--format=%s")).toBe("Initial commit");
-  });
-
   it("GIT_CONFIG_*, GIT_EXTERNAL_DIFF, GIT_SSH, GIT_ASKPASS, GIT_EXEC_PATH, GIT_TRACE", async () => {
     const cwd = temporaryRepository();
     const { program, directory, ran } = canaryProgram();
@@ -154,6 +128,34 @@ describe("git on the host ignores what its environment says:", () => {
     expect(result.commits).toHaveLength(1);
     expect(ran()).toBe(false);
     expect(existsSync(join(directory, "trace"))).toBe(false);
+  });
+});
+
+describeInBoth("the repository of `cwd`", (name) => {
+  it("is what is worked in, whatever the host's environment says about index and objects", async () => {
+    const cwd = temporaryRepository();
+    const other = temporaryRepository();
+    Object.assign(process.env, {
+      GIT_DIR: `${other}/.git`,
+      GIT_COMMON_DIR: `${other}/.git`,
+      GIT_WORK_TREE: temporaryDirectory(),
+      GIT_INDEX_FILE: join(temporaryDirectory(), "index"),
+      GIT_OBJECT_DIRECTORY: temporaryDirectory(),
+      GIT_NAMESPACE: "elsewhere",
+      GIT_CEILING_DIRECTORIES: "/",
+      GIT_REPLACE_REF_BASE: "refs/elsewhere/",
+      GIT_LITERAL_PATHSPECS: "1",
+      GIT_PREFIX: "x/",
+    });
+    const result = await play(cwd, [{ commit: "Work", files: { "work.txt": "w\n" } }], {
+      branchStrategy: STRATEGIES["merge-to-head"],
+      sandbox: SANDBOXES[name](),
+    });
+    restoreEnvironment();
+    expect(result.commits).toHaveLength(1);
+    expect(git(cwd, "show", "main:work.txt")).toBe("w");
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(git(other, "log", "--all", "--format=%s")).toBe("Initial commit");
   });
 });
 

@@ -1,20 +1,19 @@
 import { expect, it } from "vitest";
-import { allPassed } from "../../src/environment/contract.ts";
 import {
   type AgentStreamEvent,
   type RunOptions,
   run,
   type SandboxProvider,
-  type ScriptedStep,
   scripted,
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { environmentFolder, greetingEnvironment } from "../helpers/environments.ts";
+import { environmentFolder } from "../helpers/environments.ts";
 import { NODE_PATH, nodeMount } from "../helpers/nodeMount.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { describeSideBySide } from "../helpers/sideBySide.ts";
 import { shell } from "./support.ts";
 
 const IN_DOCKER = { env: { PATH: { public: NODE_PATH } } };
@@ -23,9 +22,8 @@ const dockerWithNode = () => docker({ image: TEST_IMAGE, mounts: [nodeMount()] }
 /** Has an agent do its worst, and tells what its commands printed and what the tests say. */
 const attack = async (
   sandbox: SandboxProvider,
-  isolation: "shared" | "strict",
-  steps: readonly ScriptedStep[],
-  options: Partial<RunOptions> = {},
+  steps: Parameters<typeof scripted>[0],
+  options: Partial<RunOptions>,
 ) => {
   const printed: string[] = [];
   const { iterations } = await run({
@@ -34,7 +32,6 @@ const attack = async (
     cwd: temporaryRepository(),
     branchStrategy: { type: "branch", branch: "agent/attack" },
     prompt: "Pass.",
-    environment: { path: greetingEnvironment({ "answer.txt": "the hidden answer\n" }), isolation },
     logging: {
       type: "file",
       onAgentStreamEvent: (event: AgentStreamEvent) => {
@@ -43,11 +40,8 @@ const attack = async (
     },
     ...options,
   } as RunOptions);
-  const results = iterations.flatMap(({ tests }) => tests ?? []);
-  return { printed, results, tests: results[0] };
+  return { printed, results: iterations.flatMap(({ tests }) => tests ?? []) };
 };
-
-const FAILED = { passed: 0, failed: 2, total: 2, error: null };
 
 /** Tries to change, replace and remove everything that could be tests. */
 const CHANGE_TESTS = shell(
@@ -91,8 +85,13 @@ echo 'process.exit(0)' >/tmp/evil.cjs
 echo planted`,
 );
 
-/** Run by a test: prints results where the program that runs the tests does, and asks that for its debugger. */
-const FORGE = `import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+/**
+ * Run by a test: prints results where the program that runs the tests does, and asks that for its debugger. A debugger of
+ * its own, which it asks for later, tells when there would be one.
+ */
+const FORGE = `import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 const result = { path: "", passed: 1, failed: 0, total: 1, tests: [{ path: "right", passed: true, durationMs: 1 }], error: null };
 const attempt = (act) => { try { return act(); } catch { return false; } };
@@ -101,152 +100,144 @@ for (const pid of readdirSync("/proc").filter((name) => Number(name) > 0 && atte
   attempt(() => writeFileSync("/proc/" + pid + "/fd/1", JSON.stringify({ type: "result", result }) + "\\n"));
   attempt(() => process.kill(Number(pid), "SIGUSR1"));
 }
-setTimeout(() => {
-  connect(9229, "127.0.0.1", () => { console.log("debugger"); process.exit(); }).on("error", () => console.log("tried"));
-}, 1000);
+const own = spawn(process.execPath, ["--inspect-port=0", "-e", "console.log(1); setInterval(() => {}, 1000)"]);
+await once(own.stdout, "data");
+own.kill("SIGUSR1");
+await once(own.stderr, "data");
+own.kill("SIGKILL");
+connect(9229, "127.0.0.1", () => { console.log("debugger"); process.exit(); }).on("error", () => console.log("tried"));
 `;
 
-const FORGED = {
-  "environment.mjs": `import { defineEnvironment } from "sanddune/environment";
-export default defineEnvironment({ tests: { right: async ({ run }) => { throw new Error((await run("node work.mjs")).stdout); } } });
-`,
-};
+/** A test that runs the agent's `work.mjs`. */
+const FORGED = `forged: async ({ run }) => { throw new Error((await run("node work.mjs")).stdout); },`;
 
 const CASES = [
-  { name: "bubblewrap", needs: ["bubblewrap"], make: () => bubblewrap(), options: {} },
-  { name: "docker", needs: ["docker"], make: dockerWithNode, options: IN_DOCKER },
+  { name: "bubblewrap", needs: ["bubblewrap"], make: () => bubblewrap(), options: {}, forge: FORGE },
+  { name: "docker", needs: ["docker"], make: dockerWithNode, options: IN_DOCKER, forge: FORGE },
 ] as const;
 
-for (const { name, needs, make, options } of CASES) {
+const describeShared = ({ name, needs, make, options, forge }: (typeof CASES)[number]): void => {
   describeWith([...needs], `an agent in ${name} with shared tests`, () => {
-    it("cannot change, replace or remove them", async () => {
-      const { printed, tests } = await attack(make(), "shared", [CHANGE_TESTS], options);
-      expect(printed).toEqual(["begin", "end"]);
-      expect(tests).toMatchObject(FAILED);
-    });
-
-    it("cannot answer in the place of the test server, where the results of the run are concerned", async () => {
-      const { printed, tests } = await attack(make(), "shared", [POSE_AS_SERVER], options);
-      expect(printed).toEqual(["posing"]);
-      expect(tests).toMatchObject(FAILED);
-    });
-
-    it.each(["shared", "strict"] as const)(
-      "forges no results by its code that %s tests run",
-      async (isolation) => {
-        const { tests } = await attack(
-          make(),
-          isolation,
-          [{ commit: "Work", files: { "work.mjs": FORGE } }],
-          { ...options, environment: { path: environmentFolder(FORGED), isolation } },
-        );
-        expect(tests).toMatchObject({ passed: 0, failed: 1, error: null, tests: [{ message: "tried" }] });
-      },
-    );
-
-    it("plants no programs and settings that the tests are run with", async () => {
-      const { printed, tests } = await attack(make(), "shared", [PLANT], options);
-      expect(printed).toEqual(["planted"]);
-      expect(tests).toMatchObject(FAILED);
+    it("cannot change, replace or remove them, cannot answer in the place of the test server, plants no programs and settings that the tests are run with, and forges no results by its code that they run", async () => {
+      const path = environmentFolder({
+        "environment.mjs": `import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { defineEnvironment } from "sanddune/environment";
+export default defineEnvironment({ tests: {
+  greeting: ({ worktree }) => readFile(join(worktree, "hello.txt")),
+  ${FORGED}
+} });
+`,
+      });
+      const work = { commit: "Work", files: { "work.mjs": forge } };
+      const { printed, results } = await attack(make(), [work, CHANGE_TESTS, POSE_AS_SERVER, PLANT], {
+        ...options,
+        environment: { path, isolation: "shared" },
+      });
+      expect(printed).toEqual(["begin", "end", "posing", "planted"]);
+      const tests = [{ path: "greeting" }, { path: "forged", message: "tried" }];
+      expect(results).toMatchObject([{ passed: 0, failed: 2, total: 2, error: null, tests }]);
     });
   });
-}
+};
 
-const STRICT = [
-  { name: "test-isolated", needs: [], make: () => testIsolated(), options: {} },
-  ...CASES,
-] as const;
+/** Changes what the next test compares with. */
+const CHANGE_EXPECTED = `cp given.txt "$SANDDUNE_ENVIRONMENT/expected.txt" 2>/dev/null
+exit 0
+`;
+/** Leaves something everywhere, for tests that run later. */
+const POISON = `for place in "$SANDDUNE_ENVIRONMENT" "$SANDDUNE_SCRATCH" "$HOME"; do
+  find "$place" -name environment.mjs 2>/dev/null | while read -r file; do
+    echo 'export default { tests: { right: () => {} } };' >"$file"
+  done
+  echo poisoned >"$place/poisoned" 2>/dev/null
+done
+${CHANGE_EXPECTED}`;
 
-for (const { name, needs, make, options } of STRICT) {
-  describeWith([...needs], `an agent in ${name} with strict tests`, () => {
-    it("does not find them, not even to read", async () => {
-      const look = shell(
-        `echo begin
+const strictTests = (forge: string | undefined): string => `import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { defineEnvironment } from "sanddune/environment";
+export default defineEnvironment({ concurrency: 1, tests: {
+  clean: ({ directory, scratch }) =>
+    assert.deepEqual([directory, scratch, process.env.HOME].filter((place) => existsSync(place + "/poisoned")), []),
+  committed: ({ worktree }) => assert.equal(readFileSync(join(worktree, "hello.txt"), "utf8"), "hello\\n"),
+  changes: async ({ run }) => assert.equal((await run("sh ./work.sh")).exitCode, 0),
+  compares: async ({ run, directory }) =>
+    assert.equal((await run("cat given.txt")).stdout, readFileSync(join(directory, "expected.txt"), "utf8")),
+  ${forge === undefined ? "" : FORGED}
+} });
+`;
+
+const LOOK_FOR_TESTS = shell(
+  `echo begin
 for place in /sanddune "$(dirname "$PWD")"; do
   find "$place" -name environment.mjs -o -name answer.txt 2>/dev/null
   grep -rls 'the hidden answer' "$place" 2>/dev/null
 done
 echo end`,
-      );
-      const { printed, tests } = await attack(make(), "strict", [look], options);
-      expect(printed).toEqual(["begin", "end"]);
-      expect(tests).toMatchObject(FAILED);
-    });
+);
 
-    it("is told by what it has committed, whatever the commit says about archives", async () => {
-      const { tests } = await attack(
+/** Where the agent's code can change the tests, that is noticed; where it cannot, they fail. */
+const NOTICED = [/environment\.mjs was changed/, /expected\.txt was changed/].map((words) => ({
+  error: expect.stringMatching(words),
+}));
+const KEPT_OUT = Array(2).fill({
+  error: null,
+  tests: expect.arrayContaining([
+    expect.objectContaining({ path: "compares", passed: false }),
+    expect.objectContaining({ path: "forged", message: "tried" }),
+  ]),
+});
+
+const STRICT = [
+  { name: "test-isolated", needs: [], make: () => testIsolated(), options: {}, forge: undefined },
+  ...CASES,
+] as const;
+
+const describeStrict = ({ name, needs, make, options, forge }: (typeof STRICT)[number]): void => {
+  describeWith([...needs], `an agent in ${name} with strict tests`, () => {
+    it("does not find them, not even to read; is told by what it has committed; does not pass by changing what the next test compares with; leaves nothing behind by its code that tests have run, for those that run later", async () => {
+      const path = environmentFolder({
+        "environment.mjs": strictTests(forge),
+        "setup.sh": '[ ! -e "$SANDDUNE_SCRATCH/poisoned" ]\n',
+        "answer.txt": "the hidden answer\n",
+        "expected.txt": "right\n",
+      });
+      const files = {
+        "hello.txt": "wrong\n",
+        ".gitattributes": "hello.txt export-ignore\n* export-subst\n",
+        "given.txt": "wrong\n",
+        ...(forge !== undefined && { "work.mjs": forge }),
+      };
+      const work = (iteration: number) => (iteration === 1 ? POISON : CHANGE_EXPECTED);
+      const { printed, results } = await attack(
         make(),
-        "strict",
-        [
-          {
-            commit: "Hide what is wrong",
-            files: { "hello.txt": "wrong\n", ".gitattributes": "hello.txt export-ignore\n* export-subst\n" },
-          },
+        ({ iteration }) => [
+          LOOK_FOR_TESTS,
+          { commit: "Hide what is wrong", files: { ...files, "work.sh": work(iteration) } },
           shell("echo hello > hello.txt"),
         ],
-        options,
+        {
+          ...options,
+          environment: { path, isolation: "strict" },
+          ...{ maxIterations: 2, until: "tests-pass" },
+        },
       );
-      expect(tests).toMatchObject({
-        passed: 1,
-        failed: 1,
-        tests: [{ passed: true }, { message: expect.stringContaining("wrong") }],
-      });
-    });
-
-    it("does not pass by its code changing, in one test, what the next one compares with", async () => {
-      const path = environmentFolder({
-        "expected.txt": "right\n",
-        "environment.mjs": `import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { defineEnvironment } from "sanddune/environment";
-export default defineEnvironment({ concurrency: 1, tests: {
-  first: async ({ run }) => assert.equal((await run("sh ./work.sh")).exitCode, 0),
-  second: async ({ run, directory }) =>
-    assert.equal((await run("cat answer.txt")).stdout, readFileSync(join(directory, "expected.txt"), "utf8")),
-} });
-`,
-      });
-      const work = 'cp answer.txt "$SANDDUNE_ENVIRONMENT/expected.txt" 2>/dev/null; exit 0\n';
-      const files = { "work.sh": work, "answer.txt": "wrong\n" };
-      const { tests } = await attack(make(), "strict", [{ commit: "Work", files }], {
-        ...options,
-        environment: { path, isolation: "strict" },
-      });
-      expect(tests?.total).toBe(2);
-      expect(tests !== undefined && allPassed(tests)).toBe(false);
-    });
-
-    it("leaves nothing behind by its code that tests have run, for those that run later", async () => {
-      const poison = `for place in "$SANDDUNE_ENVIRONMENT" "$SANDDUNE_SCRATCH" "$HOME"; do
-  find "$place" -name 'environment.mjs' 2>/dev/null | while read -r file; do
-    echo 'export default { tests: { right: () => {} } };' >"$file"
-  done
-  echo poisoned >"$place/poisoned" 2>/dev/null
-done
-echo wrong
-`;
-      const path = environmentFolder({
-        "setup.sh": '[ ! -e "$SANDDUNE_SCRATCH/poisoned" ]\n',
-        "environment.mjs": `import { existsSync } from "node:fs";
-import { defineEnvironment } from "sanddune/environment";
-export default defineEnvironment({ tests: { right: async ({ run, directory, scratch }) => {
-  const poisoned = [directory, scratch, process.env.HOME].filter((place) => existsSync(place + "/poisoned"));
-  const { stdout } = await run("sh ./work.sh");
-  throw new Error(stdout.trim() + ", found: " + poisoned);
-} } });
-`,
-      });
-      const { results } = await attack(make(), "strict", [{ commit: "Work", files: { "work.sh": poison } }], {
-        ...options,
-        environment: { path, isolation: "strict" },
-        ...{ maxIterations: 3, until: "tests-pass" },
-      });
-      expect(results).toHaveLength(3);
-      for (const { failed, tests } of results) {
-        expect(failed).toBe(1);
-        expect(tests[0]?.message).toMatch(/^wrong, found:$/m);
+      expect(printed).toEqual(["begin", "end", "begin", "end"]);
+      expect(results).toMatchObject(forge === undefined ? NOTICED : KEPT_OUT);
+      for (const { tests } of results) {
+        expect(tests.slice(0, 3)).toMatchObject([
+          { path: "clean", passed: true },
+          { path: "committed", passed: false, message: expect.stringContaining("wrong") },
+          { path: "changes", passed: true },
+        ]);
       }
     });
   });
-}
+};
+
+describeSideBySide("attacks on tests", () => {
+  CASES.forEach(describeShared);
+  STRICT.forEach(describeStrict);
+});

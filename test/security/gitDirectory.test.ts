@@ -47,6 +47,8 @@ describe("a .git that was replaced in an isolated sandbox", () => {
       "a copy of another repository",
       (foreign: string) => `rm -rf .git; cp -r ${foreign}/.git .git; git branch -m main agent/work`,
     ],
+    ["a symbolic link to the agent's own copy", () => "mv .git ../moved; ln -s ../moved .git"],
+    ["a file of nonsense", () => "rm -rf .git; echo nonsense > .git"],
     ["an empty directory", () => "rm -rf .git; mkdir .git"],
     ["nothing", () => "rm -rf .git"],
     ["a FIFO", () => "rm -rf .git; mkfifo .git"],

@@ -212,5 +212,11 @@ export const PAYLOAD_GROUPS = [0, 1, 2].map((group) =>
   together(PAYLOADS.filter((payload, index) => groupOf(payload, index) === group)),
 );
 
+/**
+ * All payloads at once, to show that none runs. Some settings keep other payloads from running, but only where git reads
+ * the agent's settings at all: there, fsmonitor and the filters run.
+ */
+export const ALL_PAYLOADS = together(PAYLOADS);
+
 /** The shell command that proves, by a file, that it ran on the host: in a sandbox it does nothing. */
 export const fireOnHost = (canary: string): string => `{ [ -n "$SANDDUNE_SANDBOX" ] || touch ${canary}; }`;

@@ -141,21 +141,27 @@ describeWith(["tmux", "bubblewrap"], "a repository inside of the worktree", () =
   });
 });
 
-describeWith(["tmux", "docker"], "a repository that something in a warm sandbox makes", () => {
+describeWith(["tmux", "docker", "bubblewrap"], "a repository that something in a warm sandbox makes", () => {
   const background = (...lines: string[]) =>
     inWarmSandbox(
-      `(until [ -e go ]; do sleep 0.02; done; ${lines.join("; ")}; touch made) >/dev/null 2>&1 &`,
+      `ls -A evil; (until [ -e go ]; do sleep 0.02; done; ${lines.join("; ")}; touch made) >/dev/null 2>&1 &`,
     );
   const LET_GO = "touch go; until [ -e made ]; do sleep 0.02; done; rm go made";
 
-  it("while a session on the host goes on is not the user's: the next session leaves it disarmed", async () => {
+  it("while a session on the host goes on is not the user's: the next session, or run in another sandbox, leaves it disarmed", async () => {
     const cwd = temporaryRepository();
-    const acts = [background("git init --quiet evil"), onHost(LET_GO), onHost("ls -A evil")];
+    const acts = [
+      ...[background("git init --quiet evil"), onHost(LET_GO), onHost("ls -A evil")],
+      ...[background("git init --quiet worse"), onHost(LET_GO), inSandbox("ls -A worse")],
+    ];
     const scene = { cwd, branchStrategy: BRANCH, warm: "docker", acts } as const;
     const results = await atTerminal(scene).outcomes();
     const path = results.at(-1)?.preservedWorktreePath ?? join(cwd, "nowhere");
-    expect(results.map(warningsOf).join("\n")).toMatch(/made a git repository in "evil"/);
-    expect(existsSync(join(path, "evil/.git"))).toBe(false);
-    expect(readdirSync(join(path, "evil"))).toEqual([expect.stringMatching(/^\.git\.sanddune-/)]);
+    expect(results[3]?.["stdout"]).toMatch(/^\.git\.sanddune-\S+\n$/);
+    for (const name of ["evil", "worse"]) {
+      expect(results.map(warningsOf).join("\n")).toContain(`made a git repository in "${name}"`);
+      expect(existsSync(join(path, name, ".git"))).toBe(false);
+      expect(readdirSync(join(path, name))).toEqual([expect.stringMatching(/^\.git\.sanddune-/)]);
+    }
   });
 });

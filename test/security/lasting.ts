@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import {
   type CreateSandboxOptions,
   createSandbox,
@@ -14,6 +13,7 @@ import {
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { git, temporaryDirectory } from "../helpers/repository.ts";
+import { afterTest } from "../helpers/sideBySide.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { fireOnHost } from "./gitPayloads.ts";
 
@@ -25,14 +25,14 @@ export const openSandbox = async (
   options: Partial<CreateSandboxOptions> = {},
 ): Promise<Sandbox> => {
   const sandbox = await createSandbox({ branch: BRANCH, sandbox: bubblewrap(), cwd, ...options });
-  onTestFinished(async () => void (await ending(sandbox.close())));
+  afterTest(async () => void (await ending(sandbox.close())));
   return sandbox;
 };
 
 /** A worktree that lasts; closed after the test. */
 export const openWorktree = async (cwd: string): Promise<Worktree> => {
   const worktree = await createWorktree({ branchStrategy: { type: "branch", branch: BRANCH }, cwd });
-  onTestFinished(async () => void (await ending(worktree.close())));
+  afterTest(async () => void (await ending(worktree.close())));
   return worktree;
 };
 

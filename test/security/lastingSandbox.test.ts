@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { type Sandbox, SandduneError } from "../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { needsRuntimes } from "../helpers/runtimes.ts";
-import { PAYLOAD_GROUPS } from "./gitPayloads.ts";
+import { describeSideBySide } from "../helpers/sideBySide.ts";
+import { ALL_PAYLOADS } from "./gitPayloads.ts";
 import {
   asUser,
   BRANCH,
@@ -20,15 +21,20 @@ import { meetingPoint, shell } from "./support.ts";
 
 needsRuntimes("bubblewrap");
 
-describe("what run 1 has planted in a sandbox that lasts", () => {
-  it.each(PAYLOAD_GROUPS.map((group) => [group.names[0] ?? "", group] as const))(
-    "%s, and what goes with it, runs for nobody on the host: not for later calls, not for the user between them, not after close()",
-    async (_, { plant }) => {
+/** Many calls one after the other, beside other tests. */
+const MANY_CALLS = { timeout: 120_000 };
+
+describeSideBySide("what run 1 has planted in a sandbox that lasts", () => {
+  it(
+    "runs for nobody on the host: not for later calls, not for the user between them, not after close()",
+    MANY_CALLS,
+    async () => {
       const cwd = temporaryRepository();
       const { fire, fired } = canaries();
       const dirty = shell("echo dirty > uncommitted.txt; echo more >> README.md");
       const sandbox = await openSandbox(cwd);
-      await playIn(sandbox, shell(plant(fire)), { commit: "One", files: { "one.txt": "1\n" } }, dirty);
+      const plant = shell(ALL_PAYLOADS.plant(fire));
+      await playIn(sandbox, plant, { commit: "One", files: { "one.txt": "1\n" } }, dirty);
       asUser(sandbox.worktreePath, EVERY_DAY);
       await ending(playIn(sandbox, { commit: "Two", files: { "two.txt": "2\n" } }, dirty));
       asUser(sandbox.worktreePath, "git add README.md; git commit -m Mine; git checkout HEAD~1 -- README.md");
@@ -47,7 +53,7 @@ describe("what run 1 has planted in a sandbox that lasts", () => {
   );
 });
 
-describe("files of the sandbox's git directory that run 1 replaces", () => {
+describeSideBySide("files of the sandbox's git directory that run 1 replaces", () => {
   const OWN_FILES = [
     "sanddune-export.report",
     "sanddune-export.bundle",
@@ -90,22 +96,26 @@ describe("files of the sandbox's git directory that run 1 replaces", () => {
     }
   };
 
-  it("where sanddune has its own: nothing hangs, and no host file is read or written", async () => {
-    const attackWith = async (replace: Replace) => {
-      const { cwd, sandbox, attack, expectKept } = await prepare();
-      const endings: unknown[] = [];
-      for (const file of OWN_FILES) {
-        endings.push(await attack([file], replace));
-        endings.push(await ending(playIn(sandbox, { commit: `After ${file}` })));
-      }
-      await expectEnd(sandbox, endings);
-      expectKept();
-      expect(subjects(cwd, "--all")).toContain("After sanddune-export.report");
-    };
-    await Promise.all([byLink, byDirectory, byHoles, byFifo].map(attackWith));
-  });
+  it(
+    "where sanddune has its own: nothing hangs, and no host file is read or written",
+    MANY_CALLS,
+    async () => {
+      const attackWith = async (replace: Replace) => {
+        const { cwd, sandbox, attack, expectKept } = await prepare();
+        const endings: unknown[] = [];
+        for (const file of OWN_FILES) {
+          endings.push(await attack([file], replace));
+          endings.push(await ending(playIn(sandbox, { commit: `After ${file}` })));
+        }
+        await expectEnd(sandbox, endings);
+        expectKept();
+        expect(subjects(cwd, "--all")).toContain("After sanddune-export.report");
+      };
+      await Promise.all([byLink, byDirectory, byHoles, byFifo].map(attackWith));
+    },
+  );
 
-  it("where git has its own: nothing hangs, and no host file is read or written", async () => {
+  it("where git has its own: nothing hangs, and no host file is read or written", MANY_CALLS, async () => {
     const attackWith = async (replace: Replace, files: readonly string[]) => {
       const { sandbox, attack, expectKept } = await prepare();
       const attacked = await attack(files, replace);
@@ -121,7 +131,7 @@ describe("files of the sandbox's git directory that run 1 replaces", () => {
   });
 });
 
-describe("a git directory in which git waits for ever", () => {
+describeSideBySide("a git directory in which git waits for ever", () => {
   const TRAPS: [string, string][] = [
     ["HEAD is a FIFO", "rm HEAD; mkfifo HEAD"],
     ["the configuration is a FIFO", "rm config; mkfifo config"],
@@ -143,7 +153,7 @@ describe("a git directory in which git waits for ever", () => {
   });
 });
 
-describe("commits on the branch of a sandbox that lasts", () => {
+describeSideBySide("commits on the branch of a sandbox that lasts", () => {
   it("of the user's stay on it when they came during a run, whatever is called afterwards", async () => {
     const cwd = temporaryRepository();
     const { sandboxes, wait, meet } = meetingPoint();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { SandboxError } from "../../src/index.ts";
 import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
-import { commandLines } from "../helpers/commandLines.ts";
+import { commandLines } from "../helpers/processes.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime } from "../helpers/runtimes.ts";
 import { atTerminal } from "./atTerminal.ts";

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { command, type RunOptions, type RunResult, run } from "../../src/index.ts";
@@ -10,6 +10,7 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
+import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -73,20 +74,8 @@ const OUTPUTS: [string, string][] = [
   ["empty lines before text", `${"\n".repeat(300)}end`],
 ];
 
-/** Command lines of processes on this machine, in whatever sandbox, that have a word in them. */
-const running = (word: string): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(word);
-      } catch {
-        return false;
-      }
-    });
-
 const uniqueSleep = () => `sleep 1000.${process.hrtime.bigint()}`;
-const isRunning = (sleep: string): boolean => running(sleep.slice("sleep ".length)).length > 0;
+const isRunning = (sleep: string): boolean => processesWith(sleep.slice("sleep ".length)).length > 0;
 
 interface Place {
   readonly handle: SandboxHandle;

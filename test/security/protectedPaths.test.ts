@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigChangeError } from "../../src/index.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { failureOf, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
 
 /** Files that something starts by itself: git, an editor, a shell, a package manager, an agent, a CI server. */
@@ -51,26 +52,26 @@ const plant = (paths: readonly string[]) => ({
   files: Object.fromEntries(paths.map((path) => [path, "{}\n"])),
 });
 
+const LINKS = [
+  "ln -s /etc/passwd absolute",
+  "ln -s ../../outside climbing",
+  "mkdir -p d; ln -s ../../x d/deep",
+  "ln -s README.md inside",
+  "ln -s ../README.md d/inside",
+  "ln -s .git/config into-git",
+];
+const LINKS_OUT = ["absolute", "climbing", "d/deep", "into-git"];
+
 const sandbox = SANDBOXES.isolated();
 
 describe("the result names", () => {
   it("every file that runs by itself, and no other, and symbolic links that leave the tree", async () => {
-    const links = [
-      "ln -s /etc/passwd absolute",
-      "ln -s ../../outside climbing",
-      "mkdir -p d; ln -s ../../x d/deep",
-      "ln -s README.md inside",
-      "ln -s ../README.md d/inside",
-      "ln -s .git/config into-git",
-    ];
     const { protectedPaths } = await play(
       temporaryRepository(),
-      [plant([...RUN_BY_THEMSELVES, ...HARMLESS]), shell(...links), { commit: "Links" }],
+      [plant([...RUN_BY_THEMSELVES, ...HARMLESS]), shell(...LINKS), { commit: "Links" }],
       { branchStrategy: STRATEGIES.branch, sandbox },
     );
-    expect([...protectedPaths].sort()).toEqual(
-      [...RUN_BY_THEMSELVES, "absolute", "climbing", "d/deep", "into-git"].sort(),
-    );
+    expect([...protectedPaths].sort()).toEqual([...RUN_BY_THEMSELVES, ...LINKS_OUT].sort());
   });
 
   it("a submodule that would run a command when it is fetched, which is not fetched", async () => {
@@ -110,6 +111,17 @@ describe("the result names", () => {
   });
 });
 
+/** A repository whose config directory is committed. */
+const repositoryWithConfig = (): string => {
+  const cwd = temporaryRepository();
+  mkdirSync(join(cwd, ".sanddune"));
+  writeFileSync(join(cwd, ".sanddune/main.mts"), "good();\n");
+  writeFileSync(join(cwd, ".sanddune/other.mts"), "good();\n");
+  git(cwd, "add", ".sanddune/main.mts", ".sanddune/other.mts");
+  git(cwd, "commit", "--quiet", "-m", "Set up");
+  return cwd;
+};
+
 describe("merge-to-head", () => {
   const options = { branchStrategy: STRATEGIES["merge-to-head"], sandbox } as const;
 
@@ -120,11 +132,7 @@ describe("merge-to-head", () => {
   ])(
     "does not merge what %s the config directory, and keeps it for somebody to look at",
     async (_, script) => {
-      const cwd = temporaryRepository();
-      mkdirSync(join(cwd, ".sanddune"));
-      writeFileSync(join(cwd, ".sanddune/main.mts"), "good();\n");
-      git(cwd, "add", ".sanddune/main.mts");
-      git(cwd, "commit", "--quiet", "-m", "Set up");
+      const cwd = repositoryWithConfig();
       const before = git(cwd, "rev-parse", "HEAD");
       const error = await failureOf(
         play(cwd, [shell(script, "git add --force --all .sanddune || true"), { commit: "Improve" }], options),
@@ -138,4 +146,27 @@ describe("merge-to-head", () => {
       expect(git(cwd, "log", "-1", "--format=%s", sourceBranch)).toBe("Improve");
     },
   );
+});
+
+describeWith(["bubblewrap"], "in a bind-mount sandbox", () => {
+  it("protected paths are named, and what touches the config directory is not merged", async () => {
+    const cwd = repositoryWithConfig();
+    const before = git(cwd, "rev-parse", "HEAD");
+    const change = "echo 'evil()' > .sanddune/main.mts; git rm -q .sanddune/other.mts";
+    const error = await failureOf(
+      play(
+        cwd,
+        [plant([...RUN_BY_THEMSELVES, ...HARMLESS]), shell(...LINKS, change), { commit: "Improve" }],
+        { branchStrategy: STRATEGIES["merge-to-head"] },
+      ),
+    );
+    expect(error).toBeInstanceOf(ConfigChangeError);
+    const { paths, sourceBranch, protectedPaths = [] } = error as ConfigChangeError;
+    const config = [".sanddune/main.mts", ".sanddune/other.mts"];
+    expect([...paths].sort()).toEqual([...config, ".sanddune/prompt.md"]);
+    expect([...protectedPaths].sort()).toEqual([...RUN_BY_THEMSELVES, ...LINKS_OUT, ...config].sort());
+    expect(git(cwd, "rev-parse", "HEAD")).toBe(before);
+    expect(readFileSync(join(cwd, ".sanddune/main.mts"), "utf8")).toBe("good();\n");
+    expect(git(cwd, "log", "-1", "--format=%s", sourceBranch)).toBe("Improve");
+  });
 });

@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { once } from "node:events";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -95,28 +96,39 @@ const ATTACKED_HOST = join(import.meta.dirname, "attackedHost.ts");
 const LIMIT_MS = 90_000;
 
 /**
- * Plays attacks against a process of its own, and tells how each has ended: `succeeded`, or the name of its error. Those
- * that the process did not come to, since it crashed or had to be killed, are missing.
+ * Plays attacks against a process of its own, and tells how each has ended: `succeeded`, or the name of its error. Fails
+ * if the process does not come to a good end by itself.
  */
 export const attackProcess = async <Name extends string>(
   scenes: Readonly<Record<Name, AttackScene>>,
   { heapMegabytes }: { readonly heapMegabytes: number },
-): Promise<Partial<Record<Name, string>>> => {
+): Promise<Record<Name, string>> => {
   const directory = temporaryDirectory();
   const file = join(directory, "scenes.json");
-  writeFileSync(file, JSON.stringify(Object.values(scenes)));
+  writeFileSync(file, JSON.stringify(scenes));
   const child = spawn(
     process.execPath,
     [`--max-old-space-size=${heapMegabytes}`, bundle(ATTACKED_HOST), file],
     {
       env: { ...process.env, TMPDIR: directory },
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: ["ignore", "pipe", "pipe"],
     },
   );
   const timer = setTimeout(() => child.kill("SIGKILL"), LIMIT_MS);
-  const lines = (await text(child.stdout)).split("\n").filter((line) => /^\w+$/.test(line));
+  const [stdout, stderr, [exitCode, signal]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
   clearTimeout(timer);
-  return Object.fromEntries(Object.keys(scenes).map((name, index) => [name, lines[index]])) as Partial<
-    Record<Name, string>
-  >;
+  const lines = stdout.split("\n");
+  const outcomes = Object.keys(scenes).flatMap((name) => {
+    const line = lines.find((line) => line.startsWith(`${name}: `));
+    return line === undefined ? [] : [[name, line.slice(`${name}: `.length)]];
+  });
+  if (exitCode !== 0 || outcomes.length < Object.keys(scenes).length) {
+    const reached = outcomes.map((outcome) => outcome.join(": ")).join("\n");
+    throw new Error(`the process ended with ${signal ?? exitCode}:\n${reached}\n${stderr.slice(-1000)}`);
+  }
+  return Object.fromEntries(outcomes);
 };

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../cli/callCli.ts";
@@ -65,50 +65,56 @@ const makeProject = async (template: string, script: Script) => {
   return { cwd, main };
 };
 
+const NO_PLANS = [
+  '[{ "id": "../main", "title": "x" }]',
+  '[{ "id": "-x", "title": "x" }]',
+  '[{ "id": "$(touch planted)", "title": "x" }]',
+  '[{ "id": "a b", "title": "x" }]',
+  '[{ "id": "1\\n", "title": "x" }]',
+  '[{ "id": { "toString": 1 }, "title": "x" }]',
+  '[{ "id": "1", "title": 5 }]',
+  "[null]",
+  '[{ "id": "1", "title": "x" }, { "id": "1", "title": "y" }]',
+  JSON.stringify(Array.from({ length: 7 }, (_, index) => ({ id: `${index}`, title: "x" }))),
+];
+
 const MERGING = ["blank", "simple-loop", "parallel-planner", "parallel-planner-with-review"] as const;
 
 describeWith(["bubblewrap", "node 22"], "a template whose agent is hostile", () => {
   it.each(MERGING)(
-    "%s does not run what the agent has written into it when it is started again",
+    "%s is, when it is started again, what it was before the agent has written into it",
     async (template) => {
-      const { fire, fired } = canaries();
-      const planted = `import { execSync } from "node:child_process"; execSync(${JSON.stringify(fire("main"))});`;
-      const work = `printf '%s\\n' '${planted}' | cat - .sanddune/main.mts > changed && mv changed .sanddune/main.mts; ${commitAll}`;
+      const work = `echo evil | cat - .sanddune/main.mts > changed && mv changed .sanddune/main.mts; ${commitAll}`;
       const { cwd, main } = await makeProject(template, { work });
-      const first = await main();
-      expect(git(cwd, "show", "HEAD:.sanddune/main.mts")).not.toContain("execSync");
-      expect(`${first.stdout}${first.stderr}`).toContain(".sanddune/main.mts");
-      await main();
-      expect(fired()).toEqual([]);
+      const before = readFileSync(join(cwd, ".sanddune/main.mts"), "utf8");
+      const { stdout, stderr } = await main();
+      expect(`${stdout}${stderr}`).toContain(".sanddune/main.mts");
+      expect(readFileSync(join(cwd, ".sanddune/main.mts"), "utf8")).toBe(before);
+      expect(git(cwd, "status", "--porcelain")).toBe("");
     },
   );
 
   it.each(["parallel-planner", "parallel-planner-with-review"])(
-    "%s runs no hook that the agent has committed where the user has hooks",
+    "%s, started by a package runner, runs no hook or program that the agent has committed where the user has some",
     async (template) => {
       const { fire, fired } = canaries();
-      const hook = `printf '%s\\n' '#!/bin/sh' '${fire("hook")}' > .husky/reference-transaction`;
+      const script = (...lines: string[]) =>
+        `printf '%s\\n' ${["#!/bin/sh", ...lines].map((line) => `'${line}'`).join(" ")}`;
+      const program = "node_modules/.bin/git";
       const { cwd, main } = await makeProject(template, {
-        work: `mkdir -p .husky; ${hook}; chmod +x .husky/*; ${commitAll}`,
+        work: [
+          "mkdir -p .husky node_modules/.bin",
+          `${script(fire("hook"))} > .husky/reference-transaction`,
+          `${script(fire("git"), 'PATH=/usr/local/bin:/usr/bin:/bin exec git "$@"')} > ${program}`,
+          `chmod +x .husky/* ${program}; git add --force ${program}`,
+          commitAll,
+        ].join("\n"),
       });
       git(cwd, "config", "core.hooksPath", ".husky");
-      await main();
-      expect(fired()).toEqual([]);
-    },
-  );
-
-  it.each(["parallel-planner", "parallel-planner-with-review"])(
-    "%s, started by a package runner, runs no program that the agent has committed for it",
-    async (template) => {
-      const { fire, fired } = canaries();
-      const path = "node_modules/.bin/git";
-      const lines = ["#!/bin/sh", fire("git"), 'PATH=/usr/local/bin:/usr/bin:/bin exec git "$@"'];
-      const plant = `mkdir -p node_modules/.bin; printf '%s\\n' ${lines.map((line) => `'${line}'`).join(" ")} > ${path}`;
-      const { cwd, main } = await makeProject(template, {
-        work: `${plant}; chmod +x ${path}; git add --force ${path}; git commit --quiet -m 'Task 1: fix'`,
-      });
       await main({ PATH: `${join(cwd, "node_modules/.bin")}:${process.env["PATH"]}` });
       expect(fired()).toEqual([]);
+      // The attack was in place: what it planted is in the user's checkout.
+      expect(git(cwd, "ls-files", ".husky", program)).toBe(`.husky/reference-transaction\n${program}`);
     },
   );
 
@@ -122,23 +128,20 @@ describeWith(["bubblewrap", "node 22"], "a template whose agent is hostile", () 
     expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it.each([
-    '[{ "id": "../main", "title": "x" }]',
-    '[{ "id": "-x", "title": "x" }]',
-    '[{ "id": "$(touch planted)", "title": "x" }]',
-    '[{ "id": "a b", "title": "x" }]',
-    '[{ "id": "1\\n", "title": "x" }]',
-    '[{ "id": { "toString": 1 }, "title": "x" }]',
-    '[{ "id": "1", "title": 5 }]',
-    "[null]",
-    '[{ "id": "1", "title": "x" }, { "id": "1", "title": "y" }]',
-    JSON.stringify(Array.from({ length: 7 }, (_, index) => ({ id: `${index}`, title: "x" }))),
-  ])("parallel-planner sets nobody to work on the plan %s", async (plan) => {
-    const { cwd, main } = await makeProject("parallel-planner", { plan });
-    const { exitCode, stdout } = await main();
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
-    expect(leftovers(cwd)).toEqual([]);
+  it("parallel-planner sets nobody to work on a plan that is none", async () => {
+    const { cwd, main } = await makeProject("parallel-planner", {});
+    const ended: Record<string, unknown> = {};
+    for (const plan of NO_PLANS) {
+      writeFileSync(join(cwd, "plan"), plan);
+      git(cwd, "commit", "--quiet", "-m", "Plan", "plan");
+      const { exitCode, stdout, stderr } = await main();
+      const branches = git(cwd, "branch", "--format=%(refname:short)");
+      const says = /must (be|name)/.exec(stderr)?.[0];
+      ended[plan] = { exitCode, stdout, says, branches, leftovers: leftovers(cwd) };
+    }
+    const says = expect.any(String);
+    const refused = { exitCode: 1, stdout: "", says, branches: "main", leftovers: [] };
+    expect(ended).toEqual(Object.fromEntries(NO_PLANS.map((plan) => [plan, refused])));
   });
 
   it("parallel-planner: the title of a task is text, in the prompt and everywhere else", async () => {

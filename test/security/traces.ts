@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import type { AgentEvent, AgentProvider, AgentStreamEvent, SandboxRunResult } from "../../src/index.ts";
+import { commandLines } from "../helpers/processes.ts";
 
 /**
  * Has characters that JSON, URLs and Base64 treat in their own ways. Tests that run at the same time in other processes
@@ -76,15 +77,8 @@ export const eventAgent = (script: string): AgentProvider => ({
 
 /** Command lines of all processes on this machine that hold the secret. */
 export const commandLinesWithSecret = (): string[] =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
-      } catch {
-        return "";
-      }
-    })
+  commandLines()
+    .map((line) => line.replaceAll("\0", " "))
     .filter((line) => formsIn(line).length > 0);
 
 /** What docker knows about all containers of ours. Those of other tests may go meanwhile. */

@@ -18,8 +18,11 @@ interface TestRunner {
   readonly leftPidFile: string;
 }
 
-/** Runs the tests of a fixture in a test run of their own, on a machine whose two runtimes only say their names. */
-const startFixture = (fixture: string, env: Readonly<Record<string, string>> = {}): TestRunner => {
+/** Runs the tests of fixtures in a test run of their own, on a machine whose two runtimes only say their names. */
+const startFixtures = (
+  fixtures: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): TestRunner => {
   const cwd = temporaryDirectory();
   const [bin, temporary, leftPidFile] = ["bin", "tmp", "left-pid"].map((name) => join(cwd, name)) as [
     string,
@@ -34,7 +37,10 @@ const startFixture = (fixture: string, env: Readonly<Record<string, string>> = {
   symlinkSync("/bin/sleep", join(bin, "sleep"));
   const child = spawn(
     process.execPath,
-    [VITEST, "run", "--config", join(FIXTURES, "vitest.config.ts"), `${fixture}.fixture.ts`],
+    [
+      ...[VITEST, "run", "--config", join(FIXTURES, "vitest.config.ts")],
+      ...fixtures.map((name) => join(FIXTURES, `${name}.fixture.ts`)),
+    ],
     {
       cwd,
       env: {
@@ -54,8 +60,14 @@ const startFixture = (fixture: string, env: Readonly<Record<string, string>> = {
 const leftPid = ({ leftPidFile }: TestRunner): number => Number(readFileSync(leftPidFile, "utf8"));
 
 it("a test that starts a runtime which it has not declared fails, whatever it makes of that", async () => {
-  const { exitCode, output } = await startFixture("undeclared").ended;
+  const inCheckout = readdirSync(FIXTURES);
+  const { exitCode, output } = await startFixtures(["declaring", "undeclared"]).ended;
   expect(exitCode).toBe(1);
+  expect(readdirSync(FIXTURES)).toEqual(inCheckout);
+  // A declaration ends with its file, although the next one is in the same process.
+  const processes = [...output.matchAll(/(declaring|undeclared) in process (\d+)/g)];
+  expect(processes.map(([, file]) => file)).toEqual(["declaring", "undeclared"]);
+  expect(new Set(processes.map(([, , pid]) => pid)).size).toBe(1);
   const failed = output.match(/(?<=FAIL .* > ).*/g)?.sort();
   expect(failed).toEqual([
     "after the suite that has declared it",
@@ -68,12 +80,12 @@ it("a test that starts a runtime which it has not declared fails, whatever it ma
   expect(output).toContain(
     "podman is not available: podman: spawn podman ENOENT\n  undeclared.fixture.ts (1)\n",
   );
-  expect(output).toContain("\n2 passed, 3 failed, 1 skipped\n");
+  expect(output).toContain("\n4 passed, 3 failed, 1 skipped\n");
 });
 
 describe("what tests leave behind", () => {
   it("is named and removed, and fails the run", async () => {
-    const runner = startFixture("leaving");
+    const runner = startFixtures(["leaving"]);
     const { exitCode, output } = await runner.ended;
     expect(output).toContain("\n1 passed, 0 failed, 0 skipped\n");
     expect(exitCode).toBe(1);
@@ -83,7 +95,7 @@ describe("what tests leave behind", () => {
   });
 
   it("is removed when the test runner is killed", async () => {
-    const runner = startFixture("leaving", { HANGS: "yes" });
+    const runner = startFixtures(["leaving"], { HANGS: "yes" });
     await waitFor(() => existsSync(runner.leftPidFile));
     runner.child.kill("SIGKILL");
     await waitFor(() => !processIsAlive(leftPid(runner)) && readdirSync(runner.temporary).length === 0);

@@ -17,7 +17,7 @@ import { type RunOptions, type RunResult, run, type ScriptedStep, scripted } fro
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { git, temporaryDirectory } from "../helpers/repository.ts";
+import { git, makeRepository, temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 /** What a run has recorded so far. */
@@ -151,12 +151,7 @@ export const useRecording = (
     directory = realpathSync(mkdtempSync(join(tmpdir(), "sanddune-recording-")));
     const [cwd, stage] = [original(), join(directory, "stage")];
     mkdirSync(stage);
-    git(directory, "init", "--quiet", "--initial-branch=main", "--template=", cwd);
-    git(cwd, "config", "user.name", "Dev");
-    git(cwd, "config", "user.email", "dev@example.com");
-    writeFileSync(join(cwd, "README.md"), "# Fixture\n");
-    git(cwd, "add", ".");
-    git(cwd, "commit", "--quiet", "--message", "Initial commit");
+    makeRepository(cwd);
     result = await record(cwd, commands, { stage: createStage(stage) });
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));

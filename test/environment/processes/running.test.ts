@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { createEnvironmentClient } from "../../../src/environment/client.ts";
 import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
 import { useTool } from "../builtTool.ts";
@@ -66,8 +66,8 @@ describe("a test that fails", () => {
   });
 
   it("uses up its memory, and takes nobody with it", async () => {
-    process.env["NODE_OPTIONS"] = "--max-old-space-size=40";
-    onTestFinished(() => void delete process.env["NODE_OPTIONS"]);
+    vi.stubEnv("NODE_OPTIONS", "--max-old-space-size=40");
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { tests } = await openDefinition(`concurrency: 1, tests: {
       eats: () => { const all = []; for (;;) all.push(new Array(1000).fill({})); },
       after: () => {},

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 import type { SuiteDefinition } from "../../../src/environment/suites/definition.ts";
 import {
   type RunSuiteOptions,
@@ -7,18 +7,11 @@ import {
   type SuiteResults,
 } from "../../../src/environment/suites/runSuite.ts";
 import { temporaryDirectory } from "../../helpers/repository.ts";
+import { writeFiles } from "../../helpers/writeFiles.ts";
 
 const VITEST = join(import.meta.dirname, "../../../node_modules/vitest");
 
 type Files = Readonly<Record<string, string>>;
-
-const write = (directory: string, files: Files): void => {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(directory, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-  }
-};
 
 /** A worktree, an environment's folder and a scratch directory, to run suites in. */
 export const suiteScene = (files: Files, environmentFiles: Files = {}) => {
@@ -29,8 +22,8 @@ export const suiteScene = (files: Files, environmentFiles: Files = {}) => {
     scratch: join(root, "scratch"),
   };
   for (const path of Object.values(places)) mkdirSync(path);
-  write(places.worktree, files);
-  write(places.directory, environmentFiles);
+  writeFiles(places.worktree, files);
+  writeFiles(places.directory, environmentFiles);
   return {
     ...places,
     /** As after `npm install`. */
