@@ -12,7 +12,7 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./processMarks.ts";
  */
 export const KILL_SCRIPT = `
 matching() {
-  grep -lsF -e "$0" /proc/[0-9]*/environ
+  grep -lszxF -e "$0" /proc/[0-9]*/environ
   [ "$1" = own ] || return 0
   for file in $(grep -LsF -e ${SANDBOX_VARIABLE} -e _LIBCONTAINER_ /proc/[0-9]*/environ); do
     { IFS= read -r stat <"\${file%environ}stat"; } 2>/dev/null || continue

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +8,8 @@ import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { openIsolated } from "./openSandbox.ts";
+import { waitFor } from "../helpers/waiting.ts";
+import { newSandboxName, openIsolated } from "./openSandbox.ts";
 
 test("close ends every process and removes the directory", async () => {
   const sandbox = await openIsolated(testIsolated());
@@ -17,6 +19,21 @@ test("close ends every process and removes the directory", async () => {
   await sandbox.close();
   expect(processesWith(mark, "environ")).toEqual([]);
   await expect(stat(sandbox.worktreePath)).rejects.toThrow(/ENOENT/);
+});
+
+test("close ends nothing of a sandbox whose name only begins like its own", async () => {
+  const options = { runId: "r", sandboxName: newSandboxName(), repositoryPath: "/" };
+  const sandbox = await testIsolated().create(options);
+  const other = await testIsolated().create({ ...options, sandboxName: `${options.sandboxName}-2` });
+  try {
+    const running = other.exec("touch here; until [ -e go ]; do sleep 0.02; done; echo done");
+    await waitFor(() => existsSync(join(other.worktreePath, "here")));
+    await sandbox.close();
+    await other.exec("touch go");
+    expect(await running).toMatchObject({ exitCode: 0, stdout: "done\n" });
+  } finally {
+    await other.close();
+  }
 });
 
 test("a file of 256 MiB is copied out in bounded memory", async () => {
