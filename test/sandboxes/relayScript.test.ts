@@ -91,23 +91,6 @@ describe.each(Object.keys(SHELLS))("the relay, with %s", (shell) => {
     if (onPath(shell) === undefined) context.skip(`${shell} is not installed`);
   });
 
-  test("keeps what was not taken: until then the command waits", { timeout: 120_000 }, async () => {
-    const { child, inbox, put } = await startRelay(shell);
-    // Each of which is a full pipe.
-    const pieces = KEPT_PIECES + TAKEN_STEP / 2;
-    put(argvFile(["head", "-c", String(pieces * 64 * 1024), "/dev/zero"]), inputFile(0, Buffer.of(), true));
-    const last = join(inbox, `out.${KEPT_PIECES - 1}`);
-    // Each piece takes several processes: on a busy machine, all of them take most of a minute.
-    await waitFor(() => existsSync(last) || exitCodeIn(inbox) !== "", 50_000);
-    expect(readdirSync(inbox)).toContain("out.0");
-    expect(exitCodeIn(inbox)).toBe("");
-    put(takenFile("out", TAKEN_STEP));
-    await waitFor(() => exitCodeIn(inbox) === "0\n");
-    expect(readdirSync(inbox)).not.toContain("out.0");
-    put(OVER_FILE);
-    await once(child, "exit");
-  });
-
   test("ends when it is told to, although its streams are held, and leaves nothing", async () => {
     const { child, inbox, mark, put } = await startRelay(shell);
     // More than a pipe holds: who passes it on has to wait, too.
@@ -137,4 +120,21 @@ describe.each(Object.keys(SHELLS))("the relay, with %s", (shell) => {
     expect(existsSync(inbox)).toBe(false);
     await waitFor(() => marked(mark).length === 0);
   });
+});
+
+test("the relay keeps what was not taken: until then the command waits", { timeout: 120_000 }, async () => {
+  const { child, inbox, put } = await startRelay("bash");
+  // Each of which is a full pipe.
+  const pieces = KEPT_PIECES + TAKEN_STEP / 2;
+  put(argvFile(["head", "-c", String(pieces * 64 * 1024), "/dev/zero"]), inputFile(0, Buffer.of(), true));
+  const last = join(inbox, `out.${KEPT_PIECES - 1}`);
+  // Each piece takes several processes: on a busy machine, all of them take most of a minute.
+  await waitFor(() => existsSync(last) || exitCodeIn(inbox) !== "", 50_000);
+  expect(readdirSync(inbox)).toContain("out.0");
+  expect(exitCodeIn(inbox)).toBe("");
+  put(takenFile("out", TAKEN_STEP));
+  await waitFor(() => exitCodeIn(inbox) === "0\n");
+  expect(readdirSync(inbox)).not.toContain("out.0");
+  put(OVER_FILE);
+  await once(child, "exit");
 });

@@ -1,9 +1,12 @@
 import {
+  accessSync,
   chmodSync,
+  constants,
   mkdirSync,
   readdirSync,
   readFileSync,
   renameSync,
+  statfsSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -21,6 +24,27 @@ export interface Run {
   readonly runnerDirectories: readonly string[];
 }
 
+const MEMORY = "/dev/shm";
+/** A complete run takes less than a quarter of it. */
+const ENOUGH_BYTES = 4 * 1024 ** 3;
+
+const memoryIsUsable = (): boolean => {
+  try {
+    const mount = readFileSync("/proc/self/mounts", "utf8")
+      .split("\n")
+      .find((line) => line.split(" ")[1] === MEMORY);
+    const [, , type, options = ""] = mount?.split(" ") ?? [];
+    const { bavail, bsize } = statfsSync(MEMORY);
+    accessSync(MEMORY, constants.W_OK);
+    return type === "tmpfs" && !options.split(",").includes("noexec") && bavail * bsize >= ENOUGH_BYTES;
+  } catch {
+    return false;
+  }
+};
+
+/** Where runs are. Tests make and remove small files all the time: in memory, that takes a third less system time. */
+const BASE = process.env["TMPDIR"] ?? (memoryIsUsable() ? MEMORY : tmpdir());
+
 const PREFIX = "sanddune-run-";
 const RECORD = "run.json";
 
@@ -33,7 +57,7 @@ export const idOf = (run: Run): string => basename(run.directory).slice(PREFIX.l
 export const RUN_VARIABLE = "SANDDUNE_TEST_RUN";
 
 export const makeRun = (id: string, record: Omit<Run, "directory">): Run => {
-  const run = { directory: join(tmpdir(), `${PREFIX}${id}`), ...record };
+  const run = { directory: join(BASE, `${PREFIX}${id}`), ...record };
   mkdirSync(run.directory);
   // Tests become other users, which use it as they use /tmp.
   chmodSync(run.directory, 0o755);
@@ -65,7 +89,7 @@ export const otherRuns = (run: Run): Run[] =>
 
 /** Runs of this user that were killed. Another user could make root remove anything. */
 export const deadRuns = (): Run[] =>
-  runsIn(tmpdir()).filter(
+  runsIn(BASE).filter(
     ({ directory, owner }) =>
       statSync(directory, { throwIfNoEntry: false })?.uid === process.getuid?.() && !isRunning(owner),
   );
