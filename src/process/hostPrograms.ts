@@ -39,8 +39,9 @@ const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fals
  */
 export const distrustCheckoutOf = (cwd: string): void => {
   const start = realPath(cwd);
-  const checkouts =
-    start === undefined ? [] : withParents(start).filter((path) => exists(join(path, ".git")));
+  // Where the root directory is a checkout, every program of the machine is in it.
+  const directories = start === undefined ? [] : withParents(start).filter((path) => path !== dirname(path));
+  const checkouts = directories.filter((path) => exists(join(path, ".git")));
   const home = realPath(homedir());
   for (const [index, checkout] of checkouts.entries()) {
     if (index > 0 && checkout === home) continue;

@@ -3,7 +3,7 @@ import { shellQuote } from "../process/shellQuote.ts";
 /** How many pieces of each output stream stay in the sandbox, for when a connection has broken. */
 export const KEPT_PIECES = 512;
 
-/** After so many pieces of a stream, whoever listens says that it has taken them. */
+/** After so many pieces of a stream, the listener reports that it has taken them. */
 export const TAKEN_STEP = 128;
 
 /** What can be read from a pipe at a time. */
@@ -52,7 +52,7 @@ while [ ! -e "$inbox/over" ]; do
 done
 `;
 
-/** Makes records of a stream. It waits for whoever listens before it deletes what has not been taken. */
+/** Makes records of a stream. It waits for the listener before it deletes pieces that the listener has not taken. */
 const TELL = `
 inbox=$1
 stream=$2

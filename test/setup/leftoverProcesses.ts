@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { readProcessStat } from "../../src/process/processIdentity.ts";
+import { argvOf, otherProcesses, readProcess } from "../helpers/processes.ts";
 import type { Run } from "./run.ts";
 
 /** For processes that were told to end already. */
@@ -9,30 +10,19 @@ const GRACE_MS = 2000;
 const KILL_MS = 10_000;
 const PAUSE_MS = 20;
 
-const readOr = (otherwise: string, read: () => string): string => {
+const directoryOf = (pid: number): string => {
   try {
-    return read();
+    return readlinkSync(`/proc/${pid}/cwd`);
   } catch {
-    return otherwise;
+    return "";
   }
 };
 
-const argvOf = (pid: number) => readOr("", () => readFileSync(`/proc/${pid}/cmdline`, "utf8"));
-const environmentOf = (pid: number) => readOr("", () => readFileSync(`/proc/${pid}/environ`, "utf8"));
-const directoryOf = (pid: number) => readOr("", () => readlinkSync(`/proc/${pid}/cwd`));
-
 /** Whether it names the path on its command line, or works in it. */
 const uses = (pid: number, path: string): boolean =>
-  argvOf(pid).includes(path) || directoryOf(pid).startsWith(path);
+  readProcess(pid, "cmdline").includes(path) || directoryOf(pid).startsWith(path);
 
-const allProcesses = (): number[] =>
-  process.platform === "linux"
-    ? readdirSync("/proc")
-        .filter((name) => /^\d+$/.test(name))
-        .map(Number)
-    : [];
-
-export const isUsed = (path: string): boolean => allProcesses().some((pid) => uses(pid, path));
+export const isUsed = (path: string): boolean => otherProcesses().some((pid) => uses(pid, path));
 
 /** This process, the test runner, all that they were started by, and what the test runner itself needs. */
 const isOurs = (pid: number, { owner }: Run): boolean => {
@@ -40,19 +30,19 @@ const isOurs = (pid: number, { owner }: Run): boolean => {
     if (ancestor === pid) return true;
   return (
     pid === owner.pid ||
-    (readProcessStat(pid)?.parent === owner.pid && /vitest|esbuild|reaper/.test(argvOf(pid)))
+    (readProcessStat(pid)?.parent === owner.pid && /vitest|esbuild|reaper/.test(readProcess(pid, "cmdline")))
   );
 };
 
 const isOfTests = (pid: number, run: Run): boolean => {
   const stat = readProcessStat(pid);
   if (stat === undefined || stat.state === "Z" || isOurs(pid, run)) return false;
-  if (environmentOf(pid).includes(`TMPDIR=${run.directory}`)) return true;
+  if (readProcess(pid, "environ").includes(`TMPDIR=${run.directory}`)) return true;
   // A person may look into the directory, at a terminal.
   return !stat.hasTerminal && uses(pid, run.directory);
 };
 
-const processesOf = (run: Run): number[] => allProcesses().filter((pid) => isOfTests(pid, run));
+const processesOf = (run: Run): number[] => otherProcesses().filter((pid) => isOfTests(pid, run));
 
 const kill = (pid: number): void => {
   try {
@@ -75,7 +65,7 @@ export const endProcesses = async (run: Run): Promise<string[]> => {
   await untilNone(() => {
     const found = processesOf(run);
     for (const pid of found) {
-      ended.set(pid, `process ${pid}: ${argvOf(pid).replaceAll("\0", " ").trim().slice(0, 200)}`);
+      ended.set(pid, `process ${pid}: ${argvOf(pid).join(" ").slice(0, 200)}`);
       kill(pid);
     }
     return found;

@@ -26,7 +26,7 @@ const emptyWorktree = async (sandbox: AnySandboxHandle): Promise<void> => {
   assert.equal(exitCode, 0, `the worktree cannot be emptied: ${stderr}`);
 };
 
-/** For a case that ends its sandbox. */
+/** For a case that cannot share: it ends its sandbox, or another case is using the shared one. */
 export const inOwnSandbox = async (open: OpenSandbox, { check }: CaseDefinition): Promise<void> => {
   const sandbox = await open();
   try {
@@ -48,7 +48,6 @@ export class SharedSandbox {
   constructor(private readonly open: OpenSandbox) {}
 
   async use(definition: CaseDefinition): Promise<void> {
-    // Beside another case, or after one that hangs.
     if (this.#isInUse) return inOwnSandbox(this.open, definition);
     this.#isInUse = true;
     try {
