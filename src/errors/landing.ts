@@ -80,6 +80,34 @@ export class ConfigChangeError extends SandduneError {
 }
 
 /**
+ * The agent's commits hold directories that git takes for bare repositories: `git status` in one of them runs the programs
+ * that its configuration names. They are not merged without a person having seen them. The checkout was not touched.
+ */
+export class EmbeddedRepositoryError extends SandduneError {
+  constructor(
+    readonly paths: readonly string[],
+    readonly sourceBranch: string,
+    readonly targetBranch: string,
+  ) {
+    super(
+      `The agent has committed what git takes for a bare repository: ${firstOf(paths)}. The programs that its configuration names would run as soon as you use git in it, so ${sourceBranch} was not merged into ${targetBranch}; the commits are on it. Look at the directory. To merge it yourself, first tell git to ignore such repositories.${nextCommands(
+        [
+          [
+            "git",
+            "diff",
+            `${targetBranch}...${sourceBranch}`,
+            "--",
+            ...paths.slice(0, 1).map((path) => `:/${path}`),
+          ],
+          ["git", "config", "--global", "safe.bareRepository", "explicit"],
+          ["git", "merge", sourceBranch],
+        ],
+      )}`,
+    );
+  }
+}
+
+/**
  * The target branch could not be moved to the merged result: uncommitted changes, a rebase, or another agent are in the
  * way. The checkout was not touched.
  */

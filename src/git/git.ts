@@ -20,10 +20,11 @@ export interface GitOptions {
 /**
  * Settings that hold for every git command on the host, whatever the user's or the repository's configuration says.
  * The agent never writes to that configuration; but it does write files in worktrees, and these settings keep git
- * from running anything that a file could name, from looking into directories that pretend to be submodules, and
- * from starting maintenance of its own.
+ * from running anything that a file could name, from looking into directories that pretend to be submodules, from
+ * taking a directory of ordinary files for a bare repository, and from starting maintenance of its own.
  */
 const HARDENED_CONFIG = [
+  "safe.bareRepository=explicit",
   "core.hooksPath=/dev/null",
   "core.fsmonitor=false",
   "core.splitIndex=false",

@@ -6,16 +6,18 @@ import {
   BranchMovedError,
   CheckoutInTheWayError,
   ConfigChangeError,
+  EmbeddedRepositoryError,
   MergeConflictError,
   type SandduneError,
 } from "../errors.ts";
 import type { ConfigEntry } from "./configFile.ts";
+import { findBareRepositories } from "./embedded/bareInTree.ts";
 import { git, gitText } from "./git.ts";
 import { lockBranch, lockMerges } from "./locks.ts";
 import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
-import { listWorktrees } from "./worktreeList.ts";
+import { findCheckout } from "./worktreeList.ts";
 
 export interface MergePlan {
   readonly repository: Repository;
@@ -72,19 +74,25 @@ const computeMerge = Effect.fnUntraced(function* (
   );
 });
 
-/** What runs or steers sanddune on the host is for a person to merge. */
-const refuseConfigChange = Effect.fnUntraced(function* (
+/** A change that decides what runs on the host, by sanddune or by the user's own git, is for a person to merge. */
+const refuseUnseen = Effect.fnUntraced(function* (
   plan: MergePlan,
   targetTip: string,
   result: string,
 ): Effect.fn.Return<void, SandduneError> {
-  const { stdout } = yield* git(
-    ["diff-tree", "-r", "-z", "--name-only", targetTip, result, "--", CONFIG_DIRECTORY_NAME],
-    { cwd: plan.repository.topLevel },
-  );
-  const paths = stdout.split("\0").filter((path) => path !== "");
-  if (paths.length > 0) {
-    return yield* Effect.fail(new ConfigChangeError(paths, plan.sourceBranch, plan.targetBranch ?? "HEAD"));
+  const cwd = plan.repository.topLevel;
+  const { sourceBranch, targetBranch = "HEAD" } = plan;
+  const { stdout } = yield* git(["diff-tree", "-r", "-z", "--no-renames", "--name-only", targetTip, result], {
+    cwd,
+  });
+  const changed = stdout.split("\0").filter((path) => path !== "");
+  const config = changed.filter((path) => `${path}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
+  if (config.length > 0) {
+    return yield* Effect.fail(new ConfigChangeError(config, sourceBranch, targetBranch));
+  }
+  const repositories = yield* findBareRepositories(cwd, targetTip, result, changed);
+  if (repositories.length > 0) {
+    return yield* Effect.fail(new EmbeddedRepositoryError(repositories, sourceBranch, targetBranch));
   }
 });
 
@@ -109,7 +117,7 @@ const advance = Effect.fnUntraced(function* (
   const checkout =
     targetBranch === undefined
       ? repository.topLevel
-      : (yield* listWorktrees(repository.topLevel)).find(({ branch }) => branch === targetBranch)?.path;
+      : yield* findCheckout(repository, targetBranch, plan.hostConfig);
   if (checkout === undefined && isBeingRebased(repository, targetBranch as string)) {
     return yield* Effect.fail(
       new CheckoutInTheWayError(
@@ -188,7 +196,7 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
         }
         if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
         const result = yield* computeMerge(plan, targetTip);
-        yield* refuseConfigChange(plan, targetTip, result);
+        yield* refuseUnseen(plan, targetTip, result);
         // Once git has begun to move a checkout it must be let finish: half of it would be the user's to clean up.
         if ((yield* Effect.uninterruptible(advance(plan, targetTip, result))) === "done") return;
       }

@@ -1,19 +1,12 @@
 import * as Effect from "effect/Effect";
 import { CONFIG_DIRECTORY_NAME, PRIVATE_PARTS } from "../configDirectory.ts";
 import type { SandduneError } from "../errors.ts";
+import { foldPath } from "./foldPath.ts";
 import { git } from "./git.ts";
 
-/** What a file system may take for the same name: some ignore case, some characters that cannot be seen. */
-const fold = (path: string): string =>
-  path
-    .normalize("NFKC")
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, "")
-    .toUpperCase()
-    .toLowerCase();
-
 const isPrivate = (path: string): boolean =>
-  fold(path) === CONFIG_DIRECTORY_NAME ||
-  PRIVATE_PARTS.some((part) => `${fold(path)}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/${part}/`));
+  foldPath(path) === CONFIG_DIRECTORY_NAME ||
+  PRIVATE_PARTS.some((part) => `${foldPath(path)}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/${part}/`));
 
 const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<string[], SandduneError> =>
   git(["diff-tree", "-z", "--no-renames", "--name-only", ...args], { cwd }).pipe(
@@ -30,7 +23,9 @@ export const findPrivateChange = Effect.fnUntraced(function* (
   from: string,
   to: string,
 ): Effect.fn.Return<string | undefined, SandduneError> {
-  const atTop = (yield* changedPaths(cwd, [from, to])).filter((name) => fold(name) === CONFIG_DIRECTORY_NAME);
+  const atTop = (yield* changedPaths(cwd, [from, to])).filter(
+    (name) => foldPath(name) === CONFIG_DIRECTORY_NAME,
+  );
   const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY_NAME);
   if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
   return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY_NAME])).find(isPrivate);

@@ -1,5 +1,5 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import {
@@ -11,6 +11,7 @@ import {
   UnsupportedRepositoryError,
 } from "../errors.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
+import { shellQuote } from "../process/shellQuote.ts";
 import { git, gitText } from "./git.ts";
 
 /** The host repository of a run, as found from `cwd`. Every path is absolute. */
@@ -56,6 +57,28 @@ const askGitVersion = (cwd: string) =>
     }),
   );
 
+/** The checkout that a directory lies in, if it does not belong to that checkout's git directory. */
+const checkoutAround = (path: string): string | undefined => {
+  if (basename(path) === ".git" || path === dirname(path)) return undefined;
+  const parent = dirname(path);
+  return existsSync(join(parent, ".git")) ? parent : checkoutAround(parent);
+};
+
+/**
+ * Git is told to work in no bare repository that it happens to find: an agent can commit one, in which the next git
+ * command would run its programs.
+ */
+const bareRepositoryError = (cwd: string, bare: string): UnsupportedRepositoryError => {
+  const checkout = checkoutAround(bare);
+  return checkout === undefined
+    ? new UnsupportedRepositoryError(cwd, "is bare", "Run in a checkout of it: git worktree add ../checkout")
+    : new UnsupportedRepositoryError(
+        cwd,
+        `is a bare one (${bare}) inside the checkout ${checkout}`,
+        `An agent may have made it, to have its programs run as soon as you use git there. See where it comes from: git -C ${shellQuote(checkout)} log -- ${shellQuote(relative(checkout, bare))}`,
+      );
+};
+
 const locate = (cwd: string) =>
   git(
     [
@@ -73,15 +96,10 @@ const locate = (cwd: string) =>
       (error): error is GitError => error instanceof GitError,
       (error): Effect.Effect<never, SandduneError> => {
         if (/not a git repository/.test(error.stderr)) return Effect.fail(new NotARepositoryError(cwd));
-        if (/must be run in a work tree/.test(error.stderr)) {
-          return Effect.fail(
-            new UnsupportedRepositoryError(
-              cwd,
-              "is bare",
-              "Run in a checkout of it: git worktree add ../checkout",
-            ),
-          );
-        }
+        const [, bare] = /cannot use bare repository '(.*)' \(safe\.bareRepository/.exec(error.stderr) ?? [];
+        if (bare !== undefined) return Effect.fail(bareRepositoryError(cwd, bare));
+        if (/must be run in a work tree/.test(error.stderr))
+          return Effect.fail(bareRepositoryError(cwd, cwd));
         return Effect.fail(error);
       },
     ),

@@ -1,6 +1,9 @@
+import { resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
+import type { ConfigEntry } from "./configFile.ts";
 import { git } from "./git.ts";
+import type { Repository } from "./repository.ts";
 
 export interface RegisteredWorktree {
   readonly path: string;
@@ -25,4 +28,23 @@ export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWor
           };
         }),
     ),
+  );
+
+/**
+ * The checkout of a branch, if it has one. Where the git directory lies outside of the main checkout, as a submodule's
+ * does, git lists that directory in the checkout's place.
+ */
+export const findCheckout = (
+  { topLevel, gitDirectory, commonDirectory }: Repository,
+  branch: string,
+  hostConfig: readonly ConfigEntry[],
+): Effect.Effect<string | undefined, SandduneError> =>
+  listWorktrees(topLevel).pipe(
+    Effect.map((worktrees) => {
+      const path = worktrees.find((worktree) => worktree.branch === branch)?.path;
+      if (path !== commonDirectory) return path;
+      if (gitDirectory === commonDirectory) return topLevel;
+      const workTree = hostConfig.findLast(([key]) => key === "core.worktree")?.[1];
+      return workTree === undefined ? path : resolve(commonDirectory, workTree);
+    }),
   );
