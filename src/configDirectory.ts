@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigDirectoryError } from "./errors.ts";
 
@@ -34,10 +34,10 @@ export const checkConfigDirectory = (configDirectory: string): void => {
 };
 
 /** Not `recursive`: with that, Node reports a read-only file system as a missing directory. */
-const makeDirectory = (path: string): void => {
+const makeDirectory = (path: string, mode = 0o777): void => {
   if (!existsSync(path)) {
     try {
-      mkdirSync(path);
+      mkdirSync(path, { mode });
     } catch (error) {
       // Another run may have made it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -45,10 +45,26 @@ const makeDirectory = (path: string): void => {
   }
 };
 
+/** Other accounts of the machine must not get at what agents write: not to read it, nor to run it. */
+const OWNER_ONLY = 0o700;
+const OTHERS = 0o077;
+
+/** For one that was made before, or by other means. */
+const closeToOthers = (path: string): void => {
+  if ((lstatSync(path).mode & OTHERS) === 0) return;
+  try {
+    chmodSync(path, OWNER_ONLY);
+  } catch (error) {
+    // It is another account's, which shares its checkout.
+    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+  }
+};
+
 export const ensureConfigDirectoryPart = (configDirectory: string, part: ConfigDirectoryPart): string => {
   const path = configDirectoryPart(configDirectory, part);
   makeDirectory(configDirectory);
-  makeDirectory(path);
+  makeDirectory(path, OWNER_ONLY);
+  closeToOthers(path);
   const ignoreFile = join(path, ".gitignore");
   if (!existsSync(ignoreFile)) writeFileSync(ignoreFile, "*\n");
   return path;

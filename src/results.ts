@@ -62,7 +62,10 @@ export interface SandboxRunResult<Value = unknown> {
   readonly trajectoryPath?: string;
   /** Files that were copied out of the sandbox; set if there are globs for them. */
   readonly artifacts?: readonly Artifact[];
-  /** Changed files that run by themselves on a developer's machine (git hooks, editor tasks, CI workflows, ...). */
+  /**
+   * Changed files that run by themselves on a developer's machine (git hooks, editor tasks, CI workflows, ...) or belong
+   * to the environment, and directories that git takes for repositories.
+   */
   readonly protectedPaths: string[];
   /** What went differently than a caller would expect, in sentences. */
   readonly warnings: string[];

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
@@ -37,6 +38,12 @@ export interface CheckoutSession {
   indexAt: string;
   /** Repositories inside the checkout that are not an agent's. */
   nestedRepositories: NestedRepositories;
+  /** Bare repositories in this commit are the user's. */
+  readonly trustedCommit: string | undefined;
+  /** Files that were last changed before this time are the user's (nanoseconds). A worktree has none. */
+  readonly usersUntil: bigint;
+  /** Where the environments of its sandboxes lie in the repository. */
+  readonly gradingPaths: Set<string>;
   /** Directories that agents' commits have made submodules of. */
   newSubmodules: readonly string[];
   /** Sandboxes over it, in each of which something may be running. */
@@ -47,7 +54,10 @@ export interface CheckoutSession {
   readonly keepReasons: Set<string>;
 }
 
-type Place = Pick<CheckoutSession, "path" | "gitDirectory" | "branch" | "worktree" | "lasts">;
+type Place = Pick<
+  CheckoutSession,
+  "path" | "gitDirectory" | "branch" | "worktree" | "lasts" | "trustedCommit" | "usersUntil"
+>;
 
 const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSession => ({
   ownerId: plan.runId,
@@ -58,6 +68,7 @@ const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSessi
   landed: sha,
   indexAt: sha,
   nestedRepositories: new Map(),
+  gradingPaths: new Set(),
   newSubmodules: [],
   openSandboxes: 0,
   isUsed: false,
@@ -74,7 +85,12 @@ const takeWorktree = Effect.fnUntraced(function* (
   journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
   const checkout = yield* Effect.acquireRelease(
     Effect.scoped(openWorktree(plan.repository, source, plan.runId)).pipe(
-      Effect.map((worktree) => checkoutAt(session, { ...worktree, worktree, lasts }, worktree.baseSha)),
+      Effect.map((worktree) => {
+        // A branch that an earlier run may have left without a word is trusted no further than the user's own commit.
+        const trustedCommit = worktree.isReused ? plan.host.head.sha : worktree.baseSha;
+        const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
+        return checkoutAt(session, place, worktree.baseSha);
+      }),
     ),
     (opened, exit) => tidying(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
   );
@@ -98,11 +114,11 @@ const takeUserCheckout = Effect.fnUntraced(function* (
   const { repository, host, runId } = session.plan;
   const { sha, branch } = host.head;
   const { topLevel: path, gitDirectory } = repository;
-  const checkout = checkoutAt(
-    session,
-    { path, gitDirectory, branch, worktree: undefined, lasts: false },
-    sha,
-  );
+  // By the clock of the file system, which may be another machine's.
+  const { ctimeNs: usersUntil } = lstatSync(session.journal.filesDirectory, { bigint: true });
+  const trustedCommit = undefined;
+  const place = { path, gitDirectory, branch, worktree: undefined, lasts: false, trustedCommit, usersUntil };
+  const checkout = checkoutAt(session, place, sha);
   yield* updateRefs(path, [{ ref: baseRef(runId), to: sha }]);
   if (isShared) return checkout;
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));

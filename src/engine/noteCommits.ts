@@ -13,7 +13,10 @@ export const noteCommits = Effect.fnUntraced(function* (
   const cwd = checkout.repository.topLevel;
   const knownCommits = [...new Set([base, ...plan.host.refs.map(({ sha }) => sha)])];
   const [commits, changes] = yield* Effect.all(
-    [listOwnCommits(cwd, checkout.tip, knownCommits), inspectChanges(cwd, base, checkout.tip)],
+    [
+      listOwnCommits(cwd, checkout.tip, knownCommits),
+      inspectChanges(cwd, base, checkout.tip, checkout.gradingPaths),
+    ],
     { concurrency: "unbounded" },
   );
   progress.commits = commits;

@@ -4,6 +4,7 @@ import type { SandduneError } from "../errors.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
 import { openEnvironment, prepareEnvironment } from "./environment/openEnvironment.ts";
+import { environmentPathsIn } from "./environment/pathsInRepository.ts";
 import { importWork } from "./importWork.ts";
 import { timed } from "./phases.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -46,6 +47,11 @@ export const openSandbox = Effect.fnUntraced(function* (
         checkout.openSandboxes--;
       }),
   );
+  if (plan.environment !== undefined) {
+    for (const path of environmentPathsIn(checkout.repository.topLevel, plan.environment)) {
+      checkout.gradingPaths.add(path);
+    }
+  }
   const sandbox = yield* timed(
     session,
     { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },

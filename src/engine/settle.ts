@@ -7,10 +7,12 @@ import { followBranch } from "./followBranch.ts";
 import type { Session } from "./session.ts";
 
 /** Where repositories may be nested in a checkout. */
-export const nestedSearch = ({ path, repository, newSubmodules }: CheckoutSession): NestedSearch => ({
-  checkoutPath: path,
-  skipsConfigDirectory: path === dirname(repository.configDirectory),
-  submodulePaths: newSubmodules,
+export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
+  checkoutPath: checkout.path,
+  skipsConfigDirectory: checkout.path === dirname(checkout.repository.configDirectory),
+  submodulePaths: checkout.newSubmodules,
+  changedSince: checkout.usersUntil,
+  ...(checkout.trustedCommit !== undefined && { trustedCommit: checkout.trustedCommit }),
 });
 
 /** What an agent leaves on the host must not run there by itself. */

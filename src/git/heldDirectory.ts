@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync } from "node:fs";
 
 /** A descriptor for the place alone, on Linux: having one takes no right to read the directory, which an agent may withhold. */
-const O_PATH = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
+export const O_PATH = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
 const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SLASH = Buffer.from("/");
 

@@ -3,63 +3,48 @@ import { chmodSync, lstatSync, renameSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
-import { interruptible } from "../process/interruptible.ts";
-import { runProcess } from "../process/runProcess.ts";
-import { type HeldDirectory, withHeldDirectory } from "./heldDirectory.ts";
+import { bareIdentitiesIn, bareIdentityOf } from "./embedded/bareIdentity.ts";
+import { asText, atEntry, fromText, isAbsent } from "./embedded/entryAt.ts";
+import { removePrivileges } from "./embedded/privileges.ts";
+import { walkCheckout } from "./embedded/walkCheckout.ts";
+import type { HeldDirectory } from "./heldDirectory.ts";
 
 /**
- * The `.git` entries below the top of a checkout, and pipes in the place of files that git reads, each with what identifies it on its file system. Names can hold any
- * bytes; the strings are `latin1`, which keeps them.
+ * What makes git on the host run programs, or wait for ever, below the top of a checkout: `.git` entries, the `HEAD` of
+ * directories that git takes for bare repositories, and pipes in the place of files that git reads. Each with what
+ * identifies it. Names can hold any bytes; the strings are `latin1`, which keeps them.
  */
 export type NestedRepositories = ReadonlyMap<string, string>;
 
-const asBytes = (path: string): Buffer => Buffer.from(path, "latin1");
-const asText = (path: string): string => asBytes(path).toString("utf8");
-const fromText = (path: string): string => Buffer.from(path, "utf8").toString("latin1");
+type Kind = "repository" | "bare repository" | "pipe";
 
-/** Does something with the entry at a path below the checkout, through directories that are held. */
-const atEntry = <A>(
-  checkoutPath: string,
-  path: string,
-  use: (directory: HeldDirectory, name: string) => A,
-): A => {
-  const steps = path.split("/").filter((step) => step !== "" && step !== ".");
-  const name = steps.pop() ?? "";
-  return withHeldDirectory(fromText(checkoutPath), steps, (directory) => use(directory, name));
+const kindOf = (path: string): Kind => {
+  const name = basename(path).toLowerCase();
+  if (name === ".git") return "repository";
+  return name === "head" ? "bare repository" : "pipe";
 };
 
-const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+/** `undefined` if it is none of them. */
+const identityAt = (directory: HeldDirectory, name: string, path: string): string | undefined => {
+  const status = lstatSync(directory.entry(name), { bigint: true });
+  const kind = kindOf(name);
+  if (kind === "bare repository") {
+    // At the top git finds `.git` first.
+    return dirname(path) === "." ? undefined : bareIdentityOf(directory, dirname(path));
+  }
+  return kind === "repository" || status.isFIFO() ? `${status.dev}:${status.ino}` : undefined;
+};
 
-/** `undefined` if it is not there, or if the way to it leads out of the checkout. Throws if that cannot be told. */
+/** `undefined` also if the way to it leads out of the checkout. Throws if that cannot be told. */
 const identify = (checkoutPath: string, path: string): string | undefined => {
   try {
-    return atEntry(checkoutPath, path, (directory, name) => {
-      const { dev, ino } = lstatSync(directory.entry(name), { bigint: true });
-      return `${dev}:${ino}`;
-    });
+    return atEntry(checkoutPath, path, (directory, name) => identityAt(directory, name, path));
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (ABSENT.has(code)) return undefined;
-    // A directory that nobody may enter: git cannot, either.
-    if (code === "EACCES") return undefined;
+    // EACCES: a directory that nobody may enter. Git cannot, either.
+    if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
     throw error;
   }
 };
-
-/** For `find`: pipes in the place of files that git reads wherever they are. */
-export const PIPES = [
-  "-type",
-  "p",
-  "(",
-  "-name",
-  ".gitignore",
-  "-o",
-  "-name",
-  ".gitattributes",
-  ")",
-] as const;
-
-const CAPTURE_BYTES = 256 * 1024 * 1024;
 
 export interface NestedSearch {
   readonly checkoutPath: string;
@@ -67,102 +52,131 @@ export interface NestedSearch {
   readonly skipsConfigDirectory: boolean;
   /** Directories that git knows as submodules: looked at by name, in case a listing does not show them. */
   readonly submodulePaths?: readonly string[];
+  /** A commit whose bare repositories are the user's, as long as they are as they were. */
+  readonly trustedCommit?: string;
+  /** Set-uid programs that were changed later are the agent's (nanoseconds). Without it they are left alone. */
+  readonly changedSince?: bigint;
 }
 
-/** Looks everywhere: git enters a nested repository as soon as somebody works in the directory that holds it. */
-export const findNestedRepositories = ({
-  checkoutPath,
-  skipsConfigDirectory,
-  submodulePaths = [],
-}: NestedSearch): Effect.Effect<NestedRepositories, SandduneError> =>
-  interruptible(
-    (signal) =>
-      runProcess({
-        program: "find",
-        // Relative, because -path takes a pattern, and the checkout's own path can hold anything.
-        args: [
-          ...[".", "-mindepth", "1", "(", "-path", "./.git"],
-          ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
-          ...[")", "-prune", "-o", "-iname", ".git", "-print0"],
-          ...["-o", ...PIPES, "-print0"],
-        ],
-        cwd: checkoutPath,
-        encoding: "latin1",
-        captureBytes: CAPTURE_BYTES,
-        signal,
-      }),
-    (reason) => reason as SandduneError,
-  ).pipe(
-    Effect.map(({ stdout }) => {
-      const listed = stdout.split("\0").filter((path) => path !== "");
-      const named = submodulePaths.map((path) => join(fromText(path), ".git"));
-      const found = new Map<string, string>();
-      for (const path of [...listed, ...named]) {
-        const identity = identify(checkoutPath, path);
-        if (identity !== undefined) found.set(join(fromText(checkoutPath), path), identity);
-      }
-      return found;
-    }),
-  );
+const identifyAll = (
+  { checkoutPath, submodulePaths = [] }: NestedSearch,
+  listed: readonly string[],
+): NestedRepositories => {
+  const named = submodulePaths.map((path) => join(fromText(path), ".git"));
+  const found = new Map<string, string>();
+  for (const path of [...listed.map((entry) => join(entry)), ...named]) {
+    const identity = identify(checkoutPath, path);
+    if (identity !== undefined) found.set(join(fromText(checkoutPath), path), identity);
+  }
+  return found;
+};
 
-/** Whether it is a pipe that was found, and not a repository. */
-const isPipe = (path: string): boolean => basename(path).toLowerCase() !== ".git";
+/** Looks everywhere: git enters a nested repository as soon as somebody works in the directory that holds it. */
+export const findNestedRepositories = (
+  search: NestedSearch,
+): Effect.Effect<NestedRepositories, SandduneError> =>
+  walkCheckout({ ...search, isLast: false }).pipe(Effect.map((listed) => identifyAll(search, listed)));
 
 /** The paths of repositories that can be written as text, for mounting. */
 export const nestedPaths = (nested: NestedRepositories): string[] =>
-  [...nested.keys()].filter((path) => !isPipe(path) && fromText(asText(path)) === path).map(asText);
+  [...nested.keys()]
+    .filter((path) => kindOf(path) === "repository" && fromText(asText(path)) === path)
+    .map(asText);
 
-/**
- * Renames what is still the entry that was found. The agent may be alive and put something else in its place, or lead the
- * way to it elsewhere: neither is touched.
- */
-const rename = (directory: HeldDirectory, name: string, identity: string, newName: string): void => {
-  const { dev, ino } = lstatSync(directory.entry(name), { bigint: true });
-  if (`${dev}:${ino}` === identity) renameSync(directory.entry(name), directory.entry(newName));
+/** What was found, and the sentence for it when it was renamed, or could not be. */
+const SENTENCES: Record<Kind, (shown: string, newPath: string) => readonly [done: string, not: string]> = {
+  repository: (shown, newPath) => [
+    `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${newPath}.`,
+    `The agent made a git repository in ${shown}, which could run programs on your machine. It could not be disarmed`,
+  ],
+  "bare repository": (shown, newPath) => [
+    `The agent made ${shown} a directory that git takes for a bare repository. Its settings could run programs on your machine, so its HEAD was renamed to ${newPath}.`,
+    `The agent made ${shown} a directory that git takes for a bare repository, which could run programs on your machine. It could not be disarmed`,
+  ],
+  pipe: (shown, newPath) => [
+    `The agent made a pipe in the place of a file that git reads in ${shown}, for which git would wait for ever. It was renamed to ${newPath}.`,
+    `The agent made a pipe in ${shown}, for which git would wait for ever. It could not be renamed`,
+  ],
 };
 
-const disarm = (checkoutPath: string, path: string, identity: string): string => {
+interface Disarmed {
+  readonly path: string;
+  readonly isDone: boolean;
+  readonly sentence: string;
+}
+
+const disarm = (checkoutPath: string, path: string, identity: string): Disarmed => {
   const place = dirname(path);
+  const kind = kindOf(path);
+  const oldName = kind === "repository" ? ".git" : basename(path);
+  const newName = `${oldName}.sanddune-${randomBytes(6).toString("hex")}`;
   const shown = JSON.stringify(relative(checkoutPath, asText(place)));
-  const oldName = basename(path);
-  const newName = `${isPipe(path) ? oldName : ".git"}.sanddune-${randomBytes(6).toString("hex")}`;
+  const [done, not] = SENTENCES[kind](shown, asText(join(place, newName)));
   const inside = relative(fromText(checkoutPath), path);
+  /** The agent may be alive and put something else in its place: that is not touched. */
+  const rename = (directory: HeldDirectory, name: string) => {
+    const now = identityAt(directory, name, inside);
+    if (now === identity || (kind === "bare repository" && now !== undefined))
+      renameSync(directory.entry(name), directory.entry(newName));
+  };
   try {
     atEntry(checkoutPath, inside, (directory, name) => {
       try {
-        rename(directory, name, identity, newName);
+        rename(directory, name);
       } catch {
         // The agent may have taken the right to change the directory away.
         chmodSync(directory.path, 0o700);
-        rename(directory, name, identity, newName);
+        rename(directory, name);
       }
     });
+    return { path, isDone: true, sentence: done };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const made = isPipe(path)
-      ? `a pipe in ${shown}, for which git would wait for ever. It could not be renamed`
-      : `a git repository in ${shown}, which could run programs on your machine. It could not be disarmed`;
-    return `The agent made ${made} (${code}): delete ${asText(path)} before you use git there.`;
+    const sentence = `${not} (${code}): delete ${asText(path)} before you use git there.`;
+    return { path, isDone: false, sentence };
   }
-  if (isPipe(path))
-    return `The agent made a pipe in the place of ${oldName} in ${shown}, for which git would wait for ever. It was renamed to ${asText(join(place, newName))}.`;
-  return `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${asText(join(place, newName))}.`;
 };
+
+/** Whether a path lies in one of these directories. */
+const liesIn = (path: string, directories: ReadonlySet<string>): boolean => {
+  const parent = dirname(path);
+  return parent !== path && (directories.has(parent) || liesIn(parent, directories));
+};
+
+/** Bare repositories in the trusted commit; asked for only where the checkout has one that is not known. */
+const trustedIdentities = (
+  { checkoutPath, trustedCommit }: NestedSearch,
+  unknown: NestedRepositories,
+): Effect.Effect<ReadonlySet<string>, SandduneError> =>
+  trustedCommit !== undefined && [...unknown.keys()].some((path) => kindOf(path) === "bare repository")
+    ? bareIdentitiesIn(checkoutPath, trustedCommit)
+    : Effect.succeed(new Set<string>());
 
 /**
  * Renames the repositories, and the pipes, that the agent has put into a checkout. A pipe would have git wait for ever. As to repositories, their configuration names programs, and a plain
  * `git status` of the user's would run them: in the directory itself or, if it was committed as a submodule, from
- * anywhere in the checkout. Resolves with a sentence for each.
+ * anywhere in the checkout. Also takes away privileges that its files give to other accounts. Resolves with a sentence for each.
  */
-export const disarmNestedRepositories = (
+export const disarmNestedRepositories = Effect.fnUntraced(function* (
   search: NestedSearch,
   before: NestedRepositories,
-): Effect.Effect<string[], SandduneError> =>
-  findNestedRepositories(search).pipe(
-    Effect.map((found) => {
-      const known = new Set(before.values());
-      return [...found]
-        .filter(([, identity]) => !known.has(identity))
-        .map(([path, identity]) => disarm(search.checkoutPath, path, identity));
-    }),
+): Effect.fn.Return<string[], SandduneError> {
+  const { checkoutPath, changedSince } = search;
+  const listed = yield* walkCheckout({ ...search, isLast: true });
+  const found = identifyAll(search, listed);
+  const known = new Set(before.values());
+  // A repository of the user's own has a HEAD, too.
+  const own = new Set([...found].flatMap(([path, identity]) => (known.has(identity) ? [path] : [])));
+  const unknown = new Map(
+    [...found].filter(([path, identity]) => !known.has(identity) && !liesIn(path, own)),
   );
+  const trusted = yield* trustedIdentities(search, unknown);
+  const hostile = [...unknown].filter(([, identity]) => !trusted.has(identity));
+  // Before anything is renamed, with which paths change.
+  const privileges = changedSince === undefined ? [] : removePrivileges(checkoutPath, listed, changedSince);
+  // The deepest first, for the same reason. What was in a `.git` would be a bare repository under its new name.
+  const disarmed = hostile.reverse().map(([path, identity]) => disarm(checkoutPath, path, identity));
+  const outer = new Set(disarmed.filter(({ isDone }) => isDone).map(({ path }) => path));
+  const told = disarmed.filter(({ path, isDone }) => !isDone || !liesIn(path, outer));
+  return [...told.map(({ sentence }) => sentence), ...privileges];
+});

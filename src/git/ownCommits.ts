@@ -1,7 +1,9 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
+import { findBareRepositories } from "./embedded/bareInTree.ts";
+import { foldPath } from "./foldPath.ts";
 import { git, gitText } from "./git.ts";
-import { isProtectedPath, leavesRepository } from "./protectedPaths.ts";
+import { isProtectedLink, isProtectedPath, leavesRepository } from "./protectedPaths.ts";
 
 /** The run's own commits, oldest first: in the history of `tip`, but not among what the host knew before. */
 export const listOwnCommits = (
@@ -44,8 +46,9 @@ const MAX_READ_LINKS = 100;
 /** What of a run's changes deserves attention. */
 export interface RunChanges {
   /**
-   * What a person should look at before anyone checks it out: files that run by themselves on a developer's machine,
-   * symbolic links that lead out of the repository, submodules.
+   * What a person should look at before anyone checks it out: files that run by themselves on a developer's machine, an
+   * environment's files,
+   * symbolic links that lead out of the repository, submodules, directories that git takes for bare repositories.
    */
   readonly protectedPaths: readonly string[];
   /** Directories that have become submodules. */
@@ -56,6 +59,8 @@ export const inspectChanges = Effect.fnUntraced(function* (
   cwd: string,
   base: string,
   tip: string,
+  /** Files and folders of this repository that grade an agent's work. */
+  gradingPaths: Iterable<string> = [],
 ): Effect.fn.Return<RunChanges, SandduneError> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", base, tip];
   const changed = parseRawDiff((yield* git(args, { cwd })).stdout);
@@ -64,10 +69,19 @@ export const inspectChanges = Effect.fnUntraced(function* (
   const leaving = new Set(
     links.filter(({ path }, index) => leavesRepository(path, targets[index] ?? "/")).map(({ path }) => path),
   );
+  const grading = [...gradingPaths].map((path) => `${foldPath(path)}/`);
   const isProtected = ({ path, mode }: ChangedPath) =>
-    mode === SUBMODULE || leaving.has(path) || isProtectedPath(path);
+    mode === SUBMODULE ||
+    leaving.has(path) ||
+    isProtectedPath(path) ||
+    (mode === SYMBOLIC_LINK && isProtectedLink(path)) ||
+    grading.some((prefix) => `${foldPath(path)}/`.startsWith(prefix));
+  const paths = changed.map(({ path }) => path);
   return {
-    protectedPaths: changed.filter(isProtected).map(({ path }) => path),
+    protectedPaths: [
+      ...changed.filter(isProtected).map(({ path }) => path),
+      ...(yield* findBareRepositories(cwd, base, tip, paths)),
+    ],
     newSubmodules: changed
       .filter(({ mode, modeBefore }) => mode === SUBMODULE && modeBefore !== SUBMODULE)
       .map(({ path }) => path),

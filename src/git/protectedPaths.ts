@@ -10,16 +10,22 @@ export const PROTECTED_PATHS: readonly RegExp[] = [
   /(^|\/)\.pre-commit-config\.ya?ml$/,
   /(^|\/)lefthook\.(ya?ml|toml|json)$/,
   /(^|\/)\.envrc$/,
-  /(^|\/)\.(claude|codex|cursor|gemini|opencode|pi)\//,
+  /(^|\/)\.(claude|codex|cursor|gemini|opencode|pi|roo|continue|windsurf|kiro|junie|augment|amazonq)\//,
   /(^|\/)(claude|agents|gemini)\.md$/,
+  /(^|\/)\.aider\.conf\.ya?ml$/,
+  /(^|\/)\.(cursor|windsurf|cline|roo)rules(-[^/]*)?(\/|$)/,
+  /(^|\/)\.roomodes$/,
+  /(^|\/)\.github\/(copilot-instructions\.md$|(instructions|prompts|agents|chatmodes)\/)/,
   /(^|\/)\.mcp\.json$/,
   /(^|\/)\.vscode\//,
   /(^|\/)\.(idea|zed|fleet)\//,
   /\.code-workspace$/,
   /(^|\/)\.devcontainer(\/|\.json$)/,
-  /(^|\/)\.(github|forgejo|gitea)\/(workflows|actions)\//,
-  /(^|\/)\.(circleci|buildkite|woodpecker)\//,
+  /(^|\/)\.(github|forgejo|gitea)\/(workflows|actions|hooks)\//,
+  /(^|\/)\.(circleci|buildkite|woodpecker|semaphore)\//,
   /(^|\/)(\.gitlab-ci|\.travis|\.woodpecker|azure-pipelines|bitbucket-pipelines)\.ya?ml$/,
+  /(^|\/)(\.drone|\.cirrus|\.?appveyor)\.ya?ml$/,
+  /(^|\/)\.(drone\.(star|jsonnet)|cirrus\.star)$/,
   /(^|\/)Jenkinsfile$/,
   /(^|\/)package\.json$/,
   /(^|\/)node_modules\//,
@@ -27,6 +33,14 @@ export const PROTECTED_PATHS: readonly RegExp[] = [
   /(^|\/)\.yarnrc(\.yml)?$/,
   /(^|\/)\.yarn\//,
   /(^|\/)\.pnpmfile\.cjs$/,
+  /(^|\/)bunfig\.toml$/,
+  /(^|\/)\.pnp\.(loader\.)?[cm]?js$/,
+  /(^|\/)\.mvn\//,
+  /(^|\/)gradle-wrapper\.(properties|jar)$/,
+  /(^|\/)\.dir-locals(-2)?\.el$/,
+  /(^|\/)\.(exrc|n?vimrc|nvim\.lua)$/,
+  /(^|\/)\.(gdb|lldb)init$/,
+  /(^|\/)\.(Rprofile|irbrc|pdbrc)$/,
   /(^|\/)\.cargo\/config(\.toml)?$/,
   /(^|\/)\.?mise\.toml$/,
   /(^|\/)\.(gitattributes|gitmodules|gitconfig|lfsconfig)$/,
@@ -38,9 +52,20 @@ const PATTERN = new RegExp(PROTECTED_PATHS.map(({ source }) => source).join("|")
 /** Case is ignored, because some file systems do. */
 export const isProtectedPath = (path: string): boolean => PATTERN.test(path);
 
-/** Whether a symbolic link at `path` leads out of the repository, or into its git directory. */
+/** What a link can lead to in the place of a directory that holds such files. */
+const INSIDE = ["x", "config", "workflows/x"] as const;
+
+/** Whether a symbolic link at `path` stands for such a file, or for a directory of them: what it leads to has another path. */
+export const isProtectedLink = (path: string): boolean =>
+  INSIDE.some((inside) => isProtectedPath(`${path}/${inside}`));
+
+/** Whether a symbolic link at `path` leads out of the repository, or to what git or sanddune keep in it. */
 export const leavesRepository = (path: string, target: string): boolean => {
   if (posix.isAbsolute(target)) return true;
   const destination = posix.normalize(posix.join(posix.dirname(path), target));
-  return destination === ".." || destination.startsWith("../") || /(^|\/)\.git(\/|$)/i.test(destination);
+  return (
+    destination === ".." ||
+    destination.startsWith("../") ||
+    /(^|\/)\.git(\/|$)|^\.sanddune(\/|$)/i.test(destination)
+  );
 };

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { runProcess } from "../process/runProcess.ts";
+import { PIPES } from "./embedded/walkCheckout.ts";
 import { git } from "./git.ts";
-import { PIPES } from "./nestedRepositories.ts";
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 

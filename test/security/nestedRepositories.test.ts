@@ -100,8 +100,12 @@ describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
       options,
     );
     const sub = join(preservedWorktreePath as string, "sub");
+    // As it was before the run came to an end.
     for (const name of readdirSync(sub).filter((entry) => entry.startsWith(".git.sanddune"))) {
-      renameSync(join(sub, name), join(sub, ".git")); // As it was before the run came to an end.
+      renameSync(join(sub, name), join(sub, ".git"));
+    }
+    for (const name of readdirSync(join(sub, ".git")).filter((entry) => entry.startsWith("HEAD.sanddune"))) {
+      renameSync(join(sub, ".git", name), join(sub, ".git/HEAD"));
     }
     const next = await play(cwd, [shell("echo more >> open.txt")], options);
     status(next.preservedWorktreePath as string);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { ConfigChangeError } from "../../src/index.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 import { failureOf, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
 
 /** Files that something starts by itself: git, an editor, a shell, a package manager, an agent, a CI server. */
@@ -59,8 +60,9 @@ const LINKS = [
   "ln -s README.md inside",
   "ln -s ../README.md d/inside",
   "ln -s .git/config into-git",
+  "ln -s ../.sanddune/runs d/into-runs",
 ];
-const LINKS_OUT = ["absolute", "climbing", "d/deep", "into-git"];
+const LINKS_OUT = ["absolute", "climbing", "d/deep", "into-git", "d/into-runs"];
 
 const sandbox = SANDBOXES.isolated();
 
@@ -97,6 +99,21 @@ describe("the result names", () => {
       { branchStrategy: STRATEGIES.branch, sandbox },
     );
     expect([...protectedPaths].sort()).toEqual([".husky/a", ".husky/b", ".husky/c"]);
+  });
+
+  it("everything below the folder of the environment that tests the work, if the repository has it", async () => {
+    const cwd = temporaryRepository();
+    const definition = "export default { tests: { ok: () => {} } };\n";
+    writeFiles(cwd, { "grading/environment.mjs": definition, "grading/tests/a.test.mjs": "\n" });
+    git(cwd, "add", ".");
+    git(cwd, "commit", "--quiet", "-m", "Environment");
+    const files = { "grading/tests/a.test.mjs": "1;\n", "grading/new/b.mjs": "\n", "grading.txt": "\n" };
+    const { protectedPaths } = await play(cwd, [{ commit: "Change", files }], {
+      branchStrategy: STRATEGIES.branch,
+      sandbox,
+      environment: join(cwd, "grading"),
+    });
+    expect([...protectedPaths].sort()).toEqual(["grading/new/b.mjs", "grading/tests/a.test.mjs"]);
   });
 
   it("what any of several iterations touched, also when the merge follows", async () => {
