@@ -1,17 +1,16 @@
-import { lstatSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry } from "../agents/registry.ts";
 import { ENV_FILE } from "../configDirectory.ts";
-import { readEnvFile } from "../env/envFile.ts";
+import { isOpenToOthers, readEnvFile } from "../env/envFile.ts";
 import type { SandduneError } from "../errors.ts";
 import { isTracked } from "../git/trackedFile.ts";
 import { runAtBoundary } from "../process/boundary.ts";
+import { shellQuote } from "../process/shellQuote.ts";
 import { checkBacklogCredentials } from "./backlog.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
-
-const OTHERS = 0o077;
 
 const envFileOf = ({ repository }: Situation): string | undefined =>
   repository && join(dirname(repository.configDirectory), ENV_FILE);
@@ -61,24 +60,14 @@ export const checkCredentials = async (situation: Situation): Promise<Finding[]>
   ];
 };
 
-/** `undefined` also where it cannot be looked at: reading it has told so. */
-const modeOf = (path: string): number | undefined => {
-  try {
-    return lstatSync(path).mode;
-  } catch {
-    return undefined;
-  }
-};
-
 /** Whether secrets of the env file are for the user's eyes only. */
 export const checkEnvFile = async (situation: Situation): Promise<Finding | undefined> => {
   const path = envFileOf(situation);
-  const mode = path === undefined ? undefined : modeOf(path);
-  if (path === undefined || situation.repository === undefined || mode === undefined) return undefined;
+  if (path === undefined || situation.repository === undefined || !existsSync(path)) return undefined;
   if (await runAtBoundary(isTracked(situation.repository.topLevel, ENV_FILE))) {
     return failed("env file", "git tracks it, with the secrets in it", `git rm --cached ${ENV_FILE}`);
   }
-  return mode & OTHERS
-    ? note("env file", `others on this machine can read ${path}`, `chmod 600 ${path}`)
+  return isOpenToOthers(path)
+    ? note("env file", `others on this machine can read ${path}`, `chmod 600 ${shellQuote(path)}`)
     : ok("env file", path);
 };

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { ENV_FILE } from "../configDirectory.ts";
-import { readEnvFile } from "../env/envFile.ts";
+import { isOpenToOthers, readEnvFile } from "../env/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../env/envValues.ts";
 import { resolveEnv } from "../env/resolveEnv.ts";
 import type { EnvValue, EnvVars } from "../envVars.ts";
@@ -9,6 +9,7 @@ import type { SandduneError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { refuseTrackedEnvFile } from "../git/trackedFile.ts";
 import { interruptible } from "../process/interruptible.ts";
+import { shellQuote } from "../process/shellQuote.ts";
 import { askingCaller } from "./waitingCalls.ts";
 
 export interface EnvPlan {
@@ -35,9 +36,10 @@ export const planEnv = Effect.fnUntraced(function* (
   const checkoutPath = dirname(configDirectory);
   const sources = yield* Effect.try({
     try: () => {
-      const file = readEnvFile(join(checkoutPath, ENV_FILE));
+      const path = join(checkoutPath, ENV_FILE);
+      const file = readEnvFile(path);
       const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
-      return { resolved, hasFile: file !== undefined };
+      return { resolved, hasFile: file !== undefined, openPath: isOpenToOthers(path) ? path : undefined };
     },
     catch: (error) => error as SandduneError,
   });
@@ -45,10 +47,17 @@ export const planEnv = Effect.fnUntraced(function* (
   const unset = Object.keys(declarations.run).filter((name) => !sources.resolved.has(name));
   return {
     sources: sources.resolved,
-    warnings: unset.map(
-      (name) =>
-        `The env var ${name} is declared, but neither .sanddune/.env nor the environment has a value.`,
-    ),
+    warnings: [
+      ...(sources.openPath === undefined
+        ? []
+        : [
+            `Other accounts of this machine can read or change ${ENV_FILE}, which holds secrets: chmod 600 ${shellQuote(sources.openPath)}`,
+          ]),
+      ...unset.map(
+        (name) =>
+          `The env var ${name} is declared, but neither .sanddune/.env nor the environment has a value.`,
+      ),
+    ],
   };
 });
 

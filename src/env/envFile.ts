@@ -40,6 +40,12 @@ export const parseEnvFile = (text: string): Record<string, string> => {
   return parsed;
 };
 
+const OTHERS = 0o077;
+
+/** Whether accounts besides its owner can read an env file, or change it. */
+export const isOpenToOthers = (path: string): boolean =>
+  ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0;
+
 /** The variables of an env file; `undefined` if there is no such file. */
 export const readEnvFile = (path: string): Record<string, string> | undefined => {
   let text: string;

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { command, type EnvVars, type RunOptions, run } from "../../src/index.ts";
@@ -42,6 +42,31 @@ const VALUES: Readonly<Record<string, string>> = {
   SPACES: "  x  ",
   LARGE: `${"a'b\n".repeat(25 * 1024)}end`,
 };
+
+it.each([
+  [0o644, true],
+  [0o640, true],
+  [0o602, true],
+  [0o600, false],
+  [0o400, false],
+])(
+  "an env file of mode %o that others can get at is a warning with the command to close it: %s",
+  async (mode, isOpen) => {
+    const cwd = temporaryRepository();
+    writeEnvFile(cwd, "KEY=value\n");
+    const path = join(cwd, ".sanddune/.env");
+    chmodSync(path, mode);
+    const { warnings } = await run({
+      agent: command("true"),
+      sandbox: testIsolated(),
+      cwd,
+      branchStrategy: { type: "branch", branch: "x" },
+      prompt: "x",
+    });
+    const warning = `Other accounts of this machine can read or change .sanddune/.env, which holds secrets: chmod 600 ${path}`;
+    expect(warnings).toEqual(isOpen ? [warning] : []);
+  },
+);
 
 for (const [name, runtimes, sandbox] of SANDBOXES) {
   describeWith(runtimes, `env vars in the ${name} sandbox`, () => {
