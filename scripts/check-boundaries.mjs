@@ -24,11 +24,13 @@ const ALLOWED = {
   // What errors.ts is made of; everybody else imports that. Commands to type are quoted as all others are.
   errors: ["process/shellQuote.ts"],
   process: [],
+  // Checks of options, which every factory and every entry point uses.
+  options: ["process/timeLimit.ts"],
   // Contracts and what implements them know nothing of the engine.
-  agents: ["process"],
-  sandboxes: ["process"],
+  agents: ["options", "process"],
+  sandboxes: ["options", "process"],
   // It runs in sandboxes, too, where nothing else of sanddune is.
-  environment: ["process"],
+  environment: ["options", "process"],
   agentSessions: ["process", "agents/contract.ts", "sandboxes/contract.ts"],
   display: ["process", "agents"],
   prompt: ["process", "sandboxes/contract.ts"],
@@ -41,6 +43,7 @@ const ALLOWED = {
     "prompt",
     "env",
     "display",
+    "options",
     "process",
     "agents/contract.ts",
     "sandboxes/contract.ts",
@@ -52,10 +55,10 @@ const ALLOWED = {
   ],
   // Many runs: how each of them is done is handed over.
   fleet: [
-    "engine/optionChecks.ts",
     "engine/valueChecks.ts",
     "engine/validateOptions.ts",
     "git/branchStrategy.ts",
+    "options",
     "process",
     "sandboxes/contract.ts",
     "runOptions.ts",
@@ -68,6 +71,7 @@ const ALLOWED = {
   scenarios: [
     "../schemas",
     "engine/askAgent.ts",
+    "options/nearest.ts",
     "engine/guardedHandle.ts",
     "engine/runId.ts",
     "env",
@@ -81,7 +85,7 @@ const ALLOWED = {
   standalone: [
     "engine/callersCode.ts",
     "engine/guardedHandle.ts",
-    "engine/optionChecks.ts",
+    "options",
     "engine/preflight.ts",
     "engine/runId.ts",
     "engine/valueChecks.ts",
@@ -103,6 +107,7 @@ const ALLOWED = {
   ],
   // Rendered by other people's sites: nothing of ours runs there but what draws.
   vitepress: [
+    "options",
     "scenarios/record.ts",
     "scenarios/records/recordName.ts",
     "scenarios/report",
@@ -113,6 +118,7 @@ const ALLOWED = {
     "engine",
     "environment",
     "fleet",
+    "options",
     "standalone",
     "process/boundary.ts",
     "agents",
@@ -120,6 +126,7 @@ const ALLOWED = {
     "git/archiveCommit.ts",
     "git/branchStrategy.ts",
     "git/repository.ts",
+    "git/worktrees/uncommittedPaths.ts",
     "display/logging.ts",
     "prompt/resolvePrompt.ts",
     ".",
@@ -128,6 +135,7 @@ const ALLOWED = {
     ".",
     "fleet/contract.ts",
     "environment",
+    "options",
     "runs",
     "trajectory",
     "images",
@@ -139,6 +147,7 @@ const ALLOWED = {
     "display",
     "process/hostPrograms.ts",
     "process/shellQuote.ts",
+    "process/someOf.ts",
   ],
 };
 

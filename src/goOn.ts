@@ -1,6 +1,10 @@
+import { signal as aborts, name } from "./engine/valueChecks.ts";
 import { AgentSessionNotFoundError } from "./errors.ts";
+import { type Checks, checkedOptions } from "./options/checks.ts";
 import type { GoOnOptions, RunResult, SandboxRunResult } from "./results.ts";
 import type { AgentOptions, ResumeOptions } from "./runOptions.ts";
+
+const CHANGES: Checks<GoOnOptions> = { name, signal: aborts };
 
 /** Gives the result of a run the means to go on with the agent's session, by the same door and with the same options. */
 export const withGoingOn = <Value, Options extends AgentOptions<Value> & ResumeOptions>(
@@ -8,7 +12,8 @@ export const withGoingOn = <Value, Options extends AgentOptions<Value> & ResumeO
   options: Options,
   run: (options: Options) => Promise<RunResult<Value>>,
 ): RunResult<Value> => {
-  const goOn = async (prompt: string, changes: GoOnOptions, forkSession: boolean) => {
+  const goOn = async (prompt: string, given: GoOnOptions, forkSession: boolean) => {
+    const changes = checkedOptions(given, CHANGES);
     const { sessionId, sessionFilePath } = result.iterations.at(-1) ?? {};
     if (sessionId === undefined || sessionFilePath === undefined) {
       throw new AgentSessionNotFoundError(

@@ -55,7 +55,8 @@ export type {
   SandboxInteractiveOptions,
   WorktreeInteractiveOptions,
 } from "./interactiveOptions.ts";
-export { Output, type OutputDefinition, type StandardSchema } from "./output.ts";
+export { Output } from "./options/output.ts";
+export type { OutputDefinition, StandardSchema } from "./output.ts";
 export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type {
   Artifact,

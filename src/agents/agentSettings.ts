@@ -1,5 +1,6 @@
 import type { EnvVars } from "../envVars.ts";
-import { InvalidOptionsError } from "../errors.ts";
+import { type Check, type Checks, checkValue, flag, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 
 /** What can be said about every agent. */
 export interface AgentSettings {
@@ -13,20 +14,22 @@ export interface SessionSettings {
   readonly captureSessions?: boolean;
 }
 
-export const checkModel = (factory: string, model: unknown): void => {
-  if (typeof model === "string" && model.trim() !== "" && !model.startsWith("-")) return;
-  throw new InvalidOptionsError("model", `${factory}() needs the name of a model`);
+/** The options that every agent has. */
+export const AGENT_OPTIONS: Checks<AgentSettings> = { env };
+
+/** The options of agents whose sessions can be captured. */
+export const SESSION_OPTIONS: Checks<AgentSettings & SessionSettings> = {
+  ...AGENT_OPTIONS,
+  captureSessions: flag,
 };
 
-export const checkChoice = (option: string, value: unknown, choices: readonly string[]): void => {
-  if (value === undefined || choices.includes(value as string)) return;
-  throw new InvalidOptionsError(option, `must be one of ${choices.join(", ")}`);
-};
+/** A hyphen would make an option of the agent's program of it. */
+const model: Check = (value) =>
+  text(value) === undefined && !(value as string).startsWith("-")
+    ? undefined
+    : "must be the name of a model, which begins with no hyphen";
 
-export const checkFlag = (option: string, value: unknown): void => {
-  if (value === undefined || typeof value === "boolean") return;
-  throw new InvalidOptionsError(option, "must be true or false");
-};
+export const checkModel = (value: unknown): void => checkValue("model", value, model);
 
 /** The env vars for a model's provider, which is the first part of its name; none for a provider of the caller's own. */
 export const keysFor = <Key extends string>(
@@ -40,7 +43,7 @@ export const keysFor = <Key extends string>(
 /** Declares env vars whose values `.sanddune/.env` or the host's environment supplies, and adds the caller's. */
 export const declareEnv = <Key extends string>(
   keys: readonly Key[],
-  env: EnvVars = {},
+  own: EnvVars = {},
 ): EnvVars & Readonly<Record<Key, EnvVars[string]>> =>
-  ({ ...Object.fromEntries(keys.map((key) => [key, undefined])), ...env }) as EnvVars &
+  ({ ...Object.fromEntries(keys.map((key) => [key, undefined])), ...own }) as EnvVars &
     Readonly<Record<Key, EnvVars[string]>>;

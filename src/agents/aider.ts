@@ -1,5 +1,6 @@
+import { checkedOptions } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import { type AgentSettings, checkModel, declareEnv, keysFor } from "./agentSettings.ts";
+import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv, keysFor } from "./agentSettings.ts";
 import { aiderParser, END_LINE } from "./aiderOutput.ts";
 import type { AgentProvider } from "./contract.ts";
 import { PROMPT_FILE, writePromptFile } from "./promptFile.ts";
@@ -47,8 +48,9 @@ ${writePromptFile(`[ -n "$_sanddune_cache" ] || rm -rf -- "$_sanddune_root"/.aid
  * @example
  * await run({ agent: aider("openai/gpt-6"), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const aider = (model: string, { env }: AiderOptions = {}): AgentProvider<AiderEnvKey> => {
-  checkModel("aider", model);
+export const aider = (model: string, options: AiderOptions = {}): AgentProvider<AiderEnvKey> => {
+  checkModel(model);
+  const { env } = checkedOptions(options, AGENT_OPTIONS);
   const program = ["aider", "--model", model, ...NON_INTERACTIVE, ...HISTORIES];
   return {
     name: "aider",

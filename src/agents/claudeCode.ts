@@ -1,10 +1,10 @@
+import { type Checks, checkedOptions, flag, oneOf } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkChoice,
-  checkFlag,
   checkModel,
   declareEnv,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import { claudeCodeParser } from "./claudeCodeOutput.ts";
@@ -35,6 +35,13 @@ export interface ClaudeCodeOptions extends AgentSettings, SessionSettings {
   readonly slashCommands?: boolean;
 }
 
+const OPTIONS: Checks<ClaudeCodeOptions> = {
+  ...SESSION_OPTIONS,
+  effort: oneOf(CLAUDE_CODE_EFFORTS),
+  permissionMode: oneOf(PERMISSION_MODES),
+  slashCommands: flag,
+};
+
 const MCP_FILE = "SANDDUNE_MCP_FILE";
 
 /** As root, Claude Code skips permissions only where it is told that it is in a sandbox. */
@@ -58,13 +65,16 @@ const mcpConfig = (servers: McpServers) => {
  */
 export const claudeCode = (
   model: string,
-  { effort, permissionMode, slashCommands = false, captureSessions = true, env }: ClaudeCodeOptions = {},
+  options: ClaudeCodeOptions = {},
 ): AgentProvider<ClaudeCodeEnvKey> => {
-  checkModel("claudeCode", model);
-  checkChoice("effort", effort, CLAUDE_CODE_EFFORTS);
-  checkChoice("permissionMode", permissionMode, PERMISSION_MODES);
-  checkFlag("slashCommands", slashCommands);
-  checkFlag("captureSessions", captureSessions);
+  checkModel(model);
+  const {
+    effort,
+    permissionMode,
+    slashCommands = false,
+    captureSessions = true,
+    env,
+  } = checkedOptions(options, OPTIONS);
   const permissions =
     permissionMode === undefined ? ["--dangerously-skip-permissions"] : ["--permission-mode", permissionMode];
   /** There, everything that skips permissions is left to the person. */

@@ -1,10 +1,10 @@
+import { type Checks, checkedOptions, oneOf } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkChoice,
-  checkFlag,
   checkModel,
   declareEnv,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import { codexParser, codexUsage } from "./codexOutput.ts";
@@ -20,6 +20,11 @@ export type CodexEnvKey = (typeof ENV_KEYS)[number];
 export interface CodexOptions extends AgentSettings, SessionSettings {
   readonly effort?: (typeof CODEX_EFFORTS)[number];
 }
+
+const OPTIONS: Checks<CodexOptions> = {
+  ...SESSION_OPTIONS,
+  effort: oneOf(CODEX_EFFORTS),
+};
 
 /** Values of TOML that are also JSON: strings, lists of them and tables of them. */
 const tomlOf = (value: unknown): string => {
@@ -114,13 +119,9 @@ unset _sanddune_codex`;
  * @example
  * await run({ agent: codex("gpt-6-sol", { effort: "high" }), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const codex = (
-  model: string,
-  { effort, captureSessions = true, env }: CodexOptions = {},
-): AgentProvider<CodexEnvKey> => {
-  checkModel("codex", model);
-  checkChoice("effort", effort, CODEX_EFFORTS);
-  checkFlag("captureSessions", captureSessions);
+export const codex = (model: string, options: CodexOptions = {}): AgentProvider<CodexEnvKey> => {
+  checkModel(model);
+  const { effort, captureSessions = true, env } = checkedOptions(options, OPTIONS);
   const settings = [
     ...["-m", model],
     ...(effort === undefined ? [] : configArguments("model_reasoning_effort", effort)),

@@ -1,5 +1,6 @@
 import type { EnvVars } from "../envVars.ts";
-import { InvalidOptionsError } from "../errors.ts";
+import { type Check, type Checks, checkedOptions, checkValue, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { AgentProvider } from "./contract.ts";
 
@@ -12,14 +13,10 @@ export interface CommandOptions {
   readonly interactive?: string;
 }
 
-const checkCommandLine = (option: string, value: unknown): void => {
-  if (typeof value !== "string" || value.trim() === "") {
-    throw new InvalidOptionsError(
-      option,
-      'command() needs the command line to run, e.g. command("sh ./agent.sh")',
-    );
-  }
-};
+const shellLine: Check = (value) =>
+  text(value) === undefined ? undefined : 'must be a command line, e.g. "sh ./agent.sh"';
+
+const OPTIONS: Checks<CommandOptions> = { env, interactive: shellLine };
 
 /**
  * Any command-line program as an agent: it gets the prompt on its standard input, what it prints to stdout is its
@@ -28,12 +25,12 @@ const checkCommandLine = (option: string, value: unknown): void => {
  * @example
  * await run({ agent: command("sh ./agent.sh"), sandbox: docker(), prompt: "Fix the tests" });
  */
-export const command = (commandLine: string, { env, interactive }: CommandOptions = {}): AgentProvider => {
-  checkCommandLine("commandLine", commandLine);
-  if (interactive !== undefined) checkCommandLine("interactive", interactive);
+export const command = (commandLine: string, options: CommandOptions = {}): AgentProvider => {
+  checkValue("commandLine", commandLine, shellLine);
+  const { interactive, ...declared } = checkedOptions(options, OPTIONS);
   return {
     name: "command",
-    ...(env && { env }),
+    ...declared,
     buildCommand: ({ prompt }) => ({ command: commandLine, stdin: prompt }),
     createParser: () => (line, stream) =>
       stream === "stdout" ? [{ type: "text", text: `${line}\n` }] : [{ type: "raw", line, stream }],

@@ -1,9 +1,10 @@
+import { checkedOptions } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkFlag,
   checkModel,
   declareEnv,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import type { AgentProvider, McpServers, ResumedSession } from "./contract.ts";
@@ -61,12 +62,9 @@ printf '{"type":"%s","sessionId":"%s"}\\n' ${SESSION_LINE} "$${SESSION}"`;
  * @example
  * await run({ agent: copilot("claude-opus-4.8"), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const copilot = (
-  model: string,
-  { captureSessions = true, env }: CopilotOptions = {},
-): AgentProvider<CopilotEnvKey> => {
-  checkModel("copilot", model);
-  checkFlag("captureSessions", captureSessions);
+export const copilot = (model: string, options: CopilotOptions = {}): AgentProvider<CopilotEnvKey> => {
+  checkModel(model);
+  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "copilot",
     env: declareEnv(ENV_KEYS, env),

@@ -1,5 +1,6 @@
+import { checkedOptions } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import { type AgentSettings, checkModel, declareEnv } from "./agentSettings.ts";
+import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv } from "./agentSettings.ts";
 import type { AgentProvider } from "./contract.ts";
 import { CURSOR_DRIVER } from "./cursorDriver.ts";
 import { cursorMcpEnv, defineRestoreCursorMcp, RESTORE_CURSOR_MCP, writeCursorMcp } from "./cursorMcp.ts";
@@ -53,8 +54,9 @@ const program = (model: string, hasServers: boolean): string =>
  * @example
  * await run({ agent: cursor("composer-2"), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const cursor = (model: string, { env }: CursorOptions = {}): AgentProvider<CursorEnvKey> => {
-  checkModel("cursor", model);
+export const cursor = (model: string, options: CursorOptions = {}): AgentProvider<CursorEnvKey> => {
+  checkModel(model);
+  const { env } = checkedOptions(options, AGENT_OPTIONS);
   return {
     name: "cursor",
     env: declareEnv(ENV_KEYS, env),

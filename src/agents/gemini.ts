@@ -1,10 +1,11 @@
 import { basename } from "node:path";
+import { checkedOptions } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkFlag,
   checkModel,
   declareEnv,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import type { AgentProvider, McpServers } from "./contract.ts";
@@ -92,12 +93,9 @@ const SKIP_PERMISSIONS = ["--yolo", "--skip-trust"];
  * @example
  * await run({ agent: gemini("gemini-3-pro"), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const gemini = (
-  model: string,
-  { captureSessions = true, env }: GeminiOptions = {},
-): AgentProvider<GeminiEnvKey> => {
-  checkModel("gemini", model);
-  checkFlag("captureSessions", captureSessions);
+export const gemini = (model: string, options: GeminiOptions = {}): AgentProvider<GeminiEnvKey> => {
+  checkModel(model);
+  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "gemini",
     env: declareEnv(ENV_KEYS, env),

@@ -1,10 +1,11 @@
+import { checkedOptions } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkFlag,
   checkModel,
   declareEnv,
   keysFor,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import type { AgentProvider, McpServers } from "./contract.ts";
@@ -81,12 +82,9 @@ const mcpConfig = (servers: McpServers) => {
  * @example
  * await run({ agent: opencode("anthropic/claude-opus-4-8"), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const opencode = (
-  model: string,
-  { captureSessions = true, env }: OpencodeOptions = {},
-): AgentProvider<OpencodeEnvKey> => {
-  checkModel("opencode", model);
-  checkFlag("captureSessions", captureSessions);
+export const opencode = (model: string, options: OpencodeOptions = {}): AgentProvider<OpencodeEnvKey> => {
+  checkModel(model);
+  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "opencode",
     env: declareEnv(keysFor(model, ENV_KEYS), env),

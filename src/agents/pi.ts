@@ -1,11 +1,11 @@
+import { type Checks, checkedOptions, oneOf } from "../options/checks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import {
   type AgentSettings,
-  checkChoice,
-  checkFlag,
   checkModel,
   declareEnv,
   keysFor,
+  SESSION_OPTIONS,
   type SessionSettings,
 } from "./agentSettings.ts";
 import type { AgentProvider } from "./contract.ts";
@@ -27,6 +27,11 @@ export interface PiOptions extends AgentSettings, SessionSettings {
   /** How long the model may think. */
   readonly thinking?: (typeof PI_EFFORTS)[number];
 }
+
+const OPTIONS: Checks<PiOptions> = {
+  ...SESSION_OPTIONS,
+  thinking: oneOf(PI_EFFORTS),
+};
 
 /** The name of the directory in which pi keeps the sessions of those who work in `cwd`. */
 export const piProject = (cwd: string): string => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
@@ -50,13 +55,9 @@ const goOn = (sessionId: string, isFork: boolean): string[] => [isFork ? "--fork
  * @example
  * await run({ agent: pi("anthropic/claude-opus-4-8", { thinking: "high" }), sandbox: docker(), prompt: "Fix issue 42" });
  */
-export const pi = (
-  model: string,
-  { thinking, captureSessions = true, env }: PiOptions = {},
-): AgentProvider<PiEnvKey> => {
-  checkModel("pi", model);
-  checkChoice("thinking", thinking, PI_EFFORTS);
-  checkFlag("captureSessions", captureSessions);
+export const pi = (model: string, options: PiOptions = {}): AgentProvider<PiEnvKey> => {
+  checkModel(model);
+  const { thinking, captureSessions = true, env } = checkedOptions(options, OPTIONS);
   const settings = ["--model", model, ...(thinking === undefined ? [] : ["--thinking", thinking])];
   return {
     name: "pi",

@@ -1,17 +1,8 @@
 import { shellQuote } from "../process/shellQuote.ts";
 import type { AgentEvent, AgentIteration, AgentProvider } from "./contract.ts";
+import { checkedSteps, type ScriptedStep } from "./scriptedSteps.ts";
 
-/** One thing that a scripted agent does. */
-export type ScriptedStep =
-  /** Says something. */
-  | { readonly text: string }
-  /** Runs a shell command as a tool call; a failing command does not end the script. */
-  | { readonly shell: string }
-  /** Writes files, relative to the worktree, and commits everything. */
-  | { readonly commit: string; readonly files?: Readonly<Record<string, string>> }
-  | { readonly sleepMs: number }
-  /** Ends at once with this exit code. */
-  | { readonly exit: number };
+export type { ScriptedStep };
 
 /** Marks the lines that are events; everything else on stdout is the output of a shell command. */
 const EVENT_MARK = "\u001esanddune-scripted ";
@@ -66,15 +57,19 @@ const parseEvent = (line: string): AgentEvent | undefined => {
  */
 export const scripted = (
   steps: readonly ScriptedStep[] | ((iteration: AgentIteration) => readonly ScriptedStep[]),
-): AgentProvider => ({
-  name: "scripted",
-  buildCommand: (iteration) => {
-    const played = typeof steps === "function" ? steps(iteration) : steps;
-    return { command: ["sh", "-s"], stdin: `${played.flatMap(stepLines).join("\n")}\nexit 0\n` };
-  },
-  createParser: () => (line, stream) => {
-    if (stream === "stderr") return [{ type: "raw", line, stream }];
-    if (!line.startsWith(EVENT_MARK)) return [{ type: "toolResult", output: line }];
-    return [parseEvent(line) ?? { type: "raw", line, stream }];
-  },
-});
+): AgentProvider => {
+  const stepsOf = typeof steps === "function" ? steps : () => steps;
+  if (typeof steps !== "function") checkedSteps(steps);
+  return {
+    name: "scripted",
+    buildCommand: (iteration) => {
+      const played = checkedSteps(stepsOf(iteration));
+      return { command: ["sh", "-s"], stdin: `${played.flatMap(stepLines).join("\n")}\nexit 0\n` };
+    },
+    createParser: () => (line, stream) => {
+      if (stream === "stderr") return [{ type: "raw", line, stream }];
+      if (!line.startsWith(EVENT_MARK)) return [{ type: "toolResult", output: line }];
+      return [parseEvent(line) ?? { type: "raw", line, stream }];
+    },
+  };
+};

@@ -34,6 +34,7 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["environment.path", "--environment"],
   ["environment.isolation", "--isolation"],
   ["output.tag", "--output-tag"],
+  ["tag", "--output-tag"],
   ["trajectory.artifacts", "--artifact"],
 ]);
 

@@ -1,7 +1,7 @@
 import type { EnvVars } from "../envVars.ts";
 import { findProject, type Project } from "../findProject.ts";
 import type { LoggingOption } from "../index.ts";
-import { Output } from "../output.ts";
+import { Output } from "../options/output.ts";
 import type { RunOptions } from "../runOptions.ts";
 import { type AgentFlags, createAgent } from "./agentFlags.ts";
 import { createSandboxProvider, type SandboxFlags } from "./chosenSandbox.ts";

@@ -1,5 +1,5 @@
+import { type Check, members } from "../options/checks.ts";
 import { problemOfGlob } from "./artifactGlobs.ts";
-import { type Check, members } from "./optionChecks.ts";
 
 const MAX_GLOBS = 100;
 

@@ -5,6 +5,21 @@ import type {
   SandboxInteractiveOptions,
   WorktreeInteractiveOptions,
 } from "../interactiveOptions.ts";
+import {
+  anyText,
+  type Checks,
+  callback,
+  checkValue,
+  count,
+  flag,
+  isRecord,
+  members,
+  milliseconds,
+  nested,
+  seconds,
+  text,
+  texts,
+} from "../options/checks.ts";
 import { requireTerminal } from "../process/terminalLease.ts";
 import type {
   AgentOptions,
@@ -17,25 +32,8 @@ import type {
 import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
 import { requireFreeName } from "./environment/access.ts";
-import {
-  anyText,
-  type Check,
-  callback,
-  count,
-  flag,
-  isRecord,
-  members,
-  milliseconds,
-  nested,
-  seconds,
-  text,
-  texts,
-} from "./optionChecks.ts";
 import { trajectoryOption } from "./trajectoryOption.ts";
 import * as value from "./valueChecks.ts";
-
-/** Every option of a door, with what its value must be. */
-type Table<Options> = Record<keyof Options, Check>;
 
 const SESSION = { name: value.name, env: value.env, signal: value.signal };
 const CHECKOUT = { cwd: text, copyToWorktree: texts };
@@ -43,7 +41,7 @@ const PROMPT = { prompt: anyText, promptFile: text, promptArgs: value.promptArgs
 const COPY_TIMEOUT = { copyToWorktreeMs: milliseconds };
 const EXPANSION_TIMEOUT = { promptExpansionMs: milliseconds };
 
-const AGENT: Table<AgentOptions<unknown>> = {
+const AGENT: Checks<AgentOptions<unknown>> = {
   ...SESSION,
   ...PROMPT,
   agent: value.agent,
@@ -62,14 +60,14 @@ const AGENT: Table<AgentOptions<unknown>> = {
   trajectory: trajectoryOption,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
-const RESUME: Table<ResumeOptions> = { resumeSession: value.resumeSession, forkSession: flag };
-const INTERACTION: Table<SandboxInteractiveOptions> = {
+const RESUME: Checks<ResumeOptions> = { resumeSession: value.resumeSession, forkSession: flag };
+const INTERACTION: Checks<SandboxInteractiveOptions> = {
   ...SESSION,
   ...PROMPT,
   agent: value.interactiveAgent,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
-const ENVIRONMENT: Table<EnvironmentOptions> = { environment: value.environment };
+const ENVIRONMENT: Checks<EnvironmentOptions> = { environment: value.environment };
 const LASTING_SANDBOX = {
   ...SESSION,
   ...ENVIRONMENT,
@@ -80,7 +78,7 @@ const LASTING_SANDBOX = {
 /** Where there is both a checkout to be made and a prompt to be expanded. */
 const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT });
 
-const RUN: Table<RunOptions> = {
+const RUN: Checks<RunOptions> = {
   ...AGENT,
   ...CHECKOUT,
   ...ENVIRONMENT,
@@ -90,31 +88,31 @@ const RUN: Table<RunOptions> = {
   hooks: value.hooks,
   timeouts: BOTH_TIMEOUTS,
 };
-const SANDBOX_RUN: Table<SandboxRunOptions> = {
+const SANDBOX_RUN: Checks<SandboxRunOptions> = {
   ...AGENT,
   resumeSession: value.noResume,
   forkSession: value.noResume,
 };
-const WORKTREE_RUN: Table<WorktreeRunOptions> = {
+const WORKTREE_RUN: Checks<WorktreeRunOptions> = {
   ...AGENT,
   ...ENVIRONMENT,
   ...RESUME,
   sandbox: value.sandbox,
   hooks: value.sandboxHooks,
 };
-const INTERACTIVE: Table<InteractiveOptions> = {
+const INTERACTIVE: Checks<InteractiveOptions> = {
   ...INTERACTION,
   ...CHECKOUT,
   sandbox: value.sandboxOrNone,
   hooks: value.hooks,
   timeouts: BOTH_TIMEOUTS,
 };
-const WORKTREE_INTERACTIVE: Table<WorktreeInteractiveOptions> = {
+const WORKTREE_INTERACTIVE: Checks<WorktreeInteractiveOptions> = {
   ...INTERACTION,
   sandbox: value.sandboxOrNone,
   hooks: value.sandboxHooks,
 };
-const CREATE_SANDBOX: Table<CreateSandboxOptions> = {
+const CREATE_SANDBOX: Checks<CreateSandboxOptions> = {
   ...LASTING_SANDBOX,
   ...CHECKOUT,
   branch: value.branch,
@@ -122,8 +120,8 @@ const CREATE_SANDBOX: Table<CreateSandboxOptions> = {
   hooks: value.hooks,
   timeouts: nested("timeouts", COPY_TIMEOUT),
 };
-const WORKTREE_SANDBOX: Table<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: value.sandboxHooks };
-const CREATE_WORKTREE: Table<CreateWorktreeOptions> = {
+const WORKTREE_SANDBOX: Checks<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: value.sandboxHooks };
+const CREATE_WORKTREE: Checks<CreateWorktreeOptions> = {
   ...CHECKOUT,
   name: value.name,
   signal: value.signal,
@@ -132,7 +130,7 @@ const CREATE_WORKTREE: Table<CreateWorktreeOptions> = {
   logging: value.setupLogging,
   timeouts: nested("timeouts", COPY_TIMEOUT),
 };
-const EXEC: Table<SandboxExecOptions> = {
+const EXEC: Checks<SandboxExecOptions> = {
   cwd: text,
   env: value.commandEnv,
   stdin: value.execInput,
@@ -141,13 +139,6 @@ const EXEC: Table<SandboxExecOptions> = {
   onLine: callback,
   onStderrLine: callback,
   captureBytes: count,
-};
-
-const checkRequired = (table: Record<string, Check>, options: object, required: readonly string[]): void => {
-  for (const name of required) {
-    const problem = table[name]?.(Reflect.get(options, name));
-    if (problem !== undefined) throw new InvalidOptionsError(name, problem);
-  }
 };
 
 const checkPrompt = ({ prompt, promptFile, promptArgs }: InteractivePromptOption): void => {
@@ -177,8 +168,7 @@ const checkDeclaredEnv = (options: object): void => {
   for (const name of ["agent", "sandbox"]) {
     const provider: unknown = Reflect.get(options, name);
     const declared = isRecord(provider) ? provider["env"] : undefined;
-    const problem = declared === undefined ? undefined : value.env(declared);
-    if (problem !== undefined) throw new InvalidOptionsError(`${name}.env`, problem);
+    if (declared !== undefined) checkValue(`${name}.env`, declared, value.env);
   }
 };
 
@@ -242,13 +232,12 @@ const checkEnvironment = ({
 /** Makes the function that rejects what a door's types would have rejected, for callers that have none. */
 const validator =
   <Options extends object>(
-    table: Table<Options>,
+    table: Checks<Options>,
     required: readonly (keyof Options & string)[],
     ...checks: readonly ((options: Options) => void)[]
   ) =>
   (options: Options): void => {
-    members("options", options, table);
-    checkRequired(table, options, required);
+    members("options", options, table, required);
     checkDeclaredEnv(options);
     for (const check of checks) check(options);
   };
@@ -292,7 +281,6 @@ export const validateWorktreeSandbox = validator(WORKTREE_SANDBOX, ["sandbox"]);
 export const validateCreateWorktree = validator(CREATE_WORKTREE, ["branchStrategy"]);
 
 export const validateExec = (command: string, options: SandboxExecOptions): void => {
-  const problem = text(command);
-  if (problem !== undefined) throw new InvalidOptionsError("command", problem);
+  checkValue("command", command, text);
   members("options", options, EXEC);
 };

@@ -5,12 +5,18 @@ import {
   callback,
   flag,
   isRecord,
+  listOf,
   members,
   milliseconds,
   nested,
+  oneOf,
   text,
+  textByName,
   texts,
-} from "./optionChecks.ts";
+} from "../options/checks.ts";
+
+export { commandEnv, env } from "../options/envChecks.ts";
+export { output } from "../options/output.ts";
 
 export const agent: Check = (value) =>
   isRecord(value) &&
@@ -61,36 +67,7 @@ export const promptArgs: Check = (value) => {
   return wrong && `the value of ${wrong[0]} must be a string, a number or a boolean`;
 };
 
-const isPublic = (value: unknown): boolean =>
-  isRecord(value) && typeof value["public"] === "string" && Object.keys(value).length === 1;
-const isEnvValue = (value: unknown): boolean => {
-  if (value === undefined || typeof value === "string" || typeof value === "function") return true;
-  if (!isRecord(value)) return false;
-  const { command, timeoutMs, ...others } = value;
-  if (command === undefined) return isPublic(value);
-  const isTime = timeoutMs === undefined || milliseconds(timeoutMs) === undefined;
-  return text(command) === undefined && isTime && Object.keys(others).length === 0;
-};
-/** Values may be secrets: only keys are named. */
-export const env: Check = (value) => {
-  if (!isRecord(value)) return "must be an object";
-  const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
-  return (
-    wrong &&
-    `the value of ${wrong} must be a string, a function that returns one, { command: "…", timeoutMs?: … } or { public: "…" }`
-  );
-};
-
-const hookList =
-  (path: string, checks: Record<string, Check>): Check =>
-  (value) => {
-    if (!Array.isArray(value)) return "must be a list of hooks";
-    for (const [index, hook] of value.entries()) {
-      members(`${path}[${index}]`, hook, checks);
-      if (hook.command === undefined) return `hook ${index + 1} has no \`command\``;
-    }
-    return undefined;
-  };
+const hookList = (path: string, checks: Record<string, Check>): Check => listOf(path, checks, ["command"]);
 const HOST_HOOK = { command: text, timeoutMs: milliseconds };
 const onWorktreeReady = hookList("hooks.host.onWorktreeReady", HOST_HOOK);
 const onSandboxReady = hookList("hooks.host.onSandboxReady", HOST_HOOK);
@@ -107,33 +84,11 @@ export const sandboxHooks: Check = nested("hooks", {
   sandbox: sandboxLists,
 });
 
-const loggingType: Check = (value) =>
-  value === "file" || value === "stdout" ? undefined : 'must be "file" or "stdout"';
-const loggingOf =
-  (checks: Record<string, Check>): Check =>
-  (value) => {
-    members("logging", value, { type: loggingType, verbose: flag, quiet: flag, ...checks });
-    return (value as { type?: unknown }).type === undefined ? '`type` must be "file" or "stdout"' : undefined;
-  };
+const loggingOf = (checks: Record<string, Check>): Check =>
+  nested("logging", { type: oneOf(["file", "stdout"]), verbose: flag, quiet: flag, ...checks }, ["type"]);
 export const logging = loggingOf({ onAgentStreamEvent: callback });
 /** Where there is no agent, there are no events of one. */
 export const setupLogging = loggingOf({});
-
-const outputTag: Check = (value) =>
-  typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
-    ? undefined
-    : "must be a tag name: a letter, then letters, digits, _, . and -";
-const outputSchema: Check = (value) =>
-  // Some libraries' schemas are functions.
-  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
-    ? undefined
-    : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
-export const output: Check = (value) => {
-  members("output", value, { tag: outputTag, schema: outputSchema });
-  return (value as { tag?: unknown }).tag === undefined
-    ? "needs a `tag`: use Output.object or Output.string"
-    : undefined;
-};
 
 export const branchStrategy: Check = (value) => {
   const type = isRecord(value) ? value["type"] : undefined;
@@ -180,10 +135,9 @@ export const onRateLimit: Check = (value) => {
   return value["waitUpToMs"] === undefined ? 'must be "fail" or { waitUpToMs: … }' : undefined;
 };
 
-const isTextRecord = (value: unknown): boolean =>
-  isRecord(value) && Object.values(value).every((item) => typeof item === "string");
 const isCommandEnv = (value: unknown): boolean =>
-  isTextRecord(value) && Object.keys(value as object).every((name) => /^[A-Za-z_]\w*$/.test(name));
+  textByName(value) === undefined &&
+  Object.keys(value as object).every((name) => /^[A-Za-z_]\w*$/.test(name));
 const isAddress = (value: unknown): boolean =>
   typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 const isMcpServer = (value: unknown): boolean => {
@@ -191,7 +145,7 @@ const isMcpServer = (value: unknown): boolean => {
   const { command, args = [], env = {}, url, headers = {}, ...others } = value;
   if (Object.keys(others).length > 0) return false;
   if (command === undefined) {
-    return isAddress(url) && isTextRecord(headers) && !("args" in value) && !("env" in value);
+    return isAddress(url) && textByName(headers) === undefined && !("args" in value) && !("env" in value);
   }
   const isProgram = text(command) === undefined && texts(args) === undefined && isCommandEnv(env);
   return isProgram && url === undefined && !("headers" in value);
@@ -219,13 +173,6 @@ export const until: Check = (value) => (value === "tests-pass" ? undefined : 'mu
 
 export const noResume: Check = () =>
   "a sandbox that lasts does not go on with a session of the agent's: each run in it begins a new one";
-
-/** Env vars of a single command: their values are known. */
-export const commandEnv: Check = (value) => {
-  if (!isRecord(value)) return "must be an object";
-  const wrong = Object.keys(value).find((key) => typeof value[key] !== "string" && !isPublic(value[key]));
-  return wrong && `the value of ${wrong} must be a string, or { public: "…" }`;
-};
 
 export const execInput: Check = (value) =>
   typeof value === "string" ||

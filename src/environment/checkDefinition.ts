@@ -1,4 +1,4 @@
-import { type Check, timeLimit } from "./check.ts";
+import { anyText, type Check, callback, milliseconds, problemOf, unknownMember } from "../options/checks.ts";
 import type { EnvironmentDefinition } from "./definition.ts";
 import { isObject } from "./isObject.ts";
 import { MAX_BODY_BYTES, MAX_TESTS } from "./limits.ts";
@@ -19,27 +19,25 @@ export const fileList: Check = (value) =>
     ? undefined
     : "must be a list of paths, relative to the folder; everything is brought along when it is left out";
 
-const callback: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
-const text: Check = (value) => (typeof value === "string" ? undefined : "must be a string");
-
 /** Checks the members of an object: unknown ones are errors, because a mistyped one would silently do nothing. */
 export const membersProblem = (
   value: object,
   checks: Readonly<Record<string, Check>>,
 ): string | undefined => {
-  for (const [key, member] of Object.entries(value)) {
-    const check = Object.hasOwn(checks, key) ? checks[key] : undefined;
-    if (check === undefined)
-      return `has \`${key.slice(0, 100)}\`, which is not known. Known are: ${Object.keys(checks).join(", ")}`;
-    const problem = member === undefined ? undefined : check(member);
+  const unknown = unknownMember(value, checks);
+  if (unknown !== undefined)
+    return `has \`${unknown.slice(0, 100)}\`, which is unknown; expected one of: ${Object.keys(checks).join(", ")}`;
+  for (const [key, check] of Object.entries(checks)) {
+    const member: unknown = Reflect.get(value, key);
+    const problem = member === undefined ? undefined : problemOf(check, member);
     if (problem !== undefined) return `has \`${key}\`, which ${problem}`;
   }
   return undefined;
 };
 
 const TEST: Readonly<Record<string, Check>> = {
-  description: text,
-  timeoutMs: timeLimit,
+  description: anyText,
+  timeoutMs: milliseconds,
   run: callback,
   parameters: (value) => {
     const problem = parametersProblem(value);
@@ -97,7 +95,7 @@ const DEFINITION: Readonly<Record<string, Check>> = {
   setup: callback,
   teardown: callback,
   files: fileList,
-  timeoutMs: timeLimit,
+  timeoutMs: milliseconds,
   concurrency,
 };
 

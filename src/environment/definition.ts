@@ -1,3 +1,5 @@
+import { InvalidOptionsError } from "../errors.ts";
+import { definitionProblem } from "./checkDefinition.ts";
 import type { ParameterValues, TestParameters } from "./contract.ts";
 import type { Suite } from "./suites/suite.ts";
 
@@ -79,7 +81,7 @@ export interface EnvironmentDefinition<Session = unknown> {
 
 /**
  * Defines an environment: tests for what an agent does. The default export of `environment.ts` in the folder of the
- * environment.
+ * environment. Throws an `InvalidOptionsError` if anything is wrong with it.
  *
  * @example
  * export default defineEnvironment({
@@ -93,4 +95,8 @@ export interface EnvironmentDefinition<Session = unknown> {
  */
 export const defineEnvironment = <Session = undefined>(
   definition: EnvironmentDefinition<Session>,
-): EnvironmentDefinition<Session> => definition;
+): EnvironmentDefinition<Session> => {
+  const problem = definitionProblem(definition);
+  if (problem !== undefined) throw new InvalidOptionsError("definition", `${problem}.`);
+  return definition;
+};

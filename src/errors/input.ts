@@ -6,6 +6,8 @@ export class InvalidOptionsError extends SandduneError {
   constructor(
     readonly option: string,
     readonly problem: string,
+    /** The names that are known, if the option has another one. */
+    readonly expected?: readonly string[],
   ) {
     super(`Option \`${option}\`: ${problem}`);
   }

@@ -1,12 +1,9 @@
-import { type Check, callback, count, flag, members } from "../engine/optionChecks.ts";
 import { signal } from "../engine/valueChecks.ts";
 import { InvalidOptionsError } from "../errors.ts";
+import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks.ts";
 import type { FleetOptions } from "./contract.ts";
 
-const countOrNone: Check = (value) =>
-  Number.isInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number, 0 or more";
-
-const FLEET: Record<keyof FleetOptions, Check> = {
+const FLEET: Checks<FleetOptions> = {
   concurrency: count,
   retries: countOrNone,
   signal,

@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { type Check, type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
@@ -20,9 +22,10 @@ import {
   type BindMountSandboxHandle,
   type BindMountSandboxProvider,
   createBindMountSandboxProvider,
+  type SandboxMount,
 } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
-import { type MountOption, resolveMounts } from "./mountOptions.ts";
+import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
 import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { bubblewrapDirectory } from "./sandboxDirectories.ts";
@@ -38,8 +41,8 @@ const HEED_KEYS = `if env --default-signal=INT,QUIT true 2>/dev/null; then exec 
 exec "$@"`;
 
 export interface BubblewrapOptions {
-  /** Share the host's network, loopback included. There is no network otherwise. */
-  readonly network?: boolean;
+  /** `true` or `"host"` shares the host's network, loopback included. There is no network otherwise. */
+  readonly network?: boolean | "host" | "none";
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
   readonly mounts?: readonly MountOption[];
@@ -50,6 +53,23 @@ export interface BubblewrapOptions {
   /** PATH in the sandbox. */
   readonly path?: string;
 }
+
+const absolutePaths: Check = (value) =>
+  names(value) === undefined && (value as readonly string[]).every((path) => isAbsolute(path))
+    ? undefined
+    : "must be a list of absolute paths";
+
+const OPTIONS: Checks<BubblewrapOptions> = {
+  network: oneOf([true, false, "host", "none"]),
+  env,
+  mounts: mountOptions,
+  allowUnsafeMounts: flag,
+  readOnlyPaths: absolutePaths,
+  path: text,
+};
+
+/** Only the values that are known to mean it: nothing else opens the network. */
+const sharesNetwork = ({ network }: BubblewrapOptions): boolean => network === true || network === "host";
 
 const rootDirectories = async (): Promise<RootDirectory[]> => {
   const found = await Promise.all(
@@ -95,6 +115,15 @@ const preflight = async (signal: AbortSignal | undefined): Promise<void> => {
   }
 };
 
+/** The mounts that the options ask for. */
+const userMounts = async (settings: BubblewrapOptions, repositoryPath: string): Promise<SandboxMount[]> => {
+  const { mounts = [], readOnlyPaths = [], allowUnsafeMounts = false } = settings;
+  for (const path of readOnlyPaths) {
+    if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
+  }
+  return resolveMounts(mounts, { repositoryPath, allowUnsafeMounts });
+};
+
 /** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
 const environmentOfBubblewrap = (execId: string | undefined): Record<string, string> => ({
   PATH: hostPath(),
@@ -107,8 +136,7 @@ const create = async (
 ): Promise<BindMountSandboxHandle> => {
   options.signal?.throwIfAborted();
   const { repositoryPath, sandboxName, homePath, worktreePath } = options;
-  const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
-  const userMounts = await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
+  const mounts = [...options.mounts, ...(await userMounts(settings, repositoryPath))];
   const links = await rootDirectories();
 
   // The name says whose it is, should sanddune be killed before it can remove it.
@@ -133,9 +161,9 @@ const create = async (
     homeHostPath,
     homePath,
     path: settings.path ?? DEFAULT_PATH,
-    network: settings.network ?? false,
+    network: sharesNetwork(settings),
     readOnlyPaths: settings.readOnlyPaths ?? [],
-    mounts: [...options.mounts, ...userMounts],
+    mounts,
   };
 
   return commandSandbox({
@@ -170,19 +198,17 @@ const create = async (
  * @example
  * await run({ agent, sandbox: bubblewrap({ network: true }), prompt: "Fix issue 7" });
  */
-export const bubblewrap = (settings: BubblewrapOptions = {}): BindMountSandboxProvider =>
-  createBindMountSandboxProvider({
+export const bubblewrap = (options: BubblewrapOptions = {}): BindMountSandboxProvider => {
+  const settings = checkedOptions(options, OPTIONS);
+  return createBindMountSandboxProvider({
     name: NAME,
     ...(settings.env && { env: settings.env }),
     capabilities: { sudo: false, networkPolicy: "on-off" },
     preflight: async ({ repositoryPath, usesTerminal, signal }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);
-      const allowUnsafeMounts = settings.allowUnsafeMounts ?? false;
-      await resolveMounts(settings.mounts ?? [], { repositoryPath, allowUnsafeMounts });
-      for (const path of settings.readOnlyPaths ?? []) {
-        if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
-      }
+      await userMounts(settings, repositoryPath);
       await preflight(signal);
     },
-    create: (options) => create(settings, options),
+    create: (createOptions) => create(settings, createOptions),
   });
+};

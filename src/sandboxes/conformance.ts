@@ -1,3 +1,4 @@
+import { type Checks, callback, checkedOptions, checkValue, flag } from "../options/checks.ts";
 import { commandCases } from "./conformance/commandCases.ts";
 import type { AnySandboxHandle, ConformanceCase, ConformanceTraits } from "./conformance/conformanceCase.ts";
 import { endingCases } from "./conformance/endingCases.ts";
@@ -7,6 +8,8 @@ import { inOwnSandbox, SharedSandbox } from "./conformance/sharedSandbox.ts";
 import { streamCases } from "./conformance/streamCases.ts";
 
 export type { ConformanceCase, ConformanceTraits };
+
+const TRAITS: Checks<ConformanceTraits> = { ownsProcessNamespace: flag };
 
 /** The cases, and the sandbox that most of them share. */
 export interface ConformanceSuite {
@@ -29,7 +32,8 @@ export const sandboxConformance = (
   open: () => Promise<AnySandboxHandle>,
   traits: ConformanceTraits = {},
 ): ConformanceSuite => {
-  const known = { ownsProcessNamespace: true, ...traits };
+  checkValue("open", open, callback);
+  const known = { ownsProcessNamespace: true, ...checkedOptions(traits, TRAITS) };
   const shared = new SharedSandbox(open);
   const cases = [...commandCases, ...streamCases, ...environmentCases, ...fileCases, ...endingCases]
     .filter((definition) => definition.appliesTo?.(known) ?? true)

@@ -1,7 +1,22 @@
 import type { EnvVars } from "../envVars.ts";
+import {
+  aboveZero,
+  type Check,
+  type Checks,
+  checkedOptions,
+  count,
+  flag,
+  names,
+  oneOf,
+  text,
+  texts,
+} from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 import { defaultImage } from "./containerArguments.ts";
 import type { BindMountSandboxProvider, IsolatedSandboxProvider, SandboxMount } from "./contract.ts";
-import { type MountOption, resolveMounts } from "./mountOptions.ts";
+import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
+import { remoteHostsOf } from "./remoteHost.ts";
+import { timeWithin } from "./sandboxTimes.ts";
 
 /** What holds for containers wherever they are. */
 export interface AnyContainerOptions {
@@ -64,6 +79,46 @@ export interface ContainerSandboxes {
   (settings?: ContainerOptions): BindMountSandboxProvider;
   (settings: RemoteContainerOptions): IsolatedSandboxProvider;
 }
+
+/** The engine reads it where it expects options, too. */
+const image: Check = (value) =>
+  text(value) === undefined && !/^-|\s/.test(value as string)
+    ? undefined
+    : 'must be the name of an image, e.g. "sanddune:my-app"';
+/** With an empty list, the engine would choose a network. */
+const network: Check = (value) =>
+  text(value) === undefined || (names(value) === undefined && (value as readonly string[]).length > 0)
+    ? undefined
+    : 'must be the name of a network, e.g. "none", or a list of them';
+const host: Check = (value) => {
+  remoteHostsOf(value);
+  return undefined;
+};
+/** Shorter times would be over before anything could be done. */
+const time = timeWithin({ shortestMs: 10_000, longestMs: Number.POSITIVE_INFINITY });
+
+const OPTIONS: Checks<ContainerOptions> & Checks<RemoteContainerOptions> = {
+  image,
+  env,
+  network,
+  memory: text,
+  cpus: aboveZero,
+  pids: count,
+  capabilities: names,
+  extraArgs: texts,
+  user: text,
+  host,
+  mounts: mountOptions,
+  allowUnsafeMounts: flag,
+  selinuxLabel: oneOf(["z", "Z", false]),
+  leaseMs: time,
+  lifetimeMs: time,
+};
+
+/** The options of `docker()` and `podman()`, checked one by one. */
+export const checkedContainerOptions = <Options extends ContainerOptions | RemoteContainerOptions>(
+  options: Options,
+): Options => checkedOptions<ContainerOptions | RemoteContainerOptions>(options, OPTIONS) as Options;
 
 export const imageOf = (settings: AnyContainerOptions, repositoryPath: string): string =>
   settings.image ?? defaultImage(repositoryPath);

@@ -1,6 +1,11 @@
 import { InvalidOptionsError } from "../errors.ts";
 import type { ContainerEngine } from "./containerEngine.ts";
-import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
+import {
+  type ContainerOptions,
+  type ContainerSandboxes,
+  checkedContainerOptions,
+  type RemoteContainerOptions,
+} from "./containerOptions.ts";
 import { containerSandboxProvider } from "./containerSandbox.ts";
 import { remoteContainerProvider } from "./remoteContainer.ts";
 
@@ -8,7 +13,8 @@ const REMOTE_OPTIONS = ["leaseMs", "lifetimeMs"] as const;
 
 /** The sandbox providers of an engine, on this machine and on others. */
 export const containerSandboxes = (engine: ContainerEngine): ContainerSandboxes => {
-  const provider = (settings: ContainerOptions | RemoteContainerOptions = {}) => {
+  const provider = (options: ContainerOptions | RemoteContainerOptions = {}) => {
+    const settings = checkedContainerOptions(options);
     if (settings.host !== undefined) return remoteContainerProvider(engine, settings);
     const remote = REMOTE_OPTIONS.find((name) => settings[name] !== undefined);
     if (remote === undefined) return containerSandboxProvider(engine, settings);

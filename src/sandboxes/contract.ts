@@ -1,4 +1,5 @@
 import type { EnvVars } from "../envVars.ts";
+import { checkedDefinition } from "./providerDefinition.ts";
 
 /** Standard input for a command in a sandbox. */
 export type ExecInput = string | Uint8Array | AsyncIterable<Uint8Array>;
@@ -188,7 +189,7 @@ export type InteractiveSandboxProvider = SandboxProvider | NoSandboxProvider;
  */
 export const createBindMountSandboxProvider = (
   definition: BindMountSandboxProviderDefinition,
-): BindMountSandboxProvider => ({ ...definition, type: "bind-mount" });
+): BindMountSandboxProvider => checkedDefinition(definition, "bind-mount");
 
 /**
  * Makes a sandbox provider whose sandboxes have a file system of their own. sanddune brings the repository in and the
@@ -202,4 +203,4 @@ export const createBindMountSandboxProvider = (
  */
 export const createIsolatedSandboxProvider = (
   definition: IsolatedSandboxProviderDefinition,
-): IsolatedSandboxProvider => ({ ...definition, type: "isolated" });
+): IsolatedSandboxProvider => checkedDefinition(definition, "isolated");

@@ -1,13 +1,8 @@
 import type { EnvVars } from "../envVars.ts";
-import {
-  type CloudNetwork,
-  checkNetwork,
-  cloudTimes,
-  isText,
-  refuseOption,
-  refuseUnknownOptions,
-} from "./cloudOptions.ts";
-import type { SandboxTimes } from "./sandboxTimes.ts";
+import { type Checks, checkedOptions, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
+import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
+import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 
 export interface E2bOptions {
   /** The name or id of a template, which also says how many CPUs and how much memory there are; `base` when it is left out. */
@@ -31,13 +26,16 @@ export interface E2bSettings extends SandboxTimes {
   readonly network?: "none" | CloudNetwork;
 }
 
-const OPTIONS: readonly (keyof E2bOptions)[] = ["template", "env", "lifetimeMs", "leaseMs", "network"];
+const OPTIONS: Checks<E2bOptions> = {
+  template: text,
+  env,
+  lifetimeMs: cloudTime,
+  leaseMs: cloudTime,
+  network: cloudNetwork,
+};
 
 /** Checks the options of `e2b()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const e2bSettings = (options: E2bOptions): E2bSettings => {
-  refuseUnknownOptions(options, OPTIONS);
-  const { template = "base", network } = options;
-  if (!isText(template)) refuseOption("template", 'must be the name or id of a template, e.g. "base"');
-  checkNetwork(network);
-  return { template, network, ...cloudTimes(options) };
+  const { template = "base", network, ...times } = checkedOptions(options, OPTIONS);
+  return { template, network, ...consistentTimes(times) };
 };

@@ -13,7 +13,7 @@ import { inTime } from "./inTime.ts";
 import { killInSandbox } from "./killInSandbox.ts";
 import { findPlace, KUBERNETES, type KubernetesPlace, placeArguments } from "./kubernetesClient.ts";
 import { diagnosePod, type PodDiagnosis } from "./kubernetesDiagnosis.ts";
-import { checkKubernetesOptions, type KubernetesOptions } from "./kubernetesOptions.ts";
+import { checkedKubernetesOptions, type KubernetesOptions } from "./kubernetesOptions.ts";
 import { writePlace } from "./kubernetesPlace.ts";
 import { CONTAINER, FILES, HOME, podManifest, RENEWAL, WORKTREE } from "./kubernetesPod.ts";
 import { PROCESS_ID, removePod } from "./kubernetesPods.ts";
@@ -154,8 +154,8 @@ const create = async (
  * @example
  * await run({ agent, sandbox: kubernetes({ namespace: "agents", image: "registry.example.com/app:1" }), prompt: "Fix issue 7" });
  */
-export const kubernetes = (settings: KubernetesOptions = {}): IsolatedSandboxProvider => {
-  checkKubernetesOptions(settings);
+export const kubernetes = (options: KubernetesOptions = {}): IsolatedSandboxProvider => {
+  const settings = checkedKubernetesOptions(options);
   const { kubeconfig, context, namespace, env, user } = settings;
   const place = sharedAnswer(Number.POSITIVE_INFINITY, () => findPlace({ kubeconfig, context, namespace }));
   const check = sharedAnswer(PREFLIGHT_FRESH_MS, async () => kubernetesPreflight(await place()));
@@ -166,9 +166,9 @@ export const kubernetes = (settings: KubernetesOptions = {}): IsolatedSandboxPro
     preflight: async ({ signal }) => {
       await inTime(check(), { timeoutMs: PREFLIGHT_TIMEOUT_MS, signal });
     },
-    create: async (options) => {
-      options.signal?.throwIfAborted();
-      return create(await place(), settings, options);
+    create: async (createOptions) => {
+      createOptions.signal?.throwIfAborted();
+      return create(await place(), settings, createOptions);
     },
   });
 };

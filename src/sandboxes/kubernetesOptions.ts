@@ -1,6 +1,18 @@
 import type { EnvVars } from "../envVars.ts";
-import { refuseOption, refuseUnknownOptions } from "./cloudOptions.ts";
-import { checkedTimes, checkTime } from "./sandboxTimes.ts";
+import {
+  anyText,
+  type Check,
+  type Checks,
+  checkedOptions,
+  countOrNone,
+  listOf,
+  nested,
+  oneOf,
+  text,
+  textByName,
+} from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
+import { consistentTimes, timeWithin } from "./sandboxTimes.ts";
 
 /** Amounts by the name of the resource, as Kubernetes writes them: `{ cpu: "2", memory: "4Gi" }`. */
 export type KubernetesAmounts = Readonly<Record<string, string>>;
@@ -43,10 +55,6 @@ export interface KubernetesOptions {
   readonly startTimeoutMs?: number;
 }
 
-const OPTIONS = [
-  ...["image", "imagePullPolicy", "env", "kubeconfig", "context", "namespace", "resources", "nodeSelector"],
-  ...["tolerations", "runtimeClassName", "user", "lifetimeMs", "leaseMs", "startTimeoutMs"],
-];
 /** Shorter times would be over before anything could be done, and a cluster counts seconds in 31 bits. */
 const LIMITS = { shortestMs: 10_000, longestMs: (2 ** 31 - 1) * 1000 } as const;
 
@@ -54,16 +62,40 @@ const LIMITS = { shortestMs: 10_000, longestMs: (2 ** 31 - 1) * 1000 } as const;
 export const isNamespace = (name: unknown): boolean =>
   typeof name === "string" && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(name);
 
-/** Says which option cannot be meant. What is left is the cluster's to judge. */
-export const checkKubernetesOptions = (options: KubernetesOptions): void => {
-  refuseUnknownOptions(options, OPTIONS);
-  checkedTimes(options, LIMITS);
-  const { user, namespace, startTimeoutMs } = options;
-  if (startTimeoutMs !== undefined) checkTime("startTimeoutMs", startTimeoutMs, LIMITS);
-  if (namespace !== undefined && !isNamespace(namespace)) {
-    refuseOption("namespace", "must be the name of a namespace: small letters, digits and hyphens");
-  }
-  if (user !== undefined && !(Number.isInteger(user) && user >= 0)) {
-    refuseOption("user", "must be the number of a user, e.g. 1000");
-  }
+const namespace: Check = (value) =>
+  isNamespace(value) ? undefined : "must be the name of a namespace: small letters, digits and hyphens";
+const user: Check = (value) =>
+  countOrNone(value) === undefined ? undefined : "must be the number of a user, e.g. 1000";
+const time = timeWithin(LIMITS);
+
+const TOLERATION: Checks<KubernetesToleration> = {
+  key: anyText,
+  operator: oneOf(["Exists", "Equal"]),
+  value: anyText,
+  effect: oneOf(["NoSchedule", "PreferNoSchedule", "NoExecute"]),
+  tolerationSeconds: countOrNone,
+};
+
+const OPTIONS: Checks<KubernetesOptions> = {
+  image: text,
+  imagePullPolicy: oneOf(["Always", "IfNotPresent", "Never"]),
+  env,
+  kubeconfig: text,
+  context: text,
+  namespace,
+  resources: nested("resources", { requests: textByName, limits: textByName }),
+  nodeSelector: textByName,
+  tolerations: listOf("tolerations", TOLERATION),
+  runtimeClassName: text,
+  user,
+  lifetimeMs: time,
+  leaseMs: time,
+  startTimeoutMs: time,
+};
+
+/** Checks the options of `kubernetes()`. Everything else about them is for the cluster to judge. */
+export const checkedKubernetesOptions = (options: KubernetesOptions): KubernetesOptions => {
+  const settings = checkedOptions(options, OPTIONS);
+  consistentTimes(settings);
+  return settings;
 };

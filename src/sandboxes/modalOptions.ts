@@ -1,12 +1,7 @@
 import type { EnvVars } from "../envVars.ts";
-import {
-  type CloudNetwork,
-  checkLifetime,
-  checkNetwork,
-  isText,
-  refuseOption,
-  refuseUnknownOptions,
-} from "./cloudOptions.ts";
+import { aboveZero, type Check, type Checks, checkedOptions, names, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
+import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { MINUTE_MS } from "./sandboxTimes.ts";
 
 export interface ModalOptions {
@@ -44,53 +39,47 @@ export interface ModalSettings {
 
 /** Longer than elsewhere: it cannot be put off while the sandbox is in use. */
 const DEFAULT_LIFETIME_MS = 240 * MINUTE_MS;
-const KNOWN = [
-  "app",
-  "image",
-  "dockerfileCommands",
-  "env",
-  "lifetimeMs",
-  "cpus",
-  "memory",
-  "network",
-] as const;
 export const APP_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 const MEMORY = /^(\d+)([mg])$/i;
 const SMALLEST_MEMORY_MIB = 128;
 
 const mebibytesOf = (memory: unknown): number => {
   const [, number, unit] = MEMORY.exec(typeof memory === "string" ? memory : "") ?? [];
-  const mebibytes = Number(number) * (unit?.toLowerCase() === "g" ? 1024 : 1);
-  return mebibytes >= SMALLEST_MEMORY_MIB
-    ? mebibytes
-    : refuseOption("memory", `must be an amount like "4g" or "512m", of at least ${SMALLEST_MEMORY_MIB}m`);
+  return Number(number) * (unit?.toLowerCase() === "g" ? 1024 : 1);
+};
+
+const app: Check = (value) =>
+  typeof value === "string" && APP_NAME.test(value)
+    ? undefined
+    : "must be made of at most 64 letters, digits, dots, dashes and underscores";
+const memory: Check = (value) =>
+  mebibytesOf(value) >= SMALLEST_MEMORY_MIB
+    ? undefined
+    : `must be an amount like "4g" or "512m", of at least ${SMALLEST_MEMORY_MIB}m`;
+
+const OPTIONS: Checks<ModalOptions> = {
+  app,
+  image: text,
+  dockerfileCommands: names,
+  env,
+  lifetimeMs: cloudTime,
+  cpus: aboveZero,
+  memory,
+  network: cloudNetwork,
 };
 
 /** Checks the options of `modal()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const modalSettings = (options: ModalOptions): ModalSettings => {
-  refuseUnknownOptions(options, KNOWN);
-  const { app = "sanddune", image = "node:22", dockerfileCommands = [], cpus, memory, network } = options;
-  const { lifetimeMs = DEFAULT_LIFETIME_MS } = options;
-  if (typeof app !== "string" || !APP_NAME.test(app)) {
-    refuseOption("app", "must be made of at most 64 letters, digits, dots, dashes and underscores");
-  }
-  if (!isText(image)) refuseOption("image", 'must be the name of an image, e.g. "node:22"');
-  if (!Array.isArray(dockerfileCommands) || !dockerfileCommands.every(isText)) {
-    refuseOption("dockerfileCommands", "must be a list of lines of a Dockerfile");
-  }
-  checkLifetime(lifetimeMs);
-  if (cpus !== undefined && !(Number.isFinite(cpus) && cpus > 0)) {
-    refuseOption("cpus", "must be a positive number");
-  }
-  checkNetwork(network);
+  const given = checkedOptions(options, OPTIONS);
+  const { lifetimeMs = DEFAULT_LIFETIME_MS } = given;
   return {
-    app,
-    image,
-    dockerfileCommands,
+    app: given.app ?? "sanddune",
+    image: given.image ?? "node:22",
+    dockerfileCommands: given.dockerfileCommands ?? [],
     // Modal counts in seconds.
     lifetimeMs: Math.ceil(lifetimeMs / 1000) * 1000,
-    cpus,
-    ...(memory !== undefined && { memoryMiB: mebibytesOf(memory) }),
-    network,
+    cpus: given.cpus,
+    ...(given.memory !== undefined && { memoryMiB: mebibytesOf(given.memory) }),
+    network: given.network,
   };
 };

@@ -2,6 +2,7 @@ import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, posix, resolve, sep } from "node:path";
 import { InvalidOptionsError } from "../errors.ts";
+import { type Check, type Checks, flag, listOf, text } from "../options/checks.ts";
 import type { SandboxMount } from "./contract.ts";
 
 /** A host file or directory that the user wants to see in the sandbox. */
@@ -12,6 +13,11 @@ export interface MountOption {
   readonly sandboxPath: string;
   readonly readOnly?: boolean;
 }
+
+const MOUNT: Checks<MountOption> = { hostPath: text, sandboxPath: text, readOnly: flag };
+
+/** The option `mounts`. */
+export const mountOptions: Check = listOf("mounts", MOUNT, ["hostPath", "sandboxPath"]);
 
 /** Sockets that hand the host to whoever can write to them. */
 export const ENGINE_SOCKETS: readonly string[] = [

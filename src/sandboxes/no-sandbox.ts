@@ -2,12 +2,21 @@ import { tmpdir } from "node:os";
 import { resolve } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
+import { type Checks, checkedOptions } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { commandSandbox } from "./commandSandbox.ts";
 import type { NoSandboxProvider } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
 
 const NAME = "no-sandbox";
+
+export interface NoSandboxOptions {
+  /** Env vars for every command of a session. */
+  readonly env?: EnvVars;
+}
+
+const OPTIONS: Checks<NoSandboxOptions> = { env };
 
 /**
  * No sandbox: the agent works on the host, as the host's user, with the host's environment, and asks before it does
@@ -16,10 +25,10 @@ const NAME = "no-sandbox";
  * @example
  * await interactive({ agent, sandbox: noSandbox(), prompt: "Look into issue 7" });
  */
-export const noSandbox = ({ env }: { readonly env?: EnvVars } = {}): NoSandboxProvider => ({
+export const noSandbox = (options: NoSandboxOptions = {}): NoSandboxProvider => ({
   type: "none",
   name: NAME,
-  ...(env && { env }),
+  ...checkedOptions(options, OPTIONS),
   create: async ({ worktreePath, environment }) =>
     commandSandbox({
       provider: NAME,

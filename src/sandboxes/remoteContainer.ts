@@ -19,14 +19,11 @@ import { type Placement, placeSandbox, usableEngines } from "./remotePlacement.t
 import { askLaunch } from "./runLaunch.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 import { sandboxTags } from "./sandboxTags.ts";
-import { checkedTimes, type SandboxTimes } from "./sandboxTimes.ts";
+import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
 
 const WORKTREE_PATH = `${REMOTE_ROOT}/repo`;
 const HOME_PATH = `${REMOTE_ROOT}/home`;
-
-/** Shorter times would be over before anything could be done. */
-const LIMITS = { shortestMs: 10_000, longestMs: Number.POSITIVE_INFINITY } as const;
 
 const LONGER = "For a longer one, set `lifetimeMs`";
 
@@ -46,7 +43,7 @@ const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
       "an engine on another machine sees none of this machine's files, so it cannot go together with `host`",
     );
   }
-  return { ...options, ...checkedTimes(options, LIMITS) };
+  return { ...options, ...consistentTimes(options) };
 };
 
 /** Many beats fit into half a lease, which is how often the container looks for one. */

@@ -1,4 +1,5 @@
 import { InvalidOptionsError } from "../errors.ts";
+import { kindOf } from "../options/valueKind.ts";
 
 /** An engine that listens on a port of its machine. */
 export interface TcpHost {
@@ -60,7 +61,7 @@ export const remoteHostsOf = (host: unknown): readonly [RemoteHost, ...RemoteHos
     (text) =>
       (typeof text === "string" ? parseRemoteHost(text) : undefined) ??
       refuse(
-        `${JSON.stringify(text)} is not the address of an engine on another machine. Write ${FORMS}, without a password`,
+        `${typeof text === "string" ? JSON.stringify(text) : kindOf(text)} is not the address of an engine on another machine. Write ${FORMS}, without a password`,
       ),
   );
   const [first, ...others] = new Map(hosts.map((each) => [each.url, each])).values();

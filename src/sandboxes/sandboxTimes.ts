@@ -1,4 +1,5 @@
 import { InvalidOptionsError } from "../errors.ts";
+import type { Check } from "../options/checks.ts";
 import { inWords } from "./endInTime.ts";
 
 export const MINUTE_MS = 60_000;
@@ -18,13 +19,16 @@ export interface TimeLimits {
   readonly longestMs: number;
 }
 
-export const checkTime = (option: string, ms: unknown, { shortestMs, longestMs }: TimeLimits): void => {
-  if (Number.isInteger(ms) && Number(ms) >= shortestMs && Number(ms) <= longestMs) return;
-  const least = inWords(shortestMs);
-  const range =
-    longestMs === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${inWords(longestMs)}`;
-  throw new InvalidOptionsError(option, `must be ${range}`);
-};
+/** A whole number of milliseconds that an engine can do. */
+export const timeWithin =
+  ({ shortestMs, longestMs }: TimeLimits): Check =>
+  (ms) => {
+    if (Number.isInteger(ms) && Number(ms) >= shortestMs && Number(ms) <= longestMs) return undefined;
+    const least = inWords(shortestMs);
+    const range =
+      longestMs === Number.POSITIVE_INFINITY ? `at least ${least}` : `from ${least} to ${inWords(longestMs)}`;
+    return `must be ${range}, in milliseconds`;
+  };
 
 /** The times among the options, with what is left out. */
 export const sandboxTimes = ({
@@ -32,11 +36,9 @@ export const sandboxTimes = ({
   leaseMs = Math.min(10 * MINUTE_MS, lifetimeMs),
 }: Partial<SandboxTimes>): SandboxTimes => ({ lifetimeMs, leaseMs });
 
-/** The same, if an engine can do that; throws an `InvalidOptionsError` that names the wrong one. */
-export const checkedTimes = (options: Partial<SandboxTimes>, limits: TimeLimits): SandboxTimes => {
+/** The same, of options that were checked one by one. Throws an `InvalidOptionsError` if they contradict each other. */
+export const consistentTimes = (options: Partial<SandboxTimes>): SandboxTimes => {
   const times = sandboxTimes(options);
-  checkTime("lifetimeMs", times.lifetimeMs, limits);
-  checkTime("leaseMs", times.leaseMs, limits);
   if (times.leaseMs > times.lifetimeMs) {
     throw new InvalidOptionsError("leaseMs", "must not be longer than lifetimeMs");
   }

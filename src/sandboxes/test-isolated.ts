@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
+import { type Checks, checkedOptions } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { isolatedCommandSandbox } from "./commandSandbox.ts";
 import {
@@ -17,6 +19,13 @@ import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.ts";
 
 const NAME = "test-isolated";
+
+export interface TestIsolatedOptions {
+  /** Env vars for every command of a run. */
+  readonly env?: EnvVars;
+}
+
+const OPTIONS: Checks<TestIsolatedOptions> = { env };
 
 const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
   signal?.throwIfAborted();
@@ -67,10 +76,10 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
  *
  * Commands get an environment of their own (PATH, HOME and TMPDIR in the temporary directory, LANG), never the host's.
  */
-export const testIsolated = ({ env }: { readonly env?: EnvVars } = {}): IsolatedSandboxProvider =>
+export const testIsolated = (options: TestIsolatedOptions = {}): IsolatedSandboxProvider =>
   createIsolatedSandboxProvider({
     name: NAME,
-    ...(env && { env }),
+    ...checkedOptions(options, OPTIONS),
     capabilities: { sudo: false, networkPolicy: "none" },
     preflight: async ({ usesTerminal }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);

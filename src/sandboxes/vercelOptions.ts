@@ -1,13 +1,8 @@
 import type { EnvVars } from "../envVars.ts";
-import {
-  type CloudNetwork,
-  checkNetwork,
-  cloudTimes,
-  isText,
-  refuseOption,
-  refuseUnknownOptions,
-} from "./cloudOptions.ts";
-import type { SandboxTimes } from "./sandboxTimes.ts";
+import { type Checks, checkedOptions, count, text } from "../options/checks.ts";
+import { env } from "../options/envChecks.ts";
+import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
+import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 
 export interface VercelOptions {
   /** An image of Vercel's, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
@@ -34,25 +29,17 @@ export interface VercelSettings extends SandboxTimes {
   readonly network?: "none" | CloudNetwork;
 }
 
-const OPTIONS: readonly (keyof VercelOptions)[] = [
-  "image",
-  "env",
-  "lifetimeMs",
-  "leaseMs",
-  "vcpus",
-  "network",
-];
+const OPTIONS: Checks<VercelOptions> = {
+  image: text,
+  env,
+  lifetimeMs: cloudTime,
+  leaseMs: cloudTime,
+  vcpus: count,
+  network: cloudNetwork,
+};
 
 /** Checks the options of `vercel()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const vercelSettings = (options: VercelOptions): VercelSettings => {
-  refuseUnknownOptions(options, OPTIONS);
-  const { image, vcpus, network } = options;
-  if (image !== undefined && !isText(image)) {
-    refuseOption("image", 'must be the name of an image, e.g. "vercel/sandbox/universal"');
-  }
-  if (vcpus !== undefined && !(Number.isInteger(vcpus) && vcpus >= 1)) {
-    refuseOption("vcpus", "must be a whole number, 1 or more");
-  }
-  checkNetwork(network);
-  return { image, vcpus, network, ...cloudTimes(options) };
+  const { image, vcpus, network, ...times } = checkedOptions(options, OPTIONS);
+  return { image, vcpus, network, ...consistentTimes(times) };
 };

@@ -1,3 +1,4 @@
+import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks.ts";
 import { INDEX_SCHEMA, type RunRecord } from "../scenarios/record.ts";
 import { belongsThere } from "../scenarios/records/recordName.ts";
 import { isRunRecord } from "../scenarios/report/isRunRecord.ts";
@@ -27,6 +28,15 @@ export interface ScenarioRecordsOptions {
    */
   readonly scenarios?: readonly ListedScenario[];
 }
+
+const SCENARIO: Checks<ListedScenario> = {
+  id: text,
+  title: text,
+  link: text,
+  runnable: oneOf(["cli", "agent", "both", "manual"]),
+};
+
+const OPTIONS: Checks<ScenarioRecordsOptions> = { scenarios: listOf("scenarios", SCENARIO, ["id", "title"]) };
 
 /** The part of a Vue application that is needed. */
 export interface VueApp {
@@ -85,7 +95,7 @@ export const scenarioRecords = (
   modules: RecordModules,
   options: ScenarioRecordsOptions = {},
 ): ScenarioRecords => {
-  const shown = read(modules, options);
+  const shown = read(modules, checkedOptions(options, OPTIONS));
   return {
     install: (app) => {
       app.provide(SHOWN_RECORDS, shown);

@@ -93,7 +93,7 @@ it.each([
     name: "is named for a model that is none",
     config: { agent: "codex", model: "--yolo", sandbox: "bubblewrap" },
     flags: [],
-    says: [".sanddune/config.json: model: codex() needs the name of a model"],
+    says: [".sanddune/config.json: model: must be the name of a model"],
   },
   {
     name: "is not named for what a flag says",

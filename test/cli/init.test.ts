@@ -252,7 +252,7 @@ describe("sanddune init with flags that do not do", () => {
   it.each([
     [["--agent", "nobody"], /--agent: there is no "nobody"\. Known are: claude-code, .*command/],
     [["--agent", "toString"], /--agent: there is no "toString"/],
-    [["--model", "-x"], /--model: claudeCode\(\) needs the name of a model/],
+    [["--model", "-x"], /--model: must be the name of a model/],
     [["--agent-command", " "], /--agent-command: the command line is empty/],
     [["--agent-command", "sh x", "--model", "m"], /--model: a command has no model/],
     [["--agent", "pi", "--agent-command", "sh x"], /--agent-command is for --agent command alone/],

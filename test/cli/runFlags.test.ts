@@ -161,7 +161,11 @@ it.each([
   ["--hooks", "{ broken: tok-9Zx81mQv }", "does not hold valid JSON"],
   ["--hooks", [], "must hold one JSON object"],
   ["--hooks", { sandbox: { onReady: [] } }, "--hooks, sandbox.onReady: there is no such option"],
-  ["--hooks", { host: { onSandboxReady: [{}] } }, "--hooks, host.onSandboxReady: hook 1 has no"],
+  [
+    "--hooks",
+    { host: { onSandboxReady: [{}] } },
+    "--hooks, host.onSandboxReady[0].command: must be a non-empty string",
+  ],
   ["--prices", { inputPerMillion: 1 }, "needs `inputPerMillion` and `outputPerMillion`"],
   ["--mcp-config", { servers: {} }, 'must hold { "mcpServers": { NAME: … } }'],
   ["--mcp-config", { mcpServers: { docs: { type: "sse", url: "http://127.0.0.1:1" } } }, "docs must be"],

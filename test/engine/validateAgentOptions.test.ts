@@ -52,7 +52,7 @@ const AGENTS: readonly Case[] = [
   ["iterations of a person's", SESSIONS, { maxIterations: 2 }, "maxIterations", /no such option/],
   ["a timeout below nothing", RUNS, { idleTimeoutSeconds: -1 }, "idleTimeoutSeconds", /above 0/],
   ["an empty completion signal", RUNS, { completionSignal: [""] }, "completionSignal", /non-empty/],
-  ["an output without a tag", RUNS, { output: {} }, "output", /needs a `tag`/],
+  ["an output without a tag", RUNS, { output: {} }, "output.tag", /must be a tag name/],
   ["an output of a person's", SESSIONS, { output: { tag: "a" } }, "output", /no such option/],
   [
     "a session of the agent's to go on with, where each run begins a new one",
@@ -78,8 +78,20 @@ const AGENTS: readonly Case[] = [
 ];
 
 const LOGGING: readonly Case[] = [
-  ["logging without a type", [...RUNS, ...MAKERS], { logging: {} }, "logging", /type/],
-  ["logging of another type", [...RUNS, ...MAKERS], { logging: { type: "tty" } }, "logging.type", /"file"/],
+  [
+    "logging without a type",
+    [...RUNS, ...MAKERS],
+    { logging: {} },
+    "logging.type",
+    /expected one of: file, stdout/,
+  ],
+  [
+    "logging of another type",
+    [...RUNS, ...MAKERS],
+    { logging: { type: "tty" } },
+    "logging.type",
+    /file, stdout/,
+  ],
   [
     "a listener, where there is no agent",
     MAKERS,

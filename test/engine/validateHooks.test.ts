@@ -16,7 +16,7 @@ describe("hooks", () => {
     ["a line instead of a list", { host: { onWorktreeReady: "true" } }, "hooks.host.onWorktreeReady", /list/],
     ["a line instead of a hook", onHost("true"), "hooks.host.onWorktreeReady[0]", /must be an object/],
     ["a hook that is null", onHost(GOOD, null), "hooks.host.onWorktreeReady[1]", /must be an object/],
-    ["a hook without a command", onHost(GOOD, {}), "hooks.host.onWorktreeReady", /hook 2 has no `command`/],
+    ["a hook without a command", onHost(GOOD, {}), "hooks.host.onWorktreeReady[1].command", /non-empty/],
     ["an empty command", onHost({ command: "" }), "hooks.host.onWorktreeReady[0].command", /non-empty/],
     [
       "a command that is an argv",

@@ -35,14 +35,14 @@ describe("a definition", () => {
     [{}, "has no `tests`"],
     [
       { test: {} },
-      "has `test`, which is not known. Known are: tests, setup, teardown, files, timeoutMs, concurrency",
+      "has `test`, which is unknown; expected one of: tests, setup, teardown, files, timeoutMs, concurrency",
     ],
     [{ tests: {} }, "has `tests`, which has no test"],
     [{ tests: [test] }, "must be an object: tests by their paths"],
     [{ tests: { a: "b" } }, 'has "a", which must be a function, {'],
     [{ tests: { a: {} } }, 'has "a", which has no `run`'],
     [{ tests: { a: { run: 1 } } }, 'has "a", which has `run`, which must be a function'],
-    [{ tests: { a: { run: test, tags: [] } } }, 'has "a", which has `tags`, which is not known'],
+    [{ tests: { a: { run: test, tags: [] } } }, 'has "a", which has `tags`, which is unknown'],
     [{ tests: { a: { run: test, timeoutMs: 0 } } }, "which must be a number of milliseconds"],
     [
       { tests: { a: { run: test, parameters: { n: { type: "list" } } } } },

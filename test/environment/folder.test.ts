@@ -89,7 +89,7 @@ describe("a folder", () => {
     [`{"start":"a","startTimeoutMs":-1}`, "it has `startTimeoutMs`, which must be a number of milliseconds"],
     [
       `{"start":"a","command":"b"}`,
-      "it has `command`, which is not known. Known are: start, port, health, startTimeoutMs, timeoutMs, files",
+      "it has `command`, which is unknown; expected one of: start, port, health, startTimeoutMs, timeoutMs, files",
     ],
     [`{"start":"a","files":"b"}`, "it has `files`, which must be a list of paths"],
     [`{"suites":[]}`, "it has `suites`, which must be an object"],
@@ -106,7 +106,7 @@ describe("a folder", () => {
     ],
     [
       `{"suites":{"a":{"runner":"go"}},"setup":1}`,
-      "it has `setup`, which is not known. Known are: suites, timeoutMs, concurrency, files",
+      "it has `setup`, which is unknown; expected one of: suites, timeoutMs, concurrency, files",
     ],
   ])("refuses the environment.json %s", async (text, problem) => {
     const message = await problemOf({ "environment.json": text });

@@ -23,7 +23,7 @@ describe("a fleet", () => {
     ["a concurrency of nothing", "concurrency", /1 or more/, [], { concurrency: 0 }],
     ["half a retry", "retries", /0 or more/, [], { retries: 0.5 }],
     ["fewer retries than none", "retries", /0 or more/, [], { retries: -1 }],
-    ["an option that there is not", "concurency", /Known are: concurrency/, [], { concurency: 3 }],
+    ["an option that there is not", "concurency", /expected one of: concurrency/, [], { concurency: 3 }],
     ["a signal that is none", "signal", /AbortSignal/, [], { signal: {} }],
     ["a callback that is none", "onProgress", /function/, [], { onProgress: "print" }],
     ["options that are none", "options", /must be an object/, [], 3],

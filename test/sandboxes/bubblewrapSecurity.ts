@@ -95,16 +95,27 @@ export const bubblewrapAttacks = [
       }
     },
   })),
-  {
-    name: "the network is there when it is asked for",
+  ...([true, "host"] as const).map((network) => ({
+    name: `the network is there when it is asked for by ${network}`,
     run: () =>
       withServer(async (port) => {
-        const { sandbox } = await openBindMount(bubblewrap({ network: true }));
+        const { sandbox } = await openBindMount(bubblewrap({ network }));
         try {
           assert.equal((await sandbox.exec(connect(port))).exitCode, 0);
         } finally {
           await sandbox.close();
         }
       }),
-  },
+  })),
+  ...([false, "none"] as const).map((network) => ({
+    name: `there is no network with ${network}`,
+    run: async () => {
+      const { sandbox } = await openBindMount(bubblewrap({ network }));
+      try {
+        await attacks["there is no network"]?.(sandbox);
+      } finally {
+        await sandbox.close();
+      }
+    },
+  })),
 ];

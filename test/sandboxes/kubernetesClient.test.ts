@@ -81,7 +81,7 @@ it.each<[KubernetesOptions, RegExp]>([
   [{ namespace: "--kubeconfig=evil" }, /namespace.*small letters/],
   [{ namespace: "a/b" }, /namespace.*small letters/],
   [{ namespace: "" }, /namespace.*small letters/],
-  [{ nameSpace: "x" } as KubernetesOptions, /nameSpace.*unknown.*namespace/],
+  [{ nameSpace: "x" } as KubernetesOptions, /nameSpace.*no such option.*Did you mean namespace/],
 ])("refuses %j at once", (options, says) => {
   expect(() => kubernetes(options)).toThrow(InvalidOptionsError);
   expect(() => kubernetes(options)).toThrow(says);

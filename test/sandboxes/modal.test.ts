@@ -20,7 +20,7 @@ const unavailability = async (attempt: Promise<unknown> | undefined): Promise<Sa
 };
 
 describe("modal() refuses", () => {
-  const wrong: [string, unknown][] = [
+  const wrong: [string, unknown, string?][] = [
     ["app", "two words"],
     ["app", ""],
     ["image", ""],
@@ -33,13 +33,13 @@ describe("modal() refuses", () => {
     ["memory", "1m"],
     ["network", "host"],
     ["network", {}],
-    ["network", { domains: "example.com" }],
-    ["network", { ports: ["80"] }],
+    ["network", { domains: "example.com" }, "network.domains"],
+    ["network", { ports: ["80"] }, "network.ports"],
     ["timeout", 5],
   ];
-  it.each(wrong)("%s: %j", (option, value) => {
+  it.each(wrong)("%s: %j", (option, value, named = option) => {
     expect(() => modal({ [option]: value })).toThrow(
-      expect.objectContaining({ name: InvalidOptionsError.name, option }),
+      expect.objectContaining({ name: InvalidOptionsError.name, option: named }),
     );
   });
 });

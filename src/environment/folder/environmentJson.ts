@@ -1,4 +1,4 @@
-import { timeLimit } from "../check.ts";
+import { milliseconds } from "../../options/checks.ts";
 import { concurrency, definitionProblem, fileList, membersProblem } from "../checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition.ts";
 import { isObject } from "../isObject.ts";
@@ -38,8 +38,8 @@ const SERVER = {
       : "must be a port, a whole number from 1 to 65535",
   health: (value: unknown) =>
     typeof value === "string" && /^\/[!-~]*$/.test(value) ? undefined : "must be a path, e.g. /health",
-  startTimeoutMs: timeLimit,
-  timeoutMs: timeLimit,
+  startTimeoutMs: milliseconds,
+  timeoutMs: milliseconds,
   files: fileList,
 };
 
@@ -48,7 +48,7 @@ const SUITES = {
     isObject(value)
       ? undefined
       : 'must be an object: suites by their paths, e.g. { "unit": { "runner": "pytest" } }',
-  timeoutMs: timeLimit,
+  timeoutMs: milliseconds,
   concurrency,
   files: fileList,
 };

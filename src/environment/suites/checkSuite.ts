@@ -1,19 +1,9 @@
 import { posix } from "node:path";
-import { type Check, timeLimit } from "../check.ts";
+import { type Check, milliseconds, oneOf, problemOf, unknownMember } from "../../options/checks.ts";
 import { SCRATCH_PREFIX, SUITE_FORMATS, SUITE_RUNNERS } from "./definition.ts";
 
 const isText = (value: unknown): value is string =>
   typeof value === "string" && value.trim() !== "" && !value.includes("\0");
-
-const oneOf =
-  (known: readonly string[]): Check =>
-  (value) =>
-    known.includes(value as string)
-      ? undefined
-      : `must be ${known
-          .map((each) => `"${each}"`)
-          .join(", ")
-          .replace(/, ([^,]*)$/, " or $1")}`;
 
 const staysInside = (path: string): boolean =>
   !posix.isAbsolute(path) && !/^\.\.(\/|$)/.test(posix.normalize(path));
@@ -38,7 +28,7 @@ const args: Check = (value) =>
 
 const line: Check = (value) => (isText(value) ? undefined : "must be a line for sh");
 
-const PLACE = { cwd: directory, timeoutMs: timeLimit };
+const PLACE = { cwd: directory, timeoutMs: milliseconds };
 const OF_RUNNER: Record<string, Check> = { runner: oneOf(SUITE_RUNNERS), args, ...PLACE };
 const OF_COMMAND: Record<string, Check> = {
   command: line,
@@ -58,15 +48,16 @@ export const checkSuite = (value: unknown): string | undefined => {
     return `A suite has a \`runner\` (${SUITE_RUNNERS.join(", ")}) or a \`command\`, and not both.`;
   }
   const checks = isRunner ? OF_RUNNER : OF_COMMAND;
-  for (const [key, member] of Object.entries(given)) {
-    if (!Object.hasOwn(checks, key)) {
-      return `A suite with a \`${isRunner ? "runner" : "command"}\` has no \`${key}\`. Known are: ${Object.keys(checks).join(", ")}.`;
-    }
-    const problem = member === undefined ? undefined : checks[key]?.(member);
-    if (problem !== undefined) return `\`${key}\` of a suite ${problem}.`;
+  const unknown = unknownMember(given, checks);
+  if (unknown !== undefined) {
+    return `A suite with a \`${isRunner ? "runner" : "command"}\` has no \`${unknown}\`; expected one of: ${Object.keys(checks).join(", ")}.`;
+  }
+  for (const [key, check] of Object.entries(checks)) {
+    const isMissing = given[key] === undefined && key !== "format";
+    const problem = isMissing ? undefined : problemOf(check, given[key]);
+    if (problem !== undefined) return `\`${key}\` of a suite: ${problem.replace(/\.$/, "")}.`;
   }
   if (isRunner) return undefined;
-  if (given["format"] === undefined) return `\`format\` of a suite ${oneOf(SUITE_FORMATS)(undefined)}.`;
   return given["format"] === "exit-code" && given["report"] !== undefined
     ? "A suite whose `format` is `exit-code` has no `report`: nothing would read it."
     : undefined;

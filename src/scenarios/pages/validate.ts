@@ -1,5 +1,5 @@
+import { nearest } from "../../options/nearest.ts";
 import type { JsonNode } from "./jsonText.ts";
-import { nearest } from "./nearest.ts";
 import type { LineProblem } from "./problem.ts";
 import { resolveSchema, type Schema } from "./schema.ts";
 

@@ -1,0 +1,31 @@
+import { type Check, isRecord, milliseconds, text } from "./checks.ts";
+import { isOptionsObject } from "./valueKind.ts";
+
+const isPublic = (value: unknown): boolean =>
+  isRecord(value) && typeof value["public"] === "string" && Object.keys(value).length === 1;
+
+const isEnvValue = (value: unknown): boolean => {
+  if (value === undefined || typeof value === "string" || typeof value === "function") return true;
+  if (!isRecord(value)) return false;
+  const { command, timeoutMs, ...others } = value;
+  if (command === undefined) return isPublic(value);
+  const isTime = timeoutMs === undefined || milliseconds(timeoutMs) === undefined;
+  return text(command) === undefined && isTime && Object.keys(others).length === 0;
+};
+
+/** Values may be secrets: only keys are named. */
+export const env: Check = (value) => {
+  if (!isOptionsObject(value)) return "must be an object";
+  const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
+  return (
+    wrong &&
+    `the value of ${wrong} must be a string, a function that returns one, { command: "…", timeoutMs?: … } or { public: "…" }`
+  );
+};
+
+/** Env vars of a single command: their values are known. */
+export const commandEnv: Check = (value) => {
+  if (!isOptionsObject(value)) return "must be an object";
+  const wrong = Object.keys(value).find((key) => typeof value[key] !== "string" && !isPublic(value[key]));
+  return wrong && `the value of ${wrong} must be a string, or { public: "…" }`;
+};
