@@ -26,6 +26,7 @@ import {
 } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
 import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
+import { refuseUnsafeMount } from "./mounts/unsafeMounts.ts";
 import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { bubblewrapDirectory } from "./sandboxDirectories.ts";
@@ -46,7 +47,7 @@ export interface BubblewrapOptions {
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
   readonly mounts?: readonly MountOption[];
-  /** Accept mounts of the home directory or of a container engine's socket. */
+  /** Accept mounts that show the home directory, a container engine's socket or the repository's own data. */
   readonly allowUnsafeMounts?: boolean;
   /** More host directories with tools, to be seen at the same path, e.g. `/opt/node`. */
   readonly readOnlyPaths?: readonly string[];
@@ -115,11 +116,17 @@ const preflight = async (signal: AbortSignal | undefined): Promise<void> => {
   }
 };
 
-/** The mounts that the options ask for. */
+/** The mounts that the options ask for. What `readOnlyPaths` shows is checked like a mount. */
 const userMounts = async (settings: BubblewrapOptions, repositoryPath: string): Promise<SandboxMount[]> => {
   const { mounts = [], readOnlyPaths = [], allowUnsafeMounts = false } = settings;
   for (const path of readOnlyPaths) {
     if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
+    if (allowUnsafeMounts) continue;
+    await refuseUnsafeMount(
+      "readOnlyPaths",
+      { hostPath: await realpath(path), readOnly: true },
+      repositoryPath,
+    );
   }
   return resolveMounts(mounts, { repositoryPath, allowUnsafeMounts });
 };

@@ -50,7 +50,7 @@ export interface AnyContainerOptions {
 export interface ContainerOptions extends AnyContainerOptions {
   readonly host?: undefined;
   readonly mounts?: readonly MountOption[];
-  /** Accept mounts of the home directory or of a container engine's socket. */
+  /** Accept mounts that show the home directory, a container engine's socket or the repository's own data. */
   readonly allowUnsafeMounts?: boolean;
   /** SELinux label of all bind mounts: shared (`z`), private (`Z`) or none. */
   readonly selinuxLabel?: "z" | "Z" | false;

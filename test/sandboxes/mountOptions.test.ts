@@ -1,7 +1,8 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { InvalidOptionsError } from "../../src/errors.ts";
 import { type MountOption, resolveMounts } from "../../src/sandboxes/mountOptions.ts";
 
@@ -63,4 +64,91 @@ test("the home directory, what contains it, and the engine's socket are refused 
 test("a sibling whose name begins like the home directory's is no home directory", async () => {
   await mkdir(`${home}-other`);
   await expect(resolved({ hostPath: `${home}-other`, sandboxPath: "/x" })).resolves.toHaveLength(1);
+});
+
+/** With real git: what it makes is what has to be recognised. */
+const git = (...args: string[]) => execFileSync("git", args, { stdio: "pipe" });
+
+describe("the repository's own data", () => {
+  let worktree: string;
+
+  beforeEach(async () => {
+    git("init", "--quiet", repositoryPath);
+    git(
+      ...["-C", repositoryPath, "-c", "user.name=n", "-c", "user.email=e"],
+      ...["commit", "--quiet", "--allow-empty", "--message", "x"],
+    );
+    worktree = join(directory, "linked");
+    git("-C", repositoryPath, "worktree", "add", "--quiet", worktree);
+    await mkdir(join(repositoryPath, ".sanddune", "worktrees", "a"), { recursive: true });
+    await writeFile(join(repositoryPath, ".sanddune", ".env"), "TOKEN=secret\n");
+    await symlink(join(repositoryPath, ".git"), join(repositoryPath, "cache", "link"));
+    await symlink(".sanddune", join(repositoryPath, "settings"));
+  });
+
+  const OF_THE_CHECKOUT = [".", "./", "cache/..", "../repo", "~/repo"];
+  const OF_GIT = [".git", ".git/hooks", ".git/config", "cache/../.git", "cache/link", "cache/link/objects"];
+  const OF_SANDDUNE = [".sanddune", ".sanddune/.env", ".sanddune/worktrees/a", "settings", "settings/.env"];
+
+  test.each([...OF_THE_CHECKOUT, ...OF_GIT, ...OF_SANDDUNE])(
+    "%s is refused unless asked for by name, read-only or not",
+    async (hostPath) => {
+      for (const readOnly of [true, false]) {
+        const mount = { hostPath, sandboxPath: "/x", readOnly };
+        await expect(resolved(mount)).rejects.toMatchObject({
+          name: "InvalidOptionsError",
+          option: "mounts",
+          message: expect.stringContaining("`allowUnsafeMounts: true`"),
+        });
+        await expect(resolved(mount, true)).resolves.toHaveLength(1);
+      }
+    },
+  );
+
+  test("in a linked worktree, so is what it shares with the others", async () => {
+    const inWorktree = (hostPath: string) =>
+      resolveMounts([{ hostPath, sandboxPath: "/x", readOnly: true }], {
+        repositoryPath: worktree,
+        allowUnsafeMounts: false,
+      });
+    const ownGitDirectory = join(repositoryPath, ".git", "worktrees", "linked");
+    for (const hostPath of [
+      ".",
+      ".git",
+      ownGitDirectory,
+      repositoryPath,
+      join(repositoryPath, ".sanddune"),
+    ]) {
+      await expect(inWorktree(hostPath), hostPath).rejects.toThrow(/allowUnsafeMounts/);
+    }
+    await expect(inWorktree(join(repositoryPath, "cache"))).resolves.toHaveLength(1);
+  });
+
+  test("another checkout, a nested repository and a bare one may be read, and not be written", async () => {
+    const bare = join(directory, "bare");
+    git("init", "--quiet", "--bare", bare);
+    const nested = join(repositoryPath, "cache", "nested");
+    git("init", "--quiet", nested);
+    for (const hostPath of [worktree, nested, bare]) {
+      await expect(resolved({ hostPath, sandboxPath: "/x" }), hostPath).rejects.toThrow(/allowUnsafeMounts/);
+      await expect(resolved({ hostPath, sandboxPath: "/x", readOnly: true })).resolves.toHaveLength(1);
+    }
+    await expect(
+      resolved({ hostPath: join(nested, ".git"), sandboxPath: "/x", readOnly: true }),
+    ).rejects.toThrow(/data of a repository/);
+  });
+
+  test("a directory of the checkout is not, and neither is one that is in no repository", async () => {
+    for (const hostPath of ["cache", "~/repo/cache"]) {
+      await expect(resolved({ hostPath, sandboxPath: "/x" })).resolves.toHaveLength(1);
+    }
+    const alone = join(directory, "alone");
+    await mkdir(alone);
+    await expect(
+      resolveMounts([{ hostPath: ".", sandboxPath: "/x" }], {
+        repositoryPath: alone,
+        allowUnsafeMounts: false,
+      }),
+    ).resolves.toHaveLength(1);
+  });
 });

@@ -1,0 +1,105 @@
+import { lstat, realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join, sep } from "node:path";
+import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
+import { InvalidOptionsError } from "../../errors.ts";
+import type { SandboxMount } from "../contract.ts";
+import { repositoryData } from "./repositoryData.ts";
+import { contains } from "./sameFile.ts";
+
+/** Sockets that hand the host to whoever can write to them. */
+export const ENGINE_SOCKETS: readonly string[] = [
+  "/var/run/docker.sock",
+  "/run/docker.sock",
+  "/run/podman/podman.sock",
+  "/run/containerd/containerd.sock",
+  "/run/crio/crio.sock",
+];
+
+const userSockets = (): string[] => {
+  const uid = process.getuid?.() ?? 0;
+  const runtimeDirectory = process.env["XDG_RUNTIME_DIR"] ?? `/run/user/${uid}`;
+  const named = [process.env["DOCKER_HOST"], process.env["CONTAINER_HOST"]]
+    .filter((address) => address?.startsWith("unix://"))
+    .map((address) => (address as string).slice("unix://".length));
+  return [join(runtimeDirectory, "docker.sock"), join(runtimeDirectory, "podman/podman.sock"), ...named];
+};
+
+const realpathIfAny = (path: string): Promise<string> => realpath(path).catch(() => path);
+
+/** As text, too: a socket that the engine has not made yet has no identity. */
+const shows = async (hostPath: string, inner: string): Promise<boolean> => {
+  const real = await realpathIfAny(inner);
+  const prefix = hostPath.endsWith(sep) ? hostPath : hostPath + sep;
+  return real === hostPath || real.startsWith(prefix) || contains(hostPath, real);
+};
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** What git takes for a git directory, whatever its name is. */
+const isGitDirectory = async (path: string): Promise<boolean> =>
+  (await Promise.all(["HEAD", "objects", "refs"].map((name) => exists(join(path, name))))).every(Boolean);
+
+type Mount = Pick<SandboxMount, "hostPath" | "readOnly">;
+
+const homeProblem = async ({ hostPath }: Mount): Promise<string | undefined> =>
+  (await shows(hostPath, homedir()))
+    ? `${hostPath} would hand the whole home directory, with its keys and credentials, to the sandbox. Mount the part that is needed`
+    : undefined;
+
+const socketProblem = async ({ hostPath }: Mount): Promise<string | undefined> => {
+  for (const socket of [...ENGINE_SOCKETS, ...userSockets()]) {
+    if (await shows(hostPath, socket)) {
+      return `${hostPath} would hand the container engine's socket ${await realpathIfAny(socket)}, and with it the host, to the sandbox`;
+    }
+  }
+  return undefined;
+};
+
+/** Read-only mounts, too: git's configuration and the env file hold credentials that no agent was given. */
+const repositoryProblem = async (
+  { hostPath }: Mount,
+  repositoryPath: string,
+): Promise<string | undefined> => {
+  for (const { path, what, isPrivate } of await repositoryData(repositoryPath)) {
+    if ((await contains(hostPath, path)) || (isPrivate && (await contains(path, hostPath)))) {
+      return `${hostPath} would hand ${what} (${path}) to the sandbox. Mount the part that is needed: the worktree is in the sandbox anyway`;
+    }
+  }
+  return undefined;
+};
+
+/** Names of directories that hold the data of some repository. */
+const DATA_DIRECTORIES: readonly string[] = [".git", CONFIG_DIRECTORY_NAME];
+
+/** What an agent writes into a git directory, git runs on the host: hooks, filters, a program that watches files. */
+const otherRepositoryProblem = async ({ hostPath, readOnly }: Mount): Promise<string | undefined> => {
+  const inData = hostPath.split(sep).find((part) => DATA_DIRECTORIES.includes(part.toLowerCase()));
+  if (inData !== undefined) return `${hostPath} belongs to the data of a repository, ${inData}`;
+  if (readOnly) return undefined;
+  return (await exists(join(hostPath, ".git"))) || (await isGitDirectory(hostPath))
+    ? `${hostPath} is a git repository, whose hooks and configuration the agent could write. Mount it read-only`
+    : undefined;
+};
+
+/** Refuses a mount that would give the host away. `hostPath` has to be a real path. */
+export const refuseUnsafeMount = async (
+  option: string,
+  mount: Mount,
+  repositoryPath: string,
+): Promise<void> => {
+  const problem =
+    (await homeProblem(mount)) ??
+    (await socketProblem(mount)) ??
+    (await repositoryProblem(mount, repositoryPath)) ??
+    (await otherRepositoryProblem(mount));
+  if (problem === undefined) return;
+  throw new InvalidOptionsError(
+    option,
+    `${problem}. To mount it nevertheless, set \`allowUnsafeMounts: true\`.`,
+  );
+};
