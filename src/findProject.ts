@@ -8,20 +8,28 @@ export interface Project {
   readonly configDirectory: string;
   readonly configPath: string;
   readonly config: ProjectConfig;
+  /** What the checkout holds that is not committed. Git is asked once. */
+  uncommittedPaths(): Promise<readonly string[]>;
 }
 
 /** Finds the repository of `cwd`, and reads its `.sanddune/config.json`. */
 export const findProject = async (cwd = "."): Promise<Project> => {
   // Only now: a command line that asks for help, or for a completion, does not wait for Effect to be loaded.
-  const [{ openRepository }, { runAtBoundary }] = await Promise.all([
+  const [{ openRepository }, { listUncommitted }, { runAtBoundary }] = await Promise.all([
     import("./git/repository.ts"),
+    import("./git/worktrees/uncommittedPaths.ts"),
     import("./process/boundary.ts"),
   ]);
   const { topLevel, configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
+  let uncommitted: Promise<readonly string[]> | undefined;
   return {
     topLevel,
     configDirectory,
     configPath: projectConfigPath(configDirectory),
     config: readProjectConfig(configDirectory),
+    uncommittedPaths: () => {
+      uncommitted ??= runAtBoundary(listUncommitted(topLevel));
+      return uncommitted;
+    },
   };
 };

@@ -67,6 +67,11 @@ export interface SandboxRunResult<Value = unknown> {
    * to the environment, and directories that git takes for repositories.
    */
   readonly protectedPaths: string[];
+  /**
+   * Files of your checkout that were changed or untracked when the run began, and that its commits contain. Set with the
+   * `head` strategy only, if there are any.
+   */
+  readonly committedUserPaths?: string[];
   /** What went differently than a caller would expect, in sentences. */
   readonly warnings: string[];
 }
@@ -92,7 +97,13 @@ export interface RunResult<Value = unknown> extends SandboxRunResult<Value> {
 export interface InteractiveResult
   extends Pick<
     RunResult,
-    "runId" | "commits" | "branch" | "preservedWorktreePath" | "protectedPaths" | "warnings"
+    | "runId"
+    | "commits"
+    | "branch"
+    | "preservedWorktreePath"
+    | "protectedPaths"
+    | "committedUserPaths"
+    | "warnings"
   > {
   /** Of the agent's program; 128 + n when signal n ended it. */
   readonly exitCode: number;

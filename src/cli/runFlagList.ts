@@ -36,7 +36,7 @@ export const addRunFlags = (command: Command): Command =>
       "show a host file or directory in the sandbox; host:path:ro for reading alone (repeatable)",
       collectMounts,
     )
-    .option("--allow-unsafe-mounts", "let --mount show your home or the container engine's socket")
+    .option("--allow-unsafe-mounts", "let --mount show your home, an engine's socket, the checkout or .git")
     .option("--env <name>", "let this variable of yours into the sandbox (repeatable)", collect)
     .option("--memory <size>", "memory of the container, swap included, e.g. 4g")
     .option("--cpus <n>", "processors of the container, e.g. 1.5", numberAboveZero)
@@ -75,7 +75,10 @@ export const addRunFlags = (command: Command): Command =>
         "commit to a temporary branch, then merge it into the current one",
       ).conflicts("head"),
     )
-    .option("--head", "work in the current checkout, on the current branch (default)")
+    .option(
+      "--head",
+      "work in the current checkout, on the current branch (default, if nothing there is uncommitted)",
+    )
     .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
     .option("--copy-timeout <s>", "how long that may take (default: 60 s)", seconds)
     .option("--hooks <file>", "JSON, as the option hooks of run(): commands that prepare the work")

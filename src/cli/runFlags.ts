@@ -6,21 +6,18 @@ import type { RunOptions } from "../runOptions.ts";
 import { type AgentFlags, createAgent } from "./agentFlags.ts";
 import { createSandboxProvider, type SandboxFlags } from "./chosenSandbox.ts";
 import { readPrompt } from "./readPrompt.ts";
+import { chosenStrategy, type StrategyFlags } from "./run/chosenStrategy.ts";
 import { choicesOf } from "./runDefaults.ts";
 import { readRunFiles } from "./runFiles.ts";
 import { UsageError } from "./usageError.ts";
 
 /** The flags of `sanddune run`, as the parser hands them over. */
-export interface RunFlags extends SandboxFlags, AgentFlags {
+export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
   readonly cwd?: string;
   readonly agent?: string;
   readonly model?: string;
   readonly agentCommand?: string;
   readonly sandbox?: string;
-  readonly branch?: string;
-  readonly from?: string;
-  readonly mergeToHead?: boolean;
-  readonly head?: boolean;
   readonly prompt?: string;
   readonly promptFile?: string;
   readonly promptArg?: readonly string[];
@@ -54,16 +51,6 @@ export interface RunFlags extends SandboxFlags, AgentFlags {
   readonly concurrency?: number;
   readonly retries?: number;
 }
-
-/** `undefined` leaves the choice to `run()`. */
-const branchStrategyOf = (flags: RunFlags): RunOptions["branchStrategy"] => {
-  if (flags.from !== undefined && flags.branch === undefined) {
-    throw new UsageError("--from says where a new branch starts, so it needs --branch NAME");
-  }
-  if (flags.branch !== undefined) return { type: "branch", branch: flags.branch, from: flags.from };
-  if (flags.mergeToHead) return { type: "merge-to-head" };
-  return flags.head ? { type: "head" } : undefined;
-};
 
 /** A value on the command line can be read by everybody on this machine, and stays in the shell's history. */
 const envOf = (names: readonly string[]): EnvVars => {
@@ -106,11 +93,13 @@ const inMs = (seconds: number | undefined): number | undefined =>
 /** What `run()` is to be called with, but for the prompt. */
 export const settingsOf = async (flags: RunFlags, project: Project) => {
   const choices = choicesOf(flags, project);
+  const agent = createAgent(choices, flags);
+  const sandbox = await createSandboxProvider(choices, flags);
   return {
-    agent: createAgent(choices, flags),
-    sandbox: await createSandboxProvider(choices, flags),
+    agent,
+    sandbox,
     cwd: flags.cwd,
-    branchStrategy: branchStrategyOf(flags),
+    branchStrategy: await chosenStrategy(flags, sandbox, project),
     environment: environmentOf(flags),
     until: flags.until,
     trajectory: trajectoryOf(flags),

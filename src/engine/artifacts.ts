@@ -1,4 +1,5 @@
 import { shellQuote } from "../process/shellQuote.ts";
+import { someOf } from "../process/someOf.ts";
 import { withTimeLimit } from "../process/timeLimit.ts";
 import type { Artifact } from "../results.ts";
 import type { ExecOptions, SandboxHandle } from "../sandboxes/contract.ts";
@@ -87,10 +88,6 @@ export interface TakenArtifacts {
   readonly artifacts: readonly Artifact[];
   readonly problems: readonly string[];
 }
-
-/** A few of many. */
-const someOf = (names: readonly string[]): string =>
-  names.length <= 5 ? names.join(", ") : `${names.slice(0, 5).join(", ")} and ${names.length - 5} more`;
 
 /**
  * Copies files of the worktree that globs stand for out of the sandbox, into a directory of the host's. Regular files only, and

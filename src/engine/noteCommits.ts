@@ -1,15 +1,17 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { inspectChanges, listOwnCommits } from "../git/ownCommits.ts";
+import { noteUserChanges } from "./checkout/userChanges.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import type { Session } from "./session.ts";
 
 /** Notes which commits on the source branch are the session's own, and what of them deserves attention. */
 export const noteCommits = Effect.fnUntraced(function* (
-  { plan, progress }: Session,
+  session: Session,
   checkout: CheckoutSession,
   base: string,
 ): Effect.fn.Return<void, SandduneError> {
+  const { plan, progress } = session;
   const cwd = checkout.repository.topLevel;
   const knownCommits = [...new Set([base, ...plan.host.refs.map(({ sha }) => sha)])];
   const [commits, changes] = yield* Effect.all(
@@ -21,5 +23,6 @@ export const noteCommits = Effect.fnUntraced(function* (
   );
   progress.commits = commits;
   for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
+  yield* noteUserChanges(session, commits);
   checkout.newSubmodules = [...new Set([...checkout.newSubmodules, ...changes.newSubmodules])];
 });

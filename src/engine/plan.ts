@@ -25,6 +25,8 @@ export interface SessionPlan {
   readonly repository: Repository;
   readonly host: HostState;
   readonly branches: BranchPlan;
+  /** What the user has not committed in the checkout, if the agent works there. */
+  readonly userChanges: readonly string[];
   readonly env: ResolvedEnv;
   readonly logging: LoggingOption;
   /** The names of the agent provider and of the sandbox provider, if the session has any. */

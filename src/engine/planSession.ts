@@ -18,6 +18,7 @@ import { readPrompt } from "../prompt/readPrompt.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { CheckoutOptions, SessionOptions } from "../runOptions.ts";
 import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/contract.ts";
+import { findUserChanges, NO_USER_CHANGES } from "./checkout/userChanges.ts";
 import { TOKEN_NAME } from "./environment/plan.ts";
 import type { SandboxPlan, SessionPlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
@@ -146,6 +147,10 @@ export const planSession = Effect.fnUntraced(function* (
   if (surroundings === undefined && branches.strategy === "head" && !isUsersOwn) {
     yield* checked(() => checkNothingUnfinished(repository));
   }
+  const userChanges =
+    surroundings === undefined && branches.strategy === "head"
+      ? yield* findUserChanges(repository)
+      : NO_USER_CHANGES;
   const source =
     surroundings !== undefined || branches.strategy === "head"
       ? undefined
@@ -185,12 +190,18 @@ export const planSession = Effect.fnUntraced(function* (
     repository,
     host,
     branches,
+    userChanges: userChanges.paths,
     env: { ...values, secrets: surroundings === undefined ? secrets : allSecrets(secrets, surroundings) },
     logging: request.logging,
     agentName: agent?.name,
     sandboxName: sandbox?.provider.name ?? surroundings?.sandboxName,
     within: surroundings?.runId,
-    warnings: [...warnings, ...(envPlan?.warnings ?? []), ...(request.warnings ?? [])],
+    warnings: [
+      ...userChanges.warnings,
+      ...warnings,
+      ...(envPlan?.warnings ?? []),
+      ...(request.warnings ?? []),
+    ],
     signal: options.signal,
   };
   return { session, source, prompt };

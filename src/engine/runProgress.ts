@@ -16,6 +16,8 @@ export class RunProgress {
   #usage: IterationUsage | undefined;
   readonly #warnings: string[] = [];
   readonly protectedPaths = new Set<string>();
+  /** Files that the user had not committed, and the run's commits contain. */
+  readonly committedUserPaths = new Set<string>();
   commits: string[] = [];
   completionSignal: string | undefined;
   /** Of the agent's program, in a session at the terminal. */
@@ -82,6 +84,9 @@ export class RunProgress {
       ...(this.logFilePath !== undefined && { logFilePath: this.logFilePath }),
       warnings: this.#warnings,
       protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
+      ...(this.committedUserPaths.size > 0 && {
+        committedUserPaths: [...this.committedUserPaths].map((path) => this.redactor.text(path)),
+      }),
       ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
       ...(this.trajectoryPath !== undefined && { trajectoryPath: this.trajectoryPath }),
       ...(this.artifacts !== undefined && { artifacts: this.artifacts }),

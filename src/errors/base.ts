@@ -29,6 +29,8 @@ export abstract class SandduneError extends Error {
   declare warnings?: string[];
   /** As in `RunResult.protectedPaths`. */
   declare protectedPaths?: string[];
+  /** As in `RunResult.committedUserPaths`. */
+  declare committedUserPaths?: string[];
   /** The iterations that were finished before the failure. */
   declare iterations?: IterationResult[];
   /** The iteration that came to no good end: its session can be resumed, too. */

@@ -30,6 +30,7 @@ const reachedBy = (error: unknown) => {
     logFilePath,
     preservedWorktreePath,
     protectedPaths,
+    committedUserPaths,
     warnings,
     usage,
   } = error;
@@ -41,6 +42,7 @@ const reachedBy = (error: unknown) => {
     ...(logFilePath !== undefined && { logFilePath }),
     ...(preservedWorktreePath !== undefined && { preservedWorktreePath }),
     ...(protectedPaths && { protectedPaths }),
+    ...(committedUserPaths && { committedUserPaths }),
     ...(warnings && { warnings }),
     ...(usage && { usage }),
   };

@@ -28,10 +28,21 @@ const hasChanges = (worktreePath: string): Effect.Effect<boolean, SandduneError>
     cwd: worktreePath,
   }).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
-/** Git reads these files, and would wait for ever for a pipe in the place of one. */
-const hasPipes = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
+/** Git reads these files, and would wait for ever for a pipe in the place of one. `except` is not searched. */
+export const hasPipes = (worktreePath: string, except?: string): Effect.Effect<boolean, SandduneError> =>
   interruptible(
-    (signal) => runProcess({ program: "find", args: [".", ...PIPES, "-print"], cwd: worktreePath, signal }),
+    (signal) =>
+      runProcess({
+        program: "find",
+        args: [
+          ".",
+          ...(except === undefined ? [] : ["-path", `./${except}`, "-prune", "-o"]),
+          ...PIPES,
+          "-print",
+        ],
+        cwd: worktreePath,
+        signal,
+      }),
     (reason) => reason as SandduneError,
   ).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
