@@ -18,11 +18,12 @@ export const prepareCheckout = Effect.fnUntraced(function* (
     labelled("worktree", plan.source !== undefined, "Making the worktree"),
     openCheckout(session, plan),
   );
-  yield* timed(
+  const kept = yield* timed(
     session,
     labelled("copy to worktree", plan.copyToWorktree.length > 0, `Copying ${plan.copyToWorktree.join(", ")}`),
-    copyToWorktree(session.plan.repository, checkout.path, plan.copyToWorktree, plan.copyToWorktreeMs),
+    copyToWorktree(session.plan.repository, checkout, plan.copyToWorktree, plan.copyToWorktreeMs),
   );
+  session.progress.warn(...kept);
   yield* runWorktreeHooks(session, checkout, plan);
   return checkout;
 });

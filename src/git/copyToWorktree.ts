@@ -1,17 +1,18 @@
 import { lstatSync, mkdirSync, realpathSync } from "node:fs";
-import { dirname, isAbsolute, join, normalize, sep } from "node:path";
+import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
 import * as Effect from "effect/Effect";
-import { CopyToWorktreeError, ProcessTimeoutError, type SandduneError, StepTimeoutError } from "../errors.ts";
+import { CopyToWorktreeError, ProcessTimeoutError, SandduneError, StepTimeoutError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { isInside } from "../process/isInside.ts";
-import { runProcess } from "../process/runProcess.ts";
+import { removeDirectory } from "../process/removeDirectory.ts";
+import { shellQuote } from "../process/shellQuote.ts";
+import { somePaths } from "../process/someOf.ts";
+import { git } from "./git.ts";
 import type { Repository } from "./repository.ts";
-
-interface CopyStep {
-  readonly item: string;
-  readonly source: string;
-  readonly destination: string;
-}
+import { type CopyLimits, copyWhole } from "./worktrees/copyFiles.ts";
+import { changedSinceCopy, stampCopy } from "./worktrees/copyStamps.ts";
+import { type CopyStep, fillIn } from "./worktrees/fillIn.ts";
+import type { Worktree } from "./worktrees.ts";
 
 const STEP = "copyToWorktree";
 
@@ -54,7 +55,7 @@ export const checkCopyItems = (repository: Repository, items: readonly string[])
 
 /** A branch may hold symbolic links where a directory is expected: copying through them would write elsewhere. */
 const prepareDestination = (worktreePath: string, { item, destination }: CopyStep): void => {
-  for (let path = destination; path !== worktreePath; path = dirname(path)) {
+  for (let path = dirname(destination); path !== worktreePath; path = dirname(path)) {
     if (isSymbolicLink(path)) {
       throw new CopyToWorktreeError(item, `${path} is a symbolic link in the worktree`);
     }
@@ -62,44 +63,108 @@ const prepareDestination = (worktreePath: string, { item, destination }: CopySte
   mkdirSync(dirname(destination), { recursive: true });
 };
 
+/** The worktree that items are copied into. */
+type Place = Pick<Worktree, "path" | "gitDirectory">;
+
+/** Which files and directories below the destinations git tracks, or did before they were deleted. */
+const findTracked = Effect.fnUntraced(function* (
+  { path: cwd }: Place,
+  paths: readonly string[],
+): Effect.fn.Return<(path: string) => boolean, SandduneError> {
+  if (paths.length === 0) return () => false;
+  const { stdout } = yield* git(["--literal-pathspecs", "ls-files", "-z", "--", ...paths], { cwd });
+  const tracked = new Set<string>();
+  for (const file of stdout.split("\0").filter((name) => name !== "")) {
+    for (let path = join(cwd, file); path !== cwd; path = dirname(path)) tracked.add(path);
+  }
+  return (path) => tracked.has(path);
+});
+
 /**
- * Copies share their blocks with the original where the file system can do that. What is in the way is removed first:
- * a symbolic link of the agent's must not be written through.
+ * Copies one item, and resolves with what was not copied, as a sentence. Nothing that is in the worktree already is
+ * replaced: it may be an agent's unfinished work, or a file of the branch. The exception is an item that an earlier run
+ * has copied and that has not changed since.
  */
-const copyArguments = (source: string, destination: string): string[] =>
-  process.platform === "darwin"
-    ? ["-Rpc", source, destination]
-    : ["-a", "--reflink=auto", "--remove-destination", "--no-target-directory", "--", source, destination];
+const copyItem = async (
+  place: Place,
+  step: CopyStep,
+  isTracked: (path: string) => boolean,
+  limits: CopyLimits,
+): Promise<string | undefined> => {
+  const { item, source, destination } = step;
+  const named = (paths: readonly string[]) => somePaths(paths.map((path) => relative(place.path, path)));
+  const temporaryDirectory = join(place.gitDirectory, "sanddune-copying");
+  const copyAnew = async () => {
+    await removeDirectory(temporaryDirectory);
+    mkdirSync(temporaryDirectory, { mode: 0o700 });
+    await copyWhole(item, source, destination, temporaryDirectory, limits);
+    await removeDirectory(temporaryDirectory);
+    await stampCopy(place.gitDirectory, destination, limits.signal);
+  };
+  const changesIn = (path: string) => changedSinceCopy(place.gitDirectory, destination, path, limits);
 
-const copy = (step: CopyStep, timeoutMs: number): Effect.Effect<void, SandduneError> =>
-  interruptible(
-    (signal) =>
-      runProcess({ program: "cp", args: copyArguments(step.source, step.destination), timeoutMs, signal }),
-    (reason) =>
-      reason instanceof ProcessTimeoutError
-        ? new StepTimeoutError(`${STEP} ${JSON.stringify(step.item)}`, timeoutMs, "timeouts.copyToWorktreeMs")
-        : (reason as SandduneError),
-  ).pipe(
-    Effect.flatMap(({ exitCode, stderr }) =>
-      exitCode === 0 ? Effect.void : Effect.fail(new CopyToWorktreeError(step.item, stderr.trim())),
-    ),
-  );
+  const isOfBranch = isTracked(destination);
+  if (!isOfBranch && lstatSync(destination, { throwIfNoEntry: false }) === undefined) {
+    await copyAnew();
+    return undefined;
+  }
+  const changes = isOfBranch ? undefined : await changesIn(destination);
+  if (changes === undefined) {
+    const differing = await fillIn(step, isTracked, limits);
+    return differing.length === 0
+      ? undefined
+      : `copyToWorktree ${JSON.stringify(item)}: these files in the worktree differ from yours, or were deleted there, and stay so: ${named(differing)}.`;
+  }
+  if ((await changesIn(source))?.length === 0) return undefined;
+  if (changes.length > 0) {
+    return `copyToWorktree ${JSON.stringify(item)}: the copy in the worktree was kept, because it has changed since an earlier run made it: ${named(changes)}. For a new copy, remove it first: rm -r ${shellQuote(destination)}`;
+  }
+  await removeDirectory(destination);
+  await copyAnew();
+  return undefined;
+};
 
-/** Copies files that git does not track (dependencies, local settings) from the host's checkout into the worktree. */
+const toCopyError =
+  ({ item }: CopyStep, timeoutMs: number) =>
+  (reason: unknown): SandduneError => {
+    if (reason instanceof ProcessTimeoutError) {
+      return new StepTimeoutError(`${STEP} ${JSON.stringify(item)}`, timeoutMs, "timeouts.copyToWorktreeMs");
+    }
+    if (reason instanceof SandduneError) return reason;
+    return new CopyToWorktreeError(item, reason instanceof Error ? reason.message : String(reason), {
+      cause: reason,
+    });
+  };
+
+/**
+ * Copies files that git does not track (dependencies, local settings) from the host's checkout into the worktree.
+ * Resolves with what was not copied, in sentences.
+ */
 export const copyToWorktree = Effect.fnUntraced(function* (
   repository: Repository,
-  worktreePath: string,
+  place: Place,
   items: readonly string[],
   timeoutMs: number,
-): Effect.fn.Return<void, SandduneError> {
-  const startedAt = performance.now();
-  for (const item of items) {
-    const place = join(repository.prefix, item);
-    const step = { item, source: join(repository.topLevel, place), destination: join(worktreePath, place) };
-    yield* Effect.try({
-      try: () => prepareDestination(worktreePath, step),
-      catch: (error) => error as SandduneError,
-    });
-    yield* copy(step, Math.max(1, timeoutMs - (performance.now() - startedAt)));
+): Effect.fn.Return<readonly string[], SandduneError> {
+  const deadline = performance.now() + timeoutMs;
+  const kept: string[] = [];
+  const steps = items.map((item): CopyStep => {
+    const path = join(repository.prefix, item).replace(/\/$/, "");
+    return { item, source: join(repository.topLevel, path), destination: join(place.path, path) };
+  });
+  const isTracked = yield* findTracked(
+    place,
+    steps.map(({ destination }) => relative(place.path, destination)),
+  );
+  for (const step of steps) {
+    const sentence = yield* interruptible(
+      async (signal) => {
+        prepareDestination(place.path, step);
+        return copyItem(place, step, isTracked, { signal, deadline });
+      },
+      toCopyError(step, timeoutMs),
+    );
+    if (sentence !== undefined) kept.push(sentence);
   }
+  return kept;
 });

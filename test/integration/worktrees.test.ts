@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type RunOptions, run, type ScriptedStep, scripted } from "../../src/index.ts";
+import { createWorktree, type RunOptions, run, type ScriptedStep, scripted } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
@@ -40,6 +40,29 @@ describe("a worktree", () => {
 });
 
 describe("copyToWorktree", () => {
+  it("leaves the agent's unfinished work alone when a run is tried again, and says so", async () => {
+    const cwd = temporaryRepository();
+    writeFileSync(join(cwd, ".git/info/exclude"), "settings.json\n");
+    writeFileSync(join(cwd, "settings.json"), "host\n");
+    const options = { ...onBranch, copyToWorktree: ["settings.json"] };
+    const first = await createWorktree({ cwd, ...options });
+    // As an agent in a bind-mount sandbox leaves it when it fails.
+    writeFileSync(join(first.worktreePath, "settings.json"), "agent\n");
+    writeFileSync(join(first.worktreePath, "half.txt"), "half\n");
+    await first.close();
+
+    writeFileSync(join(cwd, "settings.json"), "host, later\n");
+    const second = await play(
+      cwd,
+      [{ shell: "cat settings.json half.txt > seen.txt" }, { commit: "Finish" }],
+      options,
+    );
+    expect(second.warnings).toContainEqual(
+      expect.stringMatching(/copyToWorktree "settings\.json".*was kept/),
+    );
+    expect(git(cwd, "show", "agent/x:seen.txt")).toBe("agent\nhalf");
+  });
+
   it("brings what git ignores, relative to cwd, in a sub-directory too", async () => {
     const cwd = temporaryRepository();
     mkdirSync(join(cwd, "packages/a/node_modules/dep"), { recursive: true });

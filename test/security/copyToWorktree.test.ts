@@ -130,7 +130,8 @@ describe("links of an agent's in a worktree are never written through", () => {
     git(cwd, "worktree", "add", "--quiet", "--detach", worktree);
     plant(worktree, outside);
     const repository = await Effect.runPromise(openRepository(cwd));
-    await runAtBoundary(copyToWorktree(repository, worktree, [item], 30_000)).catch((error: unknown) => {
+    const place = { path: worktree, gitDirectory: git(worktree, "rev-parse", "--absolute-git-dir") };
+    await runAtBoundary(copyToWorktree(repository, place, [item], 30_000)).catch((error: unknown) => {
       expect(error).toBeInstanceOf(CopyToWorktreeError);
     });
     expect(readFileSync(secret, "utf8")).toBe("secret\n");
