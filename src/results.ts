@@ -46,6 +46,11 @@ export interface SandboxRunResult<Value = unknown> {
   readonly usage?: IterationUsage;
   /** The completion signal that the agent printed, if it printed one. */
   readonly completionSignal?: string;
+  /**
+   * With `until`: whether all tests of the environment passed after the last iteration. If not, the run is unsolved, and
+   * merge-to-head has not merged it. Not set without `until`.
+   */
+  readonly solved?: boolean;
   /** What the agent said in the tag of the `output` option; `undefined` without that option. */
   readonly output: Value;
   /** The end of what the agent said: at most the last mebibyte of its text. */

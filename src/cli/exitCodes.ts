@@ -18,6 +18,8 @@ import { UsageError } from "./usageError.ts";
 export const EXIT_SUCCESS = 0;
 export const EXIT_RUN_FAILED = 1;
 export const EXIT_BAD_USAGE = 2;
+/** The run worked, but the tests that it was to pass do not all pass. */
+export const EXIT_UNSOLVED = 3;
 /** As if Ctrl-C had ended the process, which is how most people give up at a question. */
 const EXIT_GIVEN_UP = 130;
 

@@ -11,6 +11,7 @@ import { messageOf } from "./reportError.ts";
 
 const MARKS = {
   succeeded: ["green", "✓"],
+  unsolved: ["yellow", "✗"],
   failed: ["red", "✗"],
   aborted: ["yellow", "■"],
   "not started": ["dim", "-"],
@@ -38,7 +39,7 @@ const statusOf = ({ label, startedAt, toolCalls }: Omit<Running, "status">): str
 
 /** How a task ended, in lines; the first says it all if it went well. */
 const linesOf = (outcome: TaskOutcome, style: Style): string[] => {
-  const { state, branch, commits, durationMs, error, logFilePath } = outcome;
+  const { state, branch, commits, durationMs, error, logFilePath, warnings = [] } = outcome;
   const [colour, mark] = MARKS[state];
   const facts = [
     state,
@@ -46,9 +47,10 @@ const linesOf = (outcome: TaskOutcome, style: Style): string[] => {
     counted(commits.length, "commit"),
     showDuration(durationMs),
   ];
-  const problem =
-    error === undefined ? [] : messageOf(error).trimEnd().split("\n").slice(0, MAX_PROBLEM_LINES);
-  const log = error === undefined || logFilePath === undefined ? [] : [`log: ${logFilePath}`];
+  const why = error === undefined ? warnings.join("\n") : messageOf(error);
+  const isFine = state === "succeeded";
+  const problem = isFine ? [] : why.trimEnd().split("\n").slice(0, MAX_PROBLEM_LINES);
+  const log = isFine || logFilePath === undefined ? [] : [`log: ${logFilePath}`];
   return [
     `${style(colour, mark)} ${neutralise(`${labelOf(outcome)}  ${facts.join("  ")}`)}`,
     ...[...problem, ...log].map((line) => `    ${neutralise(line)}`),

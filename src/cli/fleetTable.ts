@@ -23,7 +23,7 @@ const cellsOf = (outcome: TaskOutcome): string[] => [
 export const fleetTable = (outcomes: readonly TaskOutcome[], columns?: number): string[] =>
   textTable(HEADINGS, outcomes.map(cellsOf), columns);
 
-const STATES: readonly TaskState[] = ["succeeded", "failed", "aborted", "not started"];
+const STATES: readonly TaskState[] = ["succeeded", "unsolved", "failed", "aborted", "not started"];
 
 /** How many ended in which way: `48 succeeded, 2 failed`. */
 export const countStates = (states: readonly TaskState[]): string =>

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { EXIT_UNSOLVED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { tell } from "./output.ts";
 import { reportError } from "./reportError.ts";
@@ -26,7 +27,9 @@ const performOne = async (flags: RunFlags): Promise<void> => {
     if (options.logging?.type === "stdout") answer = { json, isShown: true };
     // Not before: whatever is wrong with the command line is told first, and nothing else then.
     const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name} …`);
-    await reportResult(await runChecked({ ...options, signal: stop.signal }, begin), answer);
+    const result = await runChecked({ ...options, signal: stop.signal }, begin);
+    await reportResult(result, answer);
+    if (result.solved === false) process.exitCode = EXIT_UNSOLVED;
   } catch (error) {
     process.exitCode = await reportError(error, answer);
   }
@@ -50,6 +53,8 @@ Exit codes:
   0  the run succeeded; with --tasks, all of them
   1  the run failed; with --tasks, at least one
   2  bad usage: nothing was started
+  3  with --until tests-pass: the tests do not all pass, and nothing was merged;
+     with --tasks, of at least one run, and no run failed
   130, 143  stopped by Ctrl-C, by SIGTERM`;
 
 /** `sanddune run`: flags in, one call of `run()`, its result out. */

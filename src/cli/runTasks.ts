@@ -1,8 +1,8 @@
 import type { LoggingOption } from "../display/logging.ts";
 import { InvalidTaskError } from "../errors.ts";
-import type { FleetEvent, TaskOutcome } from "../fleet/contract.ts";
+import type { FleetEvent, TaskOutcome, TaskState } from "../fleet/contract.ts";
 import type { RunOptions } from "../runOptions.ts";
-import { EXIT_RUN_FAILED, EXIT_SUCCESS, exitCodeOf } from "./exitCodes.ts";
+import { EXIT_RUN_FAILED, EXIT_SUCCESS, EXIT_UNSOLVED, exitCodeOf } from "./exitCodes.ts";
 import { FleetProgress } from "./fleetProgress.ts";
 import { countStates, fleetTable } from "./fleetTable.ts";
 import { print, printJson, terminalColumns } from "./output.ts";
@@ -81,6 +81,12 @@ const performPlanned = async (planned: PlannedTasks, flags: RunFlags, signal: Ab
   }
 };
 
+const exitCodeOfStates = (states: readonly TaskState[]): number => {
+  const others = states.filter((state) => state !== "succeeded");
+  if (others.length === 0) return EXIT_SUCCESS;
+  return others.every((state) => state === "unsolved") ? EXIT_UNSOLVED : EXIT_RUN_FAILED;
+};
+
 /** `sanddune run --tasks`: a file in, one call of `runAll()`, its outcomes out. */
 export const performTasks = async (path: string, flags: RunFlags): Promise<void> => {
   const json = flags.json ?? false;
@@ -93,8 +99,7 @@ export const performTasks = async (path: string, flags: RunFlags): Promise<void>
     if (!json) {
       await print([...fleetTable(outcomes, terminalColumns()), "", countStates(states)].join("\n"));
     }
-    const isFine = states.every((state) => state === "succeeded");
-    process.exitCode = isFine ? EXIT_SUCCESS : EXIT_RUN_FAILED;
+    process.exitCode = exitCodeOfStates(states);
     if (stop.signal.aborted) process.exitCode = exitCodeOf(stop.signal.reason);
   } catch (error) {
     process.exitCode = await reportError(error, { json, isShown: false });

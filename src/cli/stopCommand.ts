@@ -11,13 +11,15 @@ interface StopFlags {
   readonly json?: boolean;
 }
 
+const endedAs = ({ state }: RunRecord): string => (state === "unsolved" ? "is unsolved" : `has ${state}`);
+
 /** What became of a run that was to be stopped. */
 const outcomeOf = (before: RunRecord, after: RunRecord): string => {
   const { runId, branch = "HEAD", commits } = after;
   if (after.state === "dead") return `Run ${runId} is dead. What it has left: sanddune clean`;
-  if (before.state !== "running") return `Run ${runId} was over already: it has ${after.state}.`;
+  if (before.state !== "running") return `Run ${runId} was over already: it ${endedAs(after)}.`;
   const work = commits.length === 0 ? "no commits" : `commits on ${branch}: ${commits.length}`;
-  return `Run ${runId} has ${after.state === "aborted" ? "stopped" : after.state}, ${work}.`;
+  return `Run ${runId} ${after.state === "aborted" ? "has stopped" : endedAs(after)}, ${work}.`;
 };
 
 const perform = async ({ cwd, json = false }: StopFlags, wanted: readonly string[]): Promise<void> => {

@@ -5,9 +5,12 @@ import type { Tally } from "./tally.ts";
 /** What is shown: a run, a session at the terminal, or the making and the end of a sandbox or of a worktree. */
 export type SessionKind = "run" | "interactive" | "sandbox" | "worktree";
 
+/** How a session ends. An unsolved run was to go on until its tests pass, and they do not. */
+export type EndState = "succeeded" | "unsolved" | "failed" | "aborted";
+
 /** How it has ended, and what it came to. */
 export interface RunEnding {
-  readonly state: "succeeded" | "failed" | "aborted";
+  readonly state: EndState;
   /** Why it failed. */
   readonly problem?: string;
   readonly reached: Reached;

@@ -6,7 +6,10 @@ import type { Tally } from "./tally.ts";
 /** What a result has to tell; an error has the same fields, as far as the run came. */
 export type Reached = Partial<SandboxRunResult> & { readonly failedIteration?: IterationResult };
 
-const TITLES: Record<SessionKind, Record<RunEnding["state"], string>> = {
+/** Only runs have tests to pass. */
+const UNSOLVED = "The run is over, but its tests do not all pass.";
+
+const TITLES: Record<SessionKind, Record<Exclude<RunEnding["state"], "unsolved">, string>> = {
   run: { succeeded: "The run succeeded.", failed: "The run failed.", aborted: "The run was aborted." },
   interactive: {
     succeeded: "The session is over.",
@@ -26,7 +29,8 @@ const TITLES: Record<SessionKind, Record<RunEnding["state"], string>> = {
 };
 
 /** How it has ended, in a sentence. */
-export const endingTitle = (kind: SessionKind, state: RunEnding["state"]): string => TITLES[kind][state];
+export const endingTitle = (kind: SessionKind, state: RunEnding["state"]): string =>
+  state === "unsolved" ? UNSOLVED : TITLES[kind][state];
 
 const LABEL_WIDTH = 12;
 
@@ -87,6 +91,9 @@ const sessionLines = ({ iterations = [], failedIteration = iterations.at(-1) }: 
     ? []
     : [line("Session", failedIteration.sessionId)];
 
+const solvedLines = ({ solved }: Reached): string[] =>
+  solved === undefined ? [] : [line("Solved", solved ? "yes" : "no")];
+
 /** What came of the tests after the last iteration. */
 const testLines = ({ iterations = [] }: Reached): string[] => {
   const tests = iterations.at(-1)?.tests;
@@ -112,6 +119,7 @@ export const reachedLines = (reached: Reached): string[] => {
     ...branchLines(reached),
     ...commitLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
+    ...solvedLines(reached),
     ...testLines(reached),
     ...sessionLines(reached),
     ...worktreeLines(reached),

@@ -21,7 +21,12 @@ export interface TerminalDisplayOptions {
 /** Of a tool's name or input; a line of a terminal shows less. */
 const MAX_SHOWN = 1000;
 
-const ENDINGS = { succeeded: ["green", "✓"], failed: ["red", "✗"], aborted: ["yellow", "■"] } as const;
+const ENDINGS = {
+  succeeded: ["green", "✓"],
+  unsolved: ["yellow", "✗"],
+  failed: ["red", "✗"],
+  aborted: ["yellow", "■"],
+} as const;
 
 /** Terminal mode: what the agent says and does, line by line, a status line below it, and a summary at the end. */
 export class TerminalDisplay implements RunDisplay {

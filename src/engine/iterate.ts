@@ -192,7 +192,7 @@ export const iterate = Effect.fnUntraced(function* (
         return finish(end);
       }),
   });
-  tested?.warnUnlessPassed();
+  tested?.warnIfUnsolved();
   if (output === undefined) return;
   progress.output = yield* interruptible(
     () => askingCaller(() => readOutput(output, { found: tag?.found, agentText: progress.text, redactor })),

@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
-import type { SessionKind } from "../display/contract.ts";
+import type { EndState, SessionKind } from "../display/contract.ts";
 import type { ProcessIdentity } from "../process/processIdentity.ts";
 import type { IterationUsage } from "../results.ts";
 
@@ -56,7 +56,13 @@ export type JournalEntry =
       readonly total: number;
       readonly error: string | null;
     }
-  | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted"; readonly problem?: string }
+  | {
+      readonly type: "ended";
+      readonly state: EndState;
+      /** Whether all tests pass, if the run was to go on until they do. */
+      readonly solved?: boolean;
+      readonly problem?: string;
+    }
   /** What a run had left behind was removed by `sanddune clean`, as far as it may be. */
   | { readonly type: "cleaned" };
 

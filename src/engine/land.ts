@@ -35,10 +35,12 @@ const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void,
   );
 };
 
-/** With merge-to-head, merges what is on the source branch into the target branch. */
+/** With merge-to-head, merges what is on the source branch into the target branch; not if the run is unsolved. */
 export const land = (session: Session, checkout: CheckoutSession): Effect.Effect<void, SandduneError> =>
-  timed(
-    session,
-    labelled("merge", checkout.branches.strategy === "merge-to-head", "Merging"),
-    Effect.suspend(() => merge(session, checkout)),
-  );
+  session.progress.solved === false
+    ? Effect.void
+    : timed(
+        session,
+        labelled("merge", checkout.branches.strategy === "merge-to-head", "Merging"),
+        Effect.suspend(() => merge(session, checkout)),
+      );

@@ -20,6 +20,8 @@ export class RunProgress {
   readonly committedUserPaths = new Set<string>();
   commits: string[] = [];
   completionSignal: string | undefined;
+  /** Whether all tests pass, as far as is known; not set unless the run goes on until they do. */
+  solved: boolean | undefined;
   /** Of the agent's program, in a session at the terminal. */
   exitCode: number | undefined;
   preservedWorktreePath: string | undefined;
@@ -78,6 +80,7 @@ export class RunProgress {
       runId: this.runId,
       iterations: this.#iterations.map(this.#withTests),
       ...(this.#usage && { usage: this.#usage }),
+      ...(this.solved !== undefined && { solved: this.solved }),
       ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,

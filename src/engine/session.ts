@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Scope from "effect/Scope";
 import { ensureConfigDirectoryPart } from "../configDirectory.ts";
-import type { RunDisplay } from "../display/contract.ts";
+import type { EndState, RunDisplay } from "../display/contract.ts";
 import { logFilePathOf, openDisplay } from "../display/openDisplay.ts";
 import { Tally } from "../display/tally.ts";
 import { redactData } from "../env/redactData.ts";
@@ -106,8 +106,8 @@ const openSession = (plan: SessionPlan): Session => {
   };
 };
 
-const stateOf = (exit: Exit.Exit<unknown, unknown>): "succeeded" | "failed" | "aborted" => {
-  if (exit._tag === "Success") return "succeeded";
+const stateOf = (exit: Exit.Exit<unknown, unknown>, { solved }: RunProgress): EndState => {
+  if (exit._tag === "Success") return solved === false ? "unsolved" : "succeeded";
   const isStopped = Cause.squash(exit.cause) instanceof RunStoppedError;
   return isStopped || Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
 };
@@ -135,14 +135,15 @@ const closeSession = Effect.fnUntraced(function* (
     ),
   );
   if (!session.keepsFiles) yield* removeFiles(session);
-  const state = stateOf(exit);
+  const state = stateOf(exit, progress);
   const problem =
     exit._tag === "Failure" && state === "failed" ? messageOf(Cause.squash(exit.cause)) : undefined;
   const explained = problem !== undefined && { problem };
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
   display.close({ state, ...explained, reached: progress.reached(), tally });
   // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
-  journal.tell({ type: "ended", state, ...explained });
+  const { solved } = progress;
+  journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });
 });
 
 /**

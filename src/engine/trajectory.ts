@@ -151,7 +151,8 @@ export class Trajectory {
   /** Nothing more is to be recorded. */
   end(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
     const failed = exit._tag === "Failure";
-    const state = !failed ? "succeeded" : Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
+    const unlessFailed = this.session.progress.solved === false ? "unsolved" : "succeeded";
+    const state = !failed ? unlessFailed : Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
     return Effect.ensuring(
       this.takeArtifacts(failed),
       Effect.sync(() => {

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentStreamEvent } from "../agents/contract.ts";
+import type { EndState } from "../display/contract.ts";
 import type { TestResults } from "../environment/contract.ts";
 
 type Recorded<Event> = Event extends unknown
@@ -58,7 +59,7 @@ export type TrajectoryEntry =
       readonly results: TestResults;
     }
   | { readonly type: "artifact"; readonly path: string; readonly bytes: number }
-  | { readonly type: "ended"; readonly state: "succeeded" | "failed" | "aborted" };
+  | { readonly type: "ended"; readonly state: EndState };
 
 export const trajectoryPath = (runDirectory: string): string => join(runDirectory, "trajectory.jsonl");
 

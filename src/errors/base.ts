@@ -35,6 +35,8 @@ export abstract class SandduneError extends Error {
   declare iterations?: IterationResult[];
   /** The iteration that came to no good end: its session can be resumed, too. */
   declare failedIteration?: IterationResult;
+  /** As in `RunResult.solved`. */
+  declare solved?: boolean;
   /** As in `RunResult.usage`. */
   declare usage?: IterationUsage;
 

@@ -14,11 +14,12 @@ export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unk
 
 /**
  * - `"succeeded"`: the run did.
+ * - `"unsolved"`: it was to go on until its tests pass, and they do not. What it has committed is on `branch`, unmerged.
  * - `"failed"`: it did not; `error` says why.
  * - `"aborted"`: it was stopped, by a signal or by `sanddune stop`. What had been committed is on `branch`.
  * - `"not started"`: the fleet was aborted before its turn came.
  */
-export type TaskState = "succeeded" | "failed" | "aborted" | "not started";
+export type TaskState = "succeeded" | "unsolved" | "failed" | "aborted" | "not started";
 
 /** How one task ended. What its run reached is told whether it succeeded or not, as far as it came. */
 export interface TaskOutcome<Value = unknown>
@@ -79,6 +80,7 @@ export interface FleetResult<Value = unknown> {
   /** One for each task, in the order of the tasks. Without what the agents said, which `onProgress` is told. */
   readonly outcomes: TaskOutcome<Value>[];
   readonly succeeded: number;
+  readonly unsolved: number;
   readonly failed: number;
   readonly aborted: number;
   readonly notStarted: number;

@@ -33,6 +33,7 @@ const reachedBy = (error: unknown) => {
     committedUserPaths,
     warnings,
     usage,
+    solved,
   } = error;
   return {
     ...(runId !== undefined && { runId }),
@@ -45,6 +46,7 @@ const reachedBy = (error: unknown) => {
     ...(committedUserPaths && { committedUserPaths }),
     ...(warnings && { warnings }),
     ...(usage && { usage }),
+    ...(solved !== undefined && { solved }),
   };
 };
 
@@ -52,7 +54,7 @@ const reachedBy = (error: unknown) => {
 const reachedIn = <Value>({ stdout, ...reached }: RunResult<Value>) => reached;
 
 const stateOf = (ending: Ending<unknown>, signal: AbortSignal): TaskState => {
-  if ("result" in ending) return "succeeded";
+  if ("result" in ending) return ending.result.solved === false ? "unsolved" : "succeeded";
   const isAborted = signal.aborted && ending.error === signal.reason;
   return isAborted || ending.error instanceof RunStoppedError ? "aborted" : "failed";
 };
@@ -98,6 +100,7 @@ export const notStarted = (place: TaskPlace): TaskOutcome<never> => ({
 
 const COUNTS = {
   succeeded: "succeeded",
+  unsolved: "unsolved",
   failed: "failed",
   aborted: "aborted",
   "not started": "notStarted",
@@ -106,7 +109,7 @@ const COUNTS = {
 /** Counts outcomes as they come, and keeps them if they are wanted. */
 export class FleetTally<Value> {
   readonly #outcomes: TaskOutcome<Value>[] = [];
-  readonly #counts = { succeeded: 0, failed: 0, aborted: 0, notStarted: 0 };
+  readonly #counts = { succeeded: 0, unsolved: 0, failed: 0, aborted: 0, notStarted: 0 };
   #usage: IterationUsage | undefined;
 
   constructor(private readonly keepsOutcomes: boolean) {}

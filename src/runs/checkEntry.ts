@@ -7,6 +7,7 @@ export type WrittenEntry = JournalEntry & { readonly at: string };
 const isText: Check = (value) => typeof value === "string" && !value.includes("\0");
 const isTextOrNull: Check = (value) => value === null || isText(value);
 const isCount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
+const isFlag: Check = (value) => typeof value === "boolean";
 const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
 
 const THING: Fields = { what: isText, name: isText };
@@ -40,7 +41,11 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   phase: { phase: isText, durationMs: isCount },
   iteration: { iteration: isCount, usage: optional(USAGE), commits: listOf(isText) },
   tests: { iteration: isCount, passed: isCount, failed: isCount, total: isCount, error: isTextOrNull },
-  ended: { state: oneOf("succeeded", "failed", "aborted"), problem: optional(isText) },
+  ended: {
+    state: oneOf("succeeded", "unsolved", "failed", "aborted"),
+    solved: optional(isFlag),
+    problem: optional(isText),
+  },
   cleaned: {},
 };
 

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path";
 import { configDirectoryPart } from "../configDirectory.ts";
-import type { SessionKind } from "../display/contract.ts";
+import type { EndState, SessionKind } from "../display/contract.ts";
 import { isRunId } from "../engine/runId.ts";
 import { isRunning, type ProcessIdentity } from "../process/processIdentity.ts";
 import type { IterationUsage } from "../results.ts";
@@ -10,7 +10,7 @@ import { readJournal } from "./journalFile.ts";
 import { type OwnedThing, ownedThings } from "./ownedThings.ts";
 
 /** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */
-export type RunState = "running" | "succeeded" | "failed" | "aborted" | "dead";
+export type RunState = "running" | EndState | "dead";
 
 /** What a journal tells of its run. */
 export interface RunRecord {
@@ -33,6 +33,8 @@ export interface RunRecord {
   readonly iterations: number;
   readonly usage: IterationUsage | undefined;
   readonly commits: readonly string[];
+  /** Whether all tests pass; not set unless the run was to go on until they do, and has ended. */
+  readonly solved: boolean | undefined;
   /** Why it failed. */
   readonly problem: string | undefined;
   readonly logFilePath: string | undefined;
@@ -81,6 +83,7 @@ export const readRun = (runDirectory: string): RunRecord | undefined => {
       undefined,
     ),
     commits: [...new Set(iterations.flatMap(({ commits }) => commits))],
+    solved: ended?.solved,
     problem: ended?.problem,
     logFilePath: logIn(runDirectory, begun.logFilePath),
     temporaryDirectory: begun.temporaryDirectory,

@@ -58,7 +58,7 @@ const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
   unchanged: { number: isCount, from: isCount },
   tests: { iteration: isCount, action: isCount, commit: isCommit, results: RESULTS },
   artifact: { path: isText, bytes: isCount },
-  ended: { state: (value) => ["succeeded", "failed", "aborted"].includes(value as string) },
+  ended: { state: (value) => ["succeeded", "unsolved", "failed", "aborted"].includes(value as string) },
 };
 
 /** What a line of a trajectory says; `undefined` if no run writes such a line. A repository may come with anything. */

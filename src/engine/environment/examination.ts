@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect";
 import { redactData } from "../../env/redactData.ts";
 import { allPassed, type TestResults } from "../../environment/contract.ts";
 import type { SandduneError } from "../../errors.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
 import type { SandboxWork } from "../importWork.ts";
 import type { Examination } from "../iterationLoop.ts";
 import { timed } from "../phases.ts";
@@ -20,7 +21,10 @@ export class TestedIterations {
     private readonly work: SandboxWork,
     private readonly environment: LiveEnvironment,
     private readonly plan: Pick<AgentPlan, "untilTestsPass">,
-  ) {}
+  ) {
+    // Until tests have passed: a run that fails before that has solved nothing.
+    if (plan.untilTestsPass) work.session.progress.solved = false;
+  }
 
   get examination(): Examination {
     return {
@@ -30,13 +34,22 @@ export class TestedIterations {
     };
   }
 
-  /** A run that was to go on until all tests pass, and may not go on any longer, says so. */
-  warnUnlessPassed(): void {
+  /** A run that was to continue until all tests pass, and may not continue any longer, says so. */
+  warnIfUnsolved(): void {
     const { last } = this;
-    if (!this.plan.untilTestsPass || last === undefined || allPassed(last)) return;
-    this.work.session.progress.warn(
-      `The tests did not all pass before the last iteration was over: ${summaryOf(last)}`,
+    const { progress } = this.work.session;
+    if (progress.solved !== false || last === undefined) return;
+    progress.warn(
+      `The tests did not all pass before the last iteration was over: ${summaryOf(last)}${this.#unmerged}`,
     );
+  }
+
+  /** Where the commits are, if merge-to-head would have merged them. */
+  get #unmerged(): string {
+    const { branches, branch, tip, landed } = this.work.sandbox.checkout;
+    if (branches.strategy !== "merge-to-head" || branch === undefined || tip === landed) return "";
+    const target = branches.targetBranch ?? "HEAD";
+    return ` The commits on ${branch} were not merged into ${target}. To merge them all the same: git merge ${shellQuote(branch)}`;
   }
 
   /** `undefined` if the files were tested as they are. */
@@ -60,13 +73,15 @@ export class TestedIterations {
     ).pipe(
       Effect.map((told) => {
         const results = redactData(redactor, told);
+        const passes = allPassed(results);
         this.last = results;
+        if (this.plan.untilTestsPass) progress.solved = passes;
         progress.addTests(iteration, results);
         trajectory?.tests(iteration, results, this.#testedCommit);
         const { passed, failed, total, error } = results;
         journal.tell({ type: "tests", iteration, passed, failed, total, error });
         display.note(summaryOf(results));
-        return allPassed(results);
+        return passes;
       }),
     );
   }
