@@ -77,7 +77,7 @@ ${skippedText(skipped)}
 * **sandbox.run()**: the same work in a sandbox of \`createSandbox()\`, which is there already, against a \`run()\` that makes a
   sandbox and a worktree for itself.
 * **with an environment**: a run in bubblewrap with an environment of one test, which is started beside the agent and run once
-  after its iteration, against the same run without one.
+  after its iteration, in a sandbox of its own, against the same run without one.
 * **with a trajectory**: a run that is recorded, with one checkpoint, against the same run that is not.
 * **runAll()**: 50 such sessions in bubblewrap, as many at a time as the machine has cores, against the same 50 calls of
   \`run()\` one after the other; once each.

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { evaluateArchive, type PreparedTests, prepareTests } from "./engine/environment/evaluateArchive.ts";
+import { evaluateArchive } from "./engine/environment/evaluateArchive.ts";
 import { writePackage } from "./engine/environment/package.ts";
+import { prepareTests, type TestsInSandbox } from "./engine/environment/prepareTests.ts";
 import type { TestResults } from "./environment/contract.ts";
 import { loadEnvironment } from "./environment/loadEnvironment.ts";
 import { archiveCommit } from "./git/archiveCommit.ts";
@@ -45,7 +46,7 @@ export const openCommitEvaluator = async ({
   const removeDirectory = () => rm(directory, { recursive: true, force: true });
   try {
     const packageOnHost = join(directory, "package");
-    await writePackage(packageOnHost, loaded);
+    await writePackage(packageOnHost, [loaded]);
     const sandbox = await createStandalone(provider, { signal });
     let endSetup = async () => {};
     const close = async () => {
@@ -59,7 +60,7 @@ export const openCommitEvaluator = async ({
     try {
       const packagePath = `${sandbox.workspace}/environment`;
       await sandbox.copyIn(packageOnHost, packagePath);
-      const tests: PreparedTests = {
+      const tests: TestsInSandbox = {
         sandbox: {
           handle: { exec: (command, options) => sandbox.run(command, options) },
           copyIn: (hostPath, sandboxPath) => sandbox.copyIn(hostPath, sandboxPath),

@@ -75,12 +75,15 @@ export interface ResumeOptions {
 export type EnvironmentOption =
   | string
   | {
-      /** The environment's folder. A relative path is resolved against `process.cwd()`. */
+      /**
+       * The environment's folder. A relative path is resolved against `process.cwd()`. One in the repository is read from the
+       * commit that is checked out there.
+       */
       readonly path: string;
       /**
-       * `shared`: the tests run in the agent's sandbox, on its files. `strict`: they run in a sandbox of their own, on a
-       * copy of what the agent has committed. When it is left out, they are shared only where the agent cannot write them:
-       * in bind-mount sandboxes.
+       * Where tests run that the agent asks for. `shared`: in the agent's sandbox, on its files. `strict`: in a sandbox of their
+       * own, on a copy of what the agent has committed, so that the agent does not see them. `shared` for bind-mount sandboxes
+       * when it is left out, `strict` for all others. The tests after an iteration always run in a sandbox of their own.
        */
       readonly isolation?: "shared" | "strict";
       /** How long the set-up and the start of the test server may take; 300 000 when it is left out. */
@@ -133,7 +136,7 @@ export type AgentOptions<Value> = PromptOption &
     readonly mcpServers?: McpServers;
     /**
      * Stop when all tests of the environment pass after an iteration, and not before, whatever the agent says; but not after
-     * more than `maxIterations`.
+     * more than `maxIterations`. If they do not pass then, the run is unsolved: `solved` is false, and nothing is merged.
      */
     readonly until?: "tests-pass";
     /** Record what the agent does, with its files after each action: `sanddune replay` shows it. */

@@ -16,6 +16,13 @@ import type { Session } from "./session.ts";
 import { disarm, nestedSearch, settle } from "./settle.ts";
 import { tidying } from "./tidying.ts";
 
+/** What `copyToWorktree` names. */
+export interface CopiedItems {
+  readonly items: readonly string[];
+  /** How long copying may take. */
+  readonly timeoutMs: number;
+}
+
 /** A directory of the host that agents work in, and what is known about it. It belongs to whoever holds its lock. */
 export interface CheckoutSession {
   /** The session that holds the lock. */
@@ -50,6 +57,8 @@ export interface CheckoutSession {
   openSandboxes: number;
   /** Commands have been run in a sandbox over it, which may have left anything in it. */
   isUsed: boolean;
+  /** What it was given besides its commit. */
+  copied: CopiedItems;
   /** Why the worktree must stay even if it is clean. */
   readonly keepReasons: Set<string>;
 }
@@ -72,6 +81,7 @@ const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSessi
   newSubmodules: [],
   openSandboxes: 0,
   isUsed: false,
+  copied: { items: [], timeoutMs: 0 },
   keepReasons: new Set(),
 });
 

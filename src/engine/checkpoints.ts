@@ -53,11 +53,6 @@ export class Checkpoints {
     this.#newest = options.base;
   }
 
-  /** The commit that has the files as they were last seen. */
-  get newest(): string {
-    return this.#newest;
-  }
-
   /** What is to be brought home, oldest first. */
   get abroad(): readonly Checkpoint[] {
     return this.#abroad;

@@ -193,6 +193,7 @@ export const iterate = Effect.fnUntraced(function* (
       }),
   });
   tested?.warnIfUnsolved();
+  if (tested !== undefined) yield* tested.warnIfChanged();
   if (output === undefined) return;
   progress.output = yield* interruptible(
     () => askingCaller(() => readOutput(output, { found: tag?.found, agentText: progress.text, redactor })),

@@ -60,10 +60,8 @@ export interface IterationLoop {
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
 
-/** How it is found out whether everything is done: by tests. */
+/** How it is found out whether everything is done: by tests of the commits that were imported. */
 export interface Examination {
-  /** Before what was committed is brought home, or after. */
-  readonly when: "before" | "after";
   /** Says whether everything passes. */
   readonly examine: (iteration: number) => Effect.Effect<boolean, SandduneError>;
   /** Whether that, and nothing else, ends the loop. */
@@ -161,19 +159,6 @@ const runIteration = Effect.fnUntraced(function* (
   }
 });
 
-/** Tests what was done, if this is the time for it. */
-const examineAt = (
-  { examination }: IterationLoop,
-  when: Examination["when"],
-  iteration: number,
-  state: IterationState,
-): Effect.Effect<void, SandduneError> =>
-  examination?.when === when
-    ? Effect.map(examination.examine(iteration), (passes) => {
-        state.passes = passes;
-      })
-    : Effect.void;
-
 /**
  * Invokes the agent until it prints a completion signal or, if tests decide, until they pass; at most `maxIterations` times.
  * Resolves with the signal that was printed last. An agent is never cut off because of the signal: it may be quoting it, and
@@ -188,10 +173,7 @@ export const runIterations = Effect.fnUntraced(function* (
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
     const state = new IterationState();
     const isDone = () => (loop.examination?.decides ? state.passes : matcher.matched !== undefined);
-    const work = runIteration(loop, iteration, patience, state, matcher).pipe(
-      Effect.andThen(Effect.suspend(() => examineAt(loop, "before", iteration, state))),
-    );
-    yield* withAftermath(work, {
+    yield* withAftermath(runIteration(loop, iteration, patience, state, matcher), {
       onFailure: () => loop.afterIteration({ iteration, result: state.result, failed: true, isLast: true }),
       onSuccess: () => {
         const isLast = isDone() || iteration === loop.maxIterations || state.exceeded !== undefined;
@@ -199,7 +181,7 @@ export const runIterations = Effect.fnUntraced(function* (
       },
       warn: loop.onWarning,
     });
-    yield* examineAt(loop, "after", iteration, state);
+    if (loop.examination !== undefined) state.passes = yield* loop.examination.examine(iteration);
     signal = matcher.matched;
     if (isDone()) return signal;
     if (state.exceeded !== undefined && iteration < loop.maxIterations)

@@ -3,8 +3,8 @@ import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
-import { openEnvironment, prepareEnvironment } from "./environment/openEnvironment.ts";
-import { environmentPathsIn } from "./environment/pathsInRepository.ts";
+import { prepareEnvironment } from "./environment/files.ts";
+import { openEnvironment } from "./environment/openEnvironment.ts";
 import { importWork } from "./importWork.ts";
 import { timed } from "./phases.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -47,17 +47,12 @@ export const openSandbox = Effect.fnUntraced(function* (
         checkout.openSandboxes--;
       }),
   );
-  if (plan.environment !== undefined) {
-    for (const path of environmentPathsIn(checkout.repository.topLevel, plan.environment)) {
-      checkout.gradingPaths.add(path);
-    }
-  }
+  const files = yield* prepareEnvironment(session, plan);
+  for (const path of files?.pathsInRepository ?? []) checkout.gradingPaths.add(path);
   const sandbox = yield* timed(
     session,
     { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },
-    Effect.flatMap(prepareEnvironment(session, plan), (packageOnHost) =>
-      openSandboxSession({ session, checkout, plan, endsWithCall, packageOnHost }),
-    ),
+    openSandboxSession({ session, checkout, plan, endsWithCall, packageOnHost: files?.forAgent }),
   );
   session.progress.warn(...sandbox.warnings);
   yield* Effect.addFinalizer(() => importRest(session, sandbox));
@@ -65,6 +60,6 @@ export const openSandbox = Effect.fnUntraced(function* (
   checkout.isUsed ||= runsCommands;
   sandbox.hasNews = runsCommands;
   yield* runSandboxHooks(session, checkout, plan, sandbox.repository.handle);
-  sandbox.environment = yield* openEnvironment(session, sandbox, plan);
+  sandbox.environment = yield* openEnvironment(session, sandbox, plan, files);
   return sandbox;
 });

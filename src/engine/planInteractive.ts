@@ -11,9 +11,10 @@ import { swallowAnswers } from "../process/swallowAnswers.ts";
 import { takeTerminal } from "../process/terminalLease.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../sandboxes/contract.ts";
+import { checked } from "./checked.ts";
 import type { InteractionPlan } from "./plan.ts";
 import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
-import { checked, type PlanRequest, planSession } from "./planSession.ts";
+import { type PlanRequest, planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
 
 /** The person is there: what is missing in a prompt can be asked for. */

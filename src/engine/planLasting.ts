@@ -32,7 +32,7 @@ export const planWorktreeSandbox = Effect.fnUntraced(function* (
   surroundings: Surroundings,
 ) {
   const { env = {}, logging = DEFAULTS.logging } = options;
-  const sandbox = yield* planSandboxWithTests(options);
+  const sandbox = yield* planSandboxWithTests(options, surroundings);
   const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, surroundings });
   return { session, sandbox, env };
 });

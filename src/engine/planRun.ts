@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import { findHostSession } from "../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../agentSessions/limits.ts";
 import { InvalidOptionsError } from "../errors.ts";
+import { openRepository } from "../git/repository.ts";
 import type { SourceBranch } from "../git/worktrees.ts";
 import type { Hooks, SandboxHooks } from "../hooks.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
@@ -16,12 +17,13 @@ import type {
   WorktreeRunOptions,
 } from "../runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { checked } from "./checked.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";
 import { requireFreeName } from "./environment/access.ts";
 import type { LiveEnvironment } from "./environment/live.ts";
 import { type EnvironmentPlan, planEnvironment } from "./environment/plan.ts";
 import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan } from "./plan.ts";
-import { checked, type PlanRequest, planSession } from "./planSession.ts";
+import { type PlanRequest, planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { TrajectoryPlan } from "./trajectory.ts";
 
@@ -61,13 +63,22 @@ export const planSandbox = <Provider>(
   };
 };
 
-/** Plans a sandbox that may have an environment. */
+/** Plans a sandbox that may have an environment, which may be in the repository. */
 export const planSandboxWithTests = <Provider extends SandboxProvider>(
-  options: EnvironmentOptions & { readonly sandbox: Provider; readonly hooks?: SandboxHooks },
+  options: EnvironmentOptions & {
+    readonly sandbox: Provider;
+    readonly hooks?: SandboxHooks;
+    readonly cwd?: string | undefined;
+  },
+  surroundings?: Surroundings,
 ) =>
-  Effect.map(planEnvironment(options.environment, options.sandbox), (environment) =>
-    planSandbox(options.sandbox, options.hooks, environment),
-  );
+  planEnvironment(
+    options.environment,
+    options.sandbox,
+    surroundings === undefined
+      ? openRepository(resolve(options.cwd ?? "."))
+      : Effect.succeed(surroundings.repository),
+  ).pipe(Effect.map((environment) => planSandbox(options.sandbox, options.hooks, environment)));
 
 /** Values for MCP servers are secrets like those of env vars. */
 const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<string, string> =>
@@ -158,7 +169,7 @@ export const planWorktreeRun = Effect.fnUntraced(function* (
   options: WorktreeRunOptions,
   surroundings: Surroundings,
 ) {
-  const sandbox = yield* planSandboxWithTests(options);
+  const sandbox = yield* planSandboxWithTests(options, surroundings);
   const { topLevel, prefix } = surroundings.repository;
   const resume = yield* planResume(options, join(topLevel, prefix));
   const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });

@@ -18,8 +18,10 @@ import { readPrompt } from "../prompt/readPrompt.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { CheckoutOptions, SessionOptions } from "../runOptions.ts";
 import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/contract.ts";
+import { checked } from "./checked.ts";
 import { findUserChanges, NO_USER_CHANGES } from "./checkout/userChanges.ts";
 import { TOKEN_NAME } from "./environment/plan.ts";
+import { sourceWarnings } from "./environment/source.ts";
 import type { SandboxPlan, SessionPlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
@@ -67,10 +69,6 @@ const tellingIfSlow = <A, E>(
     const end = tellIfSlow(label, tell, tell);
     return Effect.onExit(step, () => Effect.sync(end));
   });
-
-/** Runs a check that throws. */
-export const checked = <A>(check: () => A): Effect.Effect<A, SandduneError> =>
-  Effect.try({ try: check, catch: (error) => error as SandduneError });
 
 const checkSandbox = (
   sandbox: InteractiveSandboxProvider,
@@ -201,6 +199,7 @@ export const planSession = Effect.fnUntraced(function* (
       ...warnings,
       ...(envPlan?.warnings ?? []),
       ...(request.warnings ?? []),
+      ...(environment === undefined ? [] : sourceWarnings(environment.source, branches.strategy === "head")),
     ],
     signal: options.signal,
   };

@@ -18,6 +18,7 @@ export const prepareCheckout = Effect.fnUntraced(function* (
     labelled("worktree", plan.source !== undefined, "Making the worktree"),
     openCheckout(session, plan),
   );
+  checkout.copied = { items: plan.copyToWorktree, timeoutMs: plan.copyToWorktreeMs };
   const kept = yield* timed(
     session,
     labelled("copy to worktree", plan.copyToWorktree.length > 0, `Copying ${plan.copyToWorktree.join(", ")}`),

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
-import type { HostHook } from "../hooks.ts";
+import type { HostHook, SandboxHook } from "../hooks.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
@@ -48,6 +48,15 @@ export const runWorktreeHooks = Effect.fnUntraced(function* (
   if (onWorktreeReady.length > 0 || copyToWorktree.length > 0) yield* takeNotice(checkout);
 });
 
+/** Runs hooks in a sandbox, in a directory of it. */
+export const runHooksIn = (
+  session: Session,
+  handle: SandboxHandle,
+  cwd: string,
+  hooks: readonly SandboxHook[],
+): Effect.Effect<void, SandduneError> =>
+  runHooks(sandboxPlace(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
+
 /** The hooks that get the sandbox ready, on the host and in the sandbox, side by side. */
 export const runSandboxHooks = (
   session: Session,
@@ -55,7 +64,6 @@ export const runSandboxHooks = (
   { hooks }: SandboxPlan,
   handle: SandboxHandle,
 ): Effect.Effect<void, SandduneError, Scope.Scope> => {
-  const sandbox = withEnv(session.plan.env, handle);
   const onHost = hooks["host.onSandboxReady"];
   const inSandbox = hooks["sandbox.onSandboxReady"];
   return timed(
@@ -68,11 +76,7 @@ export const runSandboxHooks = (
     Effect.all(
       [
         runOnHost(session, checkout, "host.onSandboxReady", onHost),
-        runHooks(
-          sandboxPlace(sandbox, sandboxDirectory(checkout.repository, sandbox)),
-          inSandbox,
-          hookOutput(session),
-        ),
+        runHooksIn(session, handle, sandboxDirectory(checkout.repository, handle), inSandbox),
       ],
       { concurrency: "unbounded", discard: true },
     ),

@@ -129,8 +129,8 @@ export class Trajectory {
     });
   }
 
-  /** What came of tests after an iteration: of the files as they are, or of a commit. */
-  tests(iteration: number, results: TestResults, commit = this.checkpoints.newest): void {
+  /** What came of the tests of a commit, after an iteration. */
+  tests(iteration: number, results: TestResults, commit: string): void {
     const told = redactData(this.session.redactor, results);
     this.#file.write({ type: "tests", iteration, action: this.#lastAction, commit, results: told });
   }

@@ -54,7 +54,7 @@ export type TrajectoryEntry =
       readonly iteration: number;
       /** The last action before them. */
       readonly action: number;
-      /** The checkpoint, or the base commit, that has the files as they were tested. */
+      /** The commit that was tested. */
       readonly commit: string;
       readonly results: TestResults;
     }

@@ -6,10 +6,13 @@ import { sealLine } from "../../src/environment/sealedLines.ts";
 import type { ExecOptions } from "../../src/sandboxes/contract.ts";
 
 /** The key that a command is sent, as its first line. */
-const keyOf = async ({ stdin }: ExecOptions): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of stdin as AsyncIterable<Uint8Array>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString().split("\n", 1)[0] ?? "";
+const keyOf = async ({ stdin, onLine }: ExecOptions): Promise<string> => {
+  let key = "";
+  for await (const chunk of stdin as AsyncIterable<Uint8Array>) {
+    key ||= Buffer.from(chunk).toString().split("\n", 1)[0] ?? "";
+    onLine?.(sealLine(key, JSON.stringify({ type: "waiting" })));
+  }
+  return key;
 };
 
 /** A sandbox in which a command prints lines, some of which only the program for environments can have written. */
@@ -39,6 +42,7 @@ const evaluated = (runner: CommandRunner) =>
   evaluate(
     { sandbox: runner, packagePath: "/package", worktree: "/w", scratch: "/s", env: {} },
     {},
+    async () => {},
     new AbortController().signal,
   );
 

@@ -46,28 +46,45 @@ export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): s
 ];
 
 /**
- * Runs tests by a process of its own, which has begun only now: whatever has happened to a server in the same sandbox. That the
- * tests could not be run is a result, too; that the sandbox is gone is not.
+ * Runs tests by a process of its own. It is started first, and has its key before `bringWork` brings what is tested into the
+ * sandbox: nothing of the work can have run by then. That the tests could not be run is a result, too; that the sandbox is
+ * gone is not.
  */
 export const evaluate = async (
   place: TestPlace,
   { path = "", parameters, onProgress }: TestRequest,
+  bringWork: (signal: AbortSignal) => Promise<void>,
   signal: AbortSignal,
 ): Promise<TestResults> => {
   let results: TestResults | undefined;
+  let bring = () => {};
+  let bringing = Promise.resolve();
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, stop.signal]);
+  const isWaiting = new Promise<void>((resolve) => {
+    bring = resolve;
+  });
+  /** Has nothing to say, and ends when the work is there. */
+  async function* untilWorkIsThere(): AsyncGenerator<Uint8Array> {
+    await isWaiting;
+    if (!either.aborted) bringing = bringWork(either).catch((reason: unknown) => stop.abort(reason));
+    await bringing;
+  }
   try {
     await runTool(place.sandbox, {
       tool: inPackage(place.packagePath).tool,
       args: [
-        ...["run", "--no-setup", ...placeArguments(place)],
+        ...["run", "--no-setup", "--await-work", ...placeArguments(place)],
         ...(parameters ? ["--parameters", JSON.stringify(parameters)] : []),
         ...["--", path],
       ],
       env: place.env,
-      signal,
+      stdin: untilWorkIsThere(),
+      signal: either,
       maxSilenceMs: MAX_SILENCE_MS,
       onMessage: (message) => {
-        if (message.type === "result") results ??= readResults(message.result);
+        if (message.type === "waiting") bring();
+        else if (message.type === "result") results ??= readResults(message.result);
         else if (message.type === "progress" && message.progress !== undefined)
           onProgress?.(message.progress);
       },
@@ -75,6 +92,9 @@ export const evaluate = async (
   } catch (reason) {
     if (!(reason instanceof EnvironmentStartError)) throw reason;
     return withoutResults(path, reason.message);
+  } finally {
+    stop.abort();
+    await bringing;
   }
   return results ?? withoutResults(path, "the tests have told no results");
 };

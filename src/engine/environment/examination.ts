@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect";
 import { redactData } from "../../env/redactData.ts";
 import { allPassed, type TestResults } from "../../environment/contract.ts";
 import type { SandduneError } from "../../errors.ts";
+import { isDifferentIn } from "../../git/committedFolder.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import type { SandboxWork } from "../importWork.ts";
 import type { Examination } from "../iterationLoop.ts";
@@ -12,9 +13,11 @@ import type { LiveEnvironment } from "./live.ts";
 const summaryOf = ({ passed, total, error }: TestResults): string =>
   `${passed} of ${total} tests pass.${error === null ? "" : ` ${error.split("\n", 1)[0]}`}`;
 
-/** The tests after each iteration of a run: shows and keeps what came of them. */
+const ONLY_COMMITS = "What is not committed, or is ignored by git, was not tested.";
+
+/** The tests after each iteration of a run: shows and keeps their results. */
 export class TestedIterations {
-  /** What came of the last ones. */
+  /** The results after the last iteration. */
   last: TestResults | undefined;
 
   constructor(
@@ -28,7 +31,6 @@ export class TestedIterations {
 
   get examination(): Examination {
     return {
-      when: this.environment.tests === "files" ? "before" : "after",
       decides: this.plan.untilTestsPass,
       examine: (iteration) => this.#examine(iteration),
     };
@@ -40,8 +42,27 @@ export class TestedIterations {
     const { progress } = this.work.session;
     if (progress.solved !== false || last === undefined) return;
     progress.warn(
-      `The tests did not all pass before the last iteration was over: ${summaryOf(last)}${this.#unmerged}`,
+      `The tests did not all pass before the last iteration was over: ${summaryOf(last)} ${ONLY_COMMITS}${this.#unmerged}`,
     );
+  }
+
+  /** Says so if the branch has other tests than those that were run: they are an agent's, until somebody has looked at them. */
+  warnIfChanged(): Effect.Effect<void> {
+    const { source } = this.environment;
+    const { session, sandbox } = this.work;
+    const { branch = "HEAD", tip } = sandbox.checkout;
+    if (source.type === "folder") return Effect.void;
+    const { folder } = source;
+    // The commit may be gone by now, if the user has rewritten history: then nobody can tell.
+    const compared = Effect.catch(isDifferentIn(folder, tip), () => Effect.succeed(true));
+    return Effect.map(compared, (isDifferent) => {
+      if (!isDifferent) return;
+      const path = folder.path || ".";
+      const commit = folder.commit.slice(0, 7);
+      session.progress.warn(
+        `${branch} has another version of the environment ${path} than the one that was used, which is that of the commit ${commit}. Once it is in your checkout, it is the one that is used. Look at it first: git diff ${commit} ${tip.slice(0, 7)} -- ${shellQuote(path)}`,
+      );
+    });
   }
 
   /** Where the commits are, if merge-to-head would have merged them. */
@@ -52,24 +73,13 @@ export class TestedIterations {
     return ` The commits on ${branch} were not merged into ${target}. To merge them all the same: git merge ${shellQuote(branch)}`;
   }
 
-  /** `undefined` if the files were tested as they are. */
-  get #testedCommit(): string | undefined {
-    return this.environment.tests === "commit" ? this.work.sandbox.checkout.tip : undefined;
-  }
-
   #examine(iteration: number): Effect.Effect<boolean, SandduneError> {
     const { session, sandbox, trajectory } = this.work;
     const { display, progress, journal, redactor } = session;
     return timed(
       session,
       { phase: "tests", label: "Running the environment's tests" },
-      Effect.suspend(() =>
-        // What tests leave in the files is none of the agent's actions.
-        Effect.andThen(
-          trajectory?.settle(false) ?? Effect.void,
-          this.environment.evaluate(sandbox.checkout.tip),
-        ),
-      ),
+      Effect.suspend(() => this.environment.evaluate(sandbox.checkout.tip)),
     ).pipe(
       Effect.map((told) => {
         const results = redactData(redactor, told);
@@ -77,7 +87,7 @@ export class TestedIterations {
         this.last = results;
         if (this.plan.untilTestsPass) progress.solved = passes;
         progress.addTests(iteration, results);
-        trajectory?.tests(iteration, results, this.#testedCommit);
+        trajectory?.tests(iteration, results, sandbox.checkout.tip);
         const { passed, failed, total, error } = results;
         journal.tell({ type: "tests", iteration, passed, failed, total, error });
         display.note(summaryOf(results));

@@ -4,8 +4,11 @@ import { describeResults } from "../../environment/describeResults.ts";
 /** Enough for dozens of failures, and little beside the prompt of an agent. */
 const MAX_LENGTH = 8000;
 
+const ON_COMMIT =
+  "They were run on your last commit, in a clean checkout: what is not committed, or is ignored by git, was not tested.";
+
 /** The prompt of a later iteration: the same as before and, if tests failed after the last one, what still fails. */
 export const withFeedback = (prompt: string, last: TestResults | undefined): string =>
   last === undefined || allPassed(last)
     ? prompt
-    : `${prompt}\n\nThe tests were run after your last turn. ${describeResults(last, MAX_LENGTH)}\n`;
+    : `${prompt}\n\nThe tests were run after your last turn. ${ON_COMMIT} ${describeResults(last, MAX_LENGTH)}\n`;

@@ -2,6 +2,13 @@ import type * as Effect from "effect/Effect";
 import type { McpServers } from "../../agents/contract.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import type { SandduneError } from "../../errors.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { SandboxPlan } from "../plan.ts";
+import type { SandboxSession } from "../sandboxSession.ts";
+import type { Session } from "../session.ts";
+import type { EnvironmentFiles } from "./files.ts";
+import type { EnvironmentPlan } from "./plan.ts";
+import type { EnvironmentSource } from "./source.ts";
 
 /** How an agent reaches the tests. */
 export interface TestAccess {
@@ -14,8 +21,21 @@ export interface TestAccess {
 /** Tests that are ready to be run, by the agent and by the engine. */
 export interface LiveEnvironment {
   readonly access: TestAccess;
-  /** Whether it tests the files in the agent's sandbox, or a commit that the host has. */
-  readonly tests: "files" | "commit";
-  /** Runs all tests, out of the agent's reach as far as the isolation goes. */
+  /** Where its files are from. */
+  readonly source: EnvironmentSource;
+  /** Runs all tests on a commit that the host has, out of the agent's reach. */
   readonly evaluate: (commit: string) => Effect.Effect<TestResults, SandduneError>;
+}
+
+/** What an environment is opened with. */
+export interface EnvironmentSetup {
+  readonly session: Session;
+  /** The agent's. */
+  readonly sandbox: SandboxSession;
+  /** Where the package for the agent's sandbox is, in there. */
+  readonly packagePath: string;
+  readonly files: EnvironmentFiles;
+  readonly plan: EnvironmentPlan;
+  /** How the agent's sandbox was made: those for tests are made in the same way. */
+  readonly sandboxPlan: SandboxPlan<SandboxProvider>;
 }

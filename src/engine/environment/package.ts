@@ -1,7 +1,7 @@
 import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type * as Effect from "effect/Effect";
-import { copyEnvironment } from "../../environment/loadEnvironment.ts";
+import { copyEnvironment, type EnvironmentPart } from "../../environment/loadEnvironment.ts";
 import { TOOL_FILES, toolDirectory } from "../../environment/toolPath.ts";
 import type { SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
@@ -42,15 +42,12 @@ const MANIFEST = {
 };
 
 /**
- * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and, unless the sandbox is not to
- * have it, the environment's files beside it, so that they find `sanddune/environment` as an installed package.
+ * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and
+ * the environment's files beside it, if the sandbox is to have any, so that they find `sanddune/environment` as an installed package.
  */
-export const writePackage = async (
-  path: string,
-  environment?: { readonly directory: string; readonly files: readonly string[] },
-): Promise<void> => {
+export const writePackage = async (path: string, parts: readonly EnvironmentPart[]): Promise<void> => {
   await mkdir(join(path, PACKAGE), { recursive: true });
   await writeFile(join(path, PACKAGE, "package.json"), JSON.stringify(MANIFEST));
   for (const name of TOOL_FILES) await copyFile(join(toolDirectory(), name), join(path, PACKAGE, name));
-  if (environment !== undefined) await copyEnvironment(environment, join(path, FILES));
+  for (const part of parts) await copyEnvironment(part, join(path, FILES));
 };

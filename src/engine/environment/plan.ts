@@ -1,19 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { resolve } from "node:path";
 import * as Effect from "effect/Effect";
-import { loadEnvironment } from "../../environment/loadEnvironment.ts";
 import type { SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
+import type { Repository } from "../../git/repository.ts";
 import type { EnvironmentOption } from "../../runOptions.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import { checked } from "../checked.ts";
 import { requireCapabilities } from "../requireCapabilities.ts";
+import { type EnvironmentSource, findEnvironment } from "./source.ts";
 
 /** Tests of what an agent does, before there is a sandbox. */
 export interface EnvironmentPlan {
-  /** Its folder on the host. */
-  readonly directory: string;
-  /** What of the folder is brought along, relative to it. */
-  readonly files: readonly string[];
+  readonly source: EnvironmentSource;
   /** Whether the tests run beside the agent, or in a sandbox of their own. */
   readonly isolation: "shared" | "strict";
   /** Who has it may use the test server. */
@@ -35,22 +32,18 @@ const defaultIsolation = ({ type }: SandboxProvider): EnvironmentPlan["isolation
   type === "isolated" ? "strict" : "shared";
 
 /** Reads the environment, so that what is wrong with it is told before anything is created. */
-export const planEnvironment = (
+export const planEnvironment = Effect.fnUntraced(function* (
   option: EnvironmentOption | undefined,
   provider: SandboxProvider,
-): Effect.Effect<EnvironmentPlan | undefined, SandduneError> => {
-  if (option === undefined) return Effect.succeed(undefined);
+  openRepository: Effect.Effect<Repository, SandduneError>,
+): Effect.fn.Return<EnvironmentPlan | undefined, SandduneError> {
+  if (option === undefined) return undefined;
   const {
     path,
     isolation = defaultIsolation(provider),
     startTimeoutMs = DEFAULT_START_TIMEOUT_MS,
   } = typeof option === "string" ? { path: option } : option;
-  return interruptible(
-    async () => {
-      if (isolation === "strict") requireCapabilities(provider, { liveInput: true });
-      const { directory, files } = await loadEnvironment(resolve(path));
-      return { directory, files, isolation, startTimeoutMs, token: randomBytes(24).toString("base64url") };
-    },
-    (reason) => reason as SandduneError,
-  );
-};
+  yield* checked(() => requireCapabilities(provider, { liveInput: true }));
+  const source = yield* findEnvironment(path, yield* openRepository);
+  return { source, isolation, startTimeoutMs, token: randomBytes(24).toString("base64url") };
+});

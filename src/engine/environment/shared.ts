@@ -1,28 +1,19 @@
 import { posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import type { SandduneError } from "../../errors.ts";
+import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
 import { SANDBOX_HOME } from "../../git/sandboxGitDirectory.ts";
 import { interruptible } from "../../process/interruptible.ts";
-import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
 import { sandboxDirectory } from "../handleWithEnv.ts";
-import type { SandboxSession } from "../sandboxSession.ts";
-import type { Session } from "../session.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
-import { evaluate, placeArguments, type TestPlace } from "./evaluate.ts";
-import type { LiveEnvironment } from "./live.ts";
+import { placeArguments, type TestPlace } from "./evaluate.ts";
+import type { EnvironmentSetup, TestAccess } from "./live.ts";
 import { inPackage } from "./package.ts";
-import type { EnvironmentPlan } from "./plan.ts";
 import { startServer } from "./startServer.ts";
 
-/** Where an environment is to be opened. */
-export interface EnvironmentSetup {
-  readonly session: Session;
-  /** The agent's. */
-  readonly sandbox: SandboxSession;
-  readonly packagePath: string;
-  readonly plan: EnvironmentPlan;
-}
+const ON_FILES =
+  "The tests run on your files as they are. After your turn they run on your last commit, in a clean checkout: commit whatever they need.";
 
 /** Commands in one bubblewrap sandbox have no network in common, but the same files. */
 const SOCKET = "/tmp/sanddune-tests.sock";
@@ -37,14 +28,28 @@ const scratchOf = ({ type }: SandboxProvider, worktreePath: string): string =>
     ? `${SANDBOX_HOME}/sanddune-scratch`
     : posix.join(posix.dirname(worktreePath), "sanddune-scratch");
 
-const IN_REACH =
-  'The environment\'s tests are files that the agent can change in this sandbox. With `isolation: "strict"` it cannot.';
+/** Later sandboxes of the same kind get commits by it: that it is missing is to be known before an agent begins. */
+const requireTar = (handle: SandboxHandle): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    async (signal) => {
+      const { exitCode, stderr } = await handle.exec("tar --version >/dev/null", { cwd: "/", signal });
+      if (exitCode === 0) return;
+      throw new EnvironmentStartError(
+        "there is no tar in the sandbox, which commits are unpacked with: install it in its image",
+        stderr,
+      );
+    },
+    (reason) => reason as SandduneError,
+  );
 
-/** The test server beside the agent, on the agent's own files. */
-export const openShared = Effect.fnUntraced(function* (
-  { session, sandbox, packagePath, plan }: EnvironmentSetup,
-  provider: SandboxProvider,
-): Effect.fn.Return<LiveEnvironment, SandduneError, Scope.Scope> {
+/** The agent's own requests, answered by a test server beside it, on its own files. */
+export const openShared = Effect.fnUntraced(function* ({
+  session,
+  sandbox,
+  packagePath,
+  plan,
+  sandboxPlan: { provider },
+}: EnvironmentSetup): Effect.fn.Return<TestAccess, SandduneError, Scope.Scope> {
   const { display, progress } = session;
   const { handle } = sandbox.repository;
   const { token, startTimeoutMs } = plan;
@@ -54,7 +59,7 @@ export const openShared = Effect.fnUntraced(function* (
     worktree: sandboxDirectory(sandbox.checkout.repository, handle),
     scratch: scratchOf(provider, handle.worktreePath),
   };
-  if (provider.type === "isolated") progress.warn(IN_REACH);
+  yield* requireTar(handle);
   const url = yield* startServer(handle, {
     tool: inPackage(packagePath).tool,
     args: ["serve", ...placeArguments(place), ...(socket === undefined ? [] : ["--socket", socket])],
@@ -63,13 +68,5 @@ export const openShared = Effect.fnUntraced(function* (
     onProgress: (sentence) => display.hookLine("environment", sentence),
     onEnd: (problem) => progress.warn(`The test server has ended before the run: ${problem}`),
   });
-  return {
-    access: accessTo({ packagePath, url, socket, token }),
-    tests: "files",
-    evaluate: () =>
-      interruptible(
-        (signal) => evaluate(place, {}, signal),
-        (reason) => reason as SandduneError,
-      ),
-  };
+  return accessTo({ packagePath, url, socket, token, note: ON_FILES });
 });

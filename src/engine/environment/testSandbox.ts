@@ -3,16 +3,24 @@ import { join, posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
+import { copyToWorktree } from "../../git/copyToWorktree.ts";
+import type { Repository } from "../../git/repository.ts";
 import { SANDBOX_HOME, SANDBOX_REPOSITORY_PATH } from "../../git/sandboxGitDirectory.ts";
+import { runAtBoundary } from "../../process/boundary.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
 import type {
   BindMountSandboxProvider,
   IsolatedSandboxProvider,
   SandboxHandle,
-  SandboxProvider,
 } from "../../sandboxes/contract.ts";
 import { acquireSandbox } from "../acquireSandbox.ts";
+import type { CopiedItems } from "../checkoutSession.ts";
 import type { Session } from "../session.ts";
+import { runHooksIn } from "../setupHooks.ts";
+import type { EnvironmentSetup } from "./live.ts";
 import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./package.ts";
+import type { TestsInSandbox } from "./prepareTests.ts";
 
 /** A sandbox in which no agent works: it has tests, and gets what they are to test. */
 export interface TestSandbox {
@@ -21,6 +29,19 @@ export interface TestSandbox {
   /** A directory in it for everything else. */
   readonly root: string;
   readonly copyIn: (hostPath: string, sandboxPath: string) => Promise<void>;
+  /** Copies what the worktree was given besides its commit into a directory of the sandbox. */
+  readonly copyItems: (
+    repository: Repository,
+    copied: CopiedItems,
+    tree: string,
+  ) => Effect.Effect<void, SandduneError>;
+}
+
+interface SandboxNames {
+  readonly runId: string;
+  readonly sandboxName: string;
+  readonly repositoryPath: string;
+  readonly usesSudo: boolean;
 }
 
 const openBindMount = Effect.fnUntraced(function* (
@@ -32,6 +53,8 @@ const openBindMount = Effect.fnUntraced(function* (
   const directory = join(session.journal.filesDirectory, names.sandboxName);
   const [root, home] = [join(directory, "root"), join(directory, "home")];
   for (const path of [root, home]) mkdirSync(path, { recursive: true });
+  // Once it is closed: a run may have many. If that fails, the session tries it again, and says so.
+  yield* Effect.addFinalizer(() => Effect.promise(() => removeDirectory(directory).catch(() => {})));
   const handle = yield* acquireSandbox(session, provider.name, names.sandboxName, (signal) =>
     provider.create({
       ...{ ...names, signal, worktreePath: SANDBOX_REPOSITORY_PATH, homePath: SANDBOX_HOME },
@@ -47,6 +70,12 @@ const openBindMount = Effect.fnUntraced(function* (
     packagePath: MOUNTED_PACKAGE,
     root: SANDBOX_REPOSITORY_PATH,
     copyIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
+    copyItems: (repository, { items, timeoutMs }, tree) =>
+      Effect.suspend(() => {
+        const path = join(root, posix.relative(SANDBOX_REPOSITORY_PATH, tree));
+        mkdirSync(path, { recursive: true });
+        return copyToWorktree(repository, { path, gitDirectory: directory }, items, timeoutMs);
+      }).pipe(Effect.asVoid),
   };
 });
 
@@ -71,25 +100,50 @@ const openIsolated = Effect.fnUntraced(function* (
     packagePath,
     root: posix.join(posix.dirname(handle.worktreePath), "sanddune-tests"),
     copyIn: (hostPath, sandboxPath) => handle.copyIn(hostPath, sandboxPath),
+    copyItems: ({ topLevel, prefix }, { items }, tree) =>
+      Effect.forEach(
+        items,
+        (item) =>
+          interruptible(
+            () => handle.copyIn(join(topLevel, prefix, item), posix.join(tree, prefix, item)),
+            (reason) => reason as SandduneError,
+          ),
+        { discard: true },
+      ),
   };
 });
 
-interface SandboxNames {
-  readonly runId: string;
-  readonly sandboxName: string;
-  readonly repositoryPath: string;
-}
-
-/** Makes a sandbox for tests, of the same kind as the agent's; it is closed with the scope. `label` tells it from others. */
-export const openTestSandbox = (
-  session: Session,
-  provider: SandboxProvider,
-  packageOnHost: string,
-  label: string,
-): Effect.Effect<TestSandbox, SandduneError, Scope.Scope> => {
-  const { runId, repository } = session.plan;
-  const names = { runId, sandboxName: `sanddune-${runId}-${label}`, repositoryPath: repository.topLevel };
-  return provider.type === "bind-mount"
-    ? openBindMount(session, provider, names, packageOnHost)
-    : openIsolated(session, provider, names, packageOnHost);
+/** The work gets what the agent's own sandbox got: copies of the user's files, and what the hooks in the sandbox do. */
+const furnishing = (
+  { session, sandbox: { checkout }, sandboxPlan }: EnvironmentSetup,
+  tests: TestSandbox,
+): Pick<TestsInSandbox, "bringItems" | "runHooks"> => {
+  const { repository, copied } = checkout;
+  const hooks = sandboxPlan.hooks["sandbox.onSandboxReady"];
+  return {
+    bringItems: (tree, signal) => runAtBoundary(tests.copyItems(repository, copied, tree), signal),
+    runHooks: (tree, signal) =>
+      runAtBoundary(
+        runHooksIn(session, tests.handle, posix.join(tree, repository.prefix, "."), hooks),
+        signal,
+      ),
+  };
 };
+
+/** Makes a sandbox for tests, as the agent's was made; it is closed with the scope. `label` tells it from others. */
+export const openTestSandbox = Effect.fnUntraced(function* (
+  setup: EnvironmentSetup,
+  label: string,
+): Effect.fn.Return<TestsInSandbox, SandduneError, Scope.Scope> {
+  const { session, files } = setup;
+  const { provider, usesSudo } = setup.sandboxPlan;
+  const { runId, repository, env } = session.plan;
+  const names = {
+    ...{ runId, sandboxName: `sanddune-${runId}-${label}`, usesSudo },
+    repositoryPath: repository.topLevel,
+  };
+  const sandbox = yield* provider.type === "bind-mount"
+    ? openBindMount(session, provider, names, files.forTests)
+    : openIsolated(session, provider, names, files.forTests);
+  return { sandbox, env: env.values, prefix: repository.prefix, ...furnishing(setup, sandbox) };
+});

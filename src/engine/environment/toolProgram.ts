@@ -9,6 +9,7 @@ import type { ExecInput, ExecOptions, SandboxHandle } from "../../sandboxes/cont
 export type ToolMessage =
   | { readonly type: "progress"; readonly message?: unknown; readonly progress?: TestProgress }
   | { readonly type: "alive" }
+  | { readonly type: "waiting" }
   | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url?: unknown }
   | { readonly type: "result"; readonly result?: unknown }
@@ -51,7 +52,7 @@ export type CommandRunner = Pick<SandboxHandle, "exec">;
 export interface ToolRun extends Pick<ExecOptions, "env" | "stdin" | "timeoutMs" | "signal"> {
   readonly tool: string;
   readonly args: readonly string[];
-  /** It has stopped, or was stopped, if nothing is heard of it for so long. */
+  /** It has stopped, or was stopped, if nothing is heard of it for so long once all of `stdin` was sent. */
   readonly maxSilenceMs?: number;
   readonly onMessage: (message: ToolMessage) => void;
 }
@@ -64,11 +65,15 @@ const failureOf = ({ message, log, status, paths }: ToolMessage & { type: "faile
     : new EnvironmentStartError(textOf(message), textOf(log));
 
 /** The key is on no command line and in no environment: others in the sandbox could read it there. */
-async function* keyThenInput(key: string, input: ExecInput | undefined): AsyncGenerator<Uint8Array> {
+async function* keyThenInput(
+  key: string,
+  input: ExecInput | undefined,
+  onEnd: () => void,
+): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${key}\n`);
-  if (input === undefined) return;
   if (typeof input === "string" || input instanceof Uint8Array) yield Buffer.from(input);
-  else yield* input;
+  else if (input !== undefined) yield* input;
+  onEnd();
 }
 
 /** A signal that is aborted like another one, and when nothing was heard for too long. */
@@ -76,12 +81,15 @@ const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefi
   const controller = new AbortController();
   const giveUp = () =>
     controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
-  const timer = maxSilenceMs === undefined ? undefined : setTimeout(giveUp, maxSilenceMs);
+  let timer: NodeJS.Timeout | undefined;
   const follow = () => controller.abort(other?.reason);
   other?.addEventListener("abort", follow, { once: true });
   if (other?.aborted) follow();
   return {
     signal: controller.signal,
+    begin: () => {
+      if (maxSilenceMs !== undefined) timer = setTimeout(giveUp, maxSilenceMs);
+    },
     heard: () => timer?.refresh(),
     [Symbol.dispose]: () => {
       clearTimeout(timer);
@@ -107,7 +115,7 @@ export const runTool = async (
     `command -v node >/dev/null 2>&1 || exit ${NO_NODE_EXIT_CODE}\nexec ${program}`,
     {
       ...options,
-      stdin: keyThenInput(key, options.stdin),
+      stdin: keyThenInput(key, options.stdin, listening.begin),
       signal: listening.signal,
       captureBytes: CAPTURE_BYTES,
       onLine: (line) => {

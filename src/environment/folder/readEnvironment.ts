@@ -39,8 +39,8 @@ const namesIn = (directory: string): readonly string[] => {
   }
 };
 
-const findDefinition = (directory: string): string => {
-  const names = namesIn(directory);
+/** Which of the names in a folder is that of its definition. */
+export const chooseDefinition = (directory: string, names: readonly string[]): string => {
   const [found, second] = DEFINITION_FILES.filter((name) => names.includes(name));
   if (found === undefined) throw new EnvironmentError(directory, "it has no definition", HINT);
   if (second !== undefined)
@@ -48,17 +48,15 @@ const findDefinition = (directory: string): string => {
   return found;
 };
 
-/** Reads what can be known of an environment without running any of it: it may be an agent's doing. */
-export const readEnvironment = (path: string): FoundEnvironment => {
-  const definitionFile = findDefinition(path);
-  const directory = realpathSync(path);
+/** Reads the text of a definition, which `read` gives, without running any of it: it may be an agent's doing. */
+export const readDefinition = (
+  directory: string,
+  definitionFile: string,
+  read: (file: string) => string,
+): FoundEnvironment => {
   const file = join(directory, definitionFile);
   try {
-    const status = statSync(file);
-    // A pipe would keep its reader waiting.
-    if (!status.isFile()) throw new Error("is not a file");
-    if (status.size > MAX_DEFINITION_BYTES) throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
-    const text = readFileSync(file, "utf8");
+    const text = read(file);
     const json = definitionFile.endsWith(".json") ? readEnvironmentJson(text) : undefined;
     const selected = json === undefined ? readFilesOption(text) : json.files;
     return { directory, definitionFile, selected, json };
@@ -66,4 +64,18 @@ export const readEnvironment = (path: string): FoundEnvironment => {
     const { message } = cause as Error;
     throw new EnvironmentError(file, `it ${message}`, "", { cause });
   }
+};
+
+const readText = (file: string): string => {
+  const status = statSync(file);
+  // A pipe would keep its reader waiting.
+  if (!status.isFile()) throw new Error("is not a file");
+  if (status.size > MAX_DEFINITION_BYTES) throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
+  return readFileSync(file, "utf8");
+};
+
+/** Reads what can be known of an environment without running any of it. */
+export const readEnvironment = (path: string): FoundEnvironment => {
+  const definitionFile = chooseDefinition(path, namesIn(path));
+  return readDefinition(realpathSync(path), definitionFile, readText);
 };

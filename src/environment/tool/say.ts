@@ -9,6 +9,8 @@ export type ToolLine =
   | { readonly type: "progress"; readonly progress: TestProgress }
   /** Nothing new, but it is still at work. */
   | { readonly type: "alive" }
+  /** It has its key, and waits for the work that is to be tested. */
+  | { readonly type: "waiting" }
   /** The set-up script has run. */
   | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url: string }

@@ -17,6 +17,8 @@ export interface ToolArguments {
   /** The first line of standard input is a key, with which all lines are sealed that are printed. */
   readonly sealed?: boolean;
   readonly "no-setup"?: boolean;
+  /** The work that is tested is there when standard input ends, and not before. */
+  readonly "await-work"?: boolean;
   readonly path?: string;
 }
 
@@ -29,7 +31,7 @@ const SERVER = { port: text, socket: text };
 /** The flags of each command. */
 const COMMANDS = {
   serve: { ...PLACE, ...SERVER },
-  run: { ...PLACE, parameters: text },
+  run: { ...PLACE, parameters: text, "await-work": flag },
   schema: PLACE,
   setup: PLACE,
   courier: { ...SERVER, sealed: flag },

@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { boundResults } from "../boundResults.ts";
 import type { TestProgress, TestResults } from "../contract.ts";
 import { testsByCourier } from "../courierTests.ts";
@@ -85,12 +86,24 @@ const withDoubt = (results: TestResults, changed: string | undefined): TestResul
           `${changed} was changed while the tests ran: the results cannot be believed.\n${results.error ?? ""}`.trim(),
       };
 
-const run = (args: ToolArguments, { signal }: AbortController): Promise<void> => {
+/**
+ * Waits until the work is there. What gets it ready may run code of it already, which must find the key read, and the tests
+ * watched. Only the end of input counts: others can write to it, and read what is written to it, but not end it.
+ */
+const awaitWork = async (signal: AbortSignal): Promise<void> => {
+  const ended = once(process.stdin, "end");
+  process.stdin.resume();
+  say({ type: "waiting" });
+  await Promise.race([ended, untilAborted(signal)]);
+};
+
+const run = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
   const parameters = parametersOf(args);
+  const findChanged = guardFiles(required(args, "directory"), process.argv.slice(1, 2));
+  if (args["await-work"] === true) await awaitWork(signal);
   setInterval(() => say({ type: "alive" }), SIGN_OF_LIFE_MS).unref();
   return withTests(args, signal, async (tests) => {
     const onProgress = (progress: TestProgress) => say({ type: "progress", progress });
-    const findChanged = guardFiles(required(args, "directory"), process.argv.slice(1, 2));
     const results = await tests.run(args.path ?? "", { parameters, onProgress, signal });
     say({ type: "result", result: boundResults(withDoubt(results, findChanged())) });
   });

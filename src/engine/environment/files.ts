@@ -1,0 +1,89 @@
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { SETUP_FILE } from "../../environment/folder/setupFile.ts";
+import { type EnvironmentPart, loadCommitted } from "../../environment/loadEnvironment.ts";
+import { EnvironmentError, type SandduneError } from "../../errors.ts";
+import { writeFilesOf } from "../../git/checkpointCheckout.ts";
+import { treeOf } from "../../git/committedFolder.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { withHostFileErrors } from "../hostFileErrors.ts";
+import type { SandboxPlan } from "../plan.ts";
+import type { Session } from "../session.ts";
+import { writePackage } from "./package.ts";
+import type { EnvironmentSource } from "./source.ts";
+
+/** What goes into sandboxes of an environment, on the host. */
+export interface EnvironmentFiles {
+  /** The package for the agent's sandbox; without the tests, if they are not to be seen there. */
+  readonly forAgent: string;
+  /** The package for sandboxes in which tests run. */
+  readonly forTests: string;
+  readonly hasSetupScript: boolean;
+  /**
+   * Where the tests lie in the repository: what is there grades the next run. A folder, or its files if that folder is the
+   * whole repository.
+   */
+  readonly pathsInRepository: readonly string[];
+}
+
+/** Whoever reads of a problem knows the folder, and not the copy of it. */
+const namingFolder =
+  (checkout: string, directory: string) =>
+  (reason: unknown): SandduneError =>
+    reason instanceof EnvironmentError && reason.path.startsWith(checkout)
+      ? new EnvironmentError(
+          directory + reason.path.slice(checkout.length),
+          reason.problem,
+          `${reason.hint} It is read from the commit that is checked out.`.trim(),
+          { cause: reason },
+        )
+      : (reason as SandduneError);
+
+const partsOf = (
+  { plan, journal }: Session,
+  source: EnvironmentSource,
+): Effect.Effect<readonly EnvironmentPart[], SandduneError> => {
+  if (source.type === "folder") return Effect.succeed([source.part]);
+  const checkout = join(journal.filesDirectory, "environment-folder");
+  return writeFilesOf(plan.repository, treeOf(source.folder), checkout).pipe(
+    Effect.andThen(
+      interruptible(
+        () => loadCommitted(checkout, source.directory, source.ignored),
+        namingFolder(checkout, source.directory),
+      ),
+    ),
+  );
+};
+
+const pathsInRepository = (
+  source: EnvironmentSource,
+  parts: readonly EnvironmentPart[],
+): readonly string[] => {
+  if (source.type === "folder") return [];
+  return source.folder.path === "" ? parts.flatMap(({ files }) => files) : [source.folder.path];
+};
+
+/**
+ * Makes what goes into sandboxes, on the host: as it is now, whatever becomes of the folder later. Where the tests are in another
+ * sandbox, the agent's gets nothing of them.
+ */
+export const prepareEnvironment = (
+  session: Session,
+  { environment }: SandboxPlan,
+): Effect.Effect<EnvironmentFiles | undefined, SandduneError> => {
+  if (environment === undefined) return Effect.succeed(undefined);
+  const { source, isolation } = environment;
+  const forAgent = join(session.journal.filesDirectory, "environment");
+  const forTests = isolation === "shared" ? forAgent : join(session.journal.filesDirectory, "tests-package");
+  const write = (parts: readonly EnvironmentPart[]) =>
+    interruptible(
+      async () => {
+        await writePackage(forTests, parts);
+        if (forAgent !== forTests) await writePackage(forAgent, []);
+        const hasSetupScript = parts.some(({ files }) => files.includes(SETUP_FILE));
+        return { forAgent, forTests, hasSetupScript, pathsInRepository: pathsInRepository(source, parts) };
+      },
+      (reason) => reason as SandduneError,
+    );
+  return withHostFileErrors(Effect.flatMap(partsOf(session, source), write));
+};

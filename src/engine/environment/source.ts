@@ -1,0 +1,112 @@
+import { realpathSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import * as Effect from "effect/Effect";
+import { chooseDefinition, readDefinition } from "../../environment/folder/readEnvironment.ts";
+import { type EnvironmentPart, loadEnvironment } from "../../environment/loadEnvironment.ts";
+import { EnvironmentError, type SandduneError } from "../../errors.ts";
+import { type CommittedFolder, namesIn, readFileIn, uncommittedIn } from "../../git/committedFolder.ts";
+import { readHead } from "../../git/hostState.ts";
+import type { Repository } from "../../git/repository.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { isInside } from "../../process/isInside.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import { checked } from "../checked.ts";
+
+/** Where the files of an environment come from. */
+export type EnvironmentSource =
+  /** A folder outside of the repository, which no agent can write to: as it is. */
+  | { readonly type: "folder"; readonly part: EnvironmentPart }
+  /** A folder of the repository: agents can change those, so it is taken from a commit. */
+  | {
+      readonly type: "committed";
+      /** The folder in the user's checkout. */
+      readonly directory: string;
+      readonly folder: CommittedFolder;
+      /** What git ignores in there, such as installed packages: no commit has it. */
+      readonly ignored: readonly string[];
+      /** What in the checkout is not as in the commit. */
+      readonly changed: readonly string[];
+    };
+
+/** How a path leads on from the top level, by whichever links it got there; `undefined` if it does not lead there. */
+const wayFrom = (topLevel: string, path: string): string | undefined => {
+  for (let directory = path; directory !== dirname(directory); directory = dirname(directory)) {
+    if (realpathSync(directory) === topLevel) return relative(directory, path);
+  }
+  return undefined;
+};
+
+/** Where a folder is in a checkout; `undefined` if it is elsewhere. A link in the checkout could be an agent's. */
+const placeIn = ({ topLevel }: Repository, path: string): string | undefined => {
+  const real = realpathSync(path);
+  const way = wayFrom(topLevel, resolve(path));
+  if (way !== undefined && join(topLevel, way) !== real) {
+    throw new EnvironmentError(
+      resolve(path),
+      "there is a symbolic link on the way to it, which an agent may have made",
+      `Pass the folder itself: ${shellQuote(real)}`,
+    );
+  }
+  return isInside(topLevel, real) ? relative(topLevel, real).replaceAll(sep, "/") : undefined;
+};
+
+const loadCommitted = Effect.fnUntraced(function* (
+  { topLevel }: Repository,
+  path: string,
+): Effect.fn.Return<EnvironmentSource, SandduneError> {
+  const directory = join(topLevel, path);
+  const { sha: commit } = yield* readHead(topLevel);
+  const folder: CommittedFolder = { topLevel, commit, path };
+  const names = yield* namesIn(folder);
+  if (names === undefined) {
+    return yield* Effect.fail(
+      new EnvironmentError(
+        directory,
+        `it is in the repository, but not in the commit that is checked out there, ${commit.slice(0, 7)}`,
+        `Agents can change files in a repository, so its environments are read from commits. Commit it: git add ${shellQuote(path)} && git commit. Or keep it outside of the repository.`,
+      ),
+    );
+  }
+  const definitionFile = yield* checked(() => chooseDefinition(directory, names));
+  const text = yield* readFileIn(folder, definitionFile);
+  yield* checked(() => readDefinition(directory, definitionFile, () => text));
+  return { type: "committed", directory, folder, ...(yield* uncommittedIn(folder)) };
+});
+
+/** Finds an environment, and reads its definition: what is wrong with it is reported before anything is created. */
+export const findEnvironment = Effect.fnUntraced(function* (
+  path: string,
+  repository: Repository,
+): Effect.fn.Return<EnvironmentSource, SandduneError> {
+  const place = yield* checked(() => placeIn(repository, path)).pipe(
+    // There is no such folder, for one, which is said where folders are read.
+    Effect.catchIf(
+      (error) => !(error instanceof EnvironmentError),
+      () => Effect.succeed(undefined),
+    ),
+  );
+  if (place !== undefined) return yield* loadCommitted(repository, place);
+  const part = yield* interruptible(
+    () => loadEnvironment(resolve(path)),
+    (reason) => reason as SandduneError,
+  );
+  return { type: "folder", part };
+});
+
+const MAX_LISTED = 5;
+
+/** What the caller should know about where the tests come from, in sentences. */
+export const sourceWarnings = (source: EnvironmentSource, isHead: boolean): string[] => {
+  if (source.type === "folder") return [];
+  const { folder, changed, ignored } = source;
+  const name = folder.path || "the repository's top level";
+  const listed = changed.slice(0, MAX_LISTED).join(", ");
+  const more = changed.length > MAX_LISTED ? `, and ${changed.length - MAX_LISTED} more` : "";
+  return [
+    changed.length > 0 &&
+      `The environment ${name} has changes that are not committed, and they are not used: ${listed}${more}. The tests are those of the commit ${folder.commit.slice(0, 7)}. To use them: git add ${shellQuote(folder.path || ".")} && git commit`,
+    isHead &&
+      ignored.length > 0 &&
+      `The environment ${name} has files that git ignores, and that agents can write to with the strategy \`head\`: ${ignored.slice(0, MAX_LISTED).join(", ")}. Keep the environment outside of the repository, or use another strategy.`,
+  ].filter((warning) => warning !== false);
+};
