@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import type { BranchPlan } from "../git/branchStrategy.ts";
 import { lockBranch } from "../git/locks.ts";
+import { settleBeforeWork } from "../git/merge/earlier.ts";
 import { findNestedRepositories, type NestedRepositories } from "../git/nestedRepositories.ts";
 import { updateRefs } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
@@ -131,6 +132,8 @@ const takeUserCheckout = Effect.fnUntraced(function* (
   const checkout = checkoutAt(session, place, sha);
   yield* updateRefs(path, [{ ref: baseRef(runId), to: sha }]);
   if (isShared) return checkout;
+  const sentence = yield* settleBeforeWork(repository, { runId, branch });
+  if (sentence !== undefined) session.progress.warn(sentence);
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
   yield* Effect.addFinalizer(() =>
     tidying(checkout.isUsed ? settle(session, checkout) : Effect.void, (sentence) =>

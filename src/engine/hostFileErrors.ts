@@ -1,13 +1,7 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import { HostFileError } from "../errors.ts";
-
-const asHostFileError = (defect: unknown): HostFileError | undefined => {
-  const { code, path, syscall } = (defect ?? {}) as NodeJS.ErrnoException;
-  return defect instanceof Error && typeof code === "string" && typeof syscall === "string"
-    ? new HostFileError(code, path, { cause: defect })
-    : undefined;
-};
+import type { HostFileError } from "../errors.ts";
+import { asHostFileError } from "../process/hostFileErrors.ts";
 
 /** A full or read-only disk is not a bug: what the file system throws anywhere in a step becomes a typed error. */
 export const withHostFileErrors = <A, E, R>(

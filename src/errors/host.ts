@@ -75,6 +75,15 @@ export class ProcessInputError extends SandduneError {
   }
 }
 
+const HINTS: Readonly<Record<string, string>> = {
+  ENOSPC: "Free some disk space and run again.",
+  EDQUOT: "Your disk quota is used up: free some space and run again.",
+  EROFS: "It is mounted read-only.",
+  EMFILE: "This process has too many files open: raise the limit (ulimit -n) or run less at once.",
+  ENFILE: "The machine has too many files open: run less at once.",
+  EIO: "The disk could not be read or written: check it before you run again.",
+};
+
 /** The host's file system refused: it is full, read-only, or not the user's to write to. */
 export class HostFileError extends SandduneError {
   constructor(
@@ -86,9 +95,7 @@ export class HostFileError extends SandduneError {
     super(
       sentences(
         `The host's file system refused an operation${path === undefined ? "" : ` on ${path}`} (${errorCode}).`,
-        errorCode === "ENOSPC" || errorCode === "EDQUOT"
-          ? "Free some disk space and run again."
-          : "Check its permissions and run again.",
+        HINTS[errorCode] ?? "Check its permissions and run again.",
       ),
       options,
     );

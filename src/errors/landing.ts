@@ -129,3 +129,59 @@ export class CheckoutInTheWayError extends SandduneError {
     );
   }
 }
+
+/**
+ * A merge stopped while git moved the checkout to the merged result: the disk was full, git was killed, or an earlier
+ * run was. The checkout was put back as it was before the merge, unless `isHalfMerged` says otherwise.
+ */
+export class MergeInterruptedError extends SandduneError {
+  readonly problem: string;
+  /** The checkout is neither as it was before the merge nor merged. */
+  readonly isHalfMerged: boolean;
+  /** The operating system's word for it (ENOSPC, EDQUOT, ...), if it refused to write. */
+  readonly errorCode: string | undefined;
+  /** Files that are not as they were before the merge. */
+  readonly paths: readonly string[];
+  /** Locks of git that are in the way. */
+  readonly lockPaths: readonly string[];
+
+  constructor(
+    readonly checkoutPath: string,
+    readonly sourceBranch: string,
+    readonly targetBranch: string,
+    details: {
+      readonly problem: string;
+      readonly errorCode?: string | undefined;
+      /** Unless it was put back, or not touched. */
+      readonly isHalfMerged: boolean;
+      readonly paths?: readonly string[];
+      readonly lockPaths?: readonly string[];
+      readonly output?: string;
+    },
+  ) {
+    const { problem, errorCode, isHalfMerged, paths = [], lockPaths = [], output = "" } = details;
+    const inCheckout = ["git", "-C", checkoutPath];
+    super(
+      sentences(
+        `${targetBranch} could not be moved to the merged result: ${problem}.`,
+        isHalfMerged ? `${checkoutPath} is half merged.` : `${checkoutPath} is as it was before the merge.`,
+        paths.length > 0 && `Not as before: ${firstOf(paths)}.`,
+        `The commits are on ${sourceBranch}.`,
+        (errorCode === "ENOSPC" || errorCode === "EDQUOT") && "Free some disk space first.",
+        lockPaths.length > 0 && "Remove the lock only if no other git is at work there.",
+      ) +
+        block("git said", output) +
+        nextCommands([
+          ...lockPaths.map((path) => ["rm", path]),
+          [...inCheckout, "status"],
+          ...(isHalfMerged ? [[...inCheckout, "stash", "push", "--include-untracked"]] : []),
+          [...inCheckout, "merge", sourceBranch],
+        ]),
+    );
+    this.problem = problem;
+    this.isHalfMerged = isHalfMerged;
+    this.errorCode = errorCode;
+    this.paths = paths;
+    this.lockPaths = lockPaths;
+  }
+}

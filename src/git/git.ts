@@ -1,10 +1,23 @@
 import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import * as Schedule from "effect/Schedule";
-import { GitError, PrerequisiteError, ProcessStartError, type SandduneError } from "../errors.ts";
+import {
+  GitError,
+  HostFileError,
+  PrerequisiteError,
+  ProcessStartError,
+  type SandduneError,
+} from "../errors.ts";
+import { errorCodeIn } from "../process/hostFileErrors.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { interruptible } from "../process/interruptible.ts";
-import { type ProcessInput, type ProcessResult, runProcess } from "../process/runProcess.ts";
+import { openOutputFile } from "../process/outputFile.ts";
+import {
+  type ProcessInput,
+  type ProcessResult,
+  type ProcessSpec,
+  runProcess,
+} from "../process/runProcess.ts";
 
 export interface GitOptions {
   readonly cwd: string;
@@ -15,6 +28,10 @@ export interface GitOptions {
   readonly encoding?: "latin1";
   /** Exit codes that are an answer rather than a failure; 0 always is. */
   readonly expectedExitCodes?: readonly number[];
+  /** For commands that write the user's files: git finishes its work if this process dies. `stdout` is empty. */
+  readonly finishesAlone?: boolean;
+  /** Gets the output instead of the result, whatever its size. */
+  readonly onStdoutChunk?: (chunk: Buffer) => void;
 }
 
 /**
@@ -61,6 +78,9 @@ const PASSED_ENVIRONMENT = [
 /** Output is parsed whole or not at all, so the limit is far above what a repository produces. */
 const CAPTURE_BYTES = 256 * 1024 * 1024;
 
+/** Of output that goes elsewhere, only what explains a failure is kept. */
+const ERROR_BYTES = 64 * 1024;
+
 /** Far above what the largest checkout takes: git may wait for a network file system or a signing agent that is gone. */
 const TIMEOUT_MS = 30 * 60_000;
 
@@ -70,6 +90,8 @@ const environment = (extra: GitOptions["env"]): Record<string, string> => {
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
+    // Git shows progress also where there is no terminal, and would die of it if nobody read its output any more.
+    GIT_PROGRESS_DELAY: "1000000",
   };
   for (const key of PASSED_ENVIRONMENT) {
     const value = process.env[key];
@@ -101,6 +123,17 @@ const metHalfMadeWorktree = (error: SandduneError): boolean =>
 
 const RETRY_HALF_MADE_WORKTREE = { while: metHalfMadeWorktree, schedule: Schedule.spaced(20), times: 10 };
 
+const start = async (spec: ProcessSpec, finishesAlone: boolean): Promise<ProcessResult> => {
+  if (!finishesAlone) return runProcess(spec);
+  const output = openOutputFile();
+  try {
+    const result = await runProcess({ ...spec, outputDescriptor: output.descriptor });
+    return { ...result, stderr: output.read() };
+  } finally {
+    output.close();
+  }
+};
+
 const TOO_MUCH_OUTPUT = "too much output";
 
 /** Whether git printed more than is read of it. */
@@ -114,23 +147,32 @@ export const git = (
 ): Effect.Effect<ProcessResult, SandduneError> =>
   interruptible(
     (signal) =>
-      runProcess({
-        program: "git",
-        args: [...HARDENED_ARGUMENTS, ...args],
-        cwd: options.cwd,
-        env: environment(options.env),
-        signal,
-        captureBytes: CAPTURE_BYTES,
-        timeoutMs: TIMEOUT_MS,
-        ...(options.stdin !== undefined && { stdin: options.stdin }),
-        ...(options.encoding !== undefined && { encoding: options.encoding }),
-      }),
+      start(
+        {
+          program: "git",
+          args: [...HARDENED_ARGUMENTS, ...args],
+          cwd: options.cwd,
+          env: environment(options.env),
+          signal,
+          captureBytes: options.onStdoutChunk === undefined ? CAPTURE_BYTES : ERROR_BYTES,
+          timeoutMs: TIMEOUT_MS,
+          ...(options.stdin !== undefined && { stdin: options.stdin }),
+          ...(options.encoding !== undefined && { encoding: options.encoding }),
+          ...(options.onStdoutChunk !== undefined && { onStdoutChunk: options.onStdoutChunk }),
+        },
+        options.finishesAlone ?? false,
+      ),
     toGitError(options.cwd),
   ).pipe(
     Effect.flatMap((result) => {
-      if (result.stdoutTruncated) return Effect.fail(new GitError(args, result.exitCode, TOO_MUCH_OUTPUT));
+      if (result.stdoutTruncated && options.onStdoutChunk === undefined)
+        return Effect.fail(new GitError(args, result.exitCode, TOO_MUCH_OUTPUT));
       if (result.exitCode !== 0 && !options.expectedExitCodes?.includes(result.exitCode)) {
-        return Effect.fail(new GitError(args, result.exitCode, result.stderr));
+        const cause = new GitError(args, result.exitCode, result.stderr);
+        const errorCode = errorCodeIn(result.stderr);
+        return Effect.fail(
+          errorCode === undefined ? cause : new HostFileError(errorCode, options.cwd, { cause }),
+        );
       }
       return Effect.succeed(result);
     }),

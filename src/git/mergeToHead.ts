@@ -14,6 +14,8 @@ import type { ConfigEntry } from "./configFile.ts";
 import { findBareRepositories } from "./embedded/bareInTree.ts";
 import { git, gitText } from "./git.ts";
 import { lockBranch, lockMerges } from "./locks.ts";
+import { settleEarlierMerge } from "./merge/earlier.ts";
+import { forwardCheckout } from "./merge/forward.ts";
 import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
@@ -27,6 +29,8 @@ export interface MergePlan {
   /** `undefined`: the detached HEAD of the repository's checkout. */
   readonly targetBranch: string | undefined;
   readonly hostConfig: readonly ConfigEntry[];
+  /** Gets a sentence about what an earlier merge had left in the checkout. */
+  readonly onWarning: (sentence: string) => void;
 }
 
 /** The user may commit while we merge; then the merge is computed anew. */
@@ -107,6 +111,16 @@ const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolea
     .some((path) => existsSync(path) && readFileSync(path, "utf8").trim() === branchRef(branch));
 };
 
+/** Where the target branch is checked out; `undefined` if it is nowhere. */
+const checkoutOf = ({
+  repository,
+  targetBranch,
+  hostConfig,
+}: MergePlan): Effect.Effect<string | undefined, SandduneError> =>
+  targetBranch === undefined
+    ? Effect.succeed(repository.topLevel)
+    : findCheckout(repository, targetBranch, hostConfig);
+
 /** Moves the target to the finished result: with its checkout if it has one, or not at all. */
 const advance = Effect.fnUntraced(function* (
   plan: MergePlan,
@@ -114,10 +128,7 @@ const advance = Effect.fnUntraced(function* (
   result: string,
 ): Effect.fn.Return<"done" | "target moved", SandduneError> {
   const { repository, targetBranch, sourceBranch } = plan;
-  const checkout =
-    targetBranch === undefined
-      ? repository.topLevel
-      : yield* findCheckout(repository, targetBranch, plan.hostConfig);
+  const checkout = yield* checkoutOf(plan);
   if (checkout === undefined && isBeingRebased(repository, targetBranch as string)) {
     return yield* Effect.fail(
       new CheckoutInTheWayError(
@@ -138,26 +149,15 @@ const advance = Effect.fnUntraced(function* (
       Effect.catchIf(isGitError, () => Effect.succeed("target moved" as const)),
     );
   }
-  // Without overwriting what is ignored: it is in no commit, so it would be lost.
-  const forwarded = yield* git(
-    ["merge", "--ff-only", "--quiet", "--no-autostash", "--no-overwrite-ignore", result],
-    {
-      cwd: checkout,
-      expectedExitCodes: [1, 2, 128],
-    },
-  );
-  if (forwarded.exitCode === 0) return "done";
-  const tipNow = yield* resolveCommit(checkout, "HEAD");
-  if (tipNow !== targetTip) return "target moved";
-  return yield* Effect.fail(
-    new CheckoutInTheWayError(
-      checkout,
-      sourceBranch,
-      targetBranch ?? "HEAD",
-      "changes that are not committed are in the way",
-      forwarded.stderr || forwarded.stdout,
-    ),
-  );
+  return yield* forwardCheckout({
+    repository,
+    runId: plan.runId,
+    sourceBranch,
+    targetBranch,
+    checkoutPath: checkout,
+    from: targetTip,
+    to: result,
+  });
 });
 
 /** An agent may be at work in the very checkout that would be moved. */
@@ -181,6 +181,12 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
       yield* lockMerges(plan.repository, plan.runId);
       if (plan.targetBranch !== undefined) yield* lockTarget(plan, plan.targetBranch);
       const targetName = plan.targetBranch ?? "HEAD";
+      const checkout = yield* checkoutOf(plan);
+      if (checkout !== undefined) {
+        const names = { sourceBranch: plan.sourceBranch, targetBranch: targetName };
+        const earlier = yield* settleEarlierMerge(plan.repository, checkout, names);
+        if (earlier !== undefined) plan.onWarning(earlier.sentence);
+      }
       const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         if (plan.targetBranch === undefined && !(yield* isDetached(plan.repository.topLevel))) {

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import { GitError, type SandduneError } from "../errors.ts";
+import { GitError, HostFileError, type SandduneError } from "../errors.ts";
 import { git, gitText } from "./git.ts";
 
 export const branchRef = (branch: string): string => `refs/heads/${branch}`;
@@ -55,3 +55,11 @@ export const isDetached = (cwd: string): Effect.Effect<boolean, SandduneError> =
   );
 
 export const isGitError = (error: SandduneError): error is GitError => error instanceof GitError;
+
+/** Whether git failed, for its own reasons or because it could not write. */
+export const isGitFailure = (error: SandduneError): error is GitError | HostFileError =>
+  isGitError(error) || error instanceof HostFileError;
+
+/** Why git failed, in a few words. */
+export const reasonOf = (error: GitError | HostFileError): string =>
+  isGitError(error) ? error.stderr.trim() : error.message;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { git } from "./git.ts";
-import { branchRef, isGitError } from "./refs.ts";
+import { branchRef, isGitFailure, reasonOf } from "./refs.ts";
 
 export interface IndexSync {
   readonly checkoutPath: string;
@@ -36,9 +36,9 @@ export const syncIndex = Effect.fnUntraced(function* (
   // -i: the files are the agent's already, and differ from what the index last knew of them.
   return yield* git(["read-tree", "-i", "-m", from, to], { cwd: checkoutPath }).pipe(
     Effect.as(undefined),
-    Effect.catchIf(isGitError, (error) =>
+    Effect.catchIf(isGitFailure, (error) =>
       Effect.succeed(
-        `The index of ${checkoutPath} could not follow the new commits and was left as it was (${error.stderr.trim()}). See: git status`,
+        `The index of ${checkoutPath} could not follow the new commits and was left as it was (${reasonOf(error)}). See: git status`,
       ),
     ),
   );

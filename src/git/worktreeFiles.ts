@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { type GitOptions, git, gitText } from "./git.ts";
-import { isGitError } from "./refs.ts";
+import { isGitFailure, reasonOf } from "./refs.ts";
 import { SANDDUNE_IDENTITY } from "./sandboxConfig.ts";
 import type { Worktree } from "./worktrees.ts";
 
@@ -75,9 +75,9 @@ export const moveWorktreeFiles = (
       files.current = commit;
       return undefined;
     }),
-    Effect.catchIf(isGitError, (error) =>
+    Effect.catchIf(isGitFailure, (error) =>
       Effect.succeed(
-        `The files of ${files.worktreePath} could not be brought to the state of the sandbox, which is kept as ${commit} (${error.stderr.trim()}).`,
+        `The files of ${files.worktreePath} could not be brought to the state of the sandbox, which is kept as ${commit} (${reasonOf(error)}).`,
       ),
     ),
   );

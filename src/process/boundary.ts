@@ -1,6 +1,7 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { InternalError, SandduneError } from "../errors.ts";
+import { asHostFileError } from "./hostFileErrors.ts";
 
 /** What a callback of the caller's has thrown: the caller gets it back as it was. */
 export class CallerFailure {
@@ -23,7 +24,7 @@ const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
 
 /**
  * Where Effect ends and promises begin. Failures become the exported error classes, an abort becomes the caller's own
- * `signal.reason`, and anything that nobody foresaw becomes an `InternalError`.
+ * `signal.reason`, a failed file operation becomes a `HostFileError`, and anything else becomes an `InternalError`.
  */
 export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
   if (signal?.aborted) throw signal.reason;
@@ -32,7 +33,8 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
   const callers = callerFailure(exit.cause);
   if (callers !== undefined) throw callers.reason;
-  throw knownError(exit.cause) ?? new InternalError({ cause: Cause.squash(exit.cause) });
+  const cause = Cause.squash(exit.cause);
+  throw knownError(exit.cause) ?? asHostFileError(cause) ?? new InternalError({ cause });
 };
 
 /** Enters by a door: the options are checked first, and their signal ends everything. */

@@ -37,6 +37,10 @@ const kill = (pid: string): void => {
   }
 };
 
+/** The processes of the host that are marked. Linux only. */
+export const findMarked = (mark: ProcessMark): string[] =>
+  readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && isMarked(entry, mark));
+
 /** As often as a process can have had a child just before it was killed. */
 const MAX_SWEEPS = 40;
 
@@ -47,7 +51,7 @@ const MAX_SWEEPS = 40;
 export const killMarked = (mark: ProcessMark): void => {
   if (process.platform !== "linux") return;
   for (let sweep = 0; sweep < MAX_SWEEPS; sweep++) {
-    const found = readdirSync("/proc").filter((entry) => /^\d+$/.test(entry) && isMarked(entry, mark));
+    const found = findMarked(mark);
     if (found.length === 0) return;
     for (const pid of found) kill(pid);
   }

@@ -34,6 +34,11 @@ export interface ProcessSpec {
    * printing would be their end.
    */
   readonly keepsReading?: AbortSignal;
+  /**
+   * A file that gets both output streams, instead of pipes to this process: a pipe without a reader would end the
+   * process, in the middle of its work, if this one died. The result's `stdout` and `stderr` are empty then.
+   */
+  readonly outputDescriptor?: number;
   /** How the result's text is decoded; `latin1` keeps every byte, whatever it is. */
   readonly encoding?: BufferEncoding;
 }
@@ -92,7 +97,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
         cwd: spec.cwd,
         env: (spec.env as NodeJS.ProcessEnv | undefined) ?? hostEnvironment(),
         detached: true,
-        stdio: "pipe",
+        stdio: ["pipe", spec.outputDescriptor ?? "pipe", spec.outputDescriptor ?? "pipe"],
       });
     } catch (cause) {
       reject(

@@ -10,6 +10,7 @@ import { findOfNoRepository } from "./clean/deadDirectories.ts";
 import { findFiles } from "./clean/files.ts";
 import type { CleanScope, Leftover } from "./clean/leftover.ts";
 import { findLocks } from "./clean/locks.ts";
+import { findMerges } from "./clean/merges.ts";
 import { findProcesses } from "./clean/processes.ts";
 import { findRecords } from "./clean/records.ts";
 import { findRefs } from "./clean/refs.ts";
@@ -116,6 +117,8 @@ const clean = Effect.fnUntraced(function* (
   });
   yield* settle(findProcesses(scope));
   yield* settle(yield* findSandboxes(scope));
+  // What is completed makes a branch superfluous.
+  yield* settle(yield* findMerges(scope));
   yield* settle(yield* findWorktrees(scope));
   yield* settle(yield* findBranches(scope));
   yield* settle(yield* findFiles(scope));

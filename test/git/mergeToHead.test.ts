@@ -46,6 +46,7 @@ it("50 branches that are merged into one at once all arrive there, each once, an
           sourceTip,
           targetBranch: "main",
           hostConfig: config,
+          onWarning: () => {},
         }),
       ),
     ),

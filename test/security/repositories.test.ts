@@ -35,6 +35,7 @@ const merge = async (cwd: string): Promise<unknown> => {
   const plan = {
     ...{ repository, runId: "20000101-000000-abcdef", hostConfig: config, targetBranch: "main" },
     ...{ sourceBranch: "sanddune/work", sourceTip: git(cwd, "rev-parse", "sanddune/work") },
+    onWarning: () => {},
   };
   return runAtBoundary(mergeToHead(plan)).catch((error: unknown) => error);
 };

@@ -5,7 +5,16 @@ import type { RunRecord } from "../runRecord.ts";
 
 /** One thing that a run has left behind. */
 export interface Leftover {
-  readonly what: "processes" | "sandbox" | "worktree" | "branch" | "ref" | "files" | "lock" | "record";
+  readonly what:
+    | "processes"
+    | "sandbox"
+    | "interrupted merge"
+    | "worktree"
+    | "branch"
+    | "ref"
+    | "files"
+    | "lock"
+    | "record";
   /** A path, a branch, a ref, or what a sandbox is called. */
   readonly name: string;
   /** The runs that it is of; none for a lock. */

@@ -1,0 +1,59 @@
+import { createReadStream } from "node:fs";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { git, gitText } from "../git.ts";
+import type { GitFile } from "./changes.ts";
+import { openFile, PrefixComparison } from "./checkoutFile.ts";
+
+/** Names that `hash-object --stdin-paths` does not read as they are. */
+const isOddName = (path: string): boolean => /^"|[\r\n]/.test(path);
+
+/** A name of any bytes as an argument, which is UTF-8. Only attributes depend on it. */
+const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
+
+const NO_CONVERSION_CHECK = ["-c", "core.safecrlf=false"] as const;
+
+const readFile = (checkoutPath: string, path: string) =>
+  createReadStream("", { fd: openFile(checkoutPath, path) });
+
+/** The ids that git would give to regular files of a checkout if they were added. */
+export const hashFiles = Effect.fnUntraced(function* (
+  cwd: string,
+  paths: readonly string[],
+): Effect.fn.Return<Map<string, string>, SandduneError> {
+  const hashes = new Map<string, string>();
+  const plain = paths.filter((path) => !isOddName(path));
+  if (plain.length > 0) {
+    const stdin = Buffer.from(`${plain.join("\n")}\n`, "latin1");
+    const { stdout } = yield* git([...NO_CONVERSION_CHECK, "hash-object", "--stdin-paths"], { cwd, stdin });
+    stdout.split("\n").forEach((sha, index) => {
+      const path = plain[index];
+      if (path !== undefined) hashes.set(path, sha);
+    });
+  }
+  for (const path of paths.filter(isOddName)) {
+    const args = [...NO_CONVERSION_CHECK, "hash-object", "--stdin", `--path=${asText(path)}`];
+    hashes.set(path, yield* gitText(args, { cwd, stdin: readFile(cwd, path) }));
+  }
+  return hashes;
+});
+
+/**
+ * Whether a regular file of a checkout is what git had written of a version of it when it was stopped. Filters are
+ * those of the commit that the version is of, where git can be told so (2.41 and later).
+ */
+export const isBeginningOf = (
+  cwd: string,
+  path: string,
+  { file, commit }: { readonly file: GitFile; readonly commit: string },
+): Effect.Effect<boolean, SandduneError> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => new PrefixComparison(cwd, path)),
+    (comparison) =>
+      git(["cat-file", "--filters", `--path=${asText(path)}`, file.sha], {
+        cwd,
+        env: { GIT_ATTR_SOURCE: commit },
+        onStdoutChunk: (chunk) => comparison.push(chunk),
+      }).pipe(Effect.map(() => comparison.isPrefix)),
+    (comparison) => Effect.sync(() => comparison.close()),
+  );

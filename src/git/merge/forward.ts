@@ -1,0 +1,80 @@
+import { statfsSync } from "node:fs";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import { CheckoutInTheWayError, MergeInterruptedError, type SandduneError } from "../../errors.ts";
+import { errorCodeIn } from "../../process/hostFileErrors.ts";
+import { git } from "../git.ts";
+import { resolveCommit } from "../refs.ts";
+import type { Repository } from "../repository.ts";
+import { changedFiles } from "./changes.ts";
+import { absentFiles } from "./inspect.ts";
+import { type MergeNote, removeNote, writeNote } from "./note.ts";
+import { MERGE_VARIABLE, settleMerge } from "./settle.ts";
+
+export type ForwardPlan = Omit<MergeNote, "id" | "absent"> & { readonly repository: Repository };
+
+const EVERY_EXIT_CODE = [1, 2, 128];
+const FULL_BELOW_BYTES = 1024 * 1024;
+
+const isFull = (path: string): boolean => {
+  const { bavail, bsize } = statfsSync(path);
+  return bavail * bsize < FULL_BELOW_BYTES;
+};
+
+/** Why git could not write, before anything is put back. Of a large file git only says that it could not write it. */
+const errorCodeOf = (output: string, checkoutPath: string): string | undefined =>
+  errorCodeIn(output) ??
+  (/^(error|fatal): unable to write file /m.test(output) && isFull(checkoutPath) ? "ENOSPC" : undefined);
+
+/**
+ * Moves a checkout to a descendant of its commit, or leaves it as it was. Git finishes if this process dies; if git is
+ * killed as well, the note says what to put back.
+ */
+export const forwardCheckout = Effect.fnUntraced(function* (
+  plan: ForwardPlan,
+): Effect.fn.Return<"done" | "target moved", SandduneError> {
+  const { repository, checkoutPath, sourceBranch, targetBranch, from, to } = plan;
+  const targetName = targetBranch ?? "HEAD";
+  const absent = absentFiles(checkoutPath, yield* changedFiles(checkoutPath, from, to));
+  const { runId } = plan;
+  const note = writeNote(repository, { runId, sourceBranch, targetBranch, checkoutPath, from, to, absent });
+  // Without overwriting what is ignored: it is in no commit, so it would be lost.
+  const merge = ["merge", "--ff-only", "--quiet", "--no-autostash", "--no-overwrite-ignore", to];
+  const merged = yield* Effect.exit(
+    git(merge, {
+      cwd: checkoutPath,
+      expectedExitCodes: EVERY_EXIT_CODE,
+      env: { [MERGE_VARIABLE]: note.id },
+      finishesAlone: true,
+    }),
+  );
+  if (Exit.isSuccess(merged) && merged.value.exitCode === 0) {
+    removeNote(note);
+    return "done";
+  }
+  const output = Exit.isSuccess(merged) ? merged.value.stderr : String(Cause.squash(merged.cause));
+  const errorCode = errorCodeOf(output, checkoutPath);
+  const settlement = yield* settleMerge(note);
+  if (settlement.outcome === "completed") return "done";
+  if ((yield* resolveCommit(checkoutPath, "HEAD")) !== from) return "target moved";
+  const isUntouched = settlement.outcome === "untouched";
+  if (Exit.isFailure(merged) && isUntouched) return yield* Effect.failCause(merged.cause);
+  if (isUntouched && errorCode === undefined) {
+    const problem = "changes that are not committed are in the way";
+    return yield* Effect.fail(
+      new CheckoutInTheWayError(checkoutPath, sourceBranch, targetName, problem, output),
+    );
+  }
+  const problem =
+    errorCode === undefined ? "git did not come to its end" : `its files could not be written (${errorCode})`;
+  return yield* Effect.fail(
+    new MergeInterruptedError(checkoutPath, sourceBranch, targetName, {
+      isHalfMerged: false,
+      ...(settlement.outcome === "blocked" && settlement),
+      problem: settlement.outcome === "blocked" ? `${problem}, and ${settlement.problem}` : problem,
+      errorCode,
+      output,
+    }),
+  );
+});

@@ -1,0 +1,111 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { type Change, changedFiles, isSameFile, readIndex } from "./changes.ts";
+import { type CheckoutFile, hasModeOf, inspectFile, isContentOf } from "./checkoutFile.ts";
+import { hashFiles, isBeginningOf } from "./contents.ts";
+import type { FoundNote } from "./note.ts";
+
+/** Files of a merge that are not in the checkout, although the commit before it has them: the user has deleted them. */
+export const absentFiles = (checkoutPath: string, changes: readonly Change[]): string[] =>
+  changes
+    .filter(({ path, from }) => from && inspectFile(checkoutPath, path, from.sha).type === "absent")
+    .map(({ path }) => path);
+
+/** What an interrupted merge has left in a checkout. */
+export interface HalfMerged {
+  /** Git had written all files and the index: only the branch was not moved. */
+  readonly isWritten: boolean;
+  /** Files that the merge has added, wholly or in part. */
+  readonly added: readonly string[];
+  /** Files that the merge has overwritten or deleted. */
+  readonly overwritten: readonly string[];
+  /** Files of the merge that are neither as before nor as git would have written them: they have changed since. */
+  readonly changedSince: readonly string[];
+}
+
+interface Candidate extends Change {
+  readonly file: CheckoutFile;
+  readonly sha: string | undefined;
+}
+
+/** Clocks of different file systems may be coarse in different ways. */
+const FOREIGN_CLOCK_MS = 2000;
+
+/** Whether a file has been changed since the merge began: git had made sure that it was as committed, or not there. */
+const isRecent = (file: CheckoutFile, { writtenAtMs, device }: FoundNote): boolean =>
+  "changedAtMs" in file && file.changedAtMs >= writtenAtMs - (file.device === device ? 0 : FOREIGN_CLOCK_MS);
+
+/** The executable bit counts only where it is all that the merge changes: some file systems have none. */
+const isUntouched = ({ file, sha, from, to }: Candidate): boolean =>
+  isContentOf(file, sha, from) && (from?.sha !== to?.sha || hasModeOf(file, from));
+
+/** Whether git has written a file, or was about to: the merge, or putting it back, may have been stopped at any byte. */
+const isByGit = Effect.fnUntraced(function* (
+  note: FoundNote,
+  { file, sha, path, from, to }: Candidate,
+): Effect.fn.Return<boolean, SandduneError> {
+  if (isContentOf(file, sha, to)) return true;
+  // A link is made at once.
+  if (file.type !== "file") return false;
+  for (const version of [to && { file: to, commit: note.to }, from && { file: from, commit: note.from }]) {
+    if (version !== undefined && (yield* isBeginningOf(note.checkoutPath, path, version))) return true;
+  }
+  return false;
+});
+
+/** What the checkout has at the paths of changes. */
+const inspectFiles = Effect.fnUntraced(function* (
+  checkoutPath: string,
+  changes: readonly Change[],
+): Effect.fn.Return<Candidate[], SandduneError> {
+  const inspected = changes.map((change) => {
+    const anySha = (change.from ?? change.to)?.sha ?? "";
+    return { ...change, file: inspectFile(checkoutPath, change.path, anySha) };
+  });
+  const regular = inspected.filter(({ file }) => file.type === "file").map(({ path }) => path);
+  const hashes = yield* hashFiles(checkoutPath, regular);
+  return inspected.map((candidate) => ({ ...candidate, sha: hashes.get(candidate.path) }));
+});
+
+/** Those of the files that do not have the content that they had before the merge. */
+export const filesNotPutBack = Effect.fnUntraced(function* (
+  { checkoutPath, from, to }: FoundNote,
+  paths: readonly string[],
+): Effect.fn.Return<string[], SandduneError> {
+  const wanted = new Set(paths);
+  const changes = (yield* changedFiles(checkoutPath, from, to)).filter(({ path }) => wanted.has(path));
+  return (yield* inspectFiles(checkoutPath, changes))
+    .filter(({ file, sha, from: before }) => !isContentOf(file, sha, before))
+    .map(({ path }) => path);
+});
+
+/** Compares a checkout with what it was before a merge and what the merge would have made of it. Changes nothing. */
+export const inspectCheckout = Effect.fnUntraced(function* (
+  note: FoundNote,
+): Effect.fn.Return<HalfMerged, SandduneError> {
+  const { checkoutPath, from, to } = note;
+  const index = yield* readIndex(checkoutPath);
+  const changes = (yield* changedFiles(checkoutPath, from, to)).filter(
+    ({ path }) => !index.get(path)?.isSparse,
+  );
+  const added: string[] = [];
+  const overwritten: string[] = [];
+  const changedSince: string[] = [];
+  const isWritten =
+    changes.length > 0 && changes.every((change) => isSameFile(index.get(change.path), change.to));
+  if (isWritten) return { isWritten, added, overwritten, changedSince };
+  // What the user has staged was staged before, and left alone by git, or after.
+  const wereAbsent = new Set(note.absent);
+  const unstaged = changes.filter(
+    (change) => isSameFile(index.get(change.path), change.from) && !wereAbsent.has(change.path),
+  );
+  for (const candidate of yield* inspectFiles(checkoutPath, unstaged)) {
+    if (isUntouched(candidate)) continue;
+    const { path, file } = candidate;
+    if (file.type === "absent" || file.type === "other") overwritten.push(path);
+    else if (!isRecent(file, note)) continue;
+    else if (!(yield* isByGit(note, candidate))) changedSince.push(path);
+    else (candidate.from === undefined ? added : overwritten).push(path);
+  }
+  return { isWritten, added, overwritten, changedSince };
+});

@@ -1,0 +1,164 @@
+import { existsSync, rmdirSync, unlinkSync } from "node:fs";
+import { dirname } from "node:path";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { findMarked } from "../../process/killMarked.ts";
+import { git, gitText } from "../git.ts";
+import { branchRef, resolveCommit } from "../refs.ts";
+import { inspectFile, withFile } from "./checkoutFile.ts";
+import { filesNotPutBack, type HalfMerged, inspectCheckout } from "./inspect.ts";
+import { type FoundNote, removeNote } from "./note.ts";
+import { removeStaleLocks } from "./staleLocks.ts";
+
+/** In the environment of the git that moves a checkout to a merged result. */
+export const MERGE_VARIABLE = "SANDDUNE_MERGE_ID";
+
+/** What became of an interrupted merge, or would become of it. */
+export type Settlement =
+  /** Git had not begun, or had come to its end; or the user has moved on since. */
+  | { readonly outcome: "untouched" }
+  | { readonly outcome: "restored"; readonly paths: readonly string[] }
+  | { readonly outcome: "completed" }
+  | Blocked;
+
+/** The checkout was left half merged: only the user can say what to do about these files. */
+export interface Blocked {
+  readonly outcome: "blocked";
+  readonly isHalfMerged: true;
+  readonly problem: string;
+  /** Files that are not as they were before. */
+  readonly paths: readonly string[];
+  /** Locks of git that are in the way. */
+  readonly lockPaths: readonly string[];
+}
+
+const blocked = (problem: string, paths: readonly string[], lockPaths: readonly string[] = []): Blocked => ({
+  outcome: "blocked",
+  isHalfMerged: true,
+  problem,
+  paths,
+  lockPaths,
+});
+
+const POLL_MS = 50;
+/** As long as the merge lock may be waited for. */
+const GIT_TIMEOUT_MS = 5 * 60_000;
+
+/** The git of a merge goes on when its parent dies, and then finishes the merge. */
+const gitIsAtWork = ({ id }: FoundNote): boolean =>
+  process.platform === "linux" && findMarked({ name: MERGE_VARIABLE, value: id }).length > 0;
+
+const untilGitIsOver = Effect.fnUntraced(function* (note: FoundNote): Effect.fn.Return<boolean> {
+  for (let waitedMs = 0; waitedMs <= GIT_TIMEOUT_MS; waitedMs += POLL_MS) {
+    if (!gitIsAtWork(note)) return true;
+    yield* Effect.sleep(POLL_MS);
+  }
+  return false;
+});
+
+/** Whether the checkout is still where it was when the merge began. */
+const isWhereItWas = Effect.fnUntraced(function* ({
+  checkoutPath,
+  targetBranch,
+  from,
+}: FoundNote): Effect.fn.Return<boolean, SandduneError> {
+  if ((yield* resolveCommit(checkoutPath, "HEAD")) !== from) return false;
+  const head = yield* gitText(["symbolic-ref", "--quiet", "HEAD"], {
+    cwd: checkoutPath,
+    expectedExitCodes: [1],
+  });
+  return head === (targetBranch === undefined ? "" : branchRef(targetBranch));
+});
+
+/** Whether it worked is seen when all files are looked at afterwards. */
+const attempt = (action: () => void): boolean => {
+  try {
+    action();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Removes a file, and the directories that are empty then. */
+const removeFile = (checkoutPath: string, path: string): void => {
+  if (!attempt(() => withFile(checkoutPath, path, (entry) => unlinkSync(entry)))) return;
+  let directory = dirname(path);
+  while (directory !== "." && attempt(() => withFile(checkoutPath, directory, (entry) => rmdirSync(entry)))) {
+    directory = dirname(directory);
+  }
+};
+
+/** Added files go first: they make room, for files and on the disk. */
+const putBack = Effect.fnUntraced(function* (
+  { checkoutPath }: FoundNote,
+  { added, overwritten }: HalfMerged,
+): Effect.fn.Return<void, SandduneError> {
+  for (const path of added) removeFile(checkoutPath, path);
+  // Git would remove a directory with everything in it.
+  const free = overwritten.filter((path) => inspectFile(checkoutPath, path, "").type !== "other");
+  if (free.length === 0) return;
+  yield* git(["checkout-index", "--force", "--quiet", "-z", "--stdin"], {
+    cwd: checkoutPath,
+    stdin: Buffer.from(`${free.join("\0")}\0`, "latin1"),
+    expectedExitCodes: [1, 128],
+    finishesAlone: true,
+  });
+});
+
+const settleCheckout = Effect.fnUntraced(function* (
+  note: FoundNote,
+  { dryRun }: { readonly dryRun: boolean },
+): Effect.fn.Return<Settlement, SandduneError> {
+  if (!existsSync(note.checkoutPath)) return { outcome: "untouched" };
+  const locks = yield* removeStaleLocks(note, { dryRun });
+  if (!(yield* isWhereItWas(note))) return { outcome: "untouched" };
+  const found = yield* inspectCheckout(note);
+  const { added, overwritten, changedSince } = found;
+  const ours = [...added, ...overwritten];
+  if (!found.isWritten && ours.length === 0) return { outcome: "untouched" };
+  if (locks.length > 0) return blocked("another git may be at work in it", ours, locks);
+  if (changedSince.length > 0) return blocked("files of the merge have changed since", changedSince);
+  if (found.isWritten) {
+    if (!dryRun) {
+      const reason = `sanddune: merge ${note.sourceBranch}`;
+      yield* git(["update-ref", "-m", reason, "HEAD", note.to, note.from], { cwd: note.checkoutPath });
+    }
+    return { outcome: "completed" };
+  }
+  if (dryRun) return { outcome: "restored", paths: ours };
+  yield* putBack(note, found);
+  const left = yield* filesNotPutBack(note, ours);
+  return left.length === 0
+    ? { outcome: "restored", paths: ours }
+    : blocked("files of the merge could not be put back", left);
+});
+
+const STILL_AT_WORK = blocked("the git that merges is still at work in it", []);
+
+/** What `settleMerge` would do. Changes nothing. */
+export const examineMerge = (note: FoundNote): Effect.Effect<Settlement, SandduneError> =>
+  gitIsAtWork(note) ? Effect.succeed(STILL_AT_WORK) : settleCheckout(note, { dryRun: true });
+
+/**
+ * Ends a merge that was interrupted in a checkout: completes it if only the branch had to be moved, or puts back every
+ * file that git had written, and nothing else. All or nothing: if any of these files has changed since, none is touched.
+ * To be called by the holder of the merge lock.
+ */
+export const settleMerge = (note: FoundNote): Effect.Effect<Settlement> =>
+  Effect.gen(function* () {
+    if (!(yield* untilGitIsOver(note))) return STILL_AT_WORK;
+    return yield* Effect.uninterruptible(settleCheckout(note, { dryRun: false })).pipe(
+      // The merge's own failure is the news, so this one is only a reason.
+      Effect.catchCause((cause) =>
+        Effect.succeed(blocked(`it could not be put back (${String(Cause.squash(cause))})`, [])),
+      ),
+    );
+  }).pipe(
+    Effect.tap((settlement) =>
+      Effect.sync(() => {
+        if (settlement.outcome !== "blocked") removeNote(note);
+      }),
+    ),
+  );

@@ -1,0 +1,62 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { isInside } from "../../process/isInside.ts";
+import { gitText } from "../git.ts";
+import { branchRef } from "../refs.ts";
+import type { FoundNote } from "./note.ts";
+
+/** The locks that git takes while it moves a checkout and its branch. */
+const lockPaths = Effect.fnUntraced(function* ({
+  checkoutPath,
+  targetBranch,
+}: FoundNote): Effect.fn.Return<string[], SandduneError> {
+  const names = [
+    "index.lock",
+    "HEAD.lock",
+    ...(targetBranch === undefined ? [] : [`${branchRef(targetBranch)}.lock`]),
+  ];
+  const paths = yield* Effect.forEach(names, (name) =>
+    gitText(["rev-parse", "--path-format=absolute", "--git-path", name], { cwd: checkoutPath }),
+  );
+  return paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+});
+
+const worksIn = (pid: string, directory: string): boolean => {
+  try {
+    return (
+      /^git/.test(readFileSync(`/proc/${pid}/comm`, "utf8")) &&
+      isInside(directory, readlinkSync(`/proc/${pid}/cwd`))
+    );
+  } catch {
+    // Gone, or another user's.
+    return false;
+  }
+};
+
+/** Whether a git of the user's may hold a lock: one at work in the checkout, or where that cannot be seen. */
+const mayBeHeld = (checkoutPath: string): boolean =>
+  process.platform !== "linux" ||
+  readdirSync("/proc").some((entry) => /^\d+$/.test(entry) && worksIn(entry, checkoutPath));
+
+/**
+ * Removes the locks that the git of an interrupted merge has left, and gives those that may be another git's: older
+ * than the merge, or not known to be unused. Git never takes a lock over, so a lock since the merge is the merge's
+ * unless a git is at work there.
+ */
+export const removeStaleLocks = (
+  note: FoundNote,
+  { dryRun }: { readonly dryRun: boolean },
+): Effect.Effect<string[], SandduneError> =>
+  lockPaths(note).pipe(
+    Effect.map((paths) => {
+      const isUsed = paths.length > 0 && mayBeHeld(note.checkoutPath);
+      return paths.filter((path) => {
+        const status = lstatSync(path, { throwIfNoEntry: false });
+        if (status === undefined) return false;
+        if (isUsed || !status.isFile() || status.mtimeMs < note.writtenAtMs) return true;
+        if (!dryRun) rmSync(path, { force: true });
+        return false;
+      });
+    }),
+  );
