@@ -2,41 +2,72 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./processMarks.ts";
 
 /**
  * `sh -c KILL_SCRIPT mark own patience` kills every process whose environment carries `mark`, again and again until none is
- * left. It finds what has left the process group, the session and its parent, and forks once per sweep, not per process.
+ * left. It finds what has left the process group, the session and its parent, and forks per sweep, not per process.
  *
- * - Where nothing is found, it looks again up to `patience` times: the command may be about to start.
- * - A dead process that nobody has reaped yet has no environment and does not count.
+ * - One sweep that finds nothing proves nothing: a process that was born after /proc was listed is not in the list, and
+ *   its parent may have died before it was looked at. It takes two in a row.
+ * - In the middle of an exec a process has no environment, and may turn out to be marked. While there are such processes
+ *   it takes six sweeps in a row; a process that has none even then has cleared it.
+ * - Where nothing is found at all, it looks again up to `patience` times: the command may be about to start.
+ * - A dead process that nobody has reaped yet has no memory and does not count.
  * - With `own` = `own`, all of the pid namespace is the sandbox's, and processes that have cleared their environment
  *   are killed as well. The container engine's own helper, which sets up an exec, is spared, and so is pid 1.
  * - Exits with 1 when something survived.
  */
 export const KILL_SCRIPT = `
-matching() {
-  grep -lszxF -e "$0" /proc/[0-9]*/environ
-  [ "$1" = own ] || return 0
-  for file in $(grep -LsF -e ${SANDBOX_VARIABLE} -e _LIBCONTAINER_ /proc/[0-9]*/environ); do
-    { IFS= read -r stat <"\${file%environ}stat"; } 2>/dev/null || continue
-    case \${stat##*) } in [ZX]*) ;; *) echo "$file" ;; esac
-  done
-}
-found=
-sweep=0
-while [ $sweep -lt 40 ]; do
-  sweep=$((sweep + 1))
+has_memory() { [ "\${21}" != 0 ]; }
+lives() { { IFS= read -r stat <"\${1%environ}stat"; } 2>/dev/null && has_memory \${stat##*) }; }
+living() { for file in "$@"; do ! lives "$file" || echo "$file"; done; }
+kill_all() {
   pids=
-  for file in $(matching "$1"); do
+  for file in "$@"; do
     pid=\${file#/proc/}
     pid=\${pid%/*}
     [ "$pid" = 1 ] || pids="$pids $pid"
   done
-  if [ -n "$pids" ]; then
+  [ -n "$pids" ] && kill -9 $pids 2>/dev/null
+  [ -n "$pids" ]
+}
+found=
+cleared=
+calm=0
+sweep=0
+while [ $sweep -lt 40 ]; do
+  sweep=$((sweep + 1))
+  blank=" $(echo $(living $(grep -Ls -e "" /proc/[0-9]*/environ))) "
+  files=$(grep -lszxF -e "$0" /proc/[0-9]*/environ)
+  if [ "$1" = own ]; then
+    for file in $(living $(grep -LsF -e ${SANDBOX_VARIABLE} -e _LIBCONTAINER_ /proc/[0-9]*/environ)); do
+      # Read at once: it may be in the middle of an exec only now, or no longer.
+      case $(tr '\\0' ' ' <"$file" 2>/dev/null) in
+        "" | *${SANDBOX_VARIABLE}* | *_LIBCONTAINER_*) ;;
+        *) files="$files $file" ;;
+      esac
+    done
+  fi
+  if kill_all $files; then
     found=yes
-    kill -9 $pids 2>/dev/null
+    calm=0
     [ $sweep -lt 3 ] || sleep 0.02
-  elif [ -n "$found" ] || [ $sweep -ge $2 ]; then
-    exit 0
+    continue
+  fi
+  calm=$((calm + 1))
+  [ $calm != 1 ] || stayed=$blank
+  still=
+  for file in $stayed; do
+    case $blank in *" $file "*) still="$still $file" ;; esac
+  done
+  stayed=$still
+  needed=2
+  [ -n "$found" ] || [ $2 -le $needed ] || needed=$2
+  [ "$blank" = "  " ] || [ $needed -ge 6 ] || needed=6
+  if [ $calm -lt $needed ]; then
+    [ $needed = 2 ] || sleep 0.05
+  elif [ "$1" = own ] && [ -z "$cleared" ] && kill_all $stayed; then
+    cleared=yes
+    calm=0
   else
-    sleep 0.05
+    exit 0
   fi
 done
 exit 1

@@ -30,6 +30,8 @@ export interface ProcessStat {
   readonly group: number;
   readonly hasTerminal: boolean;
   readonly startTime: string;
+  /** Kernel threads have none, nor have processes that have ended. */
+  readonly hasMemory: boolean;
 }
 
 /** What Linux says about a process, or `undefined` if there is none. */
@@ -44,6 +46,7 @@ export const readProcessStat = (pid: number): ProcessStat | undefined => {
       group: Number(fields[2]),
       hasTerminal: fields[4] !== "0",
       startTime: fields[19] ?? "",
+      hasMemory: fields[20] !== "0",
     }
   );
 };

@@ -10,6 +10,8 @@ export interface LaunchStreams {
   readonly signal: AbortSignal;
   readonly onStdoutChunk: (chunk: Buffer) => void;
   readonly onStderrChunk: (chunk: Buffer) => void;
+  /** The id of the process on the host, if it is one. */
+  readonly onStart?: (pid: number) => void;
 }
 
 /** How the host's side of it has ended. */

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +8,7 @@ import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 import { newSandboxName, openIsolated } from "./openSandbox.ts";
 
 test("close ends every process and removes the directory", async () => {
@@ -61,5 +61,27 @@ test("sandboxes are made in the temporary directory, and nothing is made for an 
   } finally {
     vi.unstubAllEnvs();
     await rm(directory, { recursive: true });
+  }
+});
+
+test("a command that is aborted before any of its processes can be known by its mark is gone", async () => {
+  const directory = temporaryDirectory();
+  const started = join(directory, "started");
+  // The first program of a command: it has cleared its environment, and has the mark again only much later.
+  const slow = `exec /usr/bin/env -i /bin/sh -c 'echo $$ > "$0"; sleep 1; exec /usr/bin/env "$@"' ${started} "$@"`;
+  writeFileSync(join(directory, "env"), `#!/bin/sh\n${slow}\n`, { mode: 0o755 });
+  vi.stubEnv("PATH", `${directory}:${process.env["PATH"]}`);
+  try {
+    const sandbox = await openIsolated(testIsolated());
+    const controller = new AbortController();
+    const reason = new Error("stop");
+    const running = sandbox.exec("sleep 1000", { signal: controller.signal });
+    await waitFor(() => existsSync(started) && readFileSync(started, "utf8").endsWith("\n"));
+    controller.abort(reason);
+    await expect(running).rejects.toBe(reason);
+    expect(processIsAlive(Number(readFileSync(started, "utf8")))).toBe(false);
+    await sandbox.close();
+  } finally {
+    vi.unstubAllEnvs();
   }
 });
