@@ -48,6 +48,8 @@ export class SandboxLostError extends SandduneError {
     readonly sandbox: string,
     readonly problem: string,
     readonly diagnostics = "",
+    /** Commands in the sandbox have caused it: they have used up its memory, or made it unusable. */
+    readonly isByCommands = false,
   ) {
     super(`The ${sandbox} sandbox was lost: ${problem}.${block("Diagnostics", diagnostics)}`);
   }

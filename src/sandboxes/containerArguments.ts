@@ -8,7 +8,11 @@ if [ -n "$1" ] && ! grep -q "^[^:]*:[^:]*:$1:" /etc/passwd; then
 fi
 `;
 
-/** What the container itself runs, as root, so that no command can end it by accident (`kill -9 -1`). */
+/**
+ * What the container itself runs, as its first process and as root: the kernel lets no command in the container end that
+ * one, not even root's `kill -9 -1`. With an init process (`--init`) it would be the second, and the container would
+ * end with it. A shell that waits reaps what commands leave behind as well.
+ */
 const MAIN = `${NAME_USER}
 while :; do sleep 3600; done
 `;
@@ -110,8 +114,6 @@ export const mountArguments = (
 export const containerRunArguments = (plan: ContainerPlan): string[] => [
   "run",
   "--detach",
-  // Reaps what commands leave behind, and ends at once when it is told to.
-  "--init",
   ...(plan.lease === undefined ? [] : ["--rm"]),
   "--pull",
   "never",

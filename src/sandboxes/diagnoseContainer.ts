@@ -43,6 +43,8 @@ export const diagnoseContainer = async (engine: ContainerEngine, container: stri
   }
   return {
     problem: problemOf(state),
+    // Nothing in a container can end it, so one that has ended was ended from outside.
+    isByCommands: state.OOMKilled === true || state.Running === true,
     details: [`Container ${container}: ${inspected.stdout.trim()}`, lastWords].filter(Boolean).join("\n"),
   };
 };

@@ -19,6 +19,7 @@ export const memoryKillExplainer = (
     if (kills <= known) return undefined;
     known = kills;
     const amount = limit === undefined ? "" : ` of ${limit}`;
-    return { problem: `a command was killed, because the memory${amount} was used up`, details: "" };
+    const problem = `a command was killed, because the memory${amount} was used up`;
+    return { problem, details: "", isByCommands: true };
   };
 };

@@ -59,8 +59,8 @@ export const exitCodeWithoutMarker = async (
   ended.signal.throwIfAborted();
   const words = [ended.stderr, ended.problem].filter(Boolean).join("\n");
   if (state === "silent") {
-    const { problem, details } = await access.diagnose();
-    throw new SandboxLostError(access.provider, problem, `${details}\n${words}`);
+    const { problem, details, isByCommands } = await access.diagnose();
+    throw new SandboxLostError(access.provider, problem, `${details}\n${words}`, isByCommands);
   }
   await access.kill(ended.execId, { sudo: ended.sudo });
   if (state === "running") {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError, SandboxError, SandboxLostError } from "../errors.ts";
+import { killDescendantsOutside } from "../process/killDescendants.ts";
 import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import type { ExecOptions, ExecResult } from "./contract.ts";
 import { execInput } from "./execInput.ts";
@@ -41,6 +42,7 @@ export const runExec = async (
   const markerId = randomBytes(16).toString("hex");
   const launch = access.launch(execArguments(id), { sudo, execId: id });
   const client = new AbortController();
+  let clientPid: number | undefined;
   let killed: Promise<void> | undefined;
   let callbackFailure: { readonly error: unknown } | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
@@ -50,6 +52,8 @@ export const runExec = async (
   const stop = (reason: unknown) => {
     if (client.signal.aborted || isComplete()) return;
     killed = access.kill(id, { sudo });
+    // What has only just been started shows nothing yet to be known by, but who its parent is.
+    if (clientPid !== undefined) killDescendantsOutside(clientPid);
     client.abort(reason);
   };
   /** What a callback throws stops the command, and is what the exec rejects with. */
@@ -109,6 +113,9 @@ export const runExec = async (
       signal: client.signal,
       onStdoutChunk: receive(stdout),
       onStderrChunk: receive(stderr),
+      onStart: (pid) => {
+        clientPid = pid;
+      },
     }).catch((error: unknown): LaunchEnd => {
       if (error !== commandIsOver) throw error;
       return { exitCode: 0 };
@@ -133,6 +140,7 @@ export const runExec = async (
         access.provider,
         explanation.problem,
         `${explanation.details}\n${stderr.text()}`,
+        explanation.isByCommands,
       );
     }
     return { stdout: stdout.text(), stderr: stderr.text(), exitCode };

@@ -27,6 +27,8 @@ export type Launch = HostProcess | LibraryCall;
 export interface Diagnosis {
   readonly problem: string;
   readonly details: string;
+  /** Commands in the sandbox have caused it: they have used up its memory, or made it unusable. */
+  readonly isByCommands?: boolean;
 }
 
 export interface LaunchOptions {

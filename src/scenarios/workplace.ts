@@ -33,3 +33,4 @@ export const CAPTURE_BYTES = 64 * 1024;
 
 export const EXIT_TIMEOUT = 124;
 export const EXIT_NOT_FOUND = 127;
+export const EXIT_KILLED = 137;

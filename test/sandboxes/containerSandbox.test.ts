@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { InvalidOptionsError, SandboxError } from "../../src/errors.ts";
 import { describeWith, isRoot, TEST_IMAGE, TEST_USER_IMAGE } from "../helpers/runtimes.ts";
+import { waitFor } from "../helpers/waiting.ts";
 import { callClient, containersOf, ENGINES, inspectContainer } from "./containers.ts";
 import { checkNestedMounts } from "./nestedMounts.ts";
 import {
@@ -101,6 +102,18 @@ for (const [engine, provider] of ENGINES) {
         expect(stdout).toBe(`sanddune\n${HOME_PATH}\n${HOME_PATH}\n`);
         expect((await sandbox.exec("kill -9 -1; sleep 1000")).exitCode).toBe(137);
         expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
+      } finally {
+        await sandbox.close();
+      }
+    });
+
+    test("root cannot end the sandbox either, and what it leaves behind is reaped", async () => {
+      const { sandbox } = await openBindMount(provider({ image, user: "0:0" }), { runId });
+      try {
+        expect((await sandbox.exec("kill -9 -1; sleep 1000")).exitCode).toBe(137);
+        await sandbox.exec("kill -9 1; kill -TERM 1; (sleep 0.1 &)");
+        const zombies = "cat /proc/[0-9]*/stat 2>/dev/null | grep -c ') Z ' || true";
+        await waitFor(async () => (await sandbox.exec(`sleep 0.2; ${zombies}`)).stdout === "0\n");
       } finally {
         await sandbox.close();
       }

@@ -59,7 +59,6 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
         "docker",
         "run",
         "--detach",
-        "--init",
         "--name",
         name,
         ...labels,

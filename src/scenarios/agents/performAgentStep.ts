@@ -1,11 +1,11 @@
 import type { AgentProvider } from "../../agents/contract.ts";
 import { askAgent } from "../../engine/askAgent.ts";
 import type { ResolvedEnv } from "../../env/envValues.ts";
-import { AgentFailedError } from "../../errors.ts";
+import { AgentFailedError, SandboxLostError } from "../../errors.ts";
 import { ProjectRefusedError } from "../projectRefused.ts";
 import type { StepRecord } from "../record.ts";
 import type { AgentStep } from "../spec.ts";
-import { EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
+import { EXIT_KILLED, EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
 import type { AgentWorkplace, Workshop } from "../workshop.ts";
 import { AgentWork } from "./agentWork.ts";
 import { type PromptContext, promptFor } from "./prompts.ts";
@@ -90,7 +90,8 @@ const ask = async (
   } catch (error) {
     const manual = unavailability(error, context.workshop.sandbox === null);
     if (manual !== undefined) return { ...result(EXIT_MANUAL, manual), manual };
-    // What is wrong with the sandbox says nothing about the agent.
+    if (error instanceof SandboxLostError && error.isByCommands) return result(EXIT_KILLED, error.message);
+    // What else is wrong with the sandbox says nothing about the agent.
     if (!(error instanceof AgentFailedError)) throw error;
     return result(error.exitCode || EXIT_FAILED, error.message);
   }

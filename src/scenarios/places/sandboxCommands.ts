@@ -1,7 +1,7 @@
-import { ProcessTimeoutError } from "../../errors.ts";
+import { ProcessTimeoutError, SandboxLostError } from "../../errors.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
-import { CAPTURE_BYTES, EXIT_TIMEOUT, type WorkCommand, type WorkResult } from "../workplace.ts";
+import { CAPTURE_BYTES, EXIT_KILLED, EXIT_TIMEOUT, type WorkCommand, type WorkResult } from "../workplace.ts";
 
 /** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
 export const runInSandbox = async (
@@ -16,6 +16,9 @@ export const runInSandbox = async (
     });
     return { code: exitCode, stdout, stderr };
   } catch (error) {
+    if (error instanceof SandboxLostError && error.isByCommands) {
+      return { code: EXIT_KILLED, stdout: "", stderr: error.message };
+    }
     if (!(error instanceof ProcessTimeoutError)) throw error;
     return {
       code: EXIT_TIMEOUT,
