@@ -145,6 +145,7 @@ const ALLOWED = {
     "agents",
     "sandboxes",
     "display",
+    "process/hostFileErrors.ts",
     "process/hostPrograms.ts",
     "process/shellQuote.ts",
     "process/someOf.ts",

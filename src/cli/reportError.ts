@@ -9,6 +9,7 @@ import {
   SandduneError,
   StepTimeoutError,
 } from "../errors.ts";
+import { asHostFileError } from "../process/hostFileErrors.ts";
 import { debugLines, isDebugging } from "./debug.ts";
 import { exitCodeOf } from "./exitCodes.ts";
 import { flagOf, inFlags } from "./flagNames.ts";
@@ -48,7 +49,8 @@ export const forPrograms = (error: unknown): object => ({
 });
 
 /** Tells people on stderr, and programs on stdout, what went wrong. Resolves with the exit code. */
-export const reportError = async (error: unknown, { json, isShown }: Answer): Promise<number> => {
+export const reportError = async (thrown: unknown, { json, isShown }: Answer): Promise<number> => {
+  const error = asHostFileError(thrown) ?? thrown;
   if (json) await printJson({ error: forPrograms(error) });
   const reached: Reached = error instanceof SandduneError ? error : {};
   // A run that has begun has told itself how it ended.

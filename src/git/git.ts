@@ -8,7 +8,7 @@ import {
   ProcessStartError,
   type SandduneError,
 } from "../errors.ts";
-import { errorCodeIn } from "../process/hostFileErrors.ts";
+import { writeErrorIn } from "../process/hostFileErrors.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { openOutputFile } from "../process/outputFile.ts";
@@ -169,7 +169,7 @@ export const git = (
         return Effect.fail(new GitError(args, result.exitCode, TOO_MUCH_OUTPUT));
       if (result.exitCode !== 0 && !options.expectedExitCodes?.includes(result.exitCode)) {
         const cause = new GitError(args, result.exitCode, result.stderr);
-        const errorCode = errorCodeIn(result.stderr);
+        const errorCode = writeErrorIn(result.stderr, options.cwd);
         return Effect.fail(
           errorCode === undefined ? cause : new HostFileError(errorCode, options.cwd, { cause }),
         );

@@ -31,7 +31,10 @@ export const takeFile = async (
     const destination = await open(hostPath, "wx", 0o600);
     // Not more than there was when it was looked at: something in the sandbox may go on writing for ever.
     const bytes = stat.size === 0 ? [] : source.createReadStream({ autoClose: false, end: stat.size - 1 });
-    await pipeline(bytes, destination.createWriteStream());
+    await pipeline(bytes, destination.createWriteStream()).catch((error: NodeJS.ErrnoException) => {
+      // An error of a write does not say by itself what could not be written.
+      throw Object.assign(error, { path: error.path ?? hostPath });
+    });
   } finally {
     await source.close();
   }

@@ -1,3 +1,4 @@
+import { statfsSync } from "node:fs";
 import { HostFileError } from "../errors.ts";
 
 /** What the C library calls the errors that say something about the host's disk rather than about the program. */
@@ -11,13 +12,27 @@ const MESSAGES: readonly (readonly [string, string])[] = [
   ["Input/output error", "EIO"],
 ];
 
-/** The code of the first such error that ends a line of a program's output, in the C locale. */
-export const errorCodeIn = (output: string): string | undefined => {
+const FULL_BELOW_BYTES = 1024 * 1024;
+
+const isFull = (directory: string): boolean => {
+  try {
+    const { bavail, bsize } = statfsSync(directory);
+    return bavail * bsize < FULL_BELOW_BYTES;
+  } catch {
+    return false;
+  }
+};
+
+/** Git often says only that it could not write something. Then the disk has to be asked, before anything is removed. */
+const COULD_NOT_WRITE = /^(error|fatal): .*\b(couldn't write|unable to write|write error|failed to write)\b/m;
+
+/** Why a program that worked in `directory` could not write, by its output in the C locale. */
+export const writeErrorIn = (output: string, directory: string): string | undefined => {
   for (const line of output.split("\n")) {
-    const found = MESSAGES.find(([message]) => line.trimEnd().endsWith(`: ${message}`));
+    const found = MESSAGES.find(([message]) => line.trimEnd().replace(/[.)]$/, "").endsWith(`: ${message}`));
     if (found !== undefined) return found[1];
   }
-  return undefined;
+  return COULD_NOT_WRITE.test(output) && isFull(directory) ? "ENOSPC" : undefined;
 };
 
 /** Errors of connections, and of processes that could not be started, look the same. */

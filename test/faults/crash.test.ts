@@ -3,7 +3,13 @@ import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFil
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
-import { BranchInUseError, InternalError, SandboxLostError, SandduneError } from "../../src/index.ts";
+import {
+  BranchInUseError,
+  type HostFileError,
+  InternalError,
+  SandboxLostError,
+  SandduneError,
+} from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { killProcess } from "../helpers/killProcess.ts";
 import { commandLines } from "../helpers/processes.ts";
@@ -114,19 +120,19 @@ it("a journal whose last record is torn does not disturb the next run", async ()
   expect((await play(cwd, [{ commit: "Next" }], options)).commits).toHaveLength(1);
 });
 
-describeWith(["bubblewrap", "root"], "a repository on a disk that", () => {
-  const repositoryOnDisk = (context: TestContext, options: string): string => {
-    const path = temporaryDirectory();
-    const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "none", path]);
-    if (status !== 0) context.skip("this machine does not let root mount a tmpfs");
-    onTestFinished(() => void execFileSync("umount", ["--lazy", path]));
-    const cwd = join(path, "repo");
-    git(path, "clone", "--quiet", temporaryRepository(), cwd);
-    git(cwd, "config", "user.name", "Dev");
-    git(cwd, "config", "user.email", "dev@example.com");
-    return cwd;
-  };
+const repositoryOnDisk = (context: TestContext, options: string): string => {
+  const path = temporaryDirectory();
+  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", options, "none", path]);
+  if (status !== 0) context.skip("this machine does not let root mount a tmpfs");
+  onTestFinished(() => void execFileSync("umount", ["--lazy", path]));
+  const cwd = join(path, "repo");
+  git(path, "clone", "--quiet", temporaryRepository(), cwd);
+  git(cwd, "config", "user.name", "Dev");
+  git(cwd, "config", "user.email", "dev@example.com");
+  return cwd;
+};
 
+describeWith(["bubblewrap", "root"], "a repository on a disk that", () => {
   const expectOurs = (error: unknown): void => {
     expect(error).toBeInstanceOf(SandduneError);
     expect(error).not.toBeInstanceOf(InternalError);
@@ -165,6 +171,25 @@ describeWith(["bubblewrap", "root"], "a repository on a disk that", () => {
     expect(existsSync(join(kept, "fill"))).toBe(true);
     git(cwd, "fsck", "--connectivity-only");
   });
+});
+
+describeWith(["bubblewrap", "root"], "a full disk", () => {
+  it.for([
+    ["copied from the sandbox", 2_300_000, /\.bundle$/],
+    ["taken over by git", 3_400_000, /repo$/],
+  ] as const)(
+    "while the commits are %s is a typed error that says where, and they are kept",
+    async ([, room, place], context) => {
+      const cwd = repositoryOnDisk(context, "size=12m");
+      const fill = `head -c 1500000 /dev/urandom > large.bin; git add large.bin; git commit -q -m Large
+head -c ${room} /dev/urandom > room; dd if=/dev/zero of=fill bs=4k 2>/dev/null; rm room`;
+      const error = await failureOf(play(cwd, [shell(fill)], { branchStrategy: STRATEGIES.branch }));
+      expect(error).toMatchObject({ name: "HostFileError", errorCode: "ENOSPC" });
+      expect((error as HostFileError).path).toMatch(place);
+      expect(error.message).toContain("Free some disk space");
+      expect(allSubjects(cwd)).toContain("Large");
+    },
+  );
 });
 
 describeWith(["docker", "root"], "a container that is lost while the agent works", () => {

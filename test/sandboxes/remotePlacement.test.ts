@@ -55,17 +55,7 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
     const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
     const names = [newSandboxName(), newSandboxName()];
     for (const name of names) {
-      callClient(
-        "docker",
-        "run",
-        "--detach",
-        "--name",
-        name,
-        ...labels,
-        TEST_IMAGE,
-        "sleep",
-        "1000",
-      );
+      callClient("docker", "run", "--detach", "--name", name, ...labels, TEST_IMAGE, "sleep", "1000");
     }
     onTestFinished(() => {
       callClient("docker", "rm", "--force", ...names);

@@ -1,9 +1,8 @@
-import { statfsSync } from "node:fs";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import { CheckoutInTheWayError, MergeInterruptedError, type SandduneError } from "../../errors.ts";
-import { errorCodeIn } from "../../process/hostFileErrors.ts";
+import { writeErrorIn } from "../../process/hostFileErrors.ts";
 import { git } from "../git.ts";
 import { resolveCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";
@@ -15,17 +14,6 @@ import { MERGE_VARIABLE, settleMerge } from "./settle.ts";
 export type ForwardPlan = Omit<MergeNote, "id" | "absent"> & { readonly repository: Repository };
 
 const EVERY_EXIT_CODE = [1, 2, 128];
-const FULL_BELOW_BYTES = 1024 * 1024;
-
-const isFull = (path: string): boolean => {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize < FULL_BELOW_BYTES;
-};
-
-/** Why git could not write, before anything is put back. Of a large file git only says that it could not write it. */
-const errorCodeOf = (output: string, checkoutPath: string): string | undefined =>
-  errorCodeIn(output) ??
-  (/^(error|fatal): unable to write file /m.test(output) && isFull(checkoutPath) ? "ENOSPC" : undefined);
 
 /**
  * Moves a checkout to a descendant of its commit, or leaves it as it was. Git finishes if this process dies; if git is
@@ -54,7 +42,8 @@ export const forwardCheckout = Effect.fnUntraced(function* (
     return "done";
   }
   const output = Exit.isSuccess(merged) ? merged.value.stderr : String(Cause.squash(merged.cause));
-  const errorCode = errorCodeOf(output, checkoutPath);
+  // Before anything is put back, which makes room on the disk.
+  const errorCode = writeErrorIn(output, checkoutPath);
   const settlement = yield* settleMerge(note);
   if (settlement.outcome === "completed") return "done";
   if ((yield* resolveCommit(checkoutPath, "HEAD")) !== from) return "target moved";
