@@ -16,6 +16,7 @@ import { git, gitText } from "./git.ts";
 import { lockBranch, lockMerges } from "./locks.ts";
 import { settleEarlierMerge } from "./merge/earlier.ts";
 import { forwardCheckout } from "./merge/forward.ts";
+import { findNotes } from "./merge/note.ts";
 import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { fallbackIdentity } from "./sandboxConfig.ts";
@@ -160,6 +161,15 @@ const advance = Effect.fnUntraced(function* (
   });
 });
 
+/** The checkout must not be half merged by an earlier run. */
+const settleEarlier = Effect.fnUntraced(function* (plan: MergePlan): Effect.fn.Return<void, SandduneError> {
+  const { repository, sourceBranch, targetBranch = "HEAD" } = plan;
+  const checkout = findNotes(repository).length === 0 ? undefined : yield* checkoutOf(plan);
+  if (checkout === undefined) return;
+  const earlier = yield* settleEarlierMerge(repository, checkout, { sourceBranch, targetBranch });
+  if (earlier !== undefined) plan.onWarning(earlier.sentence);
+});
+
 /** An agent may be at work in the very checkout that would be moved. */
 const lockTarget = ({ repository, runId, sourceBranch }: MergePlan, targetBranch: string) =>
   lockBranch(repository, targetBranch, runId).pipe(
@@ -181,12 +191,7 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
       yield* lockMerges(plan.repository, plan.runId);
       if (plan.targetBranch !== undefined) yield* lockTarget(plan, plan.targetBranch);
       const targetName = plan.targetBranch ?? "HEAD";
-      const checkout = yield* checkoutOf(plan);
-      if (checkout !== undefined) {
-        const names = { sourceBranch: plan.sourceBranch, targetBranch: targetName };
-        const earlier = yield* settleEarlierMerge(plan.repository, checkout, names);
-        if (earlier !== undefined) plan.onWarning(earlier.sentence);
-      }
+      yield* settleEarlier(plan);
       const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
       for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
         if (plan.targetBranch === undefined && !(yield* isDetached(plan.repository.topLevel))) {

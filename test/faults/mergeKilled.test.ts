@@ -80,7 +80,7 @@ describe("SIGKILL of the process that merges", () => {
     await waitFor(() => !processIsAlive(merge.git));
     expect(git(merge.cwd, "status", "--porcelain")).toBe("");
     expect(git(merge.cwd, "log", "-1", "--format=%s")).toBe("Many files");
-    expect(outcomesOf(await clean(merge.cwd, "--yes"))).toContain("removed branch");
+    expect(outcomesOf(await clean(merge.cwd, "--yes"))).toContain("removed interrupted merge");
     expect(git(merge.cwd, "status", "--porcelain")).toBe("");
     git(merge.cwd, "fsck", "--connectivity-only");
   });

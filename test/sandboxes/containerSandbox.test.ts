@@ -54,7 +54,6 @@ for (const [engine, provider] of ENGINES) {
           Memory: 256 * 1024 * 1024,
           NanoCpus: 5e8,
           PidsLimit: 100,
-          Init: true,
         });
         expect(Config?.["Labels"]).toMatchObject({
           "sanddune.run": runId,

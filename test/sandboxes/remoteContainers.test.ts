@@ -68,7 +68,6 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
         PidsLimit: 100,
         CapDrop: ["ALL"],
         SecurityOpt: ["no-new-privileges"],
-        Init: true,
         AutoRemove: true,
         Binds: null,
       });

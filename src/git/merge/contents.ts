@@ -8,8 +8,8 @@ import { openFile, PrefixComparison } from "./checkoutFile.ts";
 /** Names that `hash-object --stdin-paths` does not read as they are. */
 const isOddName = (path: string): boolean => /^"|[\r\n]/.test(path);
 
-/** A name of any bytes as an argument, which is UTF-8. Only attributes depend on it. */
-const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
+/** A name of any bytes, to be shown, or as an argument that only attributes depend on. */
+export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
 
 const NO_CONVERSION_CHECK = ["-c", "core.safecrlf=false"] as const;
 

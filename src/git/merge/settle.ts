@@ -7,6 +7,7 @@ import { findMarked } from "../../process/killMarked.ts";
 import { git, gitText } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { inspectFile, withFile } from "./checkoutFile.ts";
+import { asText } from "./contents.ts";
 import { filesNotPutBack, type HalfMerged, inspectCheckout } from "./inspect.ts";
 import { type FoundNote, removeNote } from "./note.ts";
 import { removeStaleLocks } from "./staleLocks.ts";
@@ -37,7 +38,7 @@ const blocked = (problem: string, paths: readonly string[], lockPaths: readonly 
   outcome: "blocked",
   isHalfMerged: true,
   problem,
-  paths,
+  paths: paths.map(asText),
   lockPaths,
 });
 
@@ -127,11 +128,11 @@ const settleCheckout = Effect.fnUntraced(function* (
     }
     return { outcome: "completed" };
   }
-  if (dryRun) return { outcome: "restored", paths: ours };
+  if (dryRun) return { outcome: "restored", paths: ours.map(asText) };
   yield* putBack(note, found);
   const left = yield* filesNotPutBack(note, ours);
   return left.length === 0
-    ? { outcome: "restored", paths: ours }
+    ? { outcome: "restored", paths: ours.map(asText) }
     : blocked("files of the merge could not be put back", left);
 });
 
