@@ -1,17 +1,18 @@
 import type { AgentStreamEvent } from "../../agents/contract.ts";
+import { BoundedCapture } from "../../process/boundedCapture.ts";
 import type { IterationUsage } from "../../results.ts";
 import { addUsage } from "../../usage.ts";
 import type { StepRecord } from "../record.ts";
 
 type ToolEdit = NonNullable<StepRecord["tool_edits"]>[number];
 
-const MAX_TEXT_LENGTH = 64 * 1024;
+const TEXT_BYTES = 64 * 1024;
 const MAX_TOOL_CALLS = 500;
 const MAX_NAME_LENGTH = 100;
 
 /** What an agent has said and done in a step, as far as a record tells it. */
 export class AgentWork {
-  #text = "";
+  readonly #text = new BoundedCapture(TEXT_BYTES);
   #usage: IterationUsage | undefined;
   readonly #edits: ToolEdit[] = [];
   /** The tool calls that have not ended, with their ids if they have any. */
@@ -20,7 +21,7 @@ export class AgentWork {
   push(event: AgentStreamEvent): void {
     switch (event.type) {
       case "text":
-        this.#text = (this.#text + event.text).slice(-MAX_TEXT_LENGTH);
+        this.#text.pushText(event.text);
         break;
       case "usage":
         this.#usage = addUsage(this.#usage, event.usage);
@@ -45,7 +46,7 @@ export class AgentWork {
 
   /** The end of its text. */
   get text(): string {
-    return this.#text;
+    return this.#text.text();
   }
 
   get record(): Required<Pick<StepRecord, "tool_edits">> & Pick<StepRecord, "usage"> {
