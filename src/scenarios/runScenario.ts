@@ -25,13 +25,13 @@ const withoutAgent = (steps: readonly Step[], reason: string): Outcome | undefin
 };
 
 const notesOf = (
-  failure: string | undefined,
+  { failure, troubles, restored }: StepsTaken,
   failed: readonly AssertionRecord[],
-  restored: ReadonlySet<string>,
 ): string | undefined => {
   const details = failed.map(({ name, detail }) => `  ${name}: ${detail}`);
   const notes = [
     ...(failure === undefined ? [] : [failure]),
+    ...troubles,
     ...(details.length === 0 ? [] : ["failed assertions:", ...details]),
     ...[...restored].map(
       (path) =>
@@ -43,20 +43,20 @@ const notesOf = (
 
 const grade = async (
   { spec, redact, signal }: Circumstances,
-  { failure, restoreHelpers, restored }: StepsTaken,
+  taken: StepsTaken,
   files: ProjectFiles,
   workplace: CommandPlace,
 ): Promise<Omit<Outcome, "steps">> => {
   const assertions = await checkAssertions(spec.assertions ?? [], {
     ...{ files, workplace, redact, signal },
-    prepare: restoreHelpers ?? (async () => {}),
+    prepare: taken.restoreHelpers ?? (async () => {}),
     timeoutMs: COMMAND_TIMEOUT_MS,
   });
   const failed = assertions.filter(({ ok }) => !ok);
   return {
-    result: failure === undefined && failed.length === 0 ? "passing" : "failing",
+    result: taken.failure === undefined && failed.length === 0 ? "passing" : "failing",
     assertions,
-    notes: notesOf(failure, failed, restored),
+    notes: notesOf(taken, failed),
   };
 };
 

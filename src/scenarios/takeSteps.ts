@@ -1,4 +1,5 @@
 import { HelperFileError } from "../commandErrors.ts";
+import { type AgentStepOutcome, AgentTraces } from "./agents/agentTraces.ts";
 import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
 import type { CommandPlace } from "./commandPlace.ts";
 import { rememberHelpers } from "./grading/helperFiles.ts";
@@ -15,13 +16,17 @@ export interface StepsTaken {
   readonly failure?: string;
   /** Why nothing can be found out without a person. */
   readonly manual?: string;
+  /** What agents said had kept them from their work, though they had worked. */
+  readonly troubles: readonly string[];
   /** Ends what commands have left running, and puts back what assertions use; set if an agent has had a chance to change it. */
   readonly restoreHelpers?: () => Promise<void>;
   /** The files that were changed, and put back. */
   readonly restored: ReadonlySet<string>;
 }
 
-type Done = WorkResult & Pick<StepRecord, "tool_edits" | "usage"> & { readonly manual?: string | undefined };
+type Done = WorkResult &
+  Pick<StepRecord, "tool_edits" | "usage"> &
+  Partial<Pick<AgentStepOutcome, "manual" | "trouble" | "isRefused">>;
 
 /** In an execution by the suite's tool, what an agent would be asked to do is a subcommand. */
 const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): PlainStep => ({
@@ -30,8 +35,8 @@ const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): Plain
 });
 
 /** Whether the next step can be done. One that took too long has not come to any end that could be allowed. */
-const isFine = ({ allow_nonzero: isAllowed = false }: Step, { code }: Done): boolean =>
-  code === 0 || (isAllowed && code !== EXIT_TIMEOUT);
+const isFine = ({ allow_nonzero: isAllowed = false }: Step, { code, isRefused }: Done): boolean =>
+  code === 0 || (isAllowed && code !== EXIT_TIMEOUT && isRefused !== true);
 
 const recordOf = (name: string, step: Step, startedAt: number, done: Done): StepRecord => ({
   name,
@@ -54,6 +59,8 @@ export const takeSteps = async (
 ): Promise<StepsTaken> => {
   const done: PlainStep[] = [];
   const restored = new Set<string>();
+  const troubles: string[] = [];
+  const traces = new AgentTraces(files.root);
   let restoreHelpers: StepsTaken["restoreHelpers"];
 
   /** From now on, the files that the page's commands and assertions use are as they are now. */
@@ -97,9 +104,9 @@ export const takeSteps = async (
     await protectHelpers();
     // Only now: scenarios without an agent do not wait for the engine to be loaded.
     const { performAgentStep } = await import("./agents/performAgentStep.ts");
-    const result = await performAgentStep(step, {
-      ...{ hand: agent, workshop, suite, baseUrl, usesMirror, signal },
-    });
+    const result = await traces.watch(() =>
+      performAgentStep(step, { ...{ hand: agent, workshop, suite, baseUrl, usesMirror, signal } }),
+    );
     // Before the record takes its end, which could begin in the middle of a secret.
     return { ...result, stdout: redactOutput(result.stdout), stderr: redactOutput(result.stderr) };
   };
@@ -113,11 +120,12 @@ export const takeSteps = async (
     ...(spec.prerequisites ?? []).map((step) => ({ step, name: `prereq: ${stepName(step)}` })),
     ...(spec.steps ?? []).map((step) => ({ step, name: stepName(step) })),
   ];
-  const taken = () => ({ restored, ...(restoreHelpers && { restoreHelpers }) });
+  const taken = () => ({ restored, troubles, ...(restoreHelpers && { restoreHelpers }) });
   for (const { step, name } of planned) {
     const startedAt = performance.now();
     const result = await perform(step);
     records.push(recordOf(name, step, startedAt, result));
+    if (result.trouble !== undefined) troubles.push(`${name}: ${result.trouble}`);
     if (result.manual !== undefined) return { ...taken(), manual: result.manual };
     if (!isFine(step, result)) return { ...taken(), failure: `${name}: exit code ${result.code}` };
   }

@@ -7,6 +7,7 @@ import { InvalidOptionsError } from "../../src/errors.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { AgentTraces } from "../../src/scenarios/agents/agentTraces.ts";
 import { type AgentFlags, readOverrides } from "../../src/scenarios/agents/overrides.ts";
 import { performAgentStep } from "../../src/scenarios/agents/performAgentStep.ts";
 import { prepareHand } from "../../src/scenarios/agents/prepareHand.ts";
@@ -68,10 +69,12 @@ const perform = async (performance: Performance) => {
     await place.handle.exec(before);
     return place;
   };
-  const result = await performAgentStep(step, {
-    ...{ hand, suite, signal, baseUrl, usesMirror: baseUrl !== undefined },
-    workshop: { ...workshop, openForAgent },
-  });
+  const result = await new AgentTraces(projectPath).watch(() =>
+    performAgentStep(step, {
+      ...{ hand, suite, signal, baseUrl, usesMirror: baseUrl !== undefined },
+      workshop: { ...workshop, openForAgent },
+    }),
+  );
   return { hand, result, projectPath };
 };
 

@@ -14,6 +14,7 @@ const MAX_NAME_LENGTH = 100;
 export class AgentWork {
   readonly #text = new BoundedCapture(TEXT_BYTES);
   #usage: IterationUsage | undefined;
+  #hasCalledTool = false;
   readonly #edits: ToolEdit[] = [];
   /** The tool calls that have not ended, with their ids if they have any. */
   readonly #open: { readonly id: string | undefined; readonly name: string }[] = [];
@@ -27,6 +28,7 @@ export class AgentWork {
         this.#usage = addUsage(this.#usage, event.usage);
         break;
       case "toolCall":
+        this.#hasCalledTool = true;
         // Calls that never end must not fill the memory.
         if (this.#open.length < MAX_TOOL_CALLS)
           this.#open.push({ id: event.id, name: event.name.slice(0, MAX_NAME_LENGTH) });
@@ -47,6 +49,11 @@ export class AgentWork {
   /** The end of its text. */
   get text(): string {
     return this.#text.text();
+  }
+
+  /** Whether it has begun to do something, however that ended. */
+  get hasCalledTool(): boolean {
+    return this.#hasCalledTool;
   }
 
   get record(): Required<Pick<StepRecord, "tool_edits">> & Pick<StepRecord, "usage"> {

@@ -1,11 +1,11 @@
 import type { AgentProvider } from "../../agents/contract.ts";
 import { askAgent } from "../../engine/askAgent.ts";
 import type { ResolvedEnv } from "../../env/envValues.ts";
-import { AgentFailedError, SandboxLostError } from "../../errors.ts";
+import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
 import { ProjectRefusedError } from "../projectRefused.ts";
 import type { StepRecord } from "../record.ts";
 import type { AgentStep } from "../spec.ts";
-import { EXIT_KILLED, EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
+import { EXIT_KILLED, EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
 import type { AgentWorkplace, Workshop } from "../workshop.ts";
 import { AgentWork } from "./agentWork.ts";
 import { type PromptContext, promptFor } from "./prompts.ts";
@@ -43,19 +43,18 @@ export interface AgentStepContext extends PromptContext {
 
 /** How a step of an agent's went; what it said is its `stdout`. */
 export interface AgentStepResult extends WorkResult, Pick<StepRecord, "tool_edits" | "usage"> {
-  /** The agent could not be had: why, and what to do about it. */
-  readonly manual?: string;
+  readonly hasCalledTool: boolean;
+  /** Why the agent is said to be unavailable, and what to do about it. The agent itself may have said so. */
+  readonly unavailable?: string;
+  /** What it left cannot be graded: the step has failed, also if it may. */
+  readonly isRefused?: boolean;
 }
 
 const EXIT_FAILED = 1;
-/** As for every step that only a person can do: nothing has failed. */
-const EXIT_MANUAL = 0;
 
-const absent = (manual: string): AgentStepResult => ({
-  code: EXIT_MANUAL,
-  stdout: "",
-  stderr: manual,
-  manual,
+const absent = (unavailable: string): AgentStepResult => ({
+  ...{ code: EXIT_FAILED, stdout: "", stderr: unavailable },
+  ...{ hasCalledTool: false, unavailable },
 });
 
 const ask = async (
@@ -70,6 +69,7 @@ const ask = async (
     code,
     stdout: work.text,
     stderr,
+    hasCalledTool: work.hasCalledTool,
     ...work.record,
   });
   try {
@@ -88,12 +88,16 @@ const ask = async (
       ? result(0, "")
       : result(EXIT_TIMEOUT, `The agent was stopped: it took longer than ${timeoutMs} ms.`);
   } catch (error) {
-    const manual = unavailability(error, context.workshop.sandbox === null);
-    if (manual !== undefined) return { ...result(EXIT_MANUAL, manual), manual };
+    const unavailable = unavailability(error, context.workshop.sandbox === null);
+    if (error instanceof AgentNotFoundError && unavailable !== undefined)
+      return { ...result(EXIT_NOT_FOUND, unavailable), unavailable };
     if (error instanceof SandboxLostError && error.isByCommands) return result(EXIT_KILLED, error.message);
     // What else is wrong with the sandbox says nothing about the agent.
     if (!(error instanceof AgentFailedError)) throw error;
-    return result(error.exitCode || EXIT_FAILED, error.message);
+    return {
+      ...result(error.exitCode || EXIT_FAILED, unavailable ?? error.message),
+      ...(unavailable !== undefined && { unavailable }),
+    };
   }
 };
 
@@ -121,6 +125,6 @@ export const performAgentStep = async (
   } catch (error) {
     // An agent must not get out of being graded by what it leaves behind.
     if (!(error instanceof ProjectRefusedError)) throw error;
-    return { ...result, code: result.code || EXIT_FAILED, stderr: error.message };
+    return { ...result, code: result.code || EXIT_FAILED, stderr: error.message, isRefused: true };
   }
 };

@@ -1,0 +1,89 @@
+import { createHash } from "node:crypto";
+import { constants, type Stats } from "node:fs";
+import { lstat, open, readdir, readlink } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+/** What the entries of a project were, by their paths there. */
+type State = ReadonlyMap<string, string>;
+
+/** Names are bytes: this keeps every one of them, and a path can be made of it again. */
+const NAMES = "latin1";
+const pathOf = (root: string, path: string): Buffer =>
+  Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, NAMES)]);
+
+const hashOf = async (path: Buffer): Promise<string> => {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const hash = createHash("sha256");
+    await pipeline(file.createReadStream({ autoClose: false }), hash);
+    return hash.digest("hex");
+  } finally {
+    await file.close();
+  }
+};
+
+/** What can be said of an entry without reading it. A sandbox with files of its own keeps the owner's rights, not the times. */
+const outlineOf = (found: Stats): string => {
+  const rights = (found.mode & 0o700).toString(8);
+  if (found.isFile()) return `file ${rights} ${found.size}`;
+  if (found.isDirectory()) return `directory ${rights}`;
+  return found.isSymbolicLink() ? "link" : "other";
+};
+
+const contentOf = async (path: Buffer, found: Stats): Promise<string> => {
+  if (found.isFile()) return hashOf(path);
+  return found.isSymbolicLink() ? (await readlink(path, { encoding: "buffer" })).toString(NAMES) : "";
+};
+
+/**
+ * Goes through a project until `visit` says that there is no need to go on. Content is looked at only where it is asked
+ * for: what an agent has left may be of any size and depth.
+ */
+const walk = async (
+  root: string,
+  visit: (path: string, outline: string, content: () => Promise<string>) => Promise<boolean>,
+  directory = "",
+): Promise<boolean> => {
+  for (const name of await readdir(pathOf(root, directory), { encoding: "buffer" })) {
+    const path = join(directory, name.toString(NAMES));
+    const place = pathOf(root, path);
+    const found = await lstat(place);
+    if (!(await visit(path, outlineOf(found), () => contentOf(place, found)))) return false;
+    if (found.isDirectory() && !(await walk(root, visit, path))) return false;
+  }
+  return true;
+};
+
+const readState = async (root: string): Promise<State> => {
+  const state = new Map<string, string>();
+  await walk(root, async (path, outline, content) => {
+    state.set(path, `${outline} ${await content()}`);
+    return true;
+  });
+  return state;
+};
+
+/** The first difference that is found, as a path; `undefined` if there is none. */
+const findDifference = async (root: string, before: State): Promise<string | undefined> => {
+  const missing = new Set(before.keys());
+  let different: string | undefined;
+  await walk(root, async (path, outline, content) => {
+    const former = before.get(path);
+    missing.delete(path);
+    const isSame = former?.startsWith(`${outline} `) === true && former === `${outline} ${await content()}`;
+    if (!isSame) different = path;
+    return isSame;
+  });
+  const found = different ?? [...missing][0];
+  return found === undefined ? undefined : Buffer.from(found, NAMES).toString();
+};
+
+/**
+ * Remembers what a project is now. The result says, as a path, what has changed since, if anything has: content, kind, the
+ * owner's rights. A project that cannot be read counts as changed.
+ */
+export const rememberProject = async (root: string): Promise<() => Promise<string | undefined>> => {
+  const before = await readState(root).catch(() => new Map([[".", ""]]));
+  return () => findDifference(root, before).catch(() => ".");
+};
