@@ -12,14 +12,22 @@ export interface TestCommandOptions {
   readonly stdin?: string;
   /** A command that takes longer is killed, and `run` rejects. The test's own time limit holds anyway. */
   readonly timeoutMs?: number;
+  /**
+   * How much of the end of each stream the result holds, for a command that prints very much. Without it the result holds
+   * everything, and a command that prints more than 16 MiB to a stream is killed, and `run` rejects.
+   */
+  readonly captureBytes?: number;
 }
 
 export interface TestCommandResult {
   /** 128 + n if signal n has ended it. */
   readonly exitCode: number;
-  /** The end of what it printed, if that was very much. */
+  /** All that it printed, or its end if `captureBytes` was given. */
   readonly stdout: string;
   readonly stderr: string;
+  /** It printed more than that, of which `stdout` is the end. Only with `captureBytes`. */
+  readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
   readonly durationMs: number;
 }
 

@@ -49,6 +49,7 @@ export interface ProcessResult {
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutTruncated: boolean;
+  readonly stderrTruncated: boolean;
   /** Set when the process did not read all of its input. Whether that matters, its exit code tells. */
   readonly inputError?: ProcessInputError;
 }
@@ -153,6 +154,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
         stdout: stdout.text(spec.encoding),
         stderr: stderr.text(),
         stdoutTruncated: stdout.truncated,
+        stderrTruncated: stderr.truncated,
         ...(inputError && { inputError }),
       });
     };

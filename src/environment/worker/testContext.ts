@@ -1,13 +1,13 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
+import { checkedOptions } from "../../options/checks.ts";
 import { killMarked } from "../../process/killMarked.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import type { ParameterValues } from "../contract.ts";
 import type { SetupContext, TestCommandOptions, TestCommandResult } from "../definition.ts";
+import { COMMAND_OPTIONS } from "./commandOptions.ts";
+import { outputLimits } from "./commandOutput.ts";
 import type { TestPlace } from "./messages.ts";
-
-/** Of each stream of a command, its end. */
-const CAPTURE_BYTES = 256 * 1024;
 
 const MARK = "SANDDUNE_TEST_ID";
 
@@ -23,20 +23,23 @@ export const openContext = (place: TestPlace, parameters: ParameterValues): Open
   const mark = randomUUID();
   let hasRunCommands = false;
   const run = async (command: string, options: TestCommandOptions = {}): Promise<TestCommandResult> => {
-    const { cwd = ".", env, stdin, timeoutMs } = options;
+    const given = checkedOptions(options, COMMAND_OPTIONS);
+    const { cwd = ".", env, stdin, timeoutMs, captureBytes } = given;
     hasRunCommands = true;
     const startedAt = performance.now();
-    const { exitCode, stdout, stderr } = await runProcess({
+    const result = await runProcess({
       program: "sh",
       args: ["-c", command],
       cwd: resolve(place.worktree, cwd),
       env: { ...process.env, ...env, [MARK]: mark },
-      captureBytes: CAPTURE_BYTES,
+      ...outputLimits(command, captureBytes),
       signal: controller.signal,
       ...(stdin !== undefined && { stdin }),
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
-    return { exitCode, stdout, stderr, durationMs: Math.round(performance.now() - startedAt) };
+    const { exitCode, stdout, stderr, stdoutTruncated, stderrTruncated } = result;
+    const durationMs = Math.round(performance.now() - startedAt);
+    return { exitCode, stdout, stderr, stdoutTruncated, stderrTruncated, durationMs };
   };
   return {
     context: { parameters, ...place, signal: controller.signal, run },

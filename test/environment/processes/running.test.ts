@@ -234,6 +234,43 @@ describe("what tests print and say", () => {
 });
 
 describe("what a test gets", () => {
+  it("is all that a command printed, or the end that it asked for, or an error: never an end that it did not ask for", async () => {
+    const { tests } = await openDefinition(`
+      concurrency: 1,
+      tests: {
+        first: async ({ run }) => {
+          const { stdout, stdoutTruncated } = await run("echo first; yes | head -c 3000000; echo last");
+          assert.deepEqual([stdout.length, stdout.slice(0, 6), stdoutTruncated], [3000011, "first\\n", false]);
+        },
+        end: async ({ run }) => {
+          const printed = "echo first; yes | head -c 3000000; echo last";
+          const { stdout, stderr, ...rest } = await run(printed + "; { " + printed + "; } >&2", { captureBytes: 7 });
+          assert.deepEqual([stdout, stderr], ["y\\nlast\\n", "y\\nlast\\n"]);
+          assert.deepEqual([rest.stdoutTruncated, rest.stderrTruncated], [true, true]);
+        },
+        flood: async ({ run }) => { await run("yes"); },
+        floodOfErrors: async ({ run }) => { await run("yes >&2"); },
+        floodWithLimit: async ({ run }) => {
+          assert.equal((await run("yes | head -c 20000000; exit 3", { captureBytes: 1 })).exitCode, 3);
+        },
+        misspelt: async ({ run }) => { await run("true", { captureByte: 5 }); },
+        wrong: async ({ run }) => { await run("true", { captureBytes: 0 }); },
+      }`);
+    const { tests: results } = await tests.run("");
+    const messages = Object.fromEntries(results.map(({ path, message }) => [path, message]));
+    expect(messages).toEqual({
+      ...{ first: undefined, end: undefined, floodWithLimit: undefined },
+      flood: expect.stringMatching(
+        /^"yes" printed more than 16777216 bytes to its standard output, and was killed\. Pass `captureBytes`/,
+      ),
+      floodOfErrors: expect.stringContaining("bytes to its standard error"),
+      misspelt: expect.stringMatching(
+        /`captureByte`: there is no such option; .*Did you mean captureBytes\?/,
+      ),
+      wrong: expect.stringContaining("must be a whole number from 1 to 268435456"),
+    });
+  });
+
   it("is where everything is, and a way to run commands", async () => {
     const { tests, worktree, directory } = await openDefinition(`
       concurrency: 1,
@@ -248,10 +285,10 @@ describe("what a test gets", () => {
         },
         commands: async ({ run, worktree }) => {
           const { durationMs, ...result } = await run("pwd; cat; echo $WORD >&2; exit 3", { stdin: "in", env: { WORD: "out" } });
-          assert.deepEqual(result, { exitCode: 3, stdout: worktree + "\\nin", stderr: "out\\n" });
+          const whole = { stdoutTruncated: false, stderrTruncated: false };
+          assert.deepEqual(result, { exitCode: 3, stdout: worktree + "\\nin", stderr: "out\\n", ...whole });
           assert.equal(typeof durationMs, "number");
           assert.equal((await run("kill -9 $$")).exitCode, 137);
-          assert.equal((await run("yes | head -c 3000000")).stdout.length, 256 * 1024);
           await assert.rejects(run("sleep 1000", { timeoutMs: 50 }), /50 ms/);
         },
         background: ({ run }) => run("sleep 1004 & echo $! > background"),
