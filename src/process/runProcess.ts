@@ -27,6 +27,11 @@ export interface ProcessSpec {
   readonly onStderrChunk?: (chunk: Buffer) => void;
   readonly onStdoutLine?: (line: string) => void;
   readonly onStderrLine?: (line: string) => void;
+  /**
+   * Gets each line that the process writes to its file descriptor 3. That is a socket: another process cannot open it by
+   * `/proc`, as it could open a pipe.
+   */
+  readonly onChannelLine?: (line: string) => void;
   /** How much of each stream's end is kept for the result. */
   readonly captureBytes?: number;
   /**
@@ -55,6 +60,7 @@ export interface ProcessResult {
 }
 
 const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
+const CHANNEL = 3;
 /** How long the process group has between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 300;
 /**
@@ -90,6 +96,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
   const stderr = new BoundedCapture(spec.captureBytes ?? DEFAULT_CAPTURE_BYTES);
   const stdoutLines = spec.onStdoutLine && new LineSplitter(spec.onStdoutLine);
   const stderrLines = spec.onStderrLine && new LineSplitter(spec.onStderrLine);
+  const channelLines = spec.onChannelLine && new LineSplitter(spec.onChannelLine);
 
   return new Promise((resolve, reject) => {
     let child: ChildProcess;
@@ -98,7 +105,12 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
         cwd: spec.cwd,
         env: (spec.env as NodeJS.ProcessEnv | undefined) ?? hostEnvironment(),
         detached: true,
-        stdio: ["pipe", spec.outputDescriptor ?? "pipe", spec.outputDescriptor ?? "pipe"],
+        stdio: [
+          "pipe",
+          spec.outputDescriptor ?? "pipe",
+          spec.outputDescriptor ?? "pipe",
+          ...(channelLines === undefined ? [] : (["pipe"] as const)),
+        ],
       });
     } catch (cause) {
       reject(
@@ -129,6 +141,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       const closeOutputs = () => {
         child.stdout?.destroy();
         child.stderr?.destroy();
+        (child.stdio[CHANNEL] as Socket | undefined)?.destroy();
       };
       if (spec.keepsReading === undefined || spec.keepsReading.aborted || failure !== undefined)
         closeOutputs();
@@ -145,6 +158,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       try {
         stdoutLines?.end();
         stderrLines?.end();
+        channelLines?.end();
       } catch (error) {
         reject(error);
         return;
@@ -210,6 +224,16 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
 
     child.stdout?.on("data", receive(stdout, stdoutLines, spec.onStdoutChunk));
     child.stderr?.on("data", receive(stderr, stderrLines, spec.onStderrChunk));
+    if (channelLines !== undefined)
+      (child.stdio[CHANNEL] as Socket | undefined)?.on("data", (chunk: Buffer) => {
+        if (failure !== undefined) return;
+        restartDrain();
+        try {
+          channelLines.push(chunk);
+        } catch (error) {
+          fail(error);
+        }
+      });
     child.on("error", (cause) => {
       fail(
         new ProcessStartError(spec.program, (cause as NodeJS.ErrnoException).code ?? "unknown", { cause }),

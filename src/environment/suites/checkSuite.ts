@@ -29,12 +29,30 @@ const args: Check = (value) =>
 const line: Check = (value) => (isText(value) ? undefined : "must be a line for sh");
 
 const PLACE = { cwd: directory, timeoutMs: milliseconds };
-const OF_RUNNER: Record<string, Check> = { runner: oneOf(SUITE_RUNNERS), args, ...PLACE };
+const OF_RUNNER: Record<string, Check> = {
+  runner: oneOf(SUITE_RUNNERS),
+  args,
+  ...PLACE,
+  runnerFrom: oneOf(["worktree"]),
+};
 const OF_COMMAND: Record<string, Check> = {
   command: line,
   format: oneOf(SUITE_FORMATS),
   report: reportFile,
   ...PLACE,
+};
+
+const runnerFromProblem = ({
+  runner,
+  args: given,
+  runnerFrom,
+}: Record<string, unknown>): string | undefined => {
+  if (runnerFrom === undefined) return undefined;
+  if (runner !== "vitest")
+    return `\`runnerFrom\` of a suite is for vitest: ${String(runner)} is always that of the image.`;
+  return Array.isArray(given) && given.some((each) => String(each).includes("{environment}"))
+    ? "A suite with `runnerFrom` has tests of the work: a runner of the work could forge the results of tests that are in {environment}."
+    : undefined;
 };
 
 /** The first problem of a suite's definition, as a sentence; nothing if there is none. */
@@ -57,7 +75,7 @@ export const checkSuite = (value: unknown): string | undefined => {
     const problem = isMissing ? undefined : problemOf(check, given[key]);
     if (problem !== undefined) return `\`${key}\` of a suite: ${problem.replace(/\.$/, "")}.`;
   }
-  if (isRunner) return undefined;
+  if (isRunner) return runnerFromProblem(given);
   return given["format"] === "exit-code" && given["report"] !== undefined
     ? "A suite whose `format` is `exit-code` has no `report`: nothing would read it."
     : undefined;

@@ -1,116 +1,47 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { findProgram } from "../../process/hostPrograms.ts";
+import { resolve } from "node:path";
 import { type CommandSuite, type RunnerSuite, SCRATCH_PREFIX, type SuiteDefinition } from "./definition.ts";
 import { parseJunit } from "./junit.ts";
-import { fillPlaces, type SuitePlaces, shownFile } from "./places.ts";
-import { fileSource, goSource, outputSource, type ReportSource } from "./sources.ts";
+import { fillPlaces } from "./places.ts";
+import { goTestCommand } from "./runners/goTest.ts";
+import { nodeTest } from "./runners/nodeTest.ts";
+import { pathOutsideOfWork } from "./runners/programs.ts";
+import { pytest } from "./runners/pytest.ts";
+import { vitest } from "./runners/vitest.ts";
+import { fileSource, outputSource } from "./sources.ts";
+import type { CommandPlaces, SuiteCommand } from "./suiteCommand.ts";
 import { parseTap } from "./tap.ts";
 
-/** How a suite is run, and how its results are learned. */
-export interface SuiteCommand {
-  /** What it is called where it is told of. */
-  readonly title: string;
-  readonly program: string;
-  readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  /** Without one, the exit code is all there is. */
-  readonly source?: ReportSource;
-  /** A file of the worktree's, or of the scratch directory, that belongs to this run of the suite alone. */
-  readonly reportFile?: string;
-  /** The exit codes of a run that came to its end; any, if that cannot be known. */
-  readonly exitCodes?: readonly number[];
-  /** What to do if it does not work. */
-  readonly remedy: string;
-}
+type Env = Readonly<Record<string, string | undefined>>;
 
-/** Where a suite runs, and a directory for its report that nobody else knows. */
-export interface CommandPlaces extends SuitePlaces {
-  readonly reports: string;
-  readonly path: string | undefined;
-}
-
-/** Whether the tests are those of the environment, and not of the worktree. */
-const comesAlong = (args: readonly string[]): boolean => args.some((each) => each.includes("{environment}"));
-
-const installed = (directory: string): string | undefined => {
-  const program = join(directory, "node_modules/.bin/vitest");
-  if (existsSync(program)) return program;
-  return dirname(directory) === directory ? undefined : installed(dirname(directory));
+const commandOfRunner = (
+  { runner, args: given = [], runnerFrom }: RunnerSuite,
+  places: CommandPlaces,
+  env: Env,
+): SuiteCommand | string | Promise<SuiteCommand> => {
+  const args = given.map((each) => fillPlaces(each, places));
+  // Whether the tests are those of the environment, and not of the worktree.
+  const isOfEnvironment = given.some((each) => each.includes("{environment}"));
+  switch (runner) {
+    case "vitest":
+      return vitest({ args, isOfEnvironment, runnerFrom }, places);
+    case "node":
+      return nodeTest(args, places);
+    case "pytest":
+      return pytest(args, isOfEnvironment, places, env);
+    case "go":
+      return goTestCommand(args, places);
+  }
 };
 
-/**
- * As `npx --no-install` finds it, but without asking anybody on the network when it is not there. Tests that come with the
- * environment are run by the vitest that comes with it, too, if one does.
- */
-const findVitest = (args: readonly string[], { cwd, environment }: SuitePlaces): string | undefined => {
-  const [first, second] = comesAlong(args) ? [environment, cwd] : [cwd, environment];
-  return installed(first) ?? installed(second);
-};
-
-type Runner = RunnerSuite["runner"];
-
-const runners: Record<Runner, (args: readonly string[], places: CommandPlaces) => SuiteCommand | string> = {
-  vitest: (args, places) => {
-    const program = findVitest(args, places);
-    if (program === undefined) {
-      return `vitest is not installed: there is no node_modules/.bin/vitest in ${places.cwd}, nor in a directory around it. Install it in the project, or in the folder of the environment, and name that as {environment} in args.`;
-    }
-    const report = join(places.reports, "report.xml");
-    const parse = (text: string) => parseJunit(text, { nameSeparator: " > ", shownFile: shownFile(places) });
-    return {
-      title: "vitest",
-      program,
-      // The default reporter tells what the other one leaves out, such as errors outside of tests.
-      args: ["run", "--reporter=default", "--reporter=junit", `--outputFile.junit=${report}`],
-      source: fileSource(report, [places.reports], parse),
-      exitCodes: [0, 1],
-      remedy: "Are there tests that its configuration includes?",
-    };
-  },
-  node: (_, places) => {
-    const report = join(places.reports, "report.tap");
-    return {
-      title: "node --test",
-      program: existsSync(findProgram("node", places.path)) ? "node" : process.execPath,
-      args: ["--test", "--test-reporter=tap", `--test-reporter-destination=${report}`],
-      source: fileSource(report, [places.reports], (text) =>
-        parseTap(text, { shownFile: shownFile(places) }),
-      ),
-      exitCodes: [0, 1],
-      remedy: "Are there test files where Node.js looks for them? Name them in `args`.",
-    };
-  },
-  pytest: (args, places) => {
-    const report = join(places.reports, "report.xml");
-    // The names of tests begin there: they would depend on where the worktree is otherwise.
-    const root = comesAlong(args) ? [`--rootdir=${places.environment}`] : [];
-    return {
-      title: "pytest",
-      program: "python3",
-      args: ["-m", "pytest", `--junitxml=${report}`, "-p", "no:cacheprovider", ...root],
-      env: { PYTHONDONTWRITEBYTECODE: "1" },
-      source: fileSource(report, [places.reports], (text) => parseJunit(text)),
-      exitCodes: [0, 1],
-      remedy:
-        "Is pytest installed where the tests run? If not, install it in setup.sh of the environment: python3 -m pip install pytest",
-    };
-  },
-  go: () => ({
-    title: "go test",
-    program: "go",
-    args: ["test", "-json", "-count=1"],
-    source: goSource(),
-    exitCodes: [0, 1, 2],
-    remedy: "Is Go installed where the tests run, and is there a go.mod where the suite runs?",
-  }),
-};
-
-const runnerCommand = ({ runner, args = [] }: RunnerSuite, places: CommandPlaces): SuiteCommand | string => {
-  const command = runners[runner](args, places);
+const runnerCommand = async (
+  definition: RunnerSuite,
+  places: CommandPlaces,
+  env: Env,
+): Promise<SuiteCommand | string> => {
+  const command = await commandOfRunner(definition, places, env);
   if (typeof command === "string") return command;
-  const more = runner === "go" && args.length === 0 ? ["./..."] : args;
-  return { ...command, args: [...command.args, ...more.map((each) => fillPlaces(each, places))] };
+  // Runners start programs, too.
+  return { ...command, env: { ...command.env, PATH: pathOutsideOfWork(places.path, places) } };
 };
 
 const shellCommand = ({ command, format, report }: CommandSuite, places: CommandPlaces): SuiteCommand => {
@@ -135,5 +66,9 @@ const shellCommand = ({ command, format, report }: CommandSuite, places: Command
 };
 
 /** How to run a suite; a sentence, if that cannot work. */
-export const commandOf = (definition: SuiteDefinition, places: CommandPlaces): SuiteCommand | string =>
-  "runner" in definition ? runnerCommand(definition, places) : shellCommand(definition, places);
+export const commandOf = async (
+  definition: SuiteDefinition,
+  places: CommandPlaces,
+  env: Env,
+): Promise<SuiteCommand | string> =>
+  "runner" in definition ? runnerCommand(definition, places, env) : shellCommand(definition, places);

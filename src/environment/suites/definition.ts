@@ -19,6 +19,11 @@ export interface RunnerSuite extends SuitePlace {
    * `go` replace `./...`, the packages that are tested otherwise.
    */
   readonly args?: readonly string[];
+  /**
+   * Of vitest, for tests that are the work's own: uses the vitest that is installed in the work. What it tells is the work's word.
+   * Without it, a runner comes from the environment or the image.
+   */
+  readonly runnerFrom?: "worktree";
 }
 
 /** A suite behind any other command. */

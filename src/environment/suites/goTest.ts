@@ -12,7 +12,11 @@ const MAX_ENTRIES = 2 * MAX_TESTS;
 const FRAME =
   /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\s|--- (?:PASS|FAIL|SKIP): |(?:PASS|FAIL)\s*$|(?:ok|FAIL)\s+\S+\s)/;
 
+const PACKAGE_END = /^ok\s+\S+\t/;
+
 const NO_END = "It began, and did not end.";
+const CUT_SHORT =
+  "Its program ended before its tests had, with exit code 0: what it did not tell of has not passed. Code that a test calls must not end the process.";
 
 /** What is known of a test, a package or a build. */
 class Entry {
@@ -23,8 +27,12 @@ class Entry {
   readonly tests = new Map<string, Entry>();
   /** Of a package: the build that failed. */
   failedBuild = "";
+  /** Of a package: all of its tests have ended, which its program says last. */
+  hasSaidPass = false;
+  readonly cutTests = new Set<string>();
 
   say(output: string): void {
+    if (output === "PASS\n") this.hasSaidPass = true;
     const room = MAX_OUTPUT_CHARACTERS - this.output.length;
     if (room > 0 && !FRAME.test(output.slice(0, 1024))) this.output += output.slice(0, room);
   }
@@ -38,6 +46,11 @@ class Entry {
 
   get hasFailed(): boolean {
     return this.state === "fail" || this.state === undefined;
+  }
+
+  /** Of a package: its program ended well before its tests had. */
+  get wasCutShort(): boolean {
+    return this.state === "pass" && !this.hasSaidPass;
   }
 }
 
@@ -67,12 +80,18 @@ const treeOf = (tests: ReadonlyMap<string, Entry>): TestNode[] => {
   return roots;
 };
 
+/** The names of the tests of a package, as they are written down. */
+export type KnownGoTests = ReadonlyMap<string, readonly string[]>;
+
 /** Reads what `go test -json` prints, line by line: it may be much. */
 export class GoTestReader {
   readonly #packages = new Map<string, Entry>();
   readonly #builds = new Map<string, Entry>();
   readonly #report = new ReportBuilder();
   #entries = 0;
+
+  /** `known` are the tests that there were before anything was run. */
+  constructor(private readonly known: KnownGoTests = new Map()) {}
 
   /** The words on a line, for people: they stand in for it where the output of the command is told. */
   read(line: string): string {
@@ -83,8 +102,10 @@ export class GoTestReader {
     if (packageName !== "") {
       const its = this.#entry(this.#packages, packageName);
       const entry = testName === "" ? its : its && this.#entry(its.tests, testName);
+      // The end of a package in the middle of a test: some versions of Go say that this test has passed.
+      if (testName !== "" && PACKAGE_END.test(output)) its?.cutTests.add(testName);
       if (action === "output") entry?.say(output);
-      else entry?.end(event);
+      else if (testName === "" || its?.cutTests.has(testName) !== true) entry?.end(event);
     }
     return output;
   }
@@ -95,7 +116,13 @@ export class GoTestReader {
     const packages = [...this.#packages].sort(([one], [other]) => (one < other ? -1 : 1));
     for (const [name, its] of packages) {
       addTree(this.#report, treeOf(its.tests), [name]);
-      if (!its.hasFailed || [...its.tests.values()].some((test) => test.hasFailed)) continue;
+      if (!its.hasFailed && !its.wasCutShort) continue;
+      // Tests that are written down need not be meant for this run: only where it ended early is it known that they were missed.
+      const known = its.state === "fail" ? [] : (this.known.get(name) ?? []);
+      const missing = known.filter((test) => !its.tests.has(test));
+      for (const test of missing)
+        this.#report.add([name, test], { passed: false, message: this.#why(its, stderr) });
+      if (missing.length > 0 || [...its.tests.values()].some((test) => test.hasFailed)) continue;
       this.#report.add([name], {
         passed: false,
         durationMs: its.durationMs,
@@ -105,7 +132,8 @@ export class GoTestReader {
     return this.#report.finish();
   }
 
-  #why({ state, failedBuild, output }: Entry, stderr: string): string {
+  #why({ state, failedBuild, output, wasCutShort }: Entry, stderr: string): string {
+    if (wasCutShort) return `${CUT_SHORT}\n${output}`;
     if (failedBuild !== "") return this.#builds.get(failedBuild)?.output ?? `${stderr}\n${output}`;
     const said = state === undefined ? NO_END : "The package failed, and none of its tests did.";
     return `${said}\n${output}`;

@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ProcessStartError, ProcessTimeoutError } from "../../errors.ts";
 import { BoundedCapture } from "../../process/boundedCapture.ts";
 import { killGroup } from "../../process/killGroup.ts";
 import { killMarked } from "../../process/killMarked.ts";
 import { type ProcessResult, runProcess } from "../../process/runProcess.ts";
-import { commandOf, type SuiteCommand } from "./commands.ts";
+import { commandOf } from "./commands.ts";
 import type { SuiteDefinition } from "./definition.ts";
 import { exitCodeResult, judge, type SuiteResults, withOutput } from "./judge.ts";
 import { findPlaces, type SuitePlaces } from "./places.ts";
 import { ReportFileProblem, removeReport } from "./reportFile.ts";
+import type { SuiteCommand } from "./suiteCommand.ts";
 
 export type { SuiteResults } from "./judge.ts";
 
@@ -50,7 +51,7 @@ const environmentOf = (
 
 /** Runs the command of a suite, and ends whatever it leaves running. */
 const perform = async (
-  { program, args, env, source }: SuiteCommand,
+  { program, args, startIn, env, source }: SuiteCommand,
   options: RunSuiteOptions & { readonly cwd: string },
   output: BoundedCapture,
 ): Promise<ProcessResult> => {
@@ -61,7 +62,7 @@ const perform = async (
     return await runProcess({
       program,
       args,
-      cwd: options.cwd,
+      cwd: startIn ?? options.cwd,
       env: { ...options.env, ...env, [mark.name]: mark.value },
       timeoutMs: options.timeoutMs,
       captureBytes: source?.captureBytes ?? OUTPUT_BYTES,
@@ -73,6 +74,7 @@ const perform = async (
         ? { onStdoutChunk: (chunk) => output.push(chunk) }
         : { onStdoutLine: (line) => output.pushText(onLine(line)) }),
       onStderrChunk: (chunk) => output.push(chunk),
+      ...(source?.onChannelLine && { onChannelLine: source.onChannelLine }),
     });
   } finally {
     if (group !== undefined) await killGroup(group, KILL_GRACE_MS);
@@ -86,8 +88,10 @@ const runIn = async (
   places: SuitePlaces & { readonly reports: string },
 ): Promise<SuiteResults> => {
   const env = environmentOf(options.env, places);
-  const command = commandOf(definition, { ...places, path: env["PATH"] });
+  const command = await commandOf(definition, { ...places, path: env["PATH"] }, env);
   if (typeof command === "string") return nothing(command);
+  for (const [name, content] of Object.entries(command.files ?? {}))
+    await writeFile(join(places.reports, name), content);
   const { title, source, reportFile, remedy } = command;
   const timeoutMs = definition.timeoutMs ?? options.timeoutMs;
   const roots = [places.worktree, places.scratch];

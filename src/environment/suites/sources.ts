@@ -1,4 +1,4 @@
-import { GoTestReader } from "./goTest.ts";
+import { GoTestReader, type KnownGoTests } from "./goTest.ts";
 import { MAX_REPORT_BYTES, type SuiteReport } from "./report.ts";
 import { ReportFileProblem, readReport } from "./reportFile.ts";
 
@@ -15,6 +15,8 @@ export interface ReportSource {
   readonly captureBytes: number;
   /** Gets every line of the standard output; answers with what people should see of it. */
   readonly onLine?: (line: string) => string;
+  /** Gets every line that the command writes to its file descriptor 3. */
+  readonly onChannelLine?: (line: string) => void;
   /** The report, or a sentence that says why there is none. */
   read(printed: Printed): Promise<SuiteReport | string>;
 }
@@ -42,8 +44,24 @@ export const outputSource = (parse: Parse): ReportSource => ({
       : parse(stdout),
 });
 
-export const goSource = (): ReportSource => {
-  const reader = new GoTestReader();
+/** What a runner says over a channel that it alone has. */
+export const channelSource = (report: { read(line: string): void; finish(): SuiteReport }): ReportSource => {
+  let hasSpoken = false;
+  return {
+    captureBytes: 1024,
+    onChannelLine: (line) => {
+      hasSpoken = true;
+      report.read(line);
+    },
+    read: async () => {
+      const results = report.finish();
+      return hasSpoken || results.tests.length > 0 ? results : "It wrote no report.";
+    },
+  };
+};
+
+export const goSource = (known: KnownGoTests): ReportSource => {
+  const reader = new GoTestReader(known);
   return {
     captureBytes: 64 * 1024,
     onLine: (line) => reader.read(line),

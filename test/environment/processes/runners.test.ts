@@ -18,10 +18,10 @@ describe("calc", () => {
 `;
 
 describe("vitest", () => {
-  it("runs as it is installed in the worktree", async () => {
+  it("runs as it is installed in the worktree, if the suite says so", async () => {
     const scene = suiteScene({ ...MODULE, "calc.test.js": VITEST });
-    scene.installVitest();
-    const results = await scene.run({ runner: "vitest" });
+    scene.installVitest("worktree");
+    const results = await scene.run({ runner: "vitest", runnerFrom: "worktree" });
     expect(outline(results)).toEqual(["calc.test.js/calc/adds nothing", "✗ calc.test.js/calc/adds"]);
     expect(messageOf(results, "calc.test.js/calc/adds")).toMatch(/^AssertionError: expected -1 to be 3/);
     expect(results.error).toBeNull();
@@ -35,7 +35,7 @@ describe("vitest", () => {
         expect(add(2, 2)).toBe(0);
       });`;
     const scene = suiteScene(MODULE, { "tests/hidden.test.js": hidden });
-    scene.installVitest();
+    scene.installVitest("directory");
     const results = await scene.run({ runner: "vitest", args: ["--dir", "{environment}/tests"] });
     expect(results).toMatchObject({
       tests: [{ path: "tests/hidden.test.js/adds", passed: true }],
@@ -47,7 +47,7 @@ describe("vitest", () => {
     const late = `import { test } from "vitest";
       test("passes", () => { setTimeout(() => { throw new Error("too late"); }); return new Promise((end) => setTimeout(end, 50)); });`;
     const scene = suiteScene({ ...MODULE, "late.test.js": late });
-    scene.installVitest();
+    scene.installVitest("directory");
     const { tests, error } = await scene.run({ runner: "vitest" });
     expect(tests).toMatchObject([{ path: "late.test.js/passes", passed: true }]);
     expect(error).toMatch(
@@ -59,7 +59,7 @@ describe("vitest", () => {
   it("says so where there are no tests, and where it is not installed", async () => {
     const scene = suiteScene(MODULE);
     expect((await scene.run({ runner: "vitest" })).error).toMatch(/^vitest is not installed/);
-    scene.installVitest();
+    scene.installVitest("directory");
     const { tests, error } = await scene.run({ runner: "vitest" });
     expect(tests).toEqual([]);
     expect(error).toMatch(/^The suite has no tests. vitest ended with exit code 1[\s\S]*No test files found/);
@@ -139,7 +139,12 @@ describeWith(["pytest"], "pytest", () => {
   it("says that not all tests have run, if it gave up", async () => {
     const scene = suiteScene({ ...CALC, "test_calc.py": HIDDEN, "test_bad.py": "import nope\n" });
     const { tests, error } = await scene.run({ runner: "pytest" }, { env });
-    expect(tests).toMatchObject([{ path: "test_bad", passed: false }]);
+    const notReported = { passed: false, message: expect.stringMatching(/^It did not report/) };
+    expect(tests).toMatchObject([
+      { path: "test_bad", passed: false, message: expect.stringContaining("No module named 'nope'") },
+      { path: "test_calc/test_nothing", ...notReported },
+      { path: "test_calc/test_adds", ...notReported },
+    ]);
     expect(error).toMatch(/^pytest ended with exit code 2: it did not come to its end/);
   });
 

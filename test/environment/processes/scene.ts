@@ -27,8 +27,8 @@ export const suiteScene = (files: Files, environmentFiles: Files = {}) => {
   return {
     ...places,
     /** As after `npm install`. */
-    installVitest: (): void => {
-      const modules = join(places.worktree, "node_modules");
+    installVitest: (place: "worktree" | "directory"): void => {
+      const modules = join(places[place], "node_modules");
       mkdirSync(join(modules, ".bin"), { recursive: true });
       symlinkSync(VITEST, join(modules, "vitest"));
       symlinkSync("../vitest/vitest.mjs", join(modules, ".bin/vitest"));

@@ -77,8 +77,19 @@ it("a package that did not end has failed, though its tests have not", () => {
 
 it("packages are told of in the same order, whichever was first", () => {
   const passed = (name: string) => event({ Action: "pass", Package: name, Test: "TestA", Elapsed: 0 });
+  const said = (name: string) => event({ Action: "output", Package: name, Output: "PASS\n" });
   const ended = (name: string) => event({ Action: "pass", Package: name, Elapsed: 0 });
-  expect(outline(parse([passed("b"), passed("a"), ended("a"), ended("b")]))).toEqual(["a/TestA", "b/TestA"]);
+  const lines = [passed("b"), passed("a"), said("a"), ended("a"), said("b"), ended("b")];
+  expect(outline(parse(lines))).toEqual(["a/TestA", "b/TestA"]);
+});
+
+it("a program that ends well before its tests have fails the package, with the tests that are known and were not run", () => {
+  const passed = event({ Action: "pass", Test: "TestA", Elapsed: 0 });
+  const cut = event({ Action: "pass", Elapsed: 0 });
+  expect(outline(parse([passed, cut]))).toEqual(["p/TestA", "✗ p"]);
+  const reader = new GoTestReader(new Map([["p", ["TestA", "TestB"]]]));
+  for (const line of [passed, cut]) reader.read(line);
+  expect(outline(reader.finish(""))).toEqual(["p/TestA", "✗ p/TestB"]);
 });
 
 it("lines that are no events are passed on, and change nothing", () => {

@@ -1,0 +1,55 @@
+import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { isInside } from "../../../process/isInside.ts";
+import { MAX_TESTS } from "../../limits.ts";
+
+const MAX_FILES = 2000;
+/** A file with more is not read. */
+export const MAX_BYTES = 1024 * 1024;
+const NEVER = /^(?:node_modules|__pycache__|\..*)$/;
+
+const filesBelow = (directory: string): string[] =>
+  readdirSync(directory, { withFileTypes: true }).flatMap((entry: Dirent) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return NEVER.test(entry.name) ? [] : filesBelow(path);
+    return [path];
+  });
+
+/**
+ * The test files that arguments of a runner name: files, and what is in directories. Only those of the environment count;
+ * `isTest` gets paths that are relative to it.
+ */
+export const testFilesOf = (
+  args: readonly string[],
+  environment: string,
+  isTest: (path: string) => boolean,
+): string[] => {
+  const named = args
+    .filter((each) => each.startsWith("/") && existsSync(each))
+    .map((each) => realpathSync(each));
+  const files = named
+    .filter((each) => isInside(environment, each))
+    .flatMap((each) => {
+      if (!statSync(each).isDirectory()) return [each];
+      const files = filesBelow(each).filter((file) => isTest(relative(environment, file)));
+      return files.sort();
+    });
+  return [...new Set(files)].slice(0, MAX_FILES);
+};
+
+/** The tests of a file by their names, outermost first. */
+export type KnownTests = ReadonlyMap<string, readonly (readonly string[])[]>;
+
+/** Reads the tests of files without running them. A file that cannot be read is known, and its tests are not. */
+export const knownTests = (files: readonly string[], scan: (source: string) => string[][]): KnownTests => {
+  let left = MAX_TESTS;
+  return new Map(
+    files.map((file) => {
+      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true || statSync(file).size > MAX_BYTES)
+        return [file, []];
+      const tests = scan(readFileSync(file, "utf8")).slice(0, left);
+      left -= tests.length;
+      return [file, tests];
+    }),
+  );
+};

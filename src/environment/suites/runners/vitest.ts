@@ -1,0 +1,71 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { scanTests } from "../known/scanTests.ts";
+import { knownTests, testFilesOf } from "../known/testFiles.ts";
+import { shownFile } from "../places.ts";
+import { channelSource } from "../sources.ts";
+import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
+import { findVitest, findVitestOfWork, nodeProgram } from "./programs.ts";
+import { RunnerReport } from "./runnerReport.ts";
+import { VITEST_CONFIG, VITEST_REPORTER } from "./vitestParts.ts";
+
+const isTest = (name: string): boolean => /\.(?:test|spec)\.[cm]?[jt]sx?$/.test(name);
+
+const REPORTER = "reporter.mjs";
+const CONFIG = "vitest.config.mjs";
+const CONFIG_FILES = ["vitest", "vite"].flatMap((name) =>
+  ["ts", "mts", "cts", "js", "mjs", "cjs"].map((ending) => `${name}.config.${ending}`),
+);
+
+export interface VitestSuite {
+  readonly args: readonly string[];
+  /** The tests are those of the environment: nothing of the work's has a say in how they are run. */
+  readonly isOfEnvironment: boolean;
+  readonly runnerFrom: "worktree" | undefined;
+}
+
+const NOT_INSTALLED =
+  'vitest is not installed where it is looked for: in the folder of the environment and around it, in the scratch directory, and on the PATH. The one of the work is not used, because the work could forge results with it. Install vitest in the folder of the environment, in `setup.sh` into $SANDDUNE_SCRATCH, or in the image; for tests that are the work\'s own, `runnerFrom: "worktree"` uses that of the work.';
+const NOT_IN_WORK =
+  "vitest is not installed in the work: there is no node_modules/vitest where the suite runs, nor around it. Install it there, or leave out `runnerFrom`.";
+
+export const vitest = (
+  { args, isOfEnvironment, runnerFrom }: VitestSuite,
+  places: CommandPlaces,
+): SuiteCommand | string => {
+  const isOfWork = runnerFrom === "worktree";
+  const program = isOfWork ? findVitestOfWork(places.cwd) : findVitest(places.path, places);
+  if (program === undefined) return isOfWork ? NOT_IN_WORK : NOT_INSTALLED;
+  const shown = shownFile(places);
+  const before = knownTests(isOfEnvironment ? testFilesOf(args, places.environment, isTest) : [], scanTests);
+  const report = new RunnerReport({
+    before,
+    fileNames: (file) => ({ before: [shown(file)], own: [shown(file)] }),
+  });
+  const hasConfig = args.some((each) => /^(?:-c|--config)(?:=|$)/.test(each));
+  const ownConfig = CONFIG_FILES.map((name) => join(places.environment, name)).find((file) =>
+    existsSync(file),
+  );
+  const config = VITEST_CONFIG({
+    own: ownConfig,
+    root: places.environment,
+    cache: join(places.reports, "cache"),
+  });
+  return {
+    title: "vitest",
+    program: nodeProgram(places.path, places),
+    args: [
+      program,
+      "run",
+      // The default reporter tells what ours leaves out, such as errors outside of tests.
+      "--reporter=default",
+      `--reporter=${join(places.reports, REPORTER)}`,
+      ...(isOfEnvironment && !hasConfig ? [`--config=${join(places.reports, CONFIG)}`] : []),
+      ...args,
+    ],
+    files: { [REPORTER]: VITEST_REPORTER, ...(isOfEnvironment && { [CONFIG]: config }) },
+    source: channelSource(report),
+    exitCodes: [0, 1],
+    remedy: "Are there tests that its configuration includes?",
+  };
+};
