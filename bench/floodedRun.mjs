@@ -6,7 +6,7 @@ import { bubblewrapProblem } from "./runtimes.mjs";
 import { makeRepository, withScratchDirectory } from "./scratch.mjs";
 
 const LINE = "The quick brown fox jumps over the lazy dog, then does it all over again, without end.";
-const [megabytes] = process.argv.slice(2);
+const [megabytes, line = LINE] = process.argv.slice(2);
 
 const result = await withScratchDirectory(async (directory) => {
   const cwd = makeRepository(directory, 1);
@@ -14,7 +14,7 @@ const result = await withScratchDirectory(async (directory) => {
   const rssBefore = process.memoryUsage.rss();
   const startedAt = performance.now();
   const { stdout } = await run({
-    agent: command(`yes '${LINE}' | head -c ${megabytes}000000; echo; echo flooded`),
+    agent: command(`yes '${line}' | head -c ${megabytes}000000; echo; echo flooded`),
     sandbox,
     cwd,
     branchStrategy: { type: "branch", branch: "flood" },

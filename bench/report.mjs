@@ -83,6 +83,8 @@ ${skippedText(skipped)}
   \`run()\` one after the other; once each.
 * **memory, time per MB**: an agent with two secrets that prints 200 MB of lines, against one that prints 50 MB. Memory is the orchestrator's
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
+* **scenario, agent prints 30 MB of short lines**: one \`sanddune scenario run\` whose agent prints 15 million lines of one
+  character, against a \`run()\` whose agent prints the same.
 * **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
 * **40 scenarios**: one \`sanddune scenario run\` over 40 scenarios with one small command each, against the same commands,
   as many at a time, and nothing else.
