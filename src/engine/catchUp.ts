@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { ProcessTimeoutError, SandboxError, type SandduneError } from "../errors.ts";
-import { repositoryScript } from "../git/exportFromSandbox.ts";
 import { branchRef } from "../git/refs.ts";
+import { repositoryScript } from "../git/transfer/sandboxRepository.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxSession } from "./sandboxSession.ts";

@@ -1,5 +1,5 @@
 import { type Checkpoint, type TakenCheckpoint, takeCheckpoint } from "../git/checkpoint.ts";
-import type { SandboxRepository } from "../git/exportFromSandbox.ts";
+import type { SandboxRepository } from "../git/transfer/sandboxRepository.ts";
 import { withTimeLimit } from "../process/timeLimit.ts";
 
 /** A checkpoint, and which actions are new in it. */

@@ -1,14 +1,17 @@
-import { existsSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import { SandboxLostError, type SandduneError } from "../errors.ts";
-import { exportFromSandbox, type SandboxRepository, takeFinishedExport } from "../git/exportFromSandbox.ts";
-import { type ImportedCommits, importCommits } from "../git/importCommits.ts";
-import { rescueFiles } from "../git/rescueFiles.ts";
+import { ImportRefusedError, SandboxLostError, type SandduneError } from "../errors.ts";
 import { uncommittedRef } from "../git/runRefs.ts";
+import { exportFromSandbox, isStillExported } from "../git/transfer/exportFromSandbox.ts";
+import { type ImportedCommits, importCommits } from "../git/transfer/importCommits.ts";
+import { consolidatePacks } from "../git/transfer/packFiles.ts";
+import { takeFinishedExport } from "../git/transfer/ridingOnExec.ts";
+import type { SandboxRepository } from "../git/transfer/sandboxRepository.ts";
 import { moveWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
 import { followBranch } from "./followBranch.ts";
+import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./landing/keepWork.ts";
 import { noteCommits } from "./noteCommits.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 import type { Session } from "./session.ts";
@@ -34,6 +37,10 @@ export interface ImportMoment {
   readonly isLast: boolean;
   /** The command that has just ended packs its commits itself, unless it was killed before. */
   readonly isPacked: boolean;
+  /** The sandbox is closed after this import, whoever it belongs to. */
+  readonly closes?: boolean;
+  /** The sandbox has ended: commits are exported from a new one over the same files. */
+  readonly isOver?: boolean;
 }
 
 /**
@@ -43,21 +50,29 @@ export interface ImportMoment {
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
 /** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
-const exportNow = ({ sandbox, trajectory }: SandboxWork, bundlePath: string, { failed }: ImportMoment) => {
+const exportNow = (
+  { sandbox, trajectory }: SandboxWork,
+  bundlePath: string,
+  { failed, isOver = false }: ImportMoment,
+) => {
   const { repository, reopen } = sandbox;
   const filesAreOnHost = sandbox.files === undefined;
   const request = {
     sourceBranch: sandbox.checkout.branch,
     knownCommits: [...sandbox.sharedCommits, ...sandbox.laterCommits],
-    breaksLocks: failed,
+    breaksLocks: failed || isOver,
+    recordsCheckpoints: sandbox.recordsCheckpoints,
     checkpoint: trajectory?.checkpoints.abroad.at(-1)?.sha,
     timeoutMs: failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
   };
   const from = (source: SandboxRepository) => exportFromSandbox(source, request, bundlePath);
+  if (reopen === undefined) return from(repository);
+  const fromNewOne = Effect.scoped(Effect.flatMap(reopen, from));
+  if (isOver) return fromNewOne;
   return from(repository).pipe(
     Effect.catchIf(
-      (error) => error instanceof SandboxLostError && reopen !== undefined,
-      (lost) => (reopen === undefined ? Effect.fail(lost) : Effect.scoped(Effect.flatMap(reopen, from))),
+      (error) => error instanceof SandboxLostError,
+      () => fromNewOne,
     ),
   );
 };
@@ -72,29 +87,8 @@ const exportWork = (work: SandboxWork, bundlePath: string, moment: ImportMoment)
     ),
   );
 
-/** Keeps all files of a sandbox that has no others, as an archive, before it is closed. */
-const rescue = ({ session, sandbox }: SandboxWork, { label }: ImportMoment): Effect.Effect<void> => {
-  const { journal, progress } = session;
-  if (sandbox.files === undefined) return Effect.void;
-  const firstPath = join(journal.runDirectory, "rescue.tar");
-  // One that is there holds something that is nowhere else.
-  const archivePath = existsSync(firstPath) ? join(journal.runDirectory, `rescue-${label}.tar`) : firstPath;
-  return rescueFiles(sandbox.repository, archivePath).pipe(
-    Effect.map((rescued) => {
-      if (!rescued) {
-        progress.warn("The files of the sandbox could not be kept.");
-        return;
-      }
-      journal.tell({
-        type: "kept",
-        what: "archive",
-        name: archivePath,
-        reason: "it holds the sandbox's files",
-      });
-      progress.warn(`The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`);
-    }),
-  );
-};
+/** Something in an isolated sandbox may go on committing until it is closed. */
+const MAX_LAST_EXPORTS = 4;
 
 /** Brings the worktree's files to the state of an isolated sandbox, if they have not gone on without it. */
 const takeFiles = (
@@ -114,20 +108,34 @@ const importOnce = Effect.fnUntraced(function* (
   work: SandboxWork,
   bundlePath: string,
   moment: ImportMoment,
+  attempt = 1,
 ): Effect.fn.Return<void, SandduneError> {
   const { session, sandbox } = work;
   const { plan, progress } = session;
   const { checkout, files } = sandbox;
+  const { handle } = sandbox.repository;
+  let archivePath: string | undefined;
   const exported = yield* exportWork(work, bundlePath, moment).pipe(
-    Effect.tapError(() => rescue(work, moment)),
+    Effect.tapError(() =>
+      Effect.map(rescue(work, moment), (path) => {
+        archivePath = path;
+      }),
+    ),
+    Effect.mapError((error) => keptIn(work, error, archivePath)),
   );
-  if (exported.leftBehind.length > 0) {
-    progress.warn(`Uncommitted work could not be brought home as files: ${exported.leftBehind.join(", ")}.`);
-    yield* rescue(work, moment);
+  archivePath = yield* rescueUnexported(work, exported, moment);
+  const endsNow = moment.isLast && (sandbox.endsWithCall || moment.closes === true);
+  // Where the host shares the git directory, it looks once the sandbox has ended.
+  const isChanged = endsNow && files !== undefined && !(yield* isStillExported(sandbox.repository, exported));
+  // What was tested is what lands: commits that came afterwards are not put on the branch.
+  const comesAgain = isChanged && attempt < MAX_LAST_EXPORTS && sandbox.environment === undefined;
+  if (isChanged && !comesAgain) {
+    progress.warn("Something in the sandbox kept changing its refs: its last commits were not imported.");
+    archivePath ??= yield* rescue(work, moment);
   }
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
   // scope waits for the same close.
-  if (moment.isLast && sandbox.endsWithCall) void sandbox.repository.handle.close().catch(() => undefined);
+  if (endsNow && sandbox.endsWithCall && !comesAgain) void handle.close().catch(() => undefined);
   // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
   const before = sandbox.tip;
   const isBehind = before !== checkout.tip;
@@ -144,7 +152,7 @@ const importOnce = Effect.fnUntraced(function* (
       checkpoints,
     },
     exported,
-  );
+  ).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
   sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...imported.heads, imported.tip])];
   progress.warn(...imported.warnings);
   if (imported.tip !== before) {
@@ -163,29 +171,41 @@ const importOnce = Effect.fnUntraced(function* (
   for (const path of [exported.bundlePath, exported.checkpointsPath]) {
     if (path !== undefined) rmSync(path, { force: true });
   }
+  if (comesAgain) {
+    const again = { ...moment, isPacked: false };
+    // What was imported already is no failure.
+    return yield* importOnce(work, `${bundlePath}.${attempt}`, again, attempt + 1).pipe(
+      Effect.catch((error) =>
+        Effect.sync(() => {
+          keepEverything(work, error.message);
+          progress.warn(error.message);
+        }),
+      ),
+    );
+  }
+  if (exported.bundlePath !== undefined) yield* consolidatePacks(checkout.repository, plan.host.config);
 });
 
-/** What could not be brought home stays where it is: the bundle, and the git directory of the sandbox. */
-const keepEverything = ({ session, sandbox }: SandboxWork, reason: string): void => {
-  sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
-  for (const keeper of [session, sandbox.owner]) keeper.keepsFiles = true;
-  for (const journal of new Set([session.journal, sandbox.owner.journal])) {
-    journal.tell({ type: "kept", what: "git directory", name: journal.filesDirectory, reason });
-  }
-};
-
 /**
- * Brings what was committed in the sandbox to the host: the one step that every way out of a session goes through. When
- * it fails, everything it could not bring home stays where it is, and the error says where that is.
+ * Imports what was committed in the sandbox: the one step that every way out of a session goes through. When it fails,
+ * everything that was not imported stays where it is, and the error says where that is.
  */
 export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
   const { sandbox, session } = work;
   return Effect.suspend(() => {
     sandbox.hasNews = false;
     if (sandbox.isUnused()) return Effect.void;
+    sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
     const bundlePath = join(session.journal.filesDirectory, `${moment.label}.bundle`);
     return importOnce(work, bundlePath, moment).pipe(
-      Effect.onError((cause) => Effect.sync(() => keepEverything(work, String(Cause.squash(cause))))),
+      Effect.onError((cause) =>
+        Effect.sync(() => {
+          const error = Cause.squash(cause);
+          keepEverything(work, String(error));
+          // A refusal says so itself.
+          if (!(error instanceof ImportRefusedError)) session.progress.warn(...whereKept(sandbox));
+        }),
+      ),
     );
   });
 };

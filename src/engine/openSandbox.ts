@@ -6,6 +6,7 @@ import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
 import { prepareEnvironment } from "./environment/files.ts";
 import { openEnvironment } from "./environment/openEnvironment.ts";
 import { importWork } from "./importWork.ts";
+import { importLateWork } from "./landing/lateWork.ts";
 import { timed } from "./phases.ts";
 import type { SandboxPlan } from "./plan.ts";
 import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
@@ -21,7 +22,7 @@ const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<vo
   // As after a failure: whoever closes a sandbox is waiting, and nothing has announced that there is more to come.
   const work = { session, sandbox, base: sandbox.tip };
   return tidying(
-    importWork(work, { label: "rest", failed: true, isLast: true, isPacked: false }),
+    importWork(work, { label: "rest", failed: true, isLast: true, isPacked: false, closes: true }),
     (sentence) => session.progress.warn(sentence),
   );
 };
@@ -49,11 +50,17 @@ export const openSandbox = Effect.fnUntraced(function* (
   );
   const files = yield* prepareEnvironment(session, plan);
   for (const path of files?.pathsInRepository ?? []) checkout.gradingPaths.add(path);
+  let opened: SandboxSession | undefined;
+  // Registered before the sandbox is opened, so that it comes after the sandbox has ended.
+  yield* Effect.addFinalizer((exit) =>
+    opened === undefined ? Effect.void : importLateWork(session, opened, exit),
+  );
   const sandbox = yield* timed(
     session,
     { phase: "sandbox", label: `Starting the ${plan.provider.name} sandbox` },
     openSandboxSession({ session, checkout, plan, endsWithCall, packageOnHost: files?.forAgent }),
   );
+  opened = sandbox;
   session.progress.warn(...sandbox.warnings);
   yield* Effect.addFinalizer(() => importRest(session, sandbox));
   const runsCommands = plan.hooks["sandbox.onSandboxReady"].length > 0 || plan.environment !== undefined;

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
-import { exportingHandle, type SandboxRepository } from "../git/exportFromSandbox.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
 import {
   prepareSandboxGitDirectory,
@@ -12,6 +11,8 @@ import {
   SANDBOX_REPOSITORY_PATH,
   sandboxDirectories,
 } from "../git/sandboxGitDirectory.ts";
+import { type CheckedSandbox, exportingHandle, withReadinessCheck } from "../git/transfer/ridingOnExec.ts";
+import type { SandboxRepository } from "../git/transfer/sandboxRepository.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../git/worktreeFiles.ts";
 import { hasFilledSubmodules } from "../git/worktreeStatus.ts";
 import type {
@@ -26,7 +27,6 @@ import type { CheckoutSession } from "./checkoutSession.ts";
 import type { LiveEnvironment } from "./environment/live.ts";
 import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./environment/package.ts";
 import type { SandboxPlan } from "./plan.ts";
-import { type CheckedSandbox, withReadinessCheck } from "./readiness.ts";
 import type { Session } from "./session.ts";
 
 /** A sandbox with the repository in it, over a checkout. */
@@ -44,6 +44,8 @@ export interface SandboxSession {
   readonly sharedCommits: readonly string[];
   /** Commits that both have got since. */
   laterCommits: readonly string[];
+  /** Checkpoints were taken in it: one of its refs holds them, and is not the agent's. */
+  recordsCheckpoints: boolean;
   /** How many commands of the caller's have been run in it. */
   execCount: number;
   /** Commands have been run since the last import. */
@@ -87,6 +89,7 @@ const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxP
   checkout,
   tip: checkout.tip,
   laterCommits: [],
+  recordsCheckpoints: false,
   execCount: 0,
   hasNews: false,
   environment: undefined,

@@ -10,19 +10,64 @@ const firstOf = (paths: readonly string[]): string => {
   return others > 0 ? `${shown.join(", ")} and ${others} more` : shown.join(", ");
 };
 
-/** What came out of the sandbox is not a sound set of commits. Nothing was taken over; the bundle is kept. */
+/** Where the work is that an import refused. */
+export interface KeptWork {
+  /** The git directory of the sandbox, on the host. */
+  readonly gitDirectory?: string | undefined;
+  /** An archive of all files of the sandbox, if it shared none with the host. */
+  readonly archivePath?: string | undefined;
+  /** A ref in the repository that has the commits: they are sound, but not for the branch. */
+  readonly keptRef?: string | undefined;
+  /** The run that `sanddune rescue` is to be given. */
+  readonly rescueRunId?: string | undefined;
+}
+
+/**
+ * What came out of the sandbox is not a sound set of commits, or is more than the host accepts. The branch was not
+ * moved, and everything is kept.
+ */
 export class ImportRefusedError extends SandduneError {
+  readonly gitDirectory: string | undefined;
+  readonly archivePath: string | undefined;
+  readonly keptRef: string | undefined;
+
   constructor(
     readonly problem: string,
     readonly bundlePath: string | undefined,
     readonly output = "",
+    kept: KeptWork = {},
   ) {
+    const { gitDirectory, archivePath, keptRef, rescueRunId } = kept;
+    const commands = [
+      keptRef !== undefined && ["git", "log", keptRef],
+      keptRef === undefined && rescueRunId !== undefined && ["sanddune", "rescue", rescueRunId],
+      keptRef === undefined &&
+        rescueRunId === undefined &&
+        bundlePath !== undefined && ["git", "bundle", "verify", bundlePath],
+      archivePath !== undefined && ["tar", "--list", "--file", archivePath],
+    ];
     super(
       sentences(
         `The commits of the sandbox were refused: ${problem}.`,
+        keptRef && `They are kept as ${keptRef}.`,
         bundlePath && `The bundle is kept at ${bundlePath}.`,
-      ) + block("git said", output),
+        gitDirectory && `The git directory of the sandbox is kept at ${gitDirectory}.`,
+        archivePath && `The files of the sandbox are kept in ${archivePath}.`,
+      ) +
+        block("git said", output) +
+        nextCommands(commands.filter((command) => command !== false)),
     );
+    this.gitDirectory = gitDirectory;
+    this.archivePath = archivePath;
+    this.keptRef = keptRef;
+  }
+
+  /** The same refusal, by an import that knows where the work is. */
+  keptIn(kept: KeptWork): ImportRefusedError {
+    return new ImportRefusedError(this.problem, this.bundlePath, this.output, {
+      ...kept,
+      keptRef: this.keptRef,
+    });
   }
 }
 

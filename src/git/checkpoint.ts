@@ -1,8 +1,8 @@
 import { SandboxError } from "../errors.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import { repositoryScript, type SandboxRepository } from "./exportFromSandbox.ts";
 import { SANDBOX_CHECKPOINT_REF } from "./runRefs.ts";
 import { SANDDUNE_IDENTITY } from "./sandboxConfig.ts";
+import { repositoryScript, type SandboxRepository } from "./transfer/sandboxRepository.ts";
 
 /** A commit that holds the files as they were after an action of the agent's. */
 export interface Checkpoint {

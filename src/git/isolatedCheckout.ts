@@ -5,7 +5,6 @@ import { SandboxError, type SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { IsolatedSandboxHandle } from "../sandboxes/contract.ts";
-import { readBundle } from "./bundle.ts";
 import { type ConfigEntry, renderConfig } from "./configFile.ts";
 import { git } from "./git.ts";
 import { hostExcludes } from "./hostExcludes.ts";
@@ -13,6 +12,7 @@ import { branchRef, updateRefs } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { baseRef } from "./runRefs.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
+import { readBundle } from "./transfer/bundle.ts";
 import type { Worktree } from "./worktrees.ts";
 
 export interface IsolatedCheckout {

@@ -98,3 +98,10 @@ export const lockCleaning = (repository: Repository) => lockRepository(repositor
 /** Serializes what adds or removes worktrees: git does not cope with several of these at a time. */
 export const lockWorktrees = (repository: Repository) =>
   lockRepository(repository, "worktrees", "adding or removing a worktree");
+
+/** Holds the right to put pack files together, unless another process has it: then nothing is left to do. */
+export const tryLockPacking = (repository: Repository): Effect.Effect<boolean, never, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.sync(() => tryLock(lockPath(repository, "packing"), "putting pack files together")),
+    (attempt) => Effect.sync(() => attempt.acquired && attempt.release()),
+  ).pipe(Effect.map(({ acquired }) => acquired));

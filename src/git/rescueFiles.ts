@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
-import type { SandboxRepository } from "./exportFromSandbox.ts";
+import type { SandboxRepository } from "./transfer/sandboxRepository.ts";
 
 const TIMEOUT_MS = 60_000;
 const ARCHIVE = "sanddune-rescue.tar";

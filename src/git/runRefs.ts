@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 
 /** Refs of sanddune's own in the host repository. No sandbox ever sees them. */
 export const RUN_REFS = "refs/sanddune/";
@@ -22,11 +22,13 @@ export const uncommittedRef = (runId: string): string => `${keptRefs(runId)}unco
  * exclude each other, so that only a part of them is used, with a hash.
  */
 export const strayRef = (runId: string, name: string): string => {
-  const readable = name
+  // Two exports of the same commit give it the same name.
+  const lasting = name.replace(/^refs\/sanddune\/export-[0-9a-f]{16}\//, "refs/sanddune/");
+  const readable = lasting
     .replace(/^refs\/(heads\/|sanddune\/)?/, "")
     .replace(/[^A-Za-z0-9]+/g, "-")
     .slice(0, 40);
-  const hash = createHash("sha256").update(name).digest("hex").slice(0, 10);
+  const hash = createHash("sha256").update(lasting).digest("hex").slice(0, 10);
   return `${keptRefs(runId)}${readable.replace(/^-|-$/g, "")}-${hash}`;
 };
 
@@ -39,11 +41,13 @@ export const checkpointRef = (runId: string, number: number): string => `${check
 export const runOfRef = (ref: string): string | undefined =>
   /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
-/** In a sandbox: uncommitted work, as a commit on top of the source branch. */
-export const SANDBOX_UNCOMMITTED_REF = `${RUN_REFS}uncommitted`;
+/**
+ * In a sandbox: refs that one export makes for commits without a ref of their own. No two exports share the prefix, so
+ * that what the agent has named is never taken for one of them.
+ */
+export const newExportRefs = (): string => `${RUN_REFS}export-${randomBytes(8).toString("hex")}/`;
 
-/** In a sandbox: what the agent has stashed, numbered. */
-export const SANDBOX_STASH_REFS = `${RUN_REFS}stash/`;
+export const OWN_EXPORT_REFS = /^refs\/sanddune\/export-[0-9a-f]{16}\/$/;
 
 /** In a sandbox: the last checkpoint, with all earlier ones behind it. */
 export const SANDBOX_CHECKPOINT_REF = `${RUN_REFS}checkpoint`;

@@ -5,7 +5,6 @@ import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import type { SandduneError } from "../errors.ts";
 import type { SandboxMount } from "../sandboxes/contract.ts";
 import { renderConfig } from "./configFile.ts";
-import { exclusions, KNOWN_COMMITS_FILE } from "./exportFromSandbox.ts";
 import { hostExcludes } from "./hostExcludes.ts";
 import type { HostState } from "./hostState.ts";
 import { type NestedRepositories, nestedPaths } from "./nestedRepositories.ts";
@@ -14,6 +13,7 @@ import { branchRef } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
 import { submoduleMounts } from "./submoduleMounts.ts";
+import { exclusions, KNOWN_COMMITS_FILE } from "./transfer/packScript.ts";
 
 /** Where things are in a bind-mount sandbox. */
 export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";

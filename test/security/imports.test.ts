@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { importCommits } from "../../src/git/importCommits.ts";
+import { importCommits } from "../../src/git/transfer/importCommits.ts";
 import {
   type ExecOptions,
   ImportRefusedError,

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
 import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
-import { hasUnknownCommits } from "../../git/unknownCommits.ts";
+import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { amendJournal } from "../journalFile.ts";

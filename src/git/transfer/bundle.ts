@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
-import { ImportRefusedError } from "../errors.ts";
+import { ImportRefusedError } from "../../errors.ts";
 
 /** A bundle file, as far as its header goes: the sandbox's word, not yet checked. */
 export interface Bundle {
@@ -20,12 +20,12 @@ const SIGNATURE = /^# v[23] git bundle$/;
 const PREREQUISITE_LINE = /^-([0-9a-f]{40}|[0-9a-f]{64})( |$)/;
 const HEAD_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (.+)$/;
 
-const malformed = (path: string): ImportRefusedError =>
+export const malformedBundle = (path: string): ImportRefusedError =>
   new ImportRefusedError("the bundle is malformed", path);
 
 const parseHeader = (path: string, header: string): Pick<Bundle, "prerequisites" | "heads"> => {
   const [signature = "", ...lines] = header.split("\n");
-  if (!SIGNATURE.test(signature)) throw malformed(path);
+  if (!SIGNATURE.test(signature)) throw malformedBundle(path);
   const heads = new Map<string, string>();
   const prerequisites: string[] = [];
   for (const line of lines) {
@@ -45,10 +45,10 @@ export const readBundle = async (path: string): Promise<Bundle> => {
     const start = Buffer.alloc(Math.min(size, MAX_HEADER_BYTES));
     await file.read(start, 0, start.length, 0);
     const end = start.indexOf("\n\n");
-    if (end === -1) throw malformed(path);
+    if (end === -1) throw malformedBundle(path);
     const packOffset = end + 2;
     const packStart = start.toString("latin1", packOffset, packOffset + PACK_SIGNATURE.length);
-    if (packStart !== PACK_SIGNATURE) throw malformed(path);
+    if (packStart !== PACK_SIGNATURE) throw malformedBundle(path);
     return { path, ...parseHeader(path, start.toString("utf8", 0, end)), packOffset };
   } finally {
     await file.close();

@@ -1,9 +1,22 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { SandboxError, SandboxUserMismatchError } from "../errors.ts";
-import { SANDBOX_GIT_DIRECTORY } from "../git/sandboxGitDirectory.ts";
-import { shellQuote } from "../process/shellQuote.ts";
-import type { BindMountSandboxHandle, ExecOptions } from "../sandboxes/contract.ts";
+import * as Effect from "effect/Effect";
+import { SandboxError, SandboxUserMismatchError, type SandduneError } from "../../errors.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import type { BindMountSandboxHandle, ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
+import { SANDBOX_GIT_DIRECTORY } from "../sandboxGitDirectory.ts";
+import { takeFile } from "../takeFile.ts";
+import { fetchBundles, type SandboxExport } from "./exportFromSandbox.ts";
+import { type ExportReport, parseReport } from "./exportReport.ts";
+import { exclusions, KNOWN_COMMITS_FILE, packScript } from "./packScript.ts";
+import type { SandboxRepository } from "./sandboxRepository.ts";
+
+// Two things ride on commands that run in a bind-mount sandbox anyway: the check that the sandbox is fit for its first
+// command, and packing the commits after each. To start another command in a container takes 60 to 100 ms, which is longer
+// than all of git's work in both. Their answers are left in the git directory that sandbox and host share. The agent can
+// write there, so that an answer is a shortcut and never the last word: what proves that a command has run is objects, and
+// the refs are compared once more when the sandbox has ended.
 
 const VERDICT = "sanddune-ready";
 const READY = "ready";
@@ -138,3 +151,87 @@ export const withReadinessCheck = (
     },
   };
 };
+
+const REPORT_FILE = "sanddune-export.report";
+const MAX_REPORT_BYTES = 64 * 1024;
+/** What a former command has left in the repository may keep git waiting for ever: then the host tries by itself. */
+const PACK_SECONDS = 20;
+/** Imported since the sandbox was made; what is left out is packed again, which costs time only. */
+const MAX_LATER_COMMITS = 500;
+
+/** What commands are to pack when they are over. */
+export interface PackRequest {
+  /** `undefined`: a detached HEAD. */
+  readonly sourceBranch: string | undefined;
+  /** What the host has got since the sandbox was made. */
+  readonly laterCommits: readonly string[];
+}
+
+/** The agent may have made something of it that cannot be removed; then the report cannot be written either. */
+const forgetReport = (hostGitDirectory: string): void => {
+  try {
+    rmSync(join(hostGitDirectory, REPORT_FILE), { recursive: true, force: true });
+  } catch {}
+};
+
+const withPacking = (
+  sandbox: SandboxRepository,
+  { sourceBranch, laterCommits }: PackRequest,
+  command: string,
+): string => `sh -c -- ${shellQuote(command)}
+_sanddune_code=$?
+_sanddune_known=${sandbox.gitDirectory}/${KNOWN_COMMITS_FILE}
+_sanddune_limit=
+if command -v timeout >/dev/null; then _sanddune_limit="timeout -s KILL ${PACK_SECONDS}"; fi
+[ ! -f "$_sanddune_known" ] || {
+  cat "$_sanddune_known" - <<'END'
+${exclusions(laterCommits.slice(-MAX_LATER_COMMITS))}END
+} | $_sanddune_limit sh -c -- ${shellQuote(packScript(sandbox, { sourceBranch }))} >${sandbox.gitDirectory}/${REPORT_FILE} 2>/dev/null
+exit $_sanddune_code`;
+
+/**
+ * A handle whose commands pack everything new when they are over. Where the sandbox does not share its git directory
+ * with the host, it is the handle as it was.
+ */
+export const exportingHandle = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
+  const { handle, hostGitDirectory } = sandbox;
+  if (hostGitDirectory === undefined) return handle;
+  return {
+    name: handle.name,
+    worktreePath: handle.worktreePath,
+    exec: (command, options) => {
+      forgetReport(hostGitDirectory);
+      return handle.exec(withPacking(sandbox, request(), command), options);
+    },
+    copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
+    close: () => handle.close(),
+  };
+};
+
+const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<ExportReport | undefined> => {
+  const draft = `${hostPath}.report`;
+  try {
+    await takeFile(join(hostGitDirectory, REPORT_FILE), draft, MAX_REPORT_BYTES);
+    return parseReport(await readFile(draft, "utf8"));
+  } catch {
+    return undefined;
+  } finally {
+    await rm(draft, { force: true });
+    forgetReport(hostGitDirectory);
+  }
+};
+
+/**
+ * What a command of an `exportingHandle` has packed; `undefined` if it did not come that far, or if the report says that
+ * something is wrong: that is for a command of the host's own to find out.
+ */
+export const takeFinishedExport = Effect.fnUntraced(function* (
+  sandbox: SandboxRepository,
+  hostPath: string,
+): Effect.fn.Return<SandboxExport | undefined, SandduneError> {
+  const { hostGitDirectory } = sandbox;
+  if (hostGitDirectory === undefined) return undefined;
+  const report = yield* Effect.promise(() => takeReport(hostGitDirectory, hostPath));
+  if (report === undefined || report.source === "broken") return undefined;
+  return yield* fetchBundles(sandbox, report, hostPath);
+});

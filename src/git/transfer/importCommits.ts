@@ -1,29 +1,18 @@
 import * as Effect from "effect/Effect";
-import { BranchMovedError, ImportRefusedError, type SandduneError } from "../errors.ts";
-import { interruptible } from "../process/interruptible.ts";
+import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import type { Checkpoint } from "../checkpoint.ts";
+import { git } from "../git.ts";
+import { findPrivateChange } from "../privateFiles.ts";
+import { branchRef, isAncestor, isDetached, isGitError, type RefUpdate, updateRefs } from "../refs.ts";
+import { beforeRewriteRef, tipRef, uncommittedRef } from "../runRefs.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
-import type { Checkpoint } from "./checkpoint.ts";
 import { holdCheckpoints } from "./checkpointImport.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
-import { git } from "./git.ts";
-import { findPrivateChange } from "./privateFiles.ts";
-import {
-  branchRef,
-  isAncestor,
-  isDetached,
-  isGitError,
-  type RefUpdate,
-  resolveCommit,
-  updateRefs,
-} from "./refs.ts";
-import {
-  beforeRewriteRef,
-  SANDBOX_STASH_REFS,
-  SANDBOX_UNCOMMITTED_REF,
-  strayRef,
-  tipRef,
-  uncommittedRef,
-} from "./runRefs.ts";
+import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "./limits.ts";
+import { measurePack } from "./measurePack.ts";
+import { requireBoundedTrees } from "./measureTrees.ts";
+import { type Heads, keepStrays } from "./strays.ts";
 
 export interface ImportTarget {
   readonly cwd: string;
@@ -38,7 +27,10 @@ export interface ImportTarget {
   readonly allowsRewrite: boolean;
   /** Checkpoints that the host has heard of and does not have yet. */
   readonly checkpoints?: readonly Checkpoint[];
+  readonly limits?: ImportLimits | undefined;
 }
+
+const sourceOf = ({ branch }: ImportTarget): string => (branch === undefined ? "HEAD" : branchRef(branch));
 
 export interface ImportedCommits {
   readonly tip: string;
@@ -49,67 +41,72 @@ export interface ImportedCommits {
   readonly warnings: readonly string[];
 }
 
-type Heads = ReadonlyMap<string, string>;
-
 /**
- * Takes the objects over after git has checked every one of them and that nothing they refer to is missing; before
- * that nothing is written. `git fetch` would not do: until git 2.46 it does not check what comes from a bundle.
+ * Stores the objects after git has checked every one of them and that nothing they refer to is missing; before that
+ * nothing is written. `git fetch` would not do: until git 2.46 it does not check what comes from a bundle. One thread,
+ * because each holds an object of its own in memory.
  */
 const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, SandduneError> =>
-  git(["index-pack", "--strict", "--fix-thin", "--stdin"], { cwd, stdin: packOf(bundle) }).pipe(
+  git(["index-pack", "--threads=1", "--strict", "--fix-thin", "--stdin"], {
+    cwd,
+    stdin: packOf(bundle),
+  }).pipe(
     Effect.asVoid,
     Effect.mapError((error) =>
       isGitError(error) ? new ImportRefusedError("git found them unsound", bundle.path, error.stderr) : error,
     ),
   );
 
-/** Stores what the bundle holds, and gives the refs that it offers. */
+/** Stores the contents of the bundle, and gives the refs that it offers. */
 const takeOver = Effect.fnUntraced(function* (
-  target: Pick<ImportTarget, "cwd">,
+  { cwd, base, limits = IMPORT_LIMITS }: Pick<ImportTarget, "cwd" | "base" | "limits">,
   bundlePath: string,
+  mustBuildOnBase: (bundle: Bundle) => boolean = () => true,
 ): Effect.fn.Return<Heads, SandduneError> {
-  const bundle = yield* interruptible(
-    () => readBundle(bundlePath),
+  const { bundle, mayHoldCommits } = yield* interruptible(
+    async () => {
+      const opened = await readBundle(bundlePath);
+      if (opened.heads.size > limits.refs) throw limitExceeded("refs", bundlePath, limits);
+      return { bundle: opened, ...(await measurePack(opened, base.length / 2, limits)) };
+    },
     (reason) => reason as SandduneError,
   );
-  if (bundle.prerequisites.length === 0) {
+  if (bundle.prerequisites.length === 0 && mayHoldCommits && mustBuildOnBase(bundle)) {
     const problem = "they do not build on any commit of this repository";
     return yield* Effect.fail(new ImportRefusedError(problem, bundlePath));
   }
-  yield* storeObjects(target.cwd, bundle);
+  yield* storeObjects(cwd, bundle);
   return bundle.heads;
 });
 
-/** Where the source branch shall be. A commit that the sandbox names must be here: handed over, or known before. */
-const resolveTip = Effect.fnUntraced(function* (
+/** Where the source branch shall be, by the word of the sandbox. */
+const tipOf = (
   target: ImportTarget,
-  offeredTip: string | undefined,
   exported: SandboxExport,
-): Effect.fn.Return<string, SandduneError> {
-  const tip = offeredTip ?? exported.tip ?? target.expectedTip;
-  if (tip !== target.expectedTip && (yield* resolveCommit(target.cwd, tip)) === undefined) {
-    const problem = `the sandbox names the commit ${tip} but did not hand it over`;
-    return yield* Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
+  heads: Heads,
+): Effect.Effect<string, SandduneError> => {
+  if (exported.source === "broken") {
+    const problem = `the ref ${sourceOf(target)} in the sandbox does not stand for a commit that is there`;
+    return Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
   }
-  return tip;
-});
+  return Effect.succeed(heads.get(sourceOf(target)) ?? exported.tip ?? target.expectedTip);
+};
 
 /**
  * Holds the uncommitted work of an isolated sandbox by a ref of the run's own. Work that has not changed since the last
  * import is not handed over again: the host has it.
  */
 const holdUncommitted = Effect.fnUntraced(function* (
-  { cwd, runId }: ImportTarget,
-  offered: string | undefined,
-  { uncommitted = offered, bundlePath }: SandboxExport,
+  { cwd, runId, base, limits }: ImportTarget,
+  { uncommitted, bundlePath }: SandboxExport,
 ): Effect.fn.Return<string | undefined, SandduneError> {
   if (uncommitted === undefined) return undefined;
-  const refused = (output = "") =>
+  const refused = (output: string) =>
     new ImportRefusedError("the sandbox names a commit that it did not hand over", bundlePath, output);
-  if (!/^[0-9a-f]+$/.test(uncommitted)) return yield* Effect.fail(refused());
   yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
     Effect.mapError((error) => (isGitError(error) ? refused(error.stderr) : error)),
   );
+  yield* requireBoundedTrees(cwd, [{ from: base, to: uncommitted }], bundlePath, limits);
   return uncommitted;
 });
 
@@ -122,6 +119,7 @@ const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<b
 const moveBranch = Effect.fnUntraced(function* (
   target: ImportTarget,
   tip: string,
+  bundlePath: string | undefined,
 ): Effect.fn.Return<string[], SandduneError> {
   const { cwd, branch, base, expectedTip, runId } = target;
   if (tip === expectedTip) return [];
@@ -129,10 +127,12 @@ const moveBranch = Effect.fnUntraced(function* (
   const keptRef = tipRef(runId);
   const refuse = (error: SandduneError) =>
     updateRefs(cwd, [{ ref: keptRef, to: tip }]).pipe(Effect.andThen(Effect.fail(error)));
+  // First, because it also refuses a commit that was not handed over.
+  yield* requireBoundedTrees(cwd, [{ from: base, to: tip }], bundlePath, target.limits);
   const isRewrite = !(yield* isAncestor(cwd, base, tip));
   if (isRewrite && !(yield* sharesHistory(cwd, base, tip))) {
-    const problem = `they have no history in common with the commit that the run began with; they are kept as ${keptRef}`;
-    return yield* refuse(new ImportRefusedError(problem, undefined));
+    const problem = `they have no history in common with the commit that the run began with`;
+    return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
   }
   if (isRewrite && !target.allowsRewrite) {
     return yield* refuse(
@@ -141,8 +141,8 @@ const moveBranch = Effect.fnUntraced(function* (
   }
   const privatePath = yield* findPrivateChange(cwd, base, tip).pipe(Effect.catch(refuse));
   if (privatePath !== undefined) {
-    const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files; they are kept as ${keptRef}`;
-    return yield* refuse(new ImportRefusedError(problem, undefined));
+    const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files`;
+    return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
   }
   if (branch === undefined && !(yield* isDetached(cwd))) {
     return yield* refuse(
@@ -166,74 +166,53 @@ const moveBranch = Effect.fnUntraced(function* (
     : [];
 });
 
-/** Refs besides the source branch that are kept; more than anyone would look at stay behind. */
-const MAX_STRAYS = 50;
-
-const describeStray = (name: string): string => {
-  if (name === "HEAD") return "committed to a detached HEAD";
-  if (name.startsWith(SANDBOX_STASH_REFS)) return "stashed changes";
-  return `committed to ${JSON.stringify(name.replace(/^refs\/heads\//, ""))}`;
-};
-
-/** Commits that the agent left anywhere but on the source branch are kept, and said. */
-const keepStrays = Effect.fnUntraced(function* (
-  target: ImportTarget,
-  source: string,
-  tip: string,
-  heads: Heads,
-): Effect.fn.Return<string[], SandduneError> {
-  const isBranchTip = (sha: string) =>
-    [...heads].some(([name, other]) => name.startsWith("refs/heads/") && other === sha);
-  const strays = [...heads].filter(
-    ([name, sha]) =>
-      name !== source &&
-      name !== SANDBOX_UNCOMMITTED_REF &&
-      (name !== "HEAD" || (sha !== tip && !isBranchTip(sha))),
-  );
-  // What the bundle names but does not hold cannot be kept.
-  const kept = yield* Effect.filter(strays.slice(0, MAX_STRAYS), ([, sha]) =>
-    Effect.map(resolveCommit(target.cwd, sha), (found) => found !== undefined),
-  );
-  yield* updateRefs(
-    target.cwd,
-    kept.map(([name, to]) => ({ ref: strayRef(target.runId, name), to })),
-  );
-  const dropped = strays.length - kept.length;
-  return [
-    ...kept.map(
-      ([name]) => `The agent also ${describeStray(name)}. That is kept as ${strayRef(target.runId, name)}.`,
-    ),
-    ...(dropped > 0 ? [`${dropped} more branches of the agent's were left behind.`] : []),
-  ];
-});
+const describeRename = (target: ImportTarget): string =>
+  `The agent renamed or deleted the branch ${target.branch ?? "HEAD"} in the sandbox, so nothing was put on it.`;
 
 /**
- * Brings what a sandbox exported into the host repository: objects are checked first, then the branch is moved by
- * compare-and-swap. Nothing the sandbox says is believed without that.
+ * Imports what a sandbox exported into the host repository: objects are measured and checked first, then the branch is
+ * moved by compare-and-swap. Nothing the sandbox says is believed without that.
  */
 export const importCommits = Effect.fnUntraced(function* (
   target: ImportTarget,
   exported: SandboxExport,
 ): Effect.fn.Return<ImportedCommits, SandduneError> {
+  const source = sourceOf(target);
+  // A branch without a history, and notes, have no commit of this repository behind them; the source branch must.
+  const mustBuildOnBase = (bundle: Bundle) => exported.source === "broken" || bundle.heads.has(source);
   const heads: Heads =
-    exported.bundlePath === undefined ? new Map() : yield* takeOver(target, exported.bundlePath);
-  const source = target.branch === undefined ? "HEAD" : branchRef(target.branch);
-  const strayWarnings = (tip: string) => keepStrays(target, source, tip, heads);
+    exported.bundlePath === undefined
+      ? new Map()
+      : yield* takeOver(target, exported.bundlePath, mustBuildOnBase);
+  const keepOthers = (tip: string | undefined) => {
+    const others = [...heads].filter(
+      ([name, sha]) => name !== source && sha !== tip && sha !== exported.uncommitted,
+    );
+    return keepStrays(target, new Map(others), exported.ownRefs);
+  };
   const { checkpointsPath } = exported;
   const checkpoints = yield* holdCheckpoints(
     target,
     target.checkpoints ?? [],
     checkpointsPath === undefined ? Effect.succeed(new Map()) : takeOver(target, checkpointsPath),
   );
-  const uncommitted = yield* holdUncommitted(target, heads.get(SANDBOX_UNCOMMITTED_REF), exported);
-  const tip = yield* resolveTip(target, heads.get(source), exported);
-  const moveWarnings = yield* moveBranch(target, tip).pipe(
-    Effect.tapError(() => Effect.ignore(strayWarnings(tip))),
-  );
+  const { tip, uncommitted, warnings } = yield* Effect.gen(function* () {
+    const moved = yield* tipOf(target, exported, heads);
+    return {
+      tip: moved,
+      uncommitted: yield* holdUncommitted(target, exported),
+      warnings: yield* moveBranch(target, moved, exported.bundlePath),
+    };
+  }).pipe(Effect.tapError(() => Effect.ignore(keepOthers(undefined))));
   return {
     tip,
     uncommitted,
     heads: [...new Set([...heads.values(), ...checkpoints.heads])].filter((sha) => sha !== uncommitted),
-    warnings: [...moveWarnings, ...(yield* strayWarnings(tip)), ...checkpoints.warnings],
+    warnings: [
+      ...warnings,
+      ...(exported.source === "renamed" ? [describeRename(target)] : []),
+      ...(yield* keepOthers(tip)),
+      ...checkpoints.warnings,
+    ],
   };
 });

@@ -3,9 +3,9 @@ import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, wri
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { openRepository } from "../../src/git/repository.ts";
-import { hasUnknownCommits } from "../../src/git/unknownCommits.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { openRepository } from "../../../src/git/repository.ts";
+import { hasUnknownCommits } from "../../../src/git/transfer/unknownCommits.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
 
 /** A repository, and a copy in which an agent has worked. */
 const scene = () => {
@@ -51,6 +51,18 @@ describe("a git directory of an agent's", () => {
         commit(scene);
         bringHome(scene, "refs/sanddune/runs/x/tip");
       },
+    ],
+    [
+      "has replaced its own commits by others that are home",
+      (scene) => {
+        commit(scene);
+        git(scene.agent, "commit", "--quiet", "--amend", "--allow-empty", "-m", "Amended");
+        bringHome(scene, "refs/heads/home");
+      },
+    ],
+    [
+      "was locked by a process that was killed",
+      ({ directory }) => writeFileSync(join(directory, "refs/heads/x.lock"), ""),
     ],
     [
       "had a stash that was dropped",
@@ -101,6 +113,37 @@ describe("a git directory of an agent's", () => {
         git(scene.host, "update-ref", "-d", "refs/heads/gone");
       },
     ],
+    [
+      "a new commit on the detached HEAD of a linked worktree",
+      (scene) => {
+        const linked = join(temporaryDirectory(), "linked");
+        git(scene.agent, "worktree", "add", "--quiet", "--detach", linked);
+        git(linked, "commit", "--quiet", "--allow-empty", "-m", "Linked");
+      },
+    ],
+    [
+      "a new commit on a detached HEAD that was left",
+      (scene) => {
+        git(scene.agent, "switch", "--quiet", "--detach");
+        commit(scene);
+        git(scene.agent, "switch", "--quiet", "main");
+      },
+    ],
+    [
+      "a new commit outside of refs/heads",
+      (scene) => {
+        git(scene.agent, "switch", "--quiet", "--detach");
+        commit(scene);
+        git(scene.agent, "update-ref", "refs/far/away", "HEAD");
+        git(scene.agent, "reflog", "expire", "--expire=now", "--all");
+        git(scene.agent, "switch", "--quiet", "main");
+      },
+    ],
+    ["a tag with a message of its own", ({ agent }) => git(agent, "tag", "-a", "v1", "-m", "Notes")],
+    ["a ref that was emptied", ({ directory }) => writeFileSync(join(directory, "refs/heads/x"), "")],
+    ["a ref that is garbage", ({ directory }) => writeFileSync(join(directory, "refs/heads/x"), "garbage\n")],
+    ["a HEAD that is garbage", ({ directory }) => writeFileSync(join(directory, "HEAD"), "garbage\n")],
+    ["a file commondir", ({ directory }) => writeFileSync(join(directory, "commondir"), "/elsewhere\n")],
     ["a ref to nothing", ({ directory }) => writeFileSync(join(directory, "refs/heads/x"), `${UNKNOWN}\n`)],
     [
       "a ref that is a link",

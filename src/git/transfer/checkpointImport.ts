@@ -1,9 +1,10 @@
 import * as Effect from "effect/Effect";
-import { ImportRefusedError, type SandduneError } from "../errors.ts";
-import type { Checkpoint } from "./checkpoint.ts";
-import { gitText } from "./git.ts";
-import { updateRefs } from "./refs.ts";
-import { checkpointRef, SANDBOX_CHECKPOINT_REF } from "./runRefs.ts";
+import { ImportRefusedError, type SandduneError } from "../../errors.ts";
+import type { Checkpoint } from "../checkpoint.ts";
+import { gitText } from "../git.ts";
+import { updateRefs } from "../refs.ts";
+import { checkpointRef, SANDBOX_CHECKPOINT_REF } from "../runRefs.ts";
+import { requireBoundedTrees } from "./measureTrees.ts";
 
 const MAX_SAID = 300;
 
@@ -34,7 +35,7 @@ const problemOf = (error: SandduneError): string => {
  * checkpoint is none. Nothing that is wrong with them is a problem of the commits.
  */
 export const holdCheckpoints = Effect.fnUntraced(function* (
-  { cwd, runId }: { readonly cwd: string; readonly runId: string },
+  { cwd, runId, base }: { readonly cwd: string; readonly runId: string; readonly base: string },
   taken: readonly Checkpoint[],
   /** Takes their bundle over, and gives the refs that it offers. */
   takeOver: Effect.Effect<ReadonlyMap<string, string>, SandduneError>,
@@ -52,6 +53,11 @@ export const holdCheckpoints = Effect.fnUntraced(function* (
     if (offered !== newest.sha) return { heads: [], warnings: lost(taken.length) };
     const chain = yield* chainOf(cwd, newest.sha, taken.length);
     const arrived = taken.filter(({ sha }) => chain.has(sha));
+    yield* requireBoundedTrees(
+      cwd,
+      arrived.map(({ sha }) => ({ from: base, to: sha })),
+      undefined,
+    );
     yield* updateRefs(
       cwd,
       arrived.map(({ number, sha }) => ({ ref: checkpointRef(runId, number), to: sha })),

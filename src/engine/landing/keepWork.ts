@@ -1,0 +1,87 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { ImportRefusedError, type SandduneError } from "../../errors.ts";
+import { rescueFiles } from "../../git/rescueFiles.ts";
+import type { SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
+import type { ImportMoment, SandboxWork } from "../importWork.ts";
+import type { SandboxSession } from "../sandboxSession.ts";
+
+/** Keeps all files of a sandbox that has no others, as an archive, before it is closed. Gives its path. */
+export const rescue = (
+  { session, sandbox }: SandboxWork,
+  { label }: ImportMoment,
+): Effect.Effect<string | undefined> => {
+  const { journal, progress } = session;
+  if (sandbox.files === undefined) return Effect.succeed(undefined);
+  const firstPath = join(journal.runDirectory, "rescue.tar");
+  // One that is there holds something that is nowhere else.
+  const archivePath = existsSync(firstPath) ? join(journal.runDirectory, `rescue-${label}.tar`) : firstPath;
+  return rescueFiles(sandbox.repository, archivePath).pipe(
+    Effect.map((rescued) => {
+      if (!rescued) {
+        progress.warn("The files of the sandbox could not be kept.");
+        return undefined;
+      }
+      journal.tell({
+        type: "kept",
+        what: "archive",
+        name: archivePath,
+        reason: "it holds the sandbox's files",
+      });
+      progress.warn(`The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`);
+      return archivePath;
+    }),
+  );
+};
+
+/** Says what did not get out of an isolated sandbox, and keeps its files: they are nowhere else. */
+export const rescueUnexported = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  { leftBehind, hasUnreadRefs, source }: SandboxExport,
+  moment: ImportMoment,
+): Effect.fn.Return<string | undefined> {
+  if (work.sandbox.files === undefined) return undefined;
+  const { progress } = work.session;
+  if (leftBehind.length > 0)
+    progress.warn(`Uncommitted work could not be exported as files: ${leftBehind.join(", ")}.`);
+  if (hasUnreadRefs)
+    progress.warn("Some refs of the sandbox could not be read: what they name was not exported.");
+  if (leftBehind.length === 0 && !hasUnreadRefs && source !== "broken") return undefined;
+  return yield* rescue(work, moment);
+});
+
+/** The command that imports from a git directory which was kept. */
+const rescueCommand = ({ owner }: SandboxSession): string => `sanddune rescue ${owner.plan.runId}`;
+
+/** Sentences that say where the commits of a bind-mount sandbox are if they were not imported. */
+export const whereKept = (sandbox: SandboxSession): string[] => {
+  const { hostGitDirectory } = sandbox.repository;
+  return hostGitDirectory === undefined
+    ? []
+    : [
+        `The git directory of the sandbox is kept at ${hostGitDirectory}. To import from it: ${rescueCommand(sandbox)}`,
+      ];
+};
+
+/** A refusal says where the work is. */
+export const keptIn = ({ sandbox }: SandboxWork, error: SandduneError, archivePath: string | undefined) => {
+  if (!(error instanceof ImportRefusedError)) return error;
+  const { hostGitDirectory: gitDirectory } = sandbox.repository;
+  const rescueRunId = gitDirectory === undefined ? undefined : sandbox.owner.plan.runId;
+  return error.keptIn({ gitDirectory, archivePath, rescueRunId });
+};
+
+/** What could not be imported stays where it is: the bundle, and the git directory of the sandbox. */
+export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): void => {
+  for (const keeper of [session, sandbox.owner]) keeper.keepsFiles = true;
+  for (const journal of new Set([session.journal, sandbox.owner.journal])) {
+    journal.tell({ type: "kept", what: "git directory", name: journal.filesDirectory, reason });
+  }
+};
+
+/** The same, with the worktree. */
+export const keepEverything = (work: SandboxWork, reason: string): void => {
+  work.sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
+  keepFiles(work, reason);
+};

@@ -1,0 +1,71 @@
+import * as Effect from "effect/Effect";
+import type * as Exit from "effect/Exit";
+import type { SandduneError } from "../../errors.ts";
+import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
+import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
+import { importWork } from "../importWork.ts";
+import { land } from "../land.ts";
+import type { SandboxSession } from "../sandboxSession.ts";
+import type { Session } from "../session.ts";
+import { tidying } from "../tidying.ts";
+import { keepFiles, whereKept } from "./keepWork.ts";
+
+/** Whether the git directory of a sandbox that has ended names anything that was not imported. */
+const hasMore = (sandbox: SandboxSession, gitDirectory: string): Effect.Effect<boolean, SandduneError> =>
+  hasUnknownCommits(sandbox.checkout.repository, gitDirectory, {
+    known: new Set([...sandbox.sharedCommits, ...sandbox.laterCommits, sandbox.tip]),
+    ownRef: sandbox.recordsCheckpoints ? SANDBOX_CHECKPOINT_REF : undefined,
+  });
+
+const importMore = Effect.fnUntraced(function* (
+  session: Session,
+  sandbox: SandboxSession,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.fn.Return<void, SandduneError> {
+  const { checkout } = sandbox;
+  const { progress } = session;
+  const hadLanded = checkout.tip === checkout.landed;
+  const before = checkout.tip;
+  const earlier = progress.commits;
+  // In a sandbox that was made for one call, everything since it was opened is that call's.
+  const base = (sandbox.endsWithCall ? sandbox.sharedCommits[0] : undefined) ?? sandbox.tip;
+  const moment = { label: "late", failed: true, isLast: true, isPacked: false, isOver: true };
+  yield* importWork({ session, sandbox, base }, moment);
+  if (checkout.tip === before) return;
+  if (!sandbox.endsWithCall) progress.commits = [...new Set([...earlier, ...progress.commits])];
+  progress.warn(
+    "Something in the sandbox committed after the agent's command had ended. That was imported, too.",
+  );
+  const isToLand = hadLanded && exit._tag === "Success" && (progress.exitCode ?? 0) === 0;
+  if (isToLand) yield* land(session, checkout);
+});
+
+/**
+ * The last look at a sandbox that shares its git directory with the host, after it has ended and before that directory is
+ * removed: a process that the agent has left may commit until then, and whatever else was not exported is noticed here.
+ * In an ordinary run that is a few files to read. What cannot be imported is kept.
+ */
+export const importLateWork = (
+  session: Session,
+  sandbox: SandboxSession,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.Effect<void> => {
+  const { hostGitDirectory } = sandbox.repository;
+  if (hostGitDirectory === undefined || sandbox.isUnused() || sandbox.owner.keepsFiles) return Effect.void;
+  const warn = (sentence: string) => session.progress.warn(sentence);
+  const look = hasMore(sandbox, hostGitDirectory).pipe(Effect.catch(() => Effect.succeed(true)));
+  const keep = Effect.sync(() => {
+    if (sandbox.owner.keepsFiles) return;
+    keepFiles({ session, sandbox, base: sandbox.tip }, "it names objects that were not imported");
+    session.progress.warn(
+      "The git directory of the sandbox names something that was not imported.",
+      ...whereKept(sandbox),
+    );
+  });
+  return Effect.gen(function* () {
+    if (!(yield* look)) return;
+    // What was tested is what lands: commits that came afterwards are kept, and not put on the branch.
+    if (sandbox.environment === undefined) yield* tidying(importMore(session, sandbox, exit), warn);
+    if (yield* look) yield* keep;
+  });
+};

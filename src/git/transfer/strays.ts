@@ -1,0 +1,108 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { git, gitText } from "../git.ts";
+import { updateRefs } from "../refs.ts";
+import { RUN_REFS, strayRef } from "../runRefs.ts";
+
+/** What the sandbox hands over by name. */
+export type Heads = ReadonlyMap<string, string>;
+
+export interface StrayTarget {
+  readonly cwd: string;
+  readonly runId: string;
+}
+
+/** Each gets a ref; more warnings than that nobody reads. */
+const MAX_TOLD = 20;
+
+const describe = (name: string, type: string, ownRefs: string | undefined): string => {
+  const own = ownRefs !== undefined && name.startsWith(ownRefs) ? name.slice(ownRefs.length) : undefined;
+  if (name === "refs/stash" || own?.startsWith("stash-")) return "stashed changes";
+  if (own !== undefined) return "left commits that no branch leads to";
+  if (name === "HEAD") return "committed to a detached HEAD";
+  if (name.startsWith("worktrees/")) return `committed in the worktree ${JSON.stringify(name.split("/")[1])}`;
+  const shown = JSON.stringify(name.replace(/^refs\/(heads|tags)\//, ""));
+  if (name.startsWith("refs/tags/"))
+    return type === "commit" ? `tagged commits as ${shown}` : `made the tag ${shown}`;
+  return `committed to ${shown}`;
+};
+
+const typesOf = (
+  cwd: string,
+  objects: readonly string[],
+): Effect.Effect<Map<string, string>, SandduneError> =>
+  gitText(["cat-file", "--batch-check=%(objectname) %(objecttype)"], {
+    cwd,
+    stdin: `${objects.join("\n")}\n`,
+  }).pipe(
+    Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
+  );
+
+/** Those commits that no lasting ref leads to, nor any other one of them. */
+const independentOf = (cwd: string, commits: readonly string[]): Effect.Effect<Set<string>, SandduneError> =>
+  git(["rev-list", "--parents", "--stdin", "--not", `--exclude=${RUN_REFS}base/*`, "--all"], {
+    cwd,
+    stdin: `${commits.join("\n")}\n`,
+  }).pipe(
+    Effect.map(({ stdout }) => {
+      const lines = stdout.split("\n").map((line) => line.split(" "));
+      const listed = new Set(lines.map(([commit = ""]) => commit));
+      const parents = new Set(lines.flatMap(([, ...others]) => others));
+      return new Set(commits.filter((commit) => listed.has(commit) && !parents.has(commit)));
+    }),
+  );
+
+/** The first name is the one that is told: a branch rather than a tag, any of these rather than HEAD. */
+const rankOf = (name: string): number =>
+  ["refs/heads/", "refs/stash", "refs/tags/", "refs/"].findIndex((prefix) => name.startsWith(prefix)) + 1 ||
+  9;
+
+const uniqueByObject = (strays: readonly (readonly [string, string])[]): [string, string][] => {
+  const names = new Map<string, string>();
+  for (const [name, object] of [...strays].sort(([one], [other]) => rankOf(one) - rankOf(other))) {
+    if (!names.has(object)) names.set(object, name);
+  }
+  return [...names].map(([object, name]) => [name, object]);
+};
+
+/**
+ * Keeps everything that the agent has left anywhere but on the source branch, under refs of the run, and says so. What
+ * another ref leads to anyway needs none.
+ */
+export const keepStrays = Effect.fnUntraced(function* (
+  { cwd, runId }: StrayTarget,
+  heads: Heads,
+  ownRefs: string | undefined,
+): Effect.fn.Return<string[], SandduneError> {
+  if (heads.size === 0) return [];
+  const strays = uniqueByObject([...heads]);
+  const types = yield* typesOf(
+    cwd,
+    strays.map(([, object]) => object),
+  );
+  const typeOf = (object: string) => types.get(object) ?? "missing";
+  const commits = strays.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
+  const independent = commits.length === 0 ? new Set() : yield* independentOf(cwd, commits);
+  const kept = strays.filter(([, object]) =>
+    typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
+  );
+  yield* updateRefs(
+    cwd,
+    kept.map(([name, to]) => ({ ref: strayRef(runId, name), to })),
+  );
+  // What the bundle names but does not hold cannot be kept here.
+  const missing = strays.filter(([, object]) => typeOf(object) === "missing").length;
+  const told = kept.slice(0, MAX_TOLD);
+  return [
+    ...told.map(
+      ([name, object]) =>
+        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${strayRef(runId, name)}.`,
+    ),
+    ...(kept.length > told.length
+      ? [
+          `The agent left ${kept.length - told.length} more refs. They are kept, too: git for-each-ref ${RUN_REFS}runs/${runId}`,
+        ]
+      : []),
+    ...(missing > 0 ? [`${missing} refs of the sandbox name objects that it did not hand over.`] : []),
+  ];
+});
