@@ -265,11 +265,15 @@ describeWith(["bubblewrap", "node 22"], "the templates, when they are stopped", 
     await expectFinished(directory, main);
   });
 
-  it("simple-loop: after SIGTERM the commits of the task that was begun can be taken", async () => {
+  it.each([
+    "SIGTERM",
+    // The terminal was closed.
+    "SIGHUP",
+  ] as const)("simple-loop: after %s the commits of the task that was begun can be taken", async (signal) => {
     const { directory, start } = await makeProject("simple-loop", ["pausing"]);
     const { child, result } = start();
     await waitFor(() => isAtWork(directory));
-    child.kill("SIGTERM");
+    child.kill(signal);
     const { exitCode, stdout, stderr } = await result;
     expect(exitCode).toBe(1);
     expect(stdout).toContain("The run was aborted.");
