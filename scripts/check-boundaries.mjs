@@ -52,6 +52,9 @@ const ALLOWED = {
     "interactiveOptions.ts",
     "sandboxOptions.ts",
     "worktreeOptions.ts",
+    // Whoever takes a branch over recovers what dead runs have left on it.
+    "runs/recover",
+    "runs/listRuns.ts",
   ],
   // Many runs: how each of them is done is handed over.
   fleet: [

@@ -6,4 +6,5 @@ export * from "./errors/fleet.ts";
 export * from "./errors/host.ts";
 export * from "./errors/input.ts";
 export * from "./errors/landing.ts";
+export * from "./errors/recovery.ts";
 export * from "./errors/sandbox.ts";

@@ -32,7 +32,7 @@ const needsRepository = ({ cwd, run, branch, records }: CleanFlags): boolean =>
 
 const perform = async (flags: CleanFlags): Promise<void> => {
   const [{ findRepository }, { cleanUp, cleanUpOfNoRepository }] = await Promise.all([
-    import("../runs/listRuns.ts"),
+    import("../runs/findRepository.ts"),
     import("../runs/cleanUp.ts"),
   ]);
   using stop = abortOnStopSignals(STOPPED);

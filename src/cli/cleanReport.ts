@@ -2,8 +2,10 @@ import { shellQuote } from "../process/shellQuote.ts";
 import type { CleanOutcome } from "../runs/cleanUp.ts";
 
 const TITLES: Record<CleanOutcome["outcome"], string> = {
+  rescued: "Rescued:",
   removed: "Removed:",
   wouldBeRemoved: "Would be removed:",
+  wouldBeRescued: "Would be rescued:",
   kept: "Kept:",
   failed: "Could not be removed:",
 };
@@ -16,12 +18,14 @@ const describe = ({
   keptBecause,
   goesIfNamed,
   loses,
+  notes = [],
   problem,
 }: CleanOutcome): string[] => {
   const subject = name.startsWith(what) ? name : `${what} ${name}`;
   const runId = runIds.at(-1);
   return [
     `  ${subject}${detail === "" ? "" : ` (${detail})`}`,
+    ...notes.map((note) => `      ${note}`),
     keptBecause !== undefined && `      ${keptBecause}`,
     loses !== undefined && `      work is lost with it: ${loses}`,
     problem !== undefined && `      ${problem}`,
@@ -38,6 +42,6 @@ export const cleanLines = (outcomes: readonly CleanOutcome[]): string[] => {
     const items = outcomes.filter((item) => item.outcome === outcome);
     return items.length === 0 ? [] : [[TITLES[outcome], ...items.flatMap(describe)]];
   });
-  const isDry = outcomes.some(({ outcome }) => outcome === "wouldBeRemoved");
+  const isDry = outcomes.some(({ outcome }) => outcome.startsWith("wouldBe"));
   return [...parts.flat(), ...(isDry ? ["Nothing was removed. To do so, add --yes."] : [])];
 };

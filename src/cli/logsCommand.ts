@@ -10,7 +10,8 @@ interface LogsFlags {
 }
 
 const perform = async ({ cwd, follow = false }: LogsFlags, wanted: string): Promise<void> => {
-  const [{ findRepository, listRuns }, { findRun }, { readLog }] = await Promise.all([
+  const [{ findRepository }, { listRuns }, { findRun }, { readLog }] = await Promise.all([
+    import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
     import("../runs/findRun.ts"),
     import("../runs/followLog.ts"),

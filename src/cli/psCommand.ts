@@ -35,7 +35,8 @@ const hints = (runs: readonly RunRecord[], shown: readonly RunRecord[]): string[
 
 /** Reads the runs anew, and shows them as lines. */
 const view = async ({ cwd, all = false }: PsFlags): Promise<(columns?: number) => string[]> => {
-  const [{ findRepository, listRuns }, { runTable }] = await Promise.all([
+  const [{ findRepository }, { listRuns }, { runTable }] = await Promise.all([
+    import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
     import("./runTable.ts"),
   ]);
@@ -51,7 +52,8 @@ const view = async ({ cwd, all = false }: PsFlags): Promise<(columns?: number) =
 
 const perform = async (flags: PsFlags): Promise<void> => {
   if (flags.json) {
-    const [{ findRepository, listRuns }, { summaryOf }] = await Promise.all([
+    const [{ findRepository }, { listRuns }, { summaryOf }] = await Promise.all([
+      import("../runs/findRepository.ts"),
       import("../runs/listRuns.ts"),
       import("../runs/describeRun.ts"),
     ]);

@@ -18,7 +18,8 @@ interface ReplayFlags extends EvaluateFlags {
 }
 
 const open = async ({ cwd }: ReplayFlags, wanted: string): Promise<Replay> => {
-  const [{ findRepository, listRuns }, { findRun }, { openReplay }] = await Promise.all([
+  const [{ findRepository }, { listRuns }, { findRun }, { openReplay }] = await Promise.all([
+    import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
     import("../runs/findRun.ts"),
     import("../trajectory/replay.ts"),

@@ -10,7 +10,15 @@ import { updateRefs } from "../git/refs.ts";
 import type { Repository } from "../git/repository.ts";
 import { baseRef } from "../git/runRefs.ts";
 import { isDirty } from "../git/worktreeStatus.ts";
-import { openWorktree, type SourceBranch, type Worktree, worktreePathOf } from "../git/worktrees.ts";
+import {
+  inspectSourceBranch,
+  openWorktree,
+  type SourceBranch,
+  type Worktree,
+  worktreePathOf,
+} from "../git/worktrees.ts";
+import { lockNameOf } from "../runs/recover/unrecovered.ts";
+import { takeOver } from "./checkout/takeOver.ts";
 import type { CheckoutPlan } from "./plan.ts";
 import { releaseWorktree } from "./releaseWorktree.ts";
 import type { Session } from "./session.ts";
@@ -93,10 +101,14 @@ const takeWorktree = Effect.fnUntraced(function* (
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
   const { plan, journal, progress } = session;
   if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
-  journal.write({ type: "creating", what: "worktree", name: worktreePathOf(plan.repository, source.branch) });
+  const name = worktreePathOf(plan.repository, source.branch);
+  const announce = ({ isReused }: Pick<Worktree, "isReused">) =>
+    journal.write({ type: "creating", what: "worktree", name, isNew: !isReused });
   const checkout = yield* Effect.acquireRelease(
-    Effect.scoped(openWorktree(plan.repository, source, plan.runId)).pipe(
+    Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce)).pipe(
       Effect.map((worktree) => {
+        // Before anything is put into it: what was not finished is thrown away.
+        journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
         // A branch that an earlier run may have left without a word is trusted no further than the user's own commit.
         const trustedCommit = worktree.isReused ? plan.host.head.sha : worktree.baseSha;
         const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
@@ -167,10 +179,11 @@ export const openCheckout = Effect.fnUntraced(function* (
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
   const { repository, branches, runId } = session.plan;
   if (!isShared) {
-    yield* lockBranch(repository, branches.sourceBranch ?? `HEAD of ${repository.topLevel}`, runId);
+    yield* lockBranch(repository, lockNameOf(branches.sourceBranch, repository.topLevel), runId);
+    yield* takeOver(session);
   }
   announceBase(session);
-  return yield* source === undefined
-    ? takeUserCheckout(session, isShared)
-    : takeWorktree(session, source, lasts);
+  if (source === undefined) return yield* takeUserCheckout(session, isShared);
+  const found = yield* inspectSourceBranch(repository, session.plan.host, source.branch, source.from);
+  return yield* takeWorktree(session, found, lasts);
 });

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { EndState, SessionKind } from "../display/contract.ts";
+import type { NestedEntry } from "../git/nestedEntries.ts";
 import type { ProcessIdentity } from "../process/processIdentity.ts";
 import type { IterationUsage } from "../results.ts";
 
@@ -27,6 +28,24 @@ export type JournalEntry =
       readonly type: "creating";
       readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes";
       readonly name: string;
+      /** Of a worktree: it is made for this run, and not taken over from another. */
+      readonly isNew?: boolean;
+    }
+  /** Git has made the whole worktree: from now on there may be work in it. */
+  | { readonly type: "created"; readonly what: "worktree"; readonly name: string }
+  /** An agent is about to work in a checkout, in a sandbox. */
+  | {
+      readonly type: "working";
+      /** The checkout, relative to the main one. */
+      readonly checkout: string;
+      /** `undefined` when HEAD is detached. */
+      readonly branch: string | undefined;
+      /** The commit that the sandbox starts from. */
+      readonly tip: string;
+      /** The sandbox has files of its own. */
+      readonly isIsolated: boolean;
+      /** The repositories in the checkout that are not an agent's: their paths in it, and what identifies them. */
+      readonly nestedRepositories: readonly NestedEntry[];
     }
   /** Where a sandbox is about to be created, if its provider has several places. */
   | { readonly type: "placed"; readonly what: "sandbox"; readonly name: string; readonly place: string }
@@ -63,6 +82,8 @@ export type JournalEntry =
       readonly solved?: boolean;
       readonly problem?: string;
     }
+  /** The run was dead. Its sandbox was ended, and its commits were imported, or kept for the reason given. */
+  | { readonly type: "recovered"; readonly reason?: string }
   /** What a run had left behind was removed by `sanddune clean`, as far as it may be. */
   | { readonly type: "cleaned" };
 
@@ -98,12 +119,12 @@ export class Journal {
     this.path = journalPath(runDirectory);
   }
 
-  /** Must succeed: what is not in the journal must not be created. */
-  write(entry: JournalEntry): void {
+  /** Must succeed: what is not in the journal must not be created. A durable entry survives a power cut. */
+  write(entry: JournalEntry, { isDurable = false } = {}): void {
     const line = JSON.stringify({ at: new Date().toISOString(), ...entry }, (key, value: unknown) =>
       SENTENCES.has(key) && typeof value === "string" ? this.redact(value) : value,
     );
-    appendFileSync(this.path, `${line}\n`);
+    appendFileSync(this.path, `${line}\n`, { flush: isDurable });
   }
 
   /** For entries that only tell: a full disk must not keep a run from tidying up. */

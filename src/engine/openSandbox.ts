@@ -1,11 +1,14 @@
+import { dirname, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
+import { nestedEntries } from "../git/nestedEntries.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "./checkoutSession.ts";
 import { prepareEnvironment } from "./environment/files.ts";
 import { openEnvironment } from "./environment/openEnvironment.ts";
 import { importWork } from "./importWork.ts";
+import type { JournalEntry } from "./journal.ts";
 import { importLateWork } from "./landing/lateWork.ts";
 import { timed } from "./phases.ts";
 import type { SandboxPlan } from "./plan.ts";
@@ -27,6 +30,19 @@ const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<vo
   );
 };
 
+/** What has to be known about a checkout if this process dies while an agent works in it. */
+const workingEntry = (
+  { repository, path, branch, tip, nestedRepositories }: CheckoutSession,
+  isIsolated: boolean,
+): JournalEntry => ({
+  type: "working",
+  checkout: relative(dirname(repository.configDirectory), path),
+  branch,
+  tip,
+  isIsolated,
+  nestedRepositories: nestedEntries(path, nestedRepositories),
+});
+
 /**
  * Makes a sandbox over a checkout, and gets it ready. It is closed with the scope, after what is in it has been brought
  * home; the checkout stays, and belongs to whoever it belonged to.
@@ -39,6 +55,7 @@ export const openSandbox = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SandboxSession, SandduneError, Scope.Scope> {
   yield* requireOnBranch(checkout);
   yield* pinBase(session, checkout);
+  session.journal.write(workingEntry(checkout, plan.provider.type === "isolated"), { isDurable: true });
   yield* Effect.acquireRelease(
     Effect.sync(() => {
       checkout.openSandboxes++;

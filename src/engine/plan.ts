@@ -6,7 +6,6 @@ import type { ResolvedEnv } from "../env/envValues.ts";
 import type { BranchPlan } from "../git/branchStrategy.ts";
 import type { HostState } from "../git/hostState.ts";
 import type { Repository } from "../git/repository.ts";
-import type { SourceBranch } from "../git/worktrees.ts";
 import type { HostHook, SandboxHook } from "../hooks.ts";
 import type { OutputDefinition } from "../output.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
@@ -39,10 +38,17 @@ export interface SessionPlan {
   readonly signal: AbortSignal | undefined;
 }
 
+/** A branch to work on. */
+export interface SourcePlan {
+  readonly branch: string;
+  /** Where it starts if it does not exist. */
+  readonly from: string;
+}
+
 /** How the checkout is made. */
 export interface CheckoutPlan {
-  /** What the agent works on; with `head` that is the user's own checkout. */
-  readonly source: SourceBranch | undefined;
+  /** The branch that the agent works on, in a worktree; with `head` it works in the user's own checkout. */
+  readonly source: SourcePlan | undefined;
   /** The agent works in the user's checkout as the user would, with the user's own git: nobody else is kept out. */
   readonly isShared: boolean;
   /** It goes on after the call that makes it: users may work in it, and merge its branch, between the calls. */

@@ -4,7 +4,6 @@ import { findHostSession } from "../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../agentSessions/limits.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import { openRepository } from "../git/repository.ts";
-import type { SourceBranch } from "../git/worktrees.ts";
 import type { Hooks, SandboxHooks } from "../hooks.ts";
 import type { ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type {
@@ -22,7 +21,7 @@ import { DEFAULT_COMPLETION_SIGNAL } from "./completionSignal.ts";
 import { requireFreeName } from "./environment/access.ts";
 import type { LiveEnvironment } from "./environment/live.ts";
 import { type EnvironmentPlan, planEnvironment } from "./environment/plan.ts";
-import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan } from "./plan.ts";
+import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan, SourcePlan } from "./plan.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { TrajectoryPlan } from "./trajectory.ts";
@@ -38,7 +37,7 @@ export const DEFAULTS = {
 
 export const planCheckout = (
   options: CheckoutOptions & { readonly hooks?: Hooks },
-  source: SourceBranch | undefined,
+  source: SourcePlan | undefined,
   { isShared = false, lasts = false } = {},
 ): CheckoutPlan => ({
   source,

@@ -6,23 +6,27 @@ import type { SessionKind } from "../display/contract.ts";
 import type { LoggingOption } from "../display/logging.ts";
 import { printNotice } from "../display/notice.ts";
 import { tellIfSlow } from "../display/slowStep.ts";
-import { InvalidOptionsError, type SandduneError } from "../errors.ts";
+import { BranchInUseError, GitError, InvalidOptionsError, type SandduneError } from "../errors.ts";
 import { type BranchStrategy, resolveBranchStrategy } from "../git/branchStrategy.ts";
 import { checkCopyItems } from "../git/copyToWorktree.ts";
-import { checkNothingUnfinished, readHostState } from "../git/hostState.ts";
-import { openRepository } from "../git/repository.ts";
-import { inspectSourceBranch, type SourceBranch } from "../git/worktrees.ts";
+import { checkNothingUnfinished, type HostState, readHostState } from "../git/hostState.ts";
+import { openRepository, type Repository } from "../git/repository.ts";
+import { inspectSourceBranch } from "../git/worktrees.ts";
 import type { InteractivePromptOption } from "../interactiveOptions.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { readPrompt } from "../prompt/readPrompt.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { CheckoutOptions, SessionOptions } from "../runOptions.ts";
+import { listRuns } from "../runs/listRuns.ts";
+import { requireTrusted } from "../runs/recover/nestedIn.ts";
+import { forgetUnusable } from "../runs/recover/unfinishedWorktrees.ts";
+import { hasUnrecovered } from "../runs/recover/unrecovered.ts";
 import type { InteractiveSandboxProvider, PreflightOptions } from "../sandboxes/contract.ts";
 import { checked } from "./checked.ts";
 import { findUserChanges, NO_USER_CHANGES } from "./checkout/userChanges.ts";
 import { TOKEN_NAME } from "./environment/plan.ts";
 import { sourceWarnings } from "./environment/source.ts";
-import type { SandboxPlan, SessionPlan } from "./plan.ts";
+import type { SandboxPlan, SessionPlan, SourcePlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
 import { preflight } from "./preflight.ts";
@@ -53,7 +57,7 @@ export interface PlanRequest {
 export interface PlannedSession {
   readonly session: SessionPlan;
   /** `undefined` with `head`, and where a worktree is there already. */
-  readonly source: SourceBranch | undefined;
+  readonly source: SourcePlan | undefined;
   /** Empty if there is none. */
   readonly prompt: ResolvedPrompt;
 }
@@ -83,7 +87,9 @@ const checkSandbox = (
 
 const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: PlanRequest) {
   if (surroundings !== undefined) return surroundings.repository;
-  const repository = yield* openRepository(resolve(options.cwd ?? "."));
+  const cwd = resolve(options.cwd ?? ".");
+  yield* checked(() => requireTrusted(cwd));
+  const repository = yield* openRepository(cwd);
   yield* checked(() => checkConfigDirectory(repository.configDirectory));
   return repository;
 });
@@ -93,6 +99,33 @@ const declaredEnv = ({ agent, sandbox, surroundings, options }: PlanRequest) => 
   sandbox: sandbox?.provider.env ?? surroundings?.sandboxEnv ?? {},
   run: overlayEnv(surroundings?.env ?? {}, options.env ?? {}),
 });
+
+/** What a dead run has left in the way of a branch is dealt with when the branch is taken over, and looked at again. */
+const checkSource = (
+  repository: Repository,
+  host: HostState,
+  { branch, from }: SourcePlan,
+): Effect.Effect<void, SandduneError> =>
+  inspectSourceBranch(repository, host, branch, from).pipe(
+    Effect.asVoid,
+    Effect.catchIf(
+      (error) =>
+        error instanceof BranchInUseError && hasUnrecovered({ repository, branch, checkoutPath: undefined }),
+      () => Effect.void,
+    ),
+  );
+
+/** Half of a worktree, as a dead run may leave it, makes git fail wherever it looks at all worktrees. */
+const readHost = (repository: Repository): Effect.Effect<HostState, SandduneError> =>
+  readHostState(repository).pipe(
+    Effect.catchIf(
+      (error) => error instanceof GitError,
+      (error) =>
+        Effect.suspend(() => forgetUnusable(repository, listRuns(repository))).pipe(
+          Effect.flatMap((hasForgotten) => (hasForgotten ? readHostState(repository) : Effect.fail(error))),
+        ),
+    ),
+  );
 
 /** Decides everything about a session, and checks that it can be done, before anything is created. */
 export const planSession = Effect.fnUntraced(function* (
@@ -110,7 +143,7 @@ export const planSession = Effect.fnUntraced(function* (
   const [host, envPlan, sandboxCheck] = yield* Effect.all(
     [
       // What takes place in a worktree that is there already looks when its turn has come.
-      surroundings === undefined ? readHostState(repository) : Effect.succeed(surroundings.host),
+      surroundings === undefined ? readHost(repository) : Effect.succeed(surroundings.host),
       hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
       Effect.exit(
         sandbox === undefined
@@ -152,7 +185,8 @@ export const planSession = Effect.fnUntraced(function* (
   const source =
     surroundings !== undefined || branches.strategy === "head"
       ? undefined
-      : yield* inspectSourceBranch(repository, host, branches.sourceBranch, branches.from);
+      : { branch: branches.sourceBranch, from: branches.from };
+  if (source !== undefined) yield* checkSource(repository, host, source);
   yield* checked(() => {
     const copyItems = options.copyToWorktree ?? [];
     if (branches.strategy === "head" && copyItems.length > 0) {

@@ -5,7 +5,12 @@ import type * as Exit from "effect/Exit";
 import { BranchDeletedError, type SandduneError } from "../errors.ts";
 import { branchRef, isAncestor, updateRefs } from "../git/refs.ts";
 import { tipRef } from "../git/runRefs.ts";
-import { deleteBranch, forgetWorktree, removeWorktreeIfClean } from "../git/worktrees.ts";
+import {
+  deleteBranch,
+  forgetWorktree,
+  removeWorktreeIfClean,
+  type WorktreeRemoval,
+} from "../git/worktrees.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { arrive } from "./land.ts";
 import type { Session } from "./session.ts";
@@ -69,12 +74,14 @@ const removeWorktree = Effect.fnUntraced(function* (
   if (checkout.indexAt !== checkout.tip) yield* settle(session, checkout);
   const reason = yield* reasonToKeep(session, checkout, exit);
   if (reason !== undefined) return reason;
-  const isRemoved = yield* Effect.scoped(removeWorktreeIfClean(repository, path)).pipe(
+  const { isRemoved, undeletable } = yield* Effect.scoped(removeWorktreeIfClean(repository, path)).pipe(
     Effect.catch((error: SandduneError) => {
       progress.warn(`The worktree at ${path} could not be removed: ${error.message}`);
-      return Effect.succeed(false);
+      return Effect.succeed<WorktreeRemoval>({ isRemoved: false });
     }),
   );
+  if (undeletable !== undefined)
+    progress.warn(`Files of the worktree could not be deleted. They are in ${undeletable}.`);
   return isRemoved ? undefined : "it holds changes that are not committed, or could not be removed";
 });
 

@@ -25,7 +25,8 @@ import { tidying } from "./tidying.ts";
 
 /** One call of a door, and what it has to tell: its journal, its display, what it has reached. */
 export interface Session {
-  readonly plan: SessionPlan;
+  /** Replaced if the host repository has changed since it was made. */
+  plan: SessionPlan;
   readonly journal: Journal;
   readonly display: RunDisplay;
   readonly progress: RunProgress;

@@ -6,10 +6,12 @@ import type * as Scope from "effect/Scope";
 import { configDirectoryPart, ensureConfigDirectoryPart } from "../configDirectory.ts";
 import {
   BranchInUseError,
+  HostFileError,
   InvalidBranchNameError,
   NoSuchBranchError,
   type SandduneError,
 } from "../errors.ts";
+import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { git } from "./git.ts";
 import type { HostState } from "./hostState.ts";
@@ -19,6 +21,7 @@ import type { Repository } from "./repository.ts";
 import { baseRef } from "./runRefs.ts";
 import { listWorktrees } from "./worktreeList.ts";
 import { isDirty } from "./worktreeStatus.ts";
+import { removeWorktreeFiles } from "./worktrees/removal.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */
 export interface Worktree {
@@ -66,10 +69,13 @@ const readGitDirectory = (worktreePath: string): string =>
     .trimEnd();
 
 /** Re-attaches a worktree whose recorded paths are wrong because the repository was moved. */
-const repairIfMoved = (repository: Repository, path: string): Effect.Effect<boolean, SandduneError> =>
-  existsSync(join(path, ".git")) && !readGitDirectory(path).startsWith(`${repository.commonDirectory}/`)
-    ? git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.as(true))
-    : Effect.succeed(false);
+const repairIfMoved = (repository: Repository, path: string): Effect.Effect<boolean, SandduneError> => {
+  const gitDirectory = existsSync(join(path, ".git")) ? readGitDirectory(path) : "";
+  // A file that git could not finish leads nowhere.
+  return gitDirectory === "" || gitDirectory.startsWith(`${repository.commonDirectory}/`)
+    ? Effect.succeed(false)
+    : git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.as(true));
+};
 
 /**
  * Checks that the branch can be worked on: that its starting point exists, and that no other checkout has it.
@@ -136,11 +142,15 @@ const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: Source
     }),
   );
 
-/** Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the scope is closed. */
+/**
+ * Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the scope is
+ * closed. `announce` is called when it is known which of the two it is, before anything is made.
+ */
 export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   source: SourceBranch,
   runId: string,
+  announce: (worktree: Pick<Worktree, "isReused">) => void,
 ): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
   yield* Effect.interruptible(lockWorktrees(repository));
   const { branch, sha, exists } = source;
@@ -156,6 +166,7 @@ export const openWorktree = Effect.fnUntraced(function* (
       ),
     );
   }
+  announce({ isReused });
   yield* claimBranch(repository.topLevel, runId, source);
   if (!isReused) {
     // Git may still know a worktree whose files somebody has deleted: that has to be said twice, because it is locked.
@@ -171,26 +182,35 @@ export const openWorktree = Effect.fnUntraced(function* (
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
 
-/** Twice forced because it is locked; `remove` without force would look into submodules. */
-const removeByForce = (repository: Repository, path: string) =>
-  git(["worktree", "remove", "--force", "--force", path], { cwd: repository.topLevel }).pipe(Effect.asVoid);
+/** What became of a worktree that was to be removed. */
+export interface WorktreeRemoval {
+  readonly isRemoved: boolean;
+  /** Where files of it are that could not be deleted. */
+  readonly undeletable?: string | undefined;
+}
 
-/** Removes the worktree if git says that it holds nothing uncommitted. Resolves with whether it was removed. */
+const removeByForce = (repository: Repository, path: string): Effect.Effect<WorktreeRemoval, SandduneError> =>
+  interruptible(
+    () => removeWorktreeFiles(repository, path),
+    (reason) =>
+      new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason }),
+  ).pipe(Effect.map((undeletable) => ({ isRemoved: true, undeletable })));
+
+/** Removes the worktree if git says that it holds nothing uncommitted. */
 export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   repository: Repository,
   path: string,
-): Effect.fn.Return<boolean, SandduneError, Scope.Scope> {
+): Effect.fn.Return<WorktreeRemoval, SandduneError, Scope.Scope> {
   yield* lockWorktrees(repository);
-  if (yield* isDirty(path)) return false;
-  yield* removeByForce(repository, path);
-  return true;
+  if (yield* isDirty(path)) return { isRemoved: false };
+  return yield* removeByForce(repository, path);
 });
 
 /** Removes a worktree with all that is in it, or lets git forget one whose directory is gone. */
 export const discardWorktree = (
   repository: Repository,
   path: string,
-): Effect.Effect<void, SandduneError, Scope.Scope> =>
+): Effect.Effect<WorktreeRemoval, SandduneError, Scope.Scope> =>
   lockWorktrees(repository).pipe(Effect.andThen(removeByForce(repository, path)));
 
 /** Lets git forget a worktree whose directory is gone. */

@@ -10,6 +10,9 @@ const isCount: Check = (value) => typeof value === "number" && Number.isFinite(v
 const isFlag: Check = (value) => typeof value === "boolean";
 const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
 
+const isObjectName: Check = (value) =>
+  typeof value === "string" && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+
 const THING: Fields = { what: isText, name: isText };
 
 const USAGE = record({
@@ -34,7 +37,15 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
     logFilePath: optional(isText),
     temporaryDirectory: optional(isText),
   },
-  creating: THING,
+  creating: { ...THING, isNew: optional(isFlag) },
+  created: THING,
+  working: {
+    checkout: isText,
+    branch: optional(isText),
+    tip: isObjectName,
+    isIsolated: isFlag,
+    nestedRepositories: listOf((entry) => listOf(isText)(entry) && (entry as unknown[]).length === 2),
+  },
   placed: { ...THING, place: isText },
   removed: THING,
   kept: { ...THING, reason: isText },
@@ -46,6 +57,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
     solved: optional(isFlag),
     problem: optional(isText),
   },
+  recovered: { reason: optional(isText) },
   cleaned: {},
 };
 

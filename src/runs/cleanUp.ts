@@ -15,10 +15,12 @@ import { findProcesses } from "./clean/processes.ts";
 import { findRecords } from "./clean/records.ts";
 import { findRefs } from "./clean/refs.ts";
 import { findSandboxes } from "./clean/sandboxes.ts";
-import { findWorktrees } from "./clean/worktrees.ts";
+import { rescueWork } from "./clean/work.ts";
+import { findUnfinishedRemovals, findWorktrees } from "./clean/worktrees.ts";
 import { findRun } from "./findRun.ts";
 import { amendJournal } from "./journalFile.ts";
 import { listRuns } from "./listRuns.ts";
+import { forgetUnusable } from "./recover/unfinishedWorktrees.ts";
 import { type RunRecord, runsWithin } from "./runRecord.ts";
 
 export interface CleanOptions {
@@ -37,7 +39,9 @@ export interface CleanOptions {
 
 /** What became of a leftover. */
 export type CleanOutcome = Omit<Leftover, "remove"> & {
-  readonly outcome: "removed" | "wouldBeRemoved" | "kept" | "failed";
+  readonly outcome: "removed" | "wouldBeRemoved" | "rescued" | "wouldBeRescued" | "kept" | "failed";
+  /** What was done about work, in sentences. */
+  readonly notes?: readonly string[];
   /** Why it could not be removed. */
   readonly problem?: string;
 };
@@ -88,8 +92,8 @@ const staying = (outcomes: readonly CleanOutcome[]): ReadonlySet<string> =>
   );
 
 /**
- * One kind after the other: what still works in a worktree goes before the worktree is looked at, and a worktree before
- * its branch.
+ * One kind after the other: what still works in a worktree goes before the work in it is rescued, that before the worktree
+ * is looked at, and a worktree before its branch.
  */
 const clean = Effect.fnUntraced(function* (
   repository: Repository,
@@ -102,6 +106,12 @@ const clean = Effect.fnUntraced(function* (
     ...select(runs, options),
     namedBranches: new Set(options.branches),
     unsettled: new Set(),
+    unrecovered: new Set(),
+    keptWork: new Map(
+      runs.flatMap(({ runId, recovery }) =>
+        recovery?.reason === undefined ? [] : [[runId, recovery.reason] as const],
+      ),
+    ),
     goneWorktrees: new Set(),
   };
   const outcomes: CleanOutcome[] = [];
@@ -115,11 +125,14 @@ const clean = Effect.fnUntraced(function* (
       outcomes.push(outcome);
     }
   });
+  if (options.remove) yield* forgetUnusable(repository, runs);
   yield* settle(findProcesses(scope));
   yield* settle(yield* findSandboxes(scope));
-  // What is completed makes a branch superfluous.
+  // What is completed makes a branch superfluous. Before commits are imported: that moves branches and indexes.
   yield* settle(yield* findMerges(scope));
+  outcomes.push(...(yield* rescueWork(scope, options.remove)));
   yield* settle(yield* findWorktrees(scope));
+  yield* settle(findUnfinishedRemovals(scope));
   yield* settle(yield* findBranches(scope));
   yield* settle(yield* findFiles(scope));
   const keepsFiles = staying(outcomes.filter(({ what }) => what === "files"));

@@ -3,7 +3,8 @@ import type { RunRecord } from "./runRecord.ts";
 
 /** What programs are told about a run. */
 export const summaryOf = (run: RunRecord): object => {
-  const { owner, owns: _, isCleaned: __, temporaryDirectory: ___, commits, usage, ...told } = run;
+  const { owner, owns, isCleaned, temporaryDirectory, work, unfinishedWorktree, recovery, ...rest } = run;
+  const { commits, usage, ...told } = rest;
   return {
     ...told,
     pid: owner.pid,

@@ -13,22 +13,24 @@ const parseLine = (line: string): WrittenEntry | undefined => {
 /** A link is none of ours: it may lead to a file that never ends. */
 const isJournal = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** The entries of a run, in order. Torn lines, as a crash leaves them, are left out; no journal has no entries. */
-export const readJournal = (runDirectory: string): WrittenEntry[] => {
+/** What a run has written, as it is; nothing if there is no journal. */
+export const readJournalText = (runDirectory: string): string => {
   const path = journalPath(runDirectory);
-  if (!isJournal(path)) return [];
-  let text: string;
+  if (!isJournal(path)) return "";
   try {
-    text = readFileSync(path, "utf8");
+    return readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
     throw error;
   }
-  return text
+};
+
+/** The entries of a run, in order. Torn lines, as a crash leaves them, are left out; no journal has no entries. */
+export const readJournal = (runDirectory: string): WrittenEntry[] =>
+  readJournalText(runDirectory)
     .split("\n")
     .map(parseLine)
     .filter((entry) => entry !== undefined);
-};
 
 const endsInTheMiddleOfALine = (path: string): boolean => {
   const { size } = lstatSync(path);

@@ -1,17 +1,10 @@
 import { readdirSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { checkConfigDirectory, configDirectoryPart } from "../configDirectory.ts";
+import { join } from "node:path";
+import { configDirectoryPart } from "../configDirectory.ts";
 import { HostFileError } from "../errors.ts";
-import { openRepository, type Repository } from "../git/repository.ts";
-import { runAtBoundary } from "../process/boundary.ts";
+import type { Repository } from "../git/repository.ts";
+import { readJournalText } from "./journalFile.ts";
 import { type RunRecord, readRun } from "./runRecord.ts";
-
-/** The repository that a directory is in, its config directory checked. */
-export const findRepository = async (cwd: string | undefined): Promise<Repository> => {
-  const repository = await runAtBoundary(openRepository(resolve(cwd ?? ".")));
-  checkConfigDirectory(repository.configDirectory);
-  return repository;
-};
 
 const directoriesIn = (path: string): string[] => {
   try {
@@ -26,9 +19,13 @@ const directoriesIn = (path: string): string[] => {
 };
 
 /** One that cannot be read, because it was run by another user for instance, hides no other. */
-const readIfPossible = (runDirectory: string, onUnreadable: (runDirectory: string) => void) => {
+const readIfPossible = (
+  runDirectory: string,
+  onUnreadable: (runDirectory: string) => void,
+  isWanted: (journal: string) => boolean,
+) => {
   try {
-    return readRun(runDirectory);
+    return isWanted(readJournalText(runDirectory)) ? readRun(runDirectory) : undefined;
   } catch {
     onUnreadable(runDirectory);
     return undefined;
@@ -39,10 +36,12 @@ const readIfPossible = (runDirectory: string, onUnreadable: (runDirectory: strin
 export const listRuns = (
   { configDirectory }: Pick<Repository, "configDirectory">,
   onUnreadable: (runDirectory: string) => void = () => {},
+  /** Says by a glance at a journal whether its run matters: reading a thousand of them closely takes a second. */
+  isWanted: (journal: string) => boolean = () => true,
 ): RunRecord[] => {
   const runs = configDirectoryPart(configDirectory, "runs");
   return directoriesIn(runs)
-    .map((name) => readIfPossible(join(runs, name), onUnreadable))
+    .map((name) => readIfPossible(join(runs, name), onUnreadable, isWanted))
     .filter((run) => run !== undefined)
     .sort((a, b) => a.begunAt.getTime() - b.begunAt.getTime() || (a.runId < b.runId ? -1 : 1));
 };

@@ -24,6 +24,18 @@ const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
   return what !== "host processes" || /^[0-9a-f]{32}$/.test(name);
 };
 
+/** The worktree that git was making when the run came to its end: no agent has ever worked in it. */
+export const unfinishedWorktree = (entries: readonly WrittenEntry[]): string | undefined => {
+  let unfinished: string | undefined;
+  for (const entry of entries) {
+    if (entry.type === "creating" && entry.what === "worktree")
+      unfinished = entry.isNew ? entry.name : undefined;
+    else if ((entry.type === "created" || entry.type === "removed") && entry.name === unfinished)
+      unfinished = undefined;
+  }
+  return unfinished;
+};
+
 /** What a run has made and not removed since. */
 export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): OwnedThing[] => {
   const owned = new Map<string, OwnedThing>();

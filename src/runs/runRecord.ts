@@ -1,16 +1,35 @@
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { configDirectoryPart } from "../configDirectory.ts";
 import type { EndState, SessionKind } from "../display/contract.ts";
 import { isRunId } from "../engine/runId.ts";
+import type { NestedEntry } from "../git/nestedEntries.ts";
 import { isRunning, type ProcessIdentity } from "../process/processIdentity.ts";
 import type { IterationUsage } from "../results.ts";
 import { addUsage } from "../usage.ts";
 import type { WrittenEntry } from "./checkEntry.ts";
 import { readJournal } from "./journalFile.ts";
-import { type OwnedThing, ownedThings } from "./ownedThings.ts";
+import { type OwnedThing, ownedThings, unfinishedWorktree } from "./ownedThings.ts";
 
 /** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */
 export type RunState = "running" | EndState | "dead";
+
+/** What an agent worked in, and on. */
+export interface RunWork {
+  readonly checkoutPath: string;
+  /** `undefined` when HEAD was detached. */
+  readonly branch: string | undefined;
+  /** The commit that the sandbox started from. */
+  readonly tip: string;
+  /** The sandbox had files of its own. */
+  readonly isIsolated: boolean;
+  /** Repositories in the checkout that are not the agent's: their paths in it, and what identifies them. */
+  readonly nestedRepositories: readonly NestedEntry[];
+}
+
+export interface RunRecovery {
+  /** Why its commits are still in the sandbox git directory; `undefined` if they were imported. */
+  readonly reason: string | undefined;
+}
 
 /** What a journal tells of its run. */
 export interface RunRecord {
@@ -40,6 +59,12 @@ export interface RunRecord {
   readonly logFilePath: string | undefined;
   readonly temporaryDirectory: string | undefined;
   readonly owns: readonly OwnedThing[];
+  /** Where its agent worked, if it came so far. */
+  readonly work: RunWork | undefined;
+  /** A worktree that git was making for it and that was not finished. */
+  readonly unfinishedWorktree: string | undefined;
+  /** Set once its sandbox was ended and its commits were imported, after its death. */
+  readonly recovery: RunRecovery | undefined;
   /** `sanddune clean` has been here since it died. */
   readonly isCleaned: boolean;
 }
@@ -52,6 +77,15 @@ const logIn = (runDirectory: string, recorded: string | undefined): string | und
   const name = basename(recorded ?? "");
   if (!name.startsWith(basename(runDirectory))) return undefined;
   return join(configDirectoryPart(dirname(dirname(runDirectory)), "logs"), name);
+};
+
+const workIn = (runDirectory: string, entries: readonly WrittenEntry[]): RunWork | undefined => {
+  const working = ofType(entries, "working").at(-1);
+  if (working === undefined) return undefined;
+  const { branch, tip, isIsolated, nestedRepositories } = working;
+  const mainCheckout = dirname(dirname(dirname(runDirectory)));
+  const checkoutPath = resolve(mainCheckout, working.checkout);
+  return { checkoutPath, branch, tip, isIsolated, nestedRepositories };
 };
 
 /** Reads what a run has written down; `undefined` if it had not got so far as to say what it is. */
@@ -88,6 +122,11 @@ export const readRun = (runDirectory: string): RunRecord | undefined => {
     logFilePath: logIn(runDirectory, begun.logFilePath),
     temporaryDirectory: begun.temporaryDirectory,
     owns: ownedThings(begun.runId, entries),
+    work: workIn(runDirectory, entries),
+    unfinishedWorktree: unfinishedWorktree(entries),
+    recovery: ofType(entries, "recovered")
+      .map(({ reason }) => ({ reason }))
+      .at(-1),
     isCleaned: ofType(entries, "cleaned").length > 0,
   };
 };

@@ -7,7 +7,7 @@ import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailabl
 import { type Check, type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { hostPath } from "../process/hostPrograms.ts";
-import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
 import {
@@ -132,8 +132,12 @@ const userMounts = async (settings: BubblewrapOptions, repositoryPath: string): 
 };
 
 /** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
-const environmentOfBubblewrap = (execId: string | undefined): Record<string, string> => ({
+const environmentOfBubblewrap = (
+  sandboxName: string,
+  execId: string | undefined,
+): Record<string, string> => ({
   PATH: hostPath(),
+  [SANDBOX_VARIABLE]: sandboxName,
   ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
 });
 
@@ -181,7 +185,7 @@ const create = async (
     launch: (argv, { sudo, execId, terminal = false }) => {
       if (sudo) throw new SandboxError(NAME, NO_ROOT);
       const prefix = bubblewrapArguments({ ...plan, terminal });
-      const env = environmentOfBubblewrap(execId);
+      const env = environmentOfBubblewrap(sandboxName, execId);
       if (!terminal) return { program: PROGRAM, args: [...prefix, "--", ...argv], env };
       const args = ["-c", IGNORE_KEYS, "sh", PROGRAM, ...prefix, "--", "sh", "-c", HEED_KEYS, "sh", ...argv];
       return inPseudoTerminal({ program: "sh", args, env });

@@ -1,5 +1,4 @@
 import { InvalidOptionsError } from "../errors.ts";
-import { removeDirectory } from "../process/removeDirectory.ts";
 import { containerLeftovers } from "./containerLeftovers.ts";
 import type { ContainerOptions, ContainerSandboxes } from "./containerOptions.ts";
 import type { SandboxProvider } from "./contract.ts";
@@ -12,7 +11,12 @@ import type { SandboxLeftovers } from "./leftovers.ts";
 import { modalLeftovers } from "./modalLeftovers.ts";
 import type { MountOption } from "./mountOptions.ts";
 import { podmanEngine } from "./podmanEngine.ts";
-import { bubblewrapDirectory, removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.ts";
+import {
+  bubblewrapDirectory,
+  removeBubblewrap,
+  removeTestIsolated,
+  testIsolatedDirectory,
+} from "./sandboxDirectories.ts";
 import { vercelLeftovers } from "./vercelLeftovers.ts";
 
 /** What can be said about a sandbox where there is no program to say it in: on the command line. */
@@ -118,7 +122,7 @@ export const sandboxRegistry: Readonly<Record<string, SandboxEntry>> = {
         readOnlyPaths: readOnlyPath,
         path,
       }),
-    leftovers: directoryLeftovers(false, bubblewrapDirectory, removeDirectory),
+    leftovers: directoryLeftovers(false, bubblewrapDirectory, removeBubblewrap),
   },
   e2b: {
     settings: ["imageName", "network", "lifetimeMs"],

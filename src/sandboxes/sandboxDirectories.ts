@@ -3,9 +3,20 @@ import { killOnHost } from "../process/killOnHost.ts";
 import { killSandboxArguments } from "../process/killScript.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 
+const BUBBLEWRAP = "sanddune-bubblewrap-";
+
 /** What a bubblewrap sandbox writes outside of the worktree. */
 export const bubblewrapDirectory = (temporaryDirectory: string, sandboxName: string): string =>
-  join(temporaryDirectory, `sanddune-bubblewrap-${sandboxName}`);
+  join(temporaryDirectory, `${BUBBLEWRAP}${sandboxName}`);
+
+/**
+ * Ends what still runs in a bubblewrap sandbox, and removes its directory. Its processes die with the process that started
+ * them, unless that was killed before they could ask the kernel for it.
+ */
+export const removeBubblewrap = async (directory: string): Promise<void> => {
+  await killOnHost(killSandboxArguments(basename(directory).slice(BUBBLEWRAP.length)));
+  await removeDirectory(directory);
+};
 
 /** Everything that a test-isolated sandbox consists of. */
 export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: string): string =>

@@ -54,7 +54,6 @@ describeWith(["bubblewrap"], "clean after the SIGKILL of a run", () => {
     const [{ runId }] = runs;
     expect(outcomesOf(await clean(cwd, "--yes")).sort()).toEqual([
       "removed files",
-      "removed lock",
       "removed ref",
       "removed sandbox",
     ]);

@@ -70,61 +70,55 @@ describeWith(["bubblewrap"], "clean never loses files:", () => {
   });
 });
 
-/** The commands of docs/recovery.md, as somebody would type them. */
-const rescue = (cwd: string, runId: string): string => `
-set -eu
-RUN=${runId}
-BRANCH=b
-TIP=$(cat ".sanddune/runs/$RUN/files/git/refs/heads/$BRANCH")
-rm -f ".sanddune/runs/$RUN/files/git/objects/info/alternates"
-git init --quiet --bare ${cwd}/../rescue-$RUN
-cd ${cwd}
-printf '%s\\n' "$PWD/.git/objects" "$PWD/.sanddune/runs/$RUN/files/git/objects" > ../rescue-$RUN/objects/info/alternates
-git -C ../rescue-$RUN update-ref refs/heads/rescued "$TIP"
-git -c fetch.fsckObjects=true fetch --quiet ../rescue-$RUN "refs/heads/rescued:refs/sanddune/rescued/$RUN"
-rm -rf ../rescue-$RUN
-`;
-
 describeWith(["bubblewrap"], "clean never loses work:", () => {
-  it("commits that were not brought home keep the files, by name, until somebody has rescued them", async () => {
+  it("says that commits would be imported, imports them onto the branch, and only then removes what is left", async () => {
     const { cwd, runs } = await deadRuns([{ script: commits("unfinished") }]);
     const [{ runId }] = runs;
-    const said = await cleanInWords(cwd);
-    expect(said).toContain(`.sanddune/runs/${runId}/files`);
-    expect(said).toContain("it holds commits that are not in the repository");
-    expect(said).toContain(`sanddune clean --run ${runId}`);
-    expect(existsSync(worktreeFor(cwd))).toBe(true);
-    execFileSync("sh", ["-c", rescue(cwd, runId)], { cwd });
-    expect(subjectsOf(cwd, `refs/sanddune/rescued/${runId}`)[0]).toBe("unfinished");
-    // Now nothing is lost with them. The worktree follows, as the guide says.
-    git(worktreeFor(cwd), "reset", "--quiet", "--mixed", `refs/sanddune/rescued/${runId}`);
-    await clean(cwd, "--yes");
+    expect(await clean(cwd)).toContainEqual(
+      expect.objectContaining({ what: "work", outcome: "wouldBeRescued", runIds: [runId] }),
+    );
+    expect(subjectsOf(cwd, "b")[0]).toBe("Initial commit");
+    expect(await cleanInWords(cwd)).toContain(`Imported 1 commit of run ${runId}, which had died, onto b.`);
     expect(subjectsOf(cwd, "b")[0]).toBe("unfinished");
-    expect(leftovers(cwd)).toEqual([`refs/sanddune/rescued/${runId}`]);
+    expect(leftovers(cwd)).toEqual([]);
     git(cwd, "fsck", "--connectivity-only");
   });
 
-  it("what the agent has on another branch, on a detached HEAD, as a tag, packed or stashed keeps the files", async () => {
-    const COMMIT = "git commit --quiet --allow-empty -m alone";
-    const scripts = [
-      `git switch --quiet --create other; ${COMMIT}; git switch --quiet -`,
-      `git switch --quiet --detach; ${COMMIT}`,
-      `git switch --quiet --detach; ${COMMIT}; git tag -a -m t t; git switch --quiet -`,
-      `${COMMIT}; git pack-refs --all`,
-      "echo a > README.md; git stash -q; echo b > README.md; git stash -q",
-    ];
+  it("what the agent has on another branch, on a detached HEAD, as a tag, packed or stashed is imported before the files go", async () => {
+    const scripts = {
+      other: `git switch --quiet --create other; ${commits("other")}; git switch --quiet -`,
+      detached: `git switch --quiet --detach; ${commits("detached")}`,
+      tag: `git switch --quiet --detach; ${commits("tag")}; git tag -a -m t t; git switch --quiet -`,
+      packed: `${commits("packed")}; git pack-refs --all; git gc --quiet --prune=now`,
+      stash: "echo a > README.md; git stash -q -m stash; echo b > README.md; git stash -q -m later",
+    };
     const { cwd, runs } = await deadRuns(
-      scripts.map((script, number) => ({ script, ...onBranch(`b${number}`) })),
+      Object.entries(scripts).map(([name, script]) => ({ script, ...onBranch(`b-${name}`) })),
     );
     const outcomes = await clean(cwd, "--yes");
     for (const { runId } of runs) {
       expect(outcomes).toContainEqual(
-        expect.objectContaining({ what: "files", outcome: "kept", runIds: [runId], goesIfNamed: true }),
+        expect.objectContaining({ what: "files", outcome: "removed", runIds: [runId] }),
       );
-      expect(existsSync(join(cwd, ".sanddune/runs", runId, "files/git"))).toBe(true);
-      // What it builds on stays, too.
-      expect(runRefs(cwd).split("\n")).toContain(`refs/sanddune/base/${runId}`);
     }
+    const held = git(cwd, "log", "--all", "--format=%s").split("\n").join(" ");
+    for (const name of [...Object.keys(scripts), "later"]) expect(held).toContain(name);
+  });
+
+  it("commits that cannot be imported keep the files, by name", async () => {
+    const { cwd, runs } = await deadRuns([{ script: commits("unfinished") }]);
+    const [{ runId }] = runs;
+    writeFileSync(join(cwd, ".sanddune/runs", runId, "files/git/refs/heads/b"), "garbage");
+    for (let time = 0; time < 2; time++) {
+      const said = await cleanInWords(cwd);
+      expect(said).toContain(`.sanddune/runs/${runId}/files`);
+      expect(said).toContain(`sanddune rescue ${runId}`);
+      expect(said).toContain(`sanddune clean --run ${runId}`);
+    }
+    // What it builds on stays, too.
+    expect(runRefs(cwd).split("\n")).toContain(`refs/sanddune/base/${runId}`);
+    await clean(cwd, "--yes", "--run", runId);
+    expect(existsSync(join(cwd, ".sanddune/runs", runId))).toBe(false);
   });
 });
 

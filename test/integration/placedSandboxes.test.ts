@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from "vitest";
 import { createSandboxHandle, type IsolatedSandboxProvider, run, scripted } from "../../src/index.ts";
 import { ownIdentity } from "../../src/process/processIdentity.ts";
 import { cleanUp, cleanUpOfNoRepository } from "../../src/runs/cleanUp.ts";
-import { findRepository } from "../../src/runs/listRuns.ts";
+import { findRepository } from "../../src/runs/findRepository.ts";
 import type { LeftSandbox } from "../../src/sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../src/sandboxes/registry.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";

@@ -5,8 +5,8 @@ import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { git } from "../git.ts";
-import { importCommits } from "../importCommits.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
+import { importCommits } from "../transfer/importCommits.ts";
 import { type AgentGitDirectory, type Salvage, salvage } from "./salvage.ts";
 
 export interface SalvageTarget extends AgentGitDirectory {

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { branchNameProblem } from "../branchName.ts";
-import { exclusions, type SandboxExport } from "../exportFromSandbox.ts";
 import { git, gitText } from "../git.ts";
 import { branchRef, isAncestor, isGitError, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
-import { RUN_REFS } from "../runRefs.ts";
-import { type AgentRefs, readAgentRefs } from "./agentRefs.ts";
+import { newExportRefs, RUN_REFS } from "../runRefs.ts";
+import { type AgentRefs, readAgentRefs } from "../transfer/agentRefs.ts";
+import type { SandboxExport } from "../transfer/exportFromSandbox.ts";
+import { exclusions } from "../transfer/packScript.ts";
 import { makeScratchRepository, SCRATCH_ENV } from "./scratchRepository.ts";
 
 /** A git directory that an agent could write to, on the host, whose sandbox is gone. */
@@ -37,7 +38,7 @@ export interface Salvage {
 const safeNames = (names: readonly string[]): Map<string, string> => {
   const taken = new Set(names.flatMap((name) => parentsOf(name)));
   const isSafe = (name: string) =>
-    /^refs\/(?:heads|tags|sanddune\/stash)\//.test(name) &&
+    /^refs\/(?:heads|tags|sanddune\/export-[0-9a-f]{16})\//.test(name) &&
     branchNameProblem(name.slice("refs/".length)) === undefined &&
     !taken.has(name);
   const substitute = (name: string) => {
@@ -100,7 +101,12 @@ export const salvage = Effect.fnUntraced(function* (
   const refs = readAgentRefs(path);
   const objectProblems = yield* makeScratchRepository(repository, path, scratchPath);
   const source = branch === undefined ? "HEAD" : branchRef(branch);
-  const named = new Map(refs.objects);
+  const ownRefs = newExportRefs();
+  const named = new Map([
+    ...refs.objects,
+    ...refs.stashes.map((object) => [`${ownRefs}stash-${object}`, object] as const),
+    ...refs.left.map((object) => [`${ownRefs}left-${object}`, object] as const),
+  ]);
   const lostSource = !(yield* resolvable(scratchPath, named)).has(source);
   if (lostSource)
     for (const [name, object] of fromLogs(refs, source)) if (object !== "") named.set(name, object);
@@ -136,6 +142,7 @@ export const salvage = Effect.fnUntraced(function* (
       bundlePath: packed.hasBundle ? bundlePath : undefined,
       checkpointsPath: undefined,
       uncommitted: undefined,
+      ownRefs,
       leftBehind: [],
     },
     tip,

@@ -178,7 +178,7 @@ const measure = async (window: Window, hashBytes: number, limits: ImportLimits):
  * when it is too late. What is measured here is what git checks later on: a size that is not true is refused by both.
  */
 export const measurePack = async (
-  { path, packOffset }: Bundle,
+  { path, packOffset }: Pick<Bundle, "path" | "packOffset">,
   hashBytes: number,
   limits: ImportLimits = IMPORT_LIMITS,
 ): Promise<PackMeasure> => {

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
-import { namedObjects } from "./namedObjects.ts";
+import { namedObjects } from "./agentRefs.ts";
 
 /** Having a commit is not enough: what no ref leads to is thrown away some day. */
 const areReachable = (cwd: string, names: readonly string[]): Effect.Effect<boolean, SandduneError> =>

@@ -30,6 +30,9 @@ const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, 
 const isTemporary = ({ runId }: RunRecord, branch: string): boolean =>
   branch === `${TEMPORARY_BRANCH_PREFIX}${runId}`;
 
+/** Half of a worktree can keep git from listing any. */
+const UNKNOWN_HOLDER = { path: "a worktree that git cannot list" };
+
 const findBranch = Effect.fnUntraced(function* (
   scope: CleanScope,
   run: RunRecord,
@@ -42,7 +45,8 @@ const findBranch = Effect.fnUntraced(function* (
   const target = run.targetBranch === undefined ? "HEAD" : branchRef(run.targetBranch);
   const isMerged = (yield* resolveCommit(cwd, target)) !== undefined && (yield* isAncestor(cwd, sha, target));
   const alone = isMerged ? 0 : yield* commitsNowhereElse(cwd, branch);
-  const holders = (yield* listWorktrees(cwd)).filter((worktree) => worktree.branch === branch);
+  const worktrees = yield* Effect.catch(listWorktrees(cwd), () => Effect.succeed(undefined));
+  const holders = worktrees?.filter((worktree) => worktree.branch === branch) ?? [UNKNOWN_HOLDER];
   const holder = holders.find(({ path }) => !scope.goneWorktrees.has(path));
   const unmerged = alone === 0 ? undefined : `${count(alone, "commit")} on no other branch`;
   const keep =

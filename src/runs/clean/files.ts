@@ -25,18 +25,19 @@ const removal = (path: string, noteRemoval: () => void = () => {}) =>
   );
 
 const reasonToKeep = Effect.fnUntraced(function* (
-  { repository }: CleanScope,
+  { repository, unrecovered, keptWork }: CleanScope,
   run: RunRecord,
   path: string,
 ): Effect.fn.Return<string | undefined> {
-  // A run that has ended in order keeps its files only if they hold what could not be brought home.
-  if (run.state !== "dead")
-    return "it holds commits that could not be taken over. How to rescue them: docs/recovery.md";
-  const isUnknown = yield* hasUnknownCommits(repository, sandboxDirectories(path).git).pipe(
-    Effect.catch(() => Effect.succeed(true)),
-  );
+  if (unrecovered.has(run.runId)) return undefined;
+  const { git } = sandboxDirectories(path);
+  // A run that has ended in order keeps its files only if they hold what could not be imported.
+  const isKept = run.state !== "dead" && run.recovery === undefined;
+  if (isKept || (keptWork.has(run.runId) && existsSync(git)))
+    return `it holds commits that could not be imported. To try again: sanddune rescue ${run.runId}`;
+  const isUnknown = yield* hasUnknownCommits(repository, git).pipe(Effect.catch(() => Effect.succeed(true)));
   return isUnknown
-    ? "it holds commits that are not in the repository. How to rescue them: docs/recovery.md"
+    ? `it holds commits that are not in the repository. To import them: sanddune rescue ${run.runId}`
     : undefined;
 });
 

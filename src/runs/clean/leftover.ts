@@ -9,13 +9,14 @@ export interface Leftover {
     | "processes"
     | "sandbox"
     | "interrupted merge"
+    | "work"
     | "worktree"
     | "branch"
     | "ref"
     | "files"
     | "lock"
     | "record";
-  /** A path, a branch, a ref, or what a sandbox is called. */
+  /** A path, a branch, a ref, what a sandbox is called; of work, the run. */
   readonly name: string;
   /** The runs that it is of; none for a lock. */
   readonly runIds: readonly string[];
@@ -43,6 +44,10 @@ export interface CleanScope {
   readonly namedBranches: ReadonlySet<string>;
   /** Runs in whose sandbox something may still be at work: their files are left alone. */
   readonly unsettled: Set<string>;
+  /** Runs that are to be recovered, and were not, because nothing is to be done: what is left then is not known yet. */
+  readonly unrecovered: Set<string>;
+  /** Why commits of a run are still in its sandbox git directory, although it was recovered. */
+  readonly keptWork: Map<string, string>;
   /** Worktrees that are gone, or would be. */
   readonly goneWorktrees: Set<string>;
 }

@@ -1,54 +1,18 @@
-import { readdirSync, readFileSync } from "node:fs";
-import * as Effect from "effect/Effect";
-import { killOnHost } from "../../process/killOnHost.ts";
-import { killExecArguments } from "../../process/killScript.ts";
-import { EXEC_ID_VARIABLE } from "../../process/processMarks.ts";
-import { amendJournal } from "../journalFile.ts";
+import { leftProcessesOf } from "../recover/hostProcesses.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
-
-/** Processes of this machine whose environment carries the mark. */
-const processesWith = (mark: string): number[] => {
-  const pids = (() => {
-    try {
-      return readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-    } catch {
-      return [];
-    }
-  })();
-  return pids
-    .filter((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(mark);
-      } catch {
-        return false;
-      }
-    })
-    .map(Number);
-};
 
 /** What host hooks of dead runs have left running. */
 export const findProcesses = ({ selected }: CleanScope): Leftover[] =>
   selected
     .filter(({ state }) => state === "dead")
-    .flatMap(({ runId, runDirectory, owns }) =>
-      owns
-        .filter(({ what }) => what === "host processes")
-        .flatMap(({ name }): Leftover[] => {
-          const pids = processesWith(`${EXEC_ID_VARIABLE}=${name}`);
-          if (pids.length === 0) return [];
-          return [
-            {
-              what: "processes",
-              name: pids.join(", "),
-              runIds: [runId],
-              detail: "left running by a host hook",
-              remove: Effect.promise(async () => {
-                await killOnHost(
-                  killExecArguments(name, { ownsProcessNamespace: false, mayStillStart: false }),
-                );
-                amendJournal(runDirectory, { type: "removed", what: "host processes", name });
-              }),
-            },
-          ];
+    .flatMap((run) =>
+      leftProcessesOf(run).map(
+        ({ pids, end }): Leftover => ({
+          what: "processes",
+          name: pids.join(", "),
+          runIds: [run.runId],
+          detail: "left running by a host hook",
+          remove: end,
         }),
+      ),
     );

@@ -3,12 +3,16 @@ import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
 import { WorktreeNotCleanError } from "../../commandErrors.ts";
 import { configDirectoryPart } from "../../configDirectory.ts";
-import type { SandduneError } from "../../errors.ts";
-import { lockBranch } from "../../git/locks.ts";
+import { HostFileError, type SandduneError } from "../../errors.ts";
+import { lockBranch, lockWorktrees } from "../../git/locks.ts";
 import { listWorktrees, type RegisteredWorktree } from "../../git/worktreeList.ts";
 import { isDirty } from "../../git/worktreeStatus.ts";
+import { unfinishedRemovals } from "../../git/worktrees/removal.ts";
 import { discardWorktree, removeWorktreeIfClean } from "../../git/worktrees.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
 import { amendJournal } from "../journalFile.ts";
+import { inspectWorktree, type WorktreeState } from "../recover/unfinishedWorktrees.ts";
 import { type RunRecord, runsWithin } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
@@ -37,6 +41,16 @@ const workIn = (
   );
 };
 
+const WORDS: Readonly<Record<WorktreeState["state"], string>> = {
+  none: "its directory is gone",
+  whole: "clean",
+  worthless: "git was interrupted while it made or removed it",
+  kept: "",
+};
+
+const cannotDelete = (path: string, cause?: unknown): SandduneError =>
+  new HostFileError((cause as NodeJS.ErrnoException | undefined)?.code ?? "EACCES", path, { cause });
+
 /** Why nobody but its other users may say that it can go. */
 const reasonOfOthers = (
   { selected, runs, unsettled }: CleanScope,
@@ -53,51 +67,65 @@ const reasonOfOthers = (
     : `run ${latest.runId} has worked in it since`;
 };
 
+/** Why it stays if a run would have to be recovered first, which is not done now. */
+const reasonOfUnrecovered = (
+  { unrecovered, runs }: CleanScope,
+  owners: readonly RunRecord[],
+): string | undefined => {
+  const dead = owners
+    .flatMap((owner) => [owner, ...runsWithin(runs, owner)])
+    .find(({ runId }) => unrecovered.has(runId));
+  return dead && `commits of run ${dead.runId} are imported first: whether it is clean then is not known yet`;
+};
+
 const findWorktree = Effect.fnUntraced(function* (
   scope: CleanScope,
   path: string,
   owners: readonly RunRecord[],
   registered: readonly RegisteredWorktree[],
-): Effect.fn.Return<Leftover | undefined> {
+): Effect.fn.Return<Leftover | undefined, SandduneError> {
   const { repository, namedBranches, namedRuns } = scope;
-  const worktree = registered.find((candidate) => candidate.path === path);
-  const status = lstatSync(path, { throwIfNoEntry: false });
-  const isThere = status !== undefined;
-  // What git does not know as a worktree is somebody else's, wherever it is.
-  if (worktree === undefined) return undefined;
   const branch = owners.at(-1)?.branch;
+  if (branch === undefined) return undefined;
+  const worktree = registered.find((candidate) => candidate.path === path);
+  const place = { path, branch, owners };
+  const { state, ...inspected } = yield* inspectWorktree(repository, place);
+  // What git does not know, and has never known whole, may still be what it left of a worktree.
+  if (worktree === undefined && (state === "none" || state === "whole")) return undefined;
   const runIds = owners.map(({ runId }) => runId);
-  const isNamed =
-    (branch !== undefined && namedBranches.has(branch)) || runIds.some((runId) => namedRuns.has(runId));
-  const work = status?.isDirectory() ? yield* workIn(worktree, branch) : undefined;
+  const isNamed = namedBranches.has(branch) || runIds.some((runId) => namedRuns.has(runId));
+  const work =
+    state === "whole" && worktree !== undefined
+      ? (reasonOfUnrecovered(scope, owners) ?? (yield* workIn(worktree, branch)))
+      : "reason" in inspected
+        ? inspected.reason
+        : undefined;
   const others =
-    isThere && !status.isDirectory() ? "it is no directory" : reasonOfOthers(scope, path, owners);
+    lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false
+      ? "it is no directory"
+      : reasonOfOthers(scope, path, owners);
   const keep = others === undefined ? unlessNamed(isNamed, work) : { keptBecause: others };
   if (keep.keptBecause === undefined) scope.goneWorktrees.add(path);
   const remove = Effect.scoped(
     Effect.gen(function* () {
       // No run can take it over while it goes.
-      if (branch !== undefined) yield* lockBranch(repository, branch, "to be cleaned up");
-      if (isNamed || !isThere) yield* discardWorktree(repository, path);
-      else if (!(yield* removeWorktreeIfClean(repository, path))) {
-        return yield* Effect.fail(new WorktreeNotCleanError(path));
-      }
+      yield* lockBranch(repository, branch, "to be cleaned up");
+      const { isRemoved, undeletable } =
+        isNamed || state !== "whole"
+          ? yield* discardWorktree(repository, path)
+          : yield* removeWorktreeIfClean(repository, path);
+      if (!isRemoved) return yield* Effect.fail(new WorktreeNotCleanError(path));
       for (const { runDirectory } of owners) {
         amendJournal(runDirectory, { type: "removed", what: "worktree", name: path });
       }
+      if (undeletable !== undefined) return yield* Effect.fail(cannotDelete(undeletable));
     }),
   );
   return {
     what: "worktree",
     name: path,
     runIds,
-    detail: [
-      branch !== undefined && `of branch ${branch}`,
-      !isThere && "its directory is gone",
-      isThere && work === undefined && "clean",
-    ]
-      .filter(Boolean)
-      .join(", "),
+    detail: [`of branch ${branch}`, work === undefined ? WORDS[state] : ""].filter(Boolean).join(", "),
     ...keep,
     remove,
   };
@@ -114,7 +142,8 @@ export const findWorktrees = Effect.fnUntraced(function* (
     ([path]) => dirname(path) === directory && !inUse.has(path),
   );
   if (candidates.length === 0) return [];
-  const registered = yield* listWorktrees(repository.topLevel);
+  // Half of a worktree, which only goes if something is to be removed, can keep git from listing any.
+  const registered = yield* Effect.catch(listWorktrees(repository.topLevel), () => Effect.succeed([]));
   const found = yield* Effect.forEach(
     candidates,
     ([path, owners]) => findWorktree(scope, path, owners, registered),
@@ -122,3 +151,24 @@ export const findWorktrees = Effect.fnUntraced(function* (
   );
   return found.filter((leftover) => leftover !== undefined);
 });
+
+/** What is left of worktrees whose removal was interrupted. */
+export const findUnfinishedRemovals = ({ repository, namedRuns, namedBranches }: CleanScope): Leftover[] =>
+  namedRuns.size + namedBranches.size > 0
+    ? []
+    : unfinishedRemovals(repository).map((path) => ({
+        what: "worktree",
+        name: path,
+        runIds: [],
+        detail: "its removal was interrupted",
+        remove: Effect.scoped(
+          lockWorktrees(repository).pipe(
+            Effect.andThen(
+              interruptible(
+                () => removeDirectory(path),
+                (cause) => cannotDelete(path, cause),
+              ),
+            ),
+          ),
+        ),
+      }));

@@ -1,0 +1,23 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { readHostState } from "../../git/hostState.ts";
+import { recoverPlace } from "../../runs/recover/unrecovered.ts";
+import type { Session } from "../session.ts";
+
+/**
+ * Takes over what dead runs have left on the session's branch, and in its checkout, before an agent works there: their
+ * sandboxes are ended, their commits imported. Fails if something of theirs may still be at work. The session holds the
+ * lock of the branch.
+ */
+export const takeOver = Effect.fnUntraced(function* (
+  session: Session,
+): Effect.fn.Return<void, SandduneError> {
+  const { repository, branches } = session.plan;
+  const { told, hasChanged } = yield* recoverPlace({
+    repository,
+    branch: branches.sourceBranch,
+    checkoutPath: branches.strategy === "head" ? repository.topLevel : undefined,
+  });
+  session.progress.warn(...told);
+  if (hasChanged) session.plan = { ...session.plan, host: yield* readHostState(repository) };
+});

@@ -1,0 +1,68 @@
+import * as Effect from "effect/Effect";
+import { runFilesDirectory } from "../../engine/journal.ts";
+import type { SandduneError } from "../../errors.ts";
+import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
+import { recoverRun } from "../recover/recoverRun.ts";
+import { sentencesOf } from "../recover/recovery.ts";
+import { isUnrecovered, lockRun } from "../recover/unrecovered.ts";
+import type { RunRecord } from "../runRecord.ts";
+import type { CleanScope, Leftover } from "./leftover.ts";
+
+/** What was done, or would be, about the work of a dead run. */
+export type RescuedWork = Omit<Leftover, "remove" | "what"> & {
+  readonly what: "work";
+  readonly outcome: "rescued" | "wouldBeRescued" | "kept";
+  /** In sentences. */
+  readonly notes: readonly string[];
+};
+
+const workOf = ({ runId }: RunRecord) =>
+  ({ what: "work", name: `work of run ${runId}`, runIds: [runId], detail: "", notes: [] }) as const;
+
+/** Nothing is done: whether anything would be is all that is asked. */
+const foresee = (scope: CleanScope, run: RunRecord): Effect.Effect<RescuedWork[]> => {
+  const gitDirectory = sandboxDirectories(runFilesDirectory(run.runDirectory)).git;
+  return hasUnknownCommits(scope.repository, gitDirectory).pipe(
+    Effect.catch(() => Effect.succeed(true)),
+    Effect.map((hasWork): RescuedWork[] => {
+      if (!hasWork) return [];
+      scope.unrecovered.add(run.runId);
+      const detail = run.branch === undefined ? "commits" : `commits for ${run.branch}`;
+      return [{ ...workOf(run), detail, outcome: "wouldBeRescued" }];
+    }),
+  );
+};
+
+const rescue = (scope: CleanScope, run: RunRecord, leavesCommits: boolean): Effect.Effect<RescuedWork[]> => {
+  const { repository, runs, unsettled, keptWork } = scope;
+  return Effect.scoped(
+    Effect.andThen(lockRun(repository, run), recoverRun(repository, runs, run, { leavesCommits })),
+  ).pipe(
+    Effect.map((recovery): RescuedWork[] => {
+      if (recovery.kept !== undefined) keptWork.set(run.runId, recovery.kept);
+      const notes = sentencesOf(recovery);
+      return notes.length === 0 ? [] : [{ ...workOf(run), notes, outcome: "rescued" }];
+    }),
+    Effect.catch((error: SandduneError) => {
+      unsettled.add(run.runId);
+      return Effect.succeed<RescuedWork[]>([{ ...workOf(run), outcome: "kept", keptBecause: error.message }]);
+    }),
+  );
+};
+
+/**
+ * Imports what dead runs had committed in their sandboxes, and disarms what their agents have made, before anything of theirs is
+ * removed. Runs whose sandbox may be at work are left alone. The work of those that were named is to go.
+ */
+export const rescueWork = (scope: CleanScope, isWanted: boolean): Effect.Effect<RescuedWork[]> => {
+  const isNamed = ({ runId, branch }: RunRecord) =>
+    scope.namedRuns.has(runId) || (branch !== undefined && scope.namedBranches.has(branch));
+  const candidates = scope.selected.filter(
+    (run) => run.state === "dead" && isUnrecovered(run) && !scope.unsettled.has(run.runId),
+  );
+  return Effect.forEach(candidates, (run) => {
+    if (isWanted) return rescue(scope, run, isNamed(run));
+    return isNamed(run) ? Effect.succeed([]) : foresee(scope, run);
+  }).pipe(Effect.map((found) => found.flat()));
+};

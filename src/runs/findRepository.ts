@@ -1,0 +1,14 @@
+import { resolve } from "node:path";
+import { checkConfigDirectory } from "../configDirectory.ts";
+import { openRepository, type Repository } from "../git/repository.ts";
+import { runAtBoundary } from "../process/boundary.ts";
+import { requireTrusted } from "./recover/nestedIn.ts";
+
+/** The repository that a directory is in, its config directory checked. */
+export const findRepository = async (given: string | undefined): Promise<Repository> => {
+  const cwd = resolve(given ?? ".");
+  requireTrusted(cwd);
+  const repository = await runAtBoundary(openRepository(cwd));
+  checkConfigDirectory(repository.configDirectory);
+  return repository;
+};

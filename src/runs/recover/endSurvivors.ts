@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect";
+import { DeadRunError, type SandduneError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { amendJournal } from "../journalFile.ts";
+import type { OwnedThing } from "../ownedThings.ts";
+import type { RunRecord } from "../runRecord.ts";
+import { leftProcessesOf } from "./hostProcesses.ts";
+import { findLeftSandbox, type SandboxState, sandboxesOf } from "./leftSandbox.ts";
+
+/** What became of what a run had left at work. */
+export interface EndedSurvivors {
+  /** In sentences. */
+  readonly told: readonly string[];
+  /** What may hold work that cannot be had from here, in a sentence; `undefined` if nothing may. */
+  readonly outOfReach: string | undefined;
+}
+
+const endProcesses = Effect.fnUntraced(function* (run: RunRecord): Effect.fn.Return<string[], SandduneError> {
+  const told: string[] = [];
+  for (const { pids, end } of leftProcessesOf(run)) {
+    yield* end;
+    told.push(`Ended processes that a host hook of run ${run.runId} had left running: ${pids.join(", ")}.`);
+  }
+  const survivors = leftProcessesOf(run).flatMap(({ pids }) => pids.map(String));
+  if (survivors.length === 0) return told;
+  const problem = "they could not be killed";
+  return yield* Effect.fail(
+    new DeadRunError(run.runId, `processes ${survivors.join(", ")}`, problem, [["kill", "-9", ...survivors]]),
+  );
+});
+
+const mayBeAtWork = ({ runId, sandbox }: RunRecord, name: string, problem: string) =>
+  new DeadRunError(runId, `its ${sandbox} sandbox ${name}`, problem, [
+    ...(sandbox === "docker" || sandbox === "podman" ? [[sandbox, "rm", "--force", name]] : []),
+    ["sanddune", "rescue", runId],
+  ]);
+
+/** Ends a sandbox, and makes sure that it is gone. */
+const endSandbox = Effect.fnUntraced(function* (
+  repository: Repository,
+  run: RunRecord,
+  thing: OwnedThing,
+  found: Extract<SandboxState, { state: "found" }>,
+): Effect.fn.Return<string, SandduneError> {
+  yield* found.remove.pipe(Effect.mapError((error) => mayBeAtWork(run, thing.name, error.message)));
+  const now = yield* findLeftSandbox(repository, run, thing);
+  if (now.state !== "gone") {
+    const problem = now.state === "unknown" ? now.problem : "it was to be removed, and is still there";
+    return yield* Effect.fail(mayBeAtWork(run, thing.name, problem));
+  }
+  return `Ended the sandbox that run ${run.runId} had left: ${found.description}.`;
+});
+
+/**
+ * Ends everything that a run may have left at work: processes of host hooks, and sandboxes. A sandbox that may hold the only
+ * copy of work is left alone: it has files of its own, so that nothing in it can reach the checkout.
+ */
+export const endSurvivors = Effect.fnUntraced(function* (
+  repository: Repository,
+  run: RunRecord,
+  { sandboxIsGone }: { readonly sandboxIsGone: boolean },
+): Effect.fn.Return<EndedSurvivors, SandduneError> {
+  const told = run.state === "dead" ? yield* endProcesses(run) : [];
+  const outOfReach: string[] = [];
+  for (const thing of sandboxesOf(run)) {
+    const found: SandboxState = sandboxIsGone
+      ? { state: "gone" }
+      : yield* findLeftSandbox(repository, run, thing);
+    if (found.state === "found" && !found.holdsWork) {
+      told.push(yield* endSandbox(repository, run, thing, found));
+    } else if (found.state === "found") {
+      outOfReach.push(`what its agent did last may be in ${found.description} alone`);
+    } else if (found.state === "gone") {
+      amendJournal(run.runDirectory, { type: "removed", what: "sandbox", name: thing.name });
+    } else if (run.state !== "dead" && !found.isProviderKnown) {
+      // It has at least tried to close it, and said so if it could not.
+    } else if (run.work?.isIsolated) {
+      outOfReach.push(`what its agent did last may be in its sandbox ${thing.name} alone: ${found.problem}`);
+    } else {
+      return yield* Effect.fail(mayBeAtWork(run, thing.name, found.problem));
+    }
+  }
+  return { told, outOfReach: outOfReach.length === 0 ? undefined : outOfReach.join(", and ") };
+});

@@ -1,0 +1,86 @@
+import { tmpdir } from "node:os";
+import { dirname, relative } from "node:path";
+import * as Effect from "effect/Effect";
+import { journalPath } from "../../engine/journal.ts";
+import { SandduneError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { isTracked } from "../../git/trackedFile.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
+import { sandboxLeftovers } from "../../sandboxes/registry.ts";
+import { amendJournal } from "../journalFile.ts";
+import { isForTests, type OwnedThing } from "../ownedThings.ts";
+import type { RunRecord } from "../runRecord.ts";
+
+/** What is known about a sandbox whose process is gone, or could not close it. */
+export type SandboxState =
+  | { readonly state: "gone" }
+  /** It may be at work. */
+  | { readonly state: "unknown"; readonly problem: string; readonly isProviderKnown: boolean }
+  | {
+      readonly state: "found";
+      /** What it is, in words. */
+      readonly description: string;
+      /** The agent's files may be in it alone. */
+      readonly holdsWork: boolean;
+      readonly remove: Effect.Effect<void, SandduneError>;
+    };
+
+const asError = (reason: unknown): SandduneError => reason as SandduneError;
+
+/** A sandbox that does not answer may hold work. */
+const mayHoldWork = ({ holdsWork }: SandboxLeftovers, left: LeftSandbox): Effect.Effect<boolean> =>
+  typeof holdsWork === "boolean"
+    ? Effect.succeed(holdsWork)
+    : Effect.promise(() => holdsWork(left).catch(() => true));
+
+/** Whether git tracks a run's journal: then it may have come with a commit. */
+export const cameWithRepository = (
+  { configDirectory }: Repository,
+  { runDirectory }: RunRecord,
+): Effect.Effect<boolean> => {
+  // Journals are in the main checkout, whichever one this is.
+  const checkout = dirname(configDirectory);
+  return isTracked(checkout, relative(checkout, journalPath(runDirectory))).pipe(
+    Effect.catch(() => Effect.succeed(true)),
+  );
+};
+
+/** The provider of a call in a sandbox that lasts is that sandbox's; it is told where the sandbox was made. */
+export const sandboxesOf = ({ owns }: RunRecord): OwnedThing[] =>
+  owns.filter(({ what }) => what === "sandbox");
+
+/** Looks for a sandbox that a run has made and not closed. */
+export const findLeftSandbox = Effect.fnUntraced(function* (
+  repository: Repository,
+  run: RunRecord,
+  { name: sandboxName, place }: OwnedThing,
+): Effect.fn.Return<SandboxState> {
+  const { runId, runDirectory, sandbox = "" } = run;
+  const known = sandboxLeftovers.get(sandbox);
+  if (known === undefined) {
+    const problem = `sanddune does not know how to find the sandboxes of ${JSON.stringify(sandbox)}`;
+    return { state: "unknown", problem, isProviderKnown: false };
+  }
+  const unknown = (problem: string): SandboxState => ({ state: "unknown", problem, isProviderKnown: true });
+  if (place !== undefined && (yield* cameWithRepository(repository, run))) {
+    return unknown("its journal is in git, so anybody can have written where the sandbox is");
+  }
+  const temporaryDirectory = run.temporaryDirectory ?? tmpdir();
+  const left = { sandboxName, runId, temporaryDirectory, ...(place !== undefined && { place }) };
+  const found = yield* Effect.exit(interruptible(() => known.find(left), asError));
+  if (found._tag === "Failure") {
+    const [reason] = found.cause.reasons;
+    const error: unknown = reason !== undefined && "error" in reason ? reason.error : undefined;
+    return unknown(error instanceof SandduneError ? error.message : "it could not be looked for");
+  }
+  if (found.value === undefined) return { state: "gone" };
+  const noteRemoval = () =>
+    amendJournal(runDirectory, { type: "removed", what: "sandbox", name: sandboxName });
+  return {
+    state: "found",
+    description: found.value,
+    holdsWork: !isForTests(sandboxName) && (yield* mayHoldWork(known, left)),
+    remove: interruptible(() => known.remove(left).then(noteRemoval), asError),
+  };
+});

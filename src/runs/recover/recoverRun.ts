@@ -1,0 +1,91 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { gitText } from "../../git/git.ts";
+import type { Repository } from "../../git/repository.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import { amendJournal } from "../journalFile.ts";
+import { type RunRecord, readRun } from "../runRecord.ts";
+import { type DeadWork, findDeadWork, importDeadWork } from "./deadWork.ts";
+import { endSurvivors } from "./endSurvivors.ts";
+import { cameWithRepository } from "./leftSandbox.ts";
+import type { Recovery } from "./recovery.ts";
+import { settleCheckout } from "./settleCheckout.ts";
+
+export interface RecoverOptions {
+  /** The user has made sure that the sandbox is gone: it is not looked for. */
+  readonly sandboxIsGone?: boolean;
+  /** What was committed in the sandbox is not wanted. */
+  readonly leavesCommits?: boolean;
+}
+
+const count = (number: number): string => `${number} commit${number === 1 ? "" : "s"}`;
+
+interface Recovered {
+  readonly told: readonly string[];
+  readonly commits: number;
+  readonly kept?: string | undefined;
+}
+
+/** Imports what was committed, disarms what could run, and lets the index follow. */
+const recoverWork = Effect.fnUntraced(function* (
+  repository: Repository,
+  work: DeadWork,
+  leavesCommits: boolean,
+): Effect.fn.Return<Recovered, SandduneError> {
+  const { run, branch = "HEAD", gitDirectory } = work;
+  const imported = leavesCommits ? undefined : yield* importDeadWork(repository, work);
+  const { before, tip, warnings = [], problem } = imported ?? {};
+  const settled = yield* settleCheckout(repository, work, { before, tip });
+  const range = before === undefined || tip === undefined || before === tip ? undefined : `${before}..${tip}`;
+  const commits =
+    range === undefined
+      ? 0
+      : Number(yield* gitText(["rev-list", "--count", range], { cwd: repository.topLevel }));
+  return {
+    commits,
+    told: [
+      ...(range === undefined
+        ? []
+        : [`Imported ${count(commits)} of run ${run.runId}, which had died, onto ${branch}.`]),
+      ...warnings,
+      ...settled,
+    ],
+    kept:
+      problem &&
+      `Not everything that was committed in the sandbox of run ${run.runId} could be imported: ${problem}. It is kept in ${gitDirectory}. To try again: sanddune rescue ${shellQuote(run.runId)}`,
+  };
+});
+
+const outOfReachSentence = ({ runId }: RunRecord, outOfReach: string | undefined): string | undefined =>
+  outOfReach && `Run ${runId} died, and ${outOfReach}. It cannot be imported from there.`;
+
+/**
+ * Recovers what a run has left whose process is gone: ends what may still be at work, and makes sure of that; imports what
+ * had been committed in the sandbox; disarms what the agent has made in the checkout. The caller holds the lock of the
+ * run's branch. A run that was recovered is not recovered twice.
+ */
+export const recoverRun = Effect.fnUntraced(function* (
+  repository: Repository,
+  runs: readonly RunRecord[],
+  found: RunRecord,
+  { sandboxIsGone = false, leavesCommits = false }: RecoverOptions = {},
+): Effect.fn.Return<Recovery, SandduneError> {
+  // Another may have recovered it before the lock was free.
+  const run = readRun(found.runDirectory) ?? found;
+  const { runId, branch, runDirectory } = run;
+  const nothing: Recovery = { runId, told: [], branch, commits: 0, kept: undefined };
+  if (run.state === "running") return nothing;
+  if (yield* cameWithRepository(repository, run)) {
+    const kept = `The journal of run ${runId} is tracked by git, so any commit can have written it: it was not believed.`;
+    return { ...nothing, kept };
+  }
+  const { told, outOfReach } = yield* endSurvivors(repository, run, { sandboxIsGone });
+  if (run.recovery !== undefined && run.recovery.reason === undefined) return { ...nothing, told };
+  const work = yield* findDeadWork(repository, runs, run);
+  const recovered: Recovered =
+    work === undefined ? { told: [], commits: 0 } : yield* recoverWork(repository, work, leavesCommits);
+  const kept = [recovered.kept, outOfReachSentence(run, outOfReach)].filter((reason) => reason !== undefined);
+  const reason = kept.length === 0 ? undefined : kept.join(" ");
+  amendJournal(runDirectory, { type: "recovered", ...(reason !== undefined && { reason }) });
+  return { ...nothing, told: [...told, ...recovered.told], commits: recovered.commits, kept: reason };
+});

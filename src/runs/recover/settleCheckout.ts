@@ -1,0 +1,89 @@
+import { rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { git, gitText } from "../../git/git.ts";
+import { stillThere } from "../../git/nestedEntries.ts";
+import {
+  disarmNestedRepositories,
+  findNestedRepositories,
+  type NestedSearch,
+} from "../../git/nestedRepositories.ts";
+import { inspectChanges } from "../../git/ownCommits.ts";
+import { resolveCommit } from "../../git/refs.ts";
+import type { Repository } from "../../git/repository.ts";
+import type { SalvagedCommits } from "../../git/salvage/importSalvage.ts";
+import { syncIndex } from "../../git/syncIndex.ts";
+import { listWorktrees } from "../../git/worktreeList.ts";
+import { ownIdentity } from "../../process/processIdentity.ts";
+import type { DeadWork } from "./deadWork.ts";
+
+const searchIn = Effect.fnUntraced(function* (
+  { topLevel, configDirectory }: Repository,
+  { checkoutPath, base, run, isUsersCheckout }: DeadWork,
+  tip: string | undefined,
+): Effect.fn.Return<NestedSearch, SandduneError> {
+  const changes = tip === undefined ? undefined : yield* inspectChanges(topLevel, base, tip);
+  // The branch of a worktree may be an earlier agent's: no commit but the user's own is trusted.
+  const trustedCommit = isUsersCheckout ? undefined : yield* resolveCommit(topLevel, "HEAD");
+  return {
+    checkoutPath,
+    skipsConfigDirectory: checkoutPath === dirname(configDirectory),
+    submodulePaths: changes?.newSubmodules ?? [],
+    changedSince: isUsersCheckout ? BigInt(run.begunAt.getTime()) * 1_000_000n : 0n,
+    ...(trustedCommit !== undefined && { trustedCommit }),
+  };
+});
+
+/** Renames the repositories that the agent has made in its checkout, and leaves the user's own alone. */
+const disarm = Effect.fnUntraced(function* (
+  { run: { work, owner }, isUsersCheckout, checkoutPath }: DeadWork,
+  search: NestedSearch,
+): Effect.fn.Return<string[], SandduneError> {
+  if (work === undefined && isUsersCheckout) {
+    return [
+      `Look for repositories that the agent may have made in ${checkoutPath}: its journal does not tell.`,
+    ];
+  }
+  const before = stillThere(yield* findNestedRepositories(search), work?.nestedRepositories ?? [], {
+    isSameBoot: owner.bootId === ownIdentity().bootId,
+  });
+  return yield* disarmNestedRepositories(search, before);
+});
+
+/** The commit that the index is at, if the run was killed between moving the branch and letting the index follow. */
+const indexCommit = Effect.fnUntraced(function* (
+  { checkoutPath, base, importedCommits }: DeadWork,
+  current: string,
+): Effect.fn.Return<string, SandduneError> {
+  for (const commit of [current, ...importedCommits.toReversed(), base]) {
+    const { exitCode } = yield* git(["diff-index", "--cached", "--quiet", commit, "--"], {
+      cwd: checkoutPath,
+      expectedExitCodes: [1],
+    });
+    if (exitCode === 0) return commit;
+  }
+  return current;
+});
+
+/**
+ * Gets a checkout ready for others in which an agent worked whose process is gone: what could run on the host by itself is
+ * disarmed, then the index follows the branch. Resolves with sentences.
+ */
+export const settleCheckout = Effect.fnUntraced(function* (
+  repository: Repository,
+  work: DeadWork,
+  { before, tip }: Pick<SalvagedCommits, "before" | "tip">,
+): Effect.fn.Return<string[], SandduneError> {
+  const { checkoutPath, isUsersCheckout, branch } = work;
+  const isThere = (yield* listWorktrees(repository.topLevel)).some(({ path }) => path === checkoutPath);
+  if (!isThere) return [];
+  const told = yield* disarm(work, yield* searchIn(repository, work, tip));
+  if (before === undefined || tip === undefined) return told;
+  const gitDirectory = yield* gitText(["rev-parse", "--absolute-git-dir"], { cwd: checkoutPath });
+  // The index belongs to a run that is dead, and the branch is locked.
+  if (!isUsersCheckout) rmSync(join(gitDirectory, "index.lock"), { force: true });
+  const from = yield* indexCommit(work, before);
+  const problem = yield* syncIndex({ checkoutPath, gitDirectory, branch, from, to: tip });
+  return problem === undefined ? told : [...told, problem];
+});

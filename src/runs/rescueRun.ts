@@ -1,0 +1,52 @@
+import * as Effect from "effect/Effect";
+import { RunStillRunningError } from "../commandErrors.ts";
+import type { SandduneError } from "../errors.ts";
+import type { Repository } from "../git/repository.ts";
+import { runAtBoundary } from "../process/boundary.ts";
+import { type RecoverOptions, recoverRun } from "./recover/recoverRun.ts";
+import type { Recovery } from "./recover/recovery.ts";
+import { forgetUnusable } from "./recover/unfinishedWorktrees.ts";
+import { lockRun } from "./recover/unrecovered.ts";
+import { type RunRecord, runsWithin } from "./runRecord.ts";
+
+/** The sessions that share a worktree or a sandbox with a run: what is to be rescued may be any of theirs. */
+const familyOf = (runs: readonly RunRecord[], run: RunRecord): RunRecord[] => {
+  const outer = runs.find(({ runId }) => runId === run.within);
+  return outer === undefined ? [run, ...runsWithin(runs, run)] : familyOf(runs, outer);
+};
+
+const recoverFamily = Effect.fnUntraced(function* (
+  repository: Repository,
+  runs: readonly RunRecord[],
+  run: RunRecord,
+  options: RecoverOptions,
+): Effect.fn.Return<Recovery, SandduneError> {
+  const family = familyOf(runs, run);
+  const running = family.find(({ state }) => state === "running");
+  if (running !== undefined) return yield* Effect.fail(new RunStillRunningError(running.runId));
+  yield* forgetUnusable(repository, runs);
+  const recoveries = yield* Effect.scoped(
+    lockRun(repository, run).pipe(
+      Effect.andThen(Effect.forEach(family, (member) => recoverRun(repository, runs, member, options))),
+    ),
+  );
+  const kept = recoveries.flatMap((recovery) => recovery.kept ?? []);
+  return {
+    runId: run.runId,
+    branch: run.branch,
+    told: recoveries.flatMap(({ told }) => told),
+    commits: recoveries.reduce((sum, { commits }) => sum + commits, 0),
+    kept: kept.length === 0 ? undefined : kept.join("\n"),
+  };
+});
+
+/**
+ * Rescues what a run has left that could not tidy up: ends its sandbox, imports what was committed there, and disarms what the
+ * agent has made in the checkout. Throws if the run is running, or if its sandbox may still be at work.
+ */
+export const rescueRun = (
+  repository: Repository,
+  runs: readonly RunRecord[],
+  run: RunRecord,
+  { signal, ...options }: RecoverOptions & { readonly signal?: AbortSignal } = {},
+): Promise<Recovery> => runAtBoundary(recoverFamily(repository, runs, run, options), signal);

@@ -1,0 +1,176 @@
+import { appendFileSync, existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { createWorktree, DeadRunError, UntrustedRepositoryError } from "../../../src/index.ts";
+import { ownIdentity } from "../../../src/process/processIdentity.ts";
+import { findRepository } from "../../../src/runs/findRepository.ts";
+import { findRun } from "../../../src/runs/findRun.ts";
+import { listRuns } from "../../../src/runs/listRuns.ts";
+import { requireTrusted } from "../../../src/runs/recover/nestedIn.ts";
+import type { RecoverOptions } from "../../../src/runs/recover/recoverRun.ts";
+import { rescueRun } from "../../../src/runs/rescueRun.ts";
+import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
+
+const DEAD = { ...ownIdentity(), startTime: "1" };
+const SANDBOX = { what: "sandbox", name: `sanddune-${RUN_ID}` };
+
+/** What a run writes when its agent is about to work. */
+const working = (cwd: string, changes: object = {}): object =>
+  entry("working", {
+    checkout: "",
+    branch: "b",
+    tip: git(cwd, "rev-parse", "HEAD"),
+    isIsolated: false,
+    nestedRepositories: [],
+    ...changes,
+  });
+
+/** A repository with the branch `b` in which a run has written such a journal. */
+const repositoryWith = (lines: (cwd: string) => readonly object[]): string => {
+  const cwd = temporaryRepository();
+  git(cwd, "branch", "b");
+  mkdirSync(join(cwd, ".sanddune/runs"), { recursive: true });
+  writeFileSync(join(cwd, ".sanddune/runs/.gitignore"), "*\n");
+  runDirectory(lines(cwd), join(cwd, ".sanddune/runs"));
+  return cwd;
+};
+
+const next = (cwd: string) => createWorktree({ cwd, branchStrategy: { type: "branch", branch: "b" } });
+const rescue = async (cwd: string, options: RecoverOptions = {}) => {
+  const repository = await findRepository(cwd);
+  const runs = listRuns(repository);
+  return rescueRun(repository, runs, findRun(runs, RUN_ID), options);
+};
+
+describe("a sandbox that sanddune cannot find", () => {
+  const deadIn = (sandbox: string, changes: object = {}) =>
+    repositoryWith((cwd) => [
+      begun({ owner: DEAD, sandbox }),
+      working(cwd, changes),
+      entry("creating", SANDBOX),
+    ]);
+
+  it("keeps others from the branch until somebody says that it is gone", async () => {
+    const cwd = deadIn("of-my-own");
+    await expect(next(cwd)).rejects.toMatchObject({
+      name: "DeadRunError",
+      deadRunId: RUN_ID,
+      survivor: `its of-my-own sandbox sanddune-${RUN_ID}`,
+    });
+    await expect(rescue(cwd)).rejects.toBeInstanceOf(DeadRunError);
+    expect((await rescue(cwd, { sandboxIsGone: true })).kept).toBeUndefined();
+    await (await next(cwd)).close();
+  });
+
+  it("and that has files of its own keeps nobody out, but that it may hold work is said, once", async () => {
+    const cwd = deadIn("of-my-own", { isIsolated: true });
+    const worktree = await next(cwd);
+    expect(worktree.warnings.join()).toContain(`sanddune-${RUN_ID} alone`);
+    await worktree.close();
+    const again = await next(cwd);
+    expect(again.warnings).toEqual([]);
+    await again.close();
+    expect((await rescue(cwd)).kept).toContain("cannot be imported from there");
+  });
+
+  it("of a run that has ended keeps nobody out: the run has tried to close it, and has said if it could not", async () => {
+    const cwd = deadIn("of-my-own");
+    appendFileSync(
+      join(cwd, ".sanddune/runs", RUN_ID, "journal.jsonl"),
+      `${JSON.stringify(entry("ended", { state: "failed" }))}\n`,
+    );
+    const worktree = await next(cwd);
+    expect(worktree.warnings).toEqual([]);
+    await worktree.close();
+  });
+});
+
+it("a journal that came with the repository is not believed", async () => {
+  const cwd = repositoryWith((cwd) => [
+    begun({ owner: DEAD, sandbox: "of-my-own" }),
+    working(cwd),
+    entry("creating", SANDBOX),
+  ]);
+  git(cwd, "add", "--force", ".sanddune/runs");
+  git(cwd, "commit", "--quiet", "-m", "Journal");
+  const worktree = await next(cwd);
+  expect(worktree.warnings.join()).toContain("was not believed");
+  await worktree.close();
+  expect((await rescue(cwd)).kept).toContain("any commit can have written it");
+});
+
+it("a run that is running is not rescued", async () => {
+  const cwd = repositoryWith((cwd) => [begun(), working(cwd)]);
+  await expect(rescue(cwd)).rejects.toMatchObject({ name: "RunStillRunningError" });
+});
+
+describe("repositories in the checkout of a run that died", () => {
+  const identityOf = (path: string): string => {
+    const { dev, ino } = lstatSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  };
+
+  /** One that was there before the run, and one that was not. */
+  const withNested = (owner: object, identity: (path: string) => string): string => {
+    const cwd = repositoryWith(() => []);
+    for (const name of ["mine", "made"]) {
+      mkdirSync(join(cwd, name));
+      git(join(cwd, name), "init", "--quiet");
+    }
+    const nestedRepositories = [["mine/.git", identity(join(cwd, "mine/.git"))]];
+    runDirectory(
+      [
+        begun({ owner, strategy: "head", sourceBranch: "main" }),
+        working(cwd, { branch: "main", nestedRepositories }),
+      ],
+      join(cwd, ".sanddune/runs"),
+    );
+    return cwd;
+  };
+
+  const otherDevice = (path: string) => identityOf(path).replace(/^\d+/, "999999");
+
+  it.each([
+    ["on the same day", DEAD, identityOf],
+    ["after a reboot that has numbered the file systems anew", { ...DEAD, bootId: "another" }, otherDevice],
+  ])("%s: the user's own is left alone, the other is disarmed", async (_, owner, identity) => {
+    const cwd = withNested(owner, identity);
+    expect(() => requireTrusted(join(cwd, "mine"))).not.toThrow();
+    expect(() => requireTrusted(join(cwd, "made"))).toThrow(UntrustedRepositoryError);
+    const { told } = await rescue(cwd);
+    expect(told.join()).toContain('"made"');
+    expect(told.join()).not.toContain('"mine"');
+    expect(existsSync(join(cwd, "mine/.git"))).toBe(true);
+    expect(existsSync(join(cwd, "made/.git"))).toBe(false);
+    expect(() => requireTrusted(join(cwd, "made"))).not.toThrow();
+  });
+
+  it("are not opened while the run is running, and neither is a link that leads to one", async () => {
+    const cwd = withNested(ownIdentity(), identityOf);
+    expect(() => requireTrusted(join(cwd, "made"))).toThrow(/still at work/);
+    expect(() => requireTrusted(join(cwd, "mine"))).not.toThrow();
+    expect(() => requireTrusted(cwd)).not.toThrow();
+  });
+});
+
+it("an index that could not follow its branch any more follows it now", async () => {
+  const cwd = repositoryWith(() => []);
+  const worktree = await next(cwd);
+  const { worktreePath } = worktree;
+  const base = git(cwd, "rev-parse", "b");
+  writeFileSync(join(worktreePath, "new.txt"), "new\n");
+  await worktree.close();
+  // The branch was moved, and everything was killed before the index was.
+  git(worktreePath, "add", "new.txt");
+  git(worktreePath, "commit", "--quiet", "-m", "Imported");
+  git(worktreePath, "read-tree", base);
+  writeFileSync(join(git(worktreePath, "rev-parse", "--absolute-git-dir"), "index.lock"), "");
+  const directory = runDirectory(
+    [begun({ owner: DEAD }), { ...working(cwd), tip: base }],
+    join(cwd, ".sanddune/runs"),
+  );
+  git(cwd, "clone", "--quiet", "--bare", "--shared", "--branch", "b", cwd, join(directory, "files/git"));
+  await rescue(cwd);
+  expect(git(worktreePath, "status", "--porcelain")).toBe("");
+});

@@ -1,0 +1,286 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { worktreeDirectoryName } from "../../../src/git/worktrees.ts";
+import { createWorktree } from "../../../src/index.ts";
+import { ownIdentity } from "../../../src/process/processIdentity.ts";
+import { cleanUp } from "../../../src/runs/cleanUp.ts";
+import { findRepository } from "../../../src/runs/findRepository.ts";
+import { leftovers } from "../../helpers/leftovers.ts";
+import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
+
+/** A dead run's worktree, whole, and what git has of it. */
+interface Scene {
+  readonly cwd: string;
+  readonly path: string;
+  readonly administration: string;
+}
+
+const FILES = ["a.txt", "b.txt", "sub/c.txt"];
+
+/** A repository with files, and a dead run that was making a worktree for the branch `b`, or had made it. */
+const scene = (isFinished: boolean): Scene => {
+  const cwd = temporaryRepository();
+  mkdirSync(join(cwd, "sub"));
+  for (const name of FILES) writeFileSync(join(cwd, name), `${name}\n`.repeat(100));
+  writeFileSync(join(cwd, ".gitignore"), "ignored\n");
+  git(cwd, "add", ".");
+  git(cwd, "commit", "--quiet", "-m", "Files");
+  git(cwd, "branch", "b");
+  const name = worktreeDirectoryName("b");
+  const path = join(cwd, ".sanddune/worktrees", name);
+  mkdirSync(join(cwd, ".sanddune/worktrees"), { recursive: true });
+  writeFileSync(join(cwd, ".sanddune/worktrees/.gitignore"), "*\n");
+  git(cwd, "worktree", "add", "--quiet", "--lock", "--reason", `sanddune run ${RUN_ID}`, path, "b");
+  const owner = { ...ownIdentity(), startTime: "1" };
+  runDirectory(
+    [
+      begun({ owner, sandbox: "bubblewrap" }),
+      entry("creating", { what: "worktree", name: path, isNew: true }),
+      ...(isFinished ? [entry("created", { what: "worktree", name: path })] : []),
+    ],
+    join(cwd, ".sanddune/runs"),
+  );
+  writeFileSync(join(cwd, ".sanddune/runs/.gitignore"), "*\n");
+  return { cwd, path, administration: join(cwd, ".git/worktrees", name) };
+};
+
+const remove = (directory: string, ...names: string[]): void => {
+  for (const name of names) rmSync(join(directory, name), { recursive: true, force: true });
+};
+
+const withoutFiles = ({ path }: Scene): void => remove(path, ...FILES, "README.md", ".gitignore", "sub");
+const withoutIndex = ({ administration }: Scene): void => {
+  renameSync(join(administration, "index"), join(administration, "index.lock"));
+};
+const detached = ({ administration }: Scene): void =>
+  writeFileSync(join(administration, "HEAD"), `${"0".repeat(40)}\n`);
+
+/** What `git worktree add` has done when it is killed: from the last step to the first. */
+const MAKING: [string, (scene: Scene) => void][] = [
+  ["nothing was left to do", () => {}],
+  ["the index was to be put in place", withoutIndex],
+  [
+    "half of a file was written",
+    (here) => {
+      withoutIndex(here);
+      remove(here.path, "b.txt", "sub");
+      writeFileSync(join(here.path, "a.txt"), "a.t");
+    },
+  ],
+  [
+    "a file was made, and nothing written to it",
+    (here) => {
+      withoutIndex(here);
+      writeFileSync(join(here.path, "README.md"), "");
+    },
+  ],
+  [
+    "some files were written",
+    (here) => {
+      withoutIndex(here);
+      remove(here.path, "b.txt", "README.md");
+    },
+  ],
+  [
+    "no file was written",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index");
+      writeFileSync(join(here.administration, "index.lock"), "");
+    },
+  ],
+  [
+    "HEAD was no branch yet",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD");
+      detached(here);
+    },
+  ],
+  [
+    "there was no commondir",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir");
+      detached(here);
+    },
+  ],
+  [
+    "commondir was empty",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD");
+      detached(here);
+      writeFileSync(join(here.administration, "commondir"), "");
+    },
+  ],
+  [
+    "HEAD was empty",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir");
+      writeFileSync(join(here.administration, "HEAD"), "");
+    },
+  ],
+  [
+    "there was no HEAD",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD");
+    },
+  ],
+  [
+    ".git was empty",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD");
+      writeFileSync(join(here.path, ".git"), "");
+    },
+  ],
+  [
+    "there was no .git",
+    (here) => {
+      withoutFiles(here);
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD");
+      remove(here.path, ".git");
+    },
+  ],
+  [
+    "gitdir was empty",
+    (here) => {
+      remove(here.path, "");
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD");
+      writeFileSync(join(here.administration, "gitdir"), "");
+    },
+  ],
+  [
+    "git had only locked it",
+    (here) => {
+      remove(here.path, "");
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD", "gitdir");
+    },
+  ],
+  [
+    "git had only made its own directory",
+    (here) => {
+      remove(here.path, "");
+      remove(here.administration, "index", "logs", "ORIG_HEAD", "commondir", "HEAD", "gitdir", "locked");
+    },
+  ],
+];
+
+/** What a removal has done when it is killed, be it ours or git's; from the first step to the last. */
+const REMOVING: [string, (scene: Scene) => void][] = [
+  ["the worktree was renamed", ({ path }) => renameSync(path, join(path, "../.removing-0123456789ab"))],
+  [
+    "git had forgotten it, and half of it was deleted",
+    ({ cwd, path, administration }) => {
+      remove(path, "a.txt");
+      renameSync(path, join(path, "../.removing-0123456789ab"));
+      mkdirSync(join(cwd, ".git/sanddune"), { recursive: true });
+      renameSync(administration, join(cwd, ".git/sanddune/.removing-0123456789ab"));
+    },
+  ],
+  [
+    "git had deleted .git and some files in place",
+    ({ path }) => {
+      remove(path, ".git", "a.txt", "sub");
+      mkdirSync(join(path, "ignored"));
+      writeFileSync(join(path, "ignored/package.js"), "");
+    },
+  ],
+  [
+    "git had deleted .git, forgotten it, and failed at a directory",
+    ({ path, administration }) => {
+      withoutFiles({ cwd: "", path, administration });
+      remove(path, ".git");
+      remove(administration, "");
+      mkdirSync(join(path, "deep/deeper"), { recursive: true });
+    },
+  ],
+  [
+    "git was in the middle of forgetting it",
+    ({ path, administration }) => {
+      remove(path, "");
+      remove(administration, "HEAD", "index", "logs");
+    },
+  ],
+];
+
+const STATES = [
+  ...MAKING.map(([state, destroy]) => [`was made, and ${state}`, false, destroy] as const),
+  ...REMOVING.map(([state, destroy]) => [`was removed, and ${state}`, true, destroy] as const),
+];
+
+const OPTIONS = { remove: true, runs: [], branches: [], records: false };
+const clean = async (cwd: string, remove = true) =>
+  cleanUp(await findRepository(cwd), { ...OPTIONS, remove });
+const next = (cwd: string) => createWorktree({ cwd, branchStrategy: { type: "branch", branch: "b" } });
+
+describe.each(STATES)("everything was killed while a worktree %s:", (_, isFinished, destroy) => {
+  it("the next run finds it whole, and clean", async () => {
+    const here = scene(isFinished);
+    destroy(here);
+    const worktree = await next(here.cwd);
+    expect(worktree.worktreePath).toBe(here.path);
+    expect(git(here.path, "status", "--porcelain")).toBe("");
+    for (const name of FILES) expect(existsSync(join(here.path, name))).toBe(true);
+    expect(await worktree.close()).toEqual({ commits: [], warnings: [] });
+    expect(git(here.cwd, "branch", "--list", "b")).toContain("b");
+    await clean(here.cwd);
+    expect(leftovers(here.cwd)).toEqual([]);
+  });
+
+  it("clean removes what is left of it, after having said so, and leaves the branch free", async () => {
+    const here = scene(isFinished);
+    destroy(here);
+    const said = await clean(here.cwd, false);
+    expect(said.filter(({ outcome }) => outcome !== "wouldBeRemoved")).toEqual([]);
+    const done = await clean(here.cwd);
+    expect(done.filter(({ outcome }) => outcome !== "removed")).toEqual([]);
+    expect(leftovers(here.cwd)).toEqual([]);
+    expect(readdirSync(join(here.cwd, ".git/sanddune"))).toEqual(["locks"]);
+    expect(existsSync(here.administration)).toBe(false);
+    expect(await clean(here.cwd)).toEqual([]);
+    git(here.cwd, "worktree", "add", "--quiet", join(here.cwd, "mine"), "b");
+  });
+});
+
+describe("half of a worktree in which somebody has put a file", () => {
+  it.each([
+    ["was made", false],
+    ["was removed", true],
+  ])("while it %s is kept with it, and not handed to an agent", async (_, isFinished) => {
+    const here = scene(isFinished);
+    remove(here.path, "a.txt", "sub");
+    if (isFinished) remove(here.path, ".git");
+    writeFileSync(join(here.path, "mine.txt"), "mine\n");
+    const outcomes = await clean(here.cwd);
+    expect(outcomes).toContainEqual(
+      expect.objectContaining({ what: "worktree", outcome: "kept", goesIfNamed: true }),
+    );
+    await expect(next(here.cwd)).rejects.toMatchObject({
+      name: "BranchInUseError",
+      message: expect.stringContaining("sanddune clean --branch b --yes"),
+    });
+    expect(readFileSync(join(here.path, "mine.txt"), "utf8")).toBe("mine\n");
+    const named = await cleanUp(await findRepository(here.cwd), { ...OPTIONS, branches: ["b"] });
+    expect(named.find(({ what }) => what === "worktree")).toMatchObject({ outcome: "removed" });
+    expect(readdirSync(join(here.cwd, ".sanddune/worktrees"))).toEqual([".gitignore"]);
+  });
+});
+
+it("a worktree that was finished is never taken for half of one, whatever is missing in it", async () => {
+  const here = scene(true);
+  remove(here.path, "a.txt");
+  writeFileSync(join(here.path, "b.txt"), "changed\n");
+  expect(await clean(here.cwd)).toContainEqual(
+    expect.objectContaining({ keptBecause: "it holds changes that are not committed" }),
+  );
+  const worktree = await next(here.cwd);
+  expect(git(here.path, "status", "--porcelain")).toBe(" D a.txt\n M b.txt");
+  await worktree.close();
+  expect(readFileSync(join(here.path, "b.txt"), "utf8")).toBe("changed\n");
+});
