@@ -11,6 +11,7 @@ import { createLogsCommand } from "./logsCommand.ts";
 import { createMcpCommand } from "./mcpCommand.ts";
 import { createPsCommand } from "./psCommand.ts";
 import { createReplayCommand } from "./replayCommand.ts";
+import { createRescueCommand } from "./rescueCommand.ts";
 import { createRunCommand } from "./runCommand.ts";
 import { createScenarioCommand } from "./scenarioCommand.ts";
 import { createStopCommand } from "./stopCommand.ts";
@@ -48,6 +49,7 @@ export const createProgram = (): Command => {
     .addCommand(createLogsCommand())
     .addCommand(createReplayCommand())
     .addCommand(createStopCommand())
+    .addCommand(createRescueCommand())
     .addCommand(createCleanCommand());
   program
     .commandsGroup("Test and grade:")
