@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { someOf } from "../../process/someOf.ts";
 import { git } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { importCommits } from "../transfer/importCommits.ts";
@@ -81,8 +82,7 @@ const attempt = Effect.fnUntraced(function* (
   const problems = isComplete
     ? salvaged.problems
     : [...salvaged.problems, "commits of other refs were left behind"];
-  const shown = [...problems.slice(0, 3), ...(problems.length > 3 ? [`${problems.length - 3} more`] : [])];
-  return { before: current, ...imported, problem: problems.length === 0 ? undefined : shown.join(", ") };
+  return { before: current, ...imported, problem: problems.length === 0 ? undefined : someOf(problems) };
 });
 
 /**

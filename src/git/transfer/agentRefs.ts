@@ -17,8 +17,8 @@ export interface AgentRefs {
   readonly log: (name: string) => readonly string[];
 }
 
-/** More than any agent has reason to make. */
-const MAX_REFS = 10_000;
+/** The refs of the host are among them. */
+const MAX_REFS = 1_000_000;
 const MAX_DEPTH = 32;
 const MAX_REF_BYTES = 4096;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
@@ -135,9 +135,8 @@ class Reader {
     for (const line of this.lines("packed-refs")) {
       if (line === "" || line.startsWith("#") || PEELED_TAG.test(line)) continue;
       const [, object, name] = PACKED_REF.exec(line) ?? [];
-      if (object === undefined || name === undefined) return this.#fail("packed-refs", "is malformed");
-      if (this.objects.size >= MAX_REFS) {
-        this.problems.push(TOO_MANY);
+      if (object === undefined || name === undefined) {
+        this.#fail("packed-refs", "is malformed");
         return;
       }
       this.objects.set(asText(name), object);

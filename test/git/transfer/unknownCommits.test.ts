@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
@@ -164,8 +164,11 @@ describe("a git directory of an agent's", () => {
       },
     ],
     [
-      "packed refs of five megabytes",
-      ({ directory }) => appendFileSync(join(directory, "packed-refs"), "#".repeat(5 * 1024 * 1024)),
+      "packed refs of a hundred megabytes",
+      ({ directory }) => {
+        writeFileSync(join(directory, "packed-refs"), "");
+        truncateSync(join(directory, "packed-refs"), 100 * 1024 * 1024);
+      },
     ],
     ["refs in a format that only git can read", ({ directory }) => mkdirSync(join(directory, "reftable"))],
     [
