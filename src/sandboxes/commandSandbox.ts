@@ -11,6 +11,7 @@ import { copyFileIn, copyFileOut, type FileExec } from "./copyFile.ts";
 import { copyIn } from "./copyIn.ts";
 import { type Heartbeat, watch } from "./heartbeat.ts";
 import { runInteractiveExec } from "./interactiveExec.ts";
+import type { Reach } from "./relay/reach.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
@@ -21,6 +22,13 @@ export interface CommandSandboxDescription extends SandboxAccess {
   readonly hasTerminal?: boolean;
   /** For sandboxes whose loss would not be noticed by the commands in them. */
   readonly heartbeat?: Heartbeat;
+  /** For sandboxes whose commands outlive their connection: it is not asked for once the sandbox is closed. */
+  readonly reach?: Reach;
+  /**
+   * Called instead of `close` when the sandbox was lost: resolves with whether it may still hold work, and lets go of it then.
+   * Left out where a sandbox that was lost is gone for good. Must not reject.
+   */
+  leave?(): Promise<boolean>;
   /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; rejects if something is left. */
   close(): Promise<void>;
 }
@@ -34,6 +42,7 @@ const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
   const closed = new AbortController();
   // Every running command listens to it; there may be any number of them.
   setMaxListeners(0, closed.signal);
+  closed.signal.addEventListener("abort", () => description.reach?.end(), { once: true });
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 
@@ -55,11 +64,15 @@ const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
   const run = (request: ExecRequest) => track(runExec(description, request, closed.signal));
   const files = { provider: description.provider, run };
 
-  const close = async () => {
+  const end = async () => {
     closed.abort(new SandboxLostError(description.provider, "it was closed"));
     await Promise.allSettled(running);
+  };
+  const close = async () => {
+    await end();
     await description.close();
   };
+  const { leave } = description;
 
   const handle: SandboxHandle = {
     name: description.name,
@@ -70,6 +83,14 @@ const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
         track(runInteractiveExec(description, run, { ...options, command }, closed.signal)),
     }),
     copyFileOut: (sandboxPath, hostPath) => copyFileOut(files, sandboxPath, hostPath),
+    ...(leave && {
+      leave: async () => {
+        if (closing !== undefined || !(await leave())) return false;
+        closing ??= end();
+        await closing;
+        return true;
+      },
+    }),
     close: () => {
       closing ??= close();
       return closing;

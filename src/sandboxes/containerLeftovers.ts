@@ -1,4 +1,4 @@
-import { SandboxError } from "../errors.ts";
+import { SandboxError, SandboxLostError } from "../errors.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
 import { remoteEngine } from "./remoteEngine.ts";
@@ -46,6 +46,14 @@ export const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers =>
     return (await isContainerOf(engineAt(engine, sandbox), sandbox))
       ? `${engine.name} container ${sandbox.sandboxName}${at}`
       : undefined;
+  },
+  reopen: async (sandbox) => {
+    const at = engineAt(engine, sandbox);
+    if (!(await isContainerOf(at, sandbox))) {
+      throw new SandboxLostError(engine.name, "its container does not exist any more");
+    }
+    const { reopenContainer } = await import("./containers/remoteHandle.ts");
+    return reopenContainer(at, sandbox.sandboxName);
   },
   remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),
 });

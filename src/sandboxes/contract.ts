@@ -42,6 +42,8 @@ export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">
  * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
  * - `interactiveExec` runs `command` on this process's terminal, through a terminal of the sandbox's own: the command
  *   MUST NOT get hold of the host's, into which it could type. It has the promises of `exec`, and sizes follow.
+ * - `leave` ends the handle of a sandbox that was lost, but may still exist and hold work that nothing else holds: the sandbox
+ *   then stays until its lease is over. It resolves with `false` if there is nothing that could be fetched; `close` follows.
  * - `close` MUST be idempotent, also when called concurrently or after the sandbox died. It rejects only if something
  *   is left behind, with an error that says what, and how to remove it.
  */
@@ -55,6 +57,8 @@ export interface SandboxHandle {
   interactiveExec?(command: string, options?: InteractiveExecOptions): Promise<{ readonly exitCode: number }>;
   /** Copies one regular file to the host. Refuses symbolic links, at either end. */
   copyFileOut(sandboxPath: string, hostPath: string): Promise<void>;
+  /** Left out where a sandbox that was lost is gone for good. */
+  leave?(): Promise<boolean>;
   close(): Promise<void>;
 }
 

@@ -1,6 +1,12 @@
 import { type ContainerEngine, callEngine } from "./containerEngine.ts";
 import type { Diagnosis } from "./sandboxAccess.ts";
 
+/** What became of a container. */
+export interface ContainerDiagnosis extends Diagnosis {
+  /** `undefined`: its engine does not say. */
+  readonly isRunning: boolean | undefined;
+}
+
 interface ContainerState {
   readonly Status?: string;
   readonly Running?: boolean;
@@ -18,7 +24,10 @@ const problemOf = (state: ContainerState): string => {
 const DIAGNOSIS_TIMEOUT_MS = 3000;
 
 /** Finds out why a container does not answer. */
-export const diagnoseContainer = async (engine: ContainerEngine, container: string): Promise<Diagnosis> => {
+export const diagnoseContainer = async (
+  engine: ContainerEngine,
+  container: string,
+): Promise<ContainerDiagnosis> => {
   const ask = (args: readonly string[]) =>
     callEngine(engine, args, { timeoutMs: DIAGNOSIS_TIMEOUT_MS }).catch(() => undefined);
   const [inspected, logs] = await Promise.all([
@@ -26,12 +35,14 @@ export const diagnoseContainer = async (engine: ContainerEngine, container: stri
     ask(["logs", "--tail", "20", container]),
   ]);
   const who = engine.connection === undefined ? engine.name : `${engine.name} at ${engine.connection.host}`;
-  if (inspected === undefined) return { problem: `${who} does not answer`, details: "" };
+  if (inspected === undefined)
+    return { problem: `${who} does not answer`, details: "", isRunning: undefined };
   if (inspected.exitCode !== 0) {
     const isGone = /no such (container|object)/i.test(inspected.stderr);
     return {
       problem: isGone ? "its container does not exist any more" : `${who} cannot be asked about it`,
       details: inspected.stderr.trim(),
+      isRunning: isGone ? false : undefined,
     };
   }
   const lastWords = logs === undefined ? "" : `${logs.stdout}${logs.stderr}`.trim();
@@ -46,5 +57,6 @@ export const diagnoseContainer = async (engine: ContainerEngine, container: stri
     // Nothing in a container can end it, so one that has ended was ended from outside.
     isByCommands: state.OOMKilled === true || state.Running === true,
     details: [`Container ${container}: ${inspected.stdout.trim()}`, lastWords].filter(Boolean).join("\n"),
+    isRunning: state.Running,
   };
 };

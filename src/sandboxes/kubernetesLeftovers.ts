@@ -1,4 +1,4 @@
-import { SandboxError, SandboxUnavailableError } from "../errors.ts";
+import { SandboxError, SandboxLostError, SandboxUnavailableError } from "../errors.ts";
 import { KUBERNETES, type KubernetesPlace } from "./kubernetesClient.ts";
 import { readPlace } from "./kubernetesPlace.ts";
 import { RUN_LABEL } from "./kubernetesPod.ts";
@@ -41,6 +41,14 @@ export const podLeftovers: SandboxLeftovers = {
     const { context, namespace } = placeOf(sandbox) ?? {};
     const where = [namespace, context].filter((part) => part !== undefined).join(" of ");
     return `pod ${sandbox.sandboxName}${where === "" ? "" : ` in ${where}`}`;
+  },
+  reopen: async (sandbox) => {
+    const place = placeOf(sandbox);
+    if (place === undefined || (await findPod(sandbox)) === undefined) {
+      throw new SandboxLostError(KUBERNETES, "its pod does not exist any more");
+    }
+    const { reopenPod } = await import("./kubernetes/podHandle.ts");
+    return reopenPod(place, sandbox.sandboxName);
   },
   remove: async (sandbox) => {
     const place = placeOf(sandbox);

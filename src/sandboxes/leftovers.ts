@@ -1,3 +1,5 @@
+import type { IsolatedSandboxHandle } from "./contract.ts";
+
 /** A sandbox whose process died before it could be closed, as its run's journal names it. */
 export interface LeftSandbox {
   readonly sandboxName: string;
@@ -14,6 +16,11 @@ export interface SandboxLeftovers {
   readonly holdsWork: boolean | ((sandbox: LeftSandbox) => Promise<boolean>);
   /** What is left of the sandbox, in words; `undefined` if nothing is. Rejects if that cannot be found out. */
   find(sandbox: LeftSandbox): Promise<string | undefined>;
+  /**
+   * Opens a sandbox again that holds work, with nothing at work in it any more. Closing the handle leaves the sandbox where it
+   * is. Left out where that is not possible; rejects if the sandbox cannot be reached.
+   */
+  reopen?(sandbox: LeftSandbox): Promise<IsolatedSandboxHandle>;
   /** Removes what `find` finds. */
   remove(sandbox: LeftSandbox): Promise<void>;
 }

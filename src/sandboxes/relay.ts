@@ -8,6 +8,7 @@ import {
   type InboxFile,
   inputFile,
   MISSING_PROGRAM,
+  type OutputStream,
   OVER_FILE,
   relayArguments,
   takenFile,
@@ -21,6 +22,9 @@ export interface RelayListener {
   readonly openReader: () => RelayReader;
   /** For services that leave out what was printed before: called when nothing is missed any more. */
   readonly onOpen: () => void;
+  /** For engines that print again what was missed: the records that are to come next, and where they are. */
+  readonly due: () => Readonly<Record<OutputStream, number>>;
+  readonly inbox: () => string;
 }
 
 /** Something that was started in the sandbox of a service. */
@@ -31,6 +35,8 @@ export interface RelayProcess {
 
 /** What a relay needs of a service. */
 export interface RelayEngine {
+  /** Another connection begins with what was missed: nothing has to be looked for in the inbox. */
+  readonly replays?: boolean;
   /** A directory of the sandbox that belongs to whoever `writeFiles` writes as. */
   readonly ownersDirectory: string;
   /** Starts an argv, without standard input. May do so more than once. */
@@ -58,7 +64,7 @@ const LAST_PIECES = 3;
 const SILENCE_MS = 60_000;
 
 /** The sandbox lacks what a relay needs: trying again is of no use. */
-class UnfitSandboxError extends Error {}
+export class UnfitSandboxError extends Error {}
 
 /** Tries again what may be repeated, with growing pauses, for as long as the sandbox is there. */
 const patiently = async <A>(
@@ -203,7 +209,12 @@ class OpenRelay {
       let problem: unknown;
       try {
         await process.read(
-          { openReader: () => this.#output.openReader(), onOpen: () => this.#catchUp() },
+          {
+            openReader: () => this.#output.openReader(),
+            onOpen: () => this.#catchUp(),
+            due: () => this.#output.due,
+            inbox: () => this.#inbox ?? "",
+          },
           AbortSignal.any([signal, connection.signal]),
         );
       } catch (error) {
@@ -213,7 +224,7 @@ class OpenRelay {
       }
       if (signal.aborted) return;
       if (MISSING_PROGRAM.test(this.#output.noise)) throw new UnfitSandboxError(this.#output.noise);
-      await this.#takeKept();
+      if (!this.engine.replays) await this.#takeKept();
       if (await isSettled(this.#output.ended)) return;
       failures = this.#output.received > received ? 0 : failures + 1;
       if (failures >= TRIES || (await this.engine.isGone())) {

@@ -115,6 +115,11 @@ export class RelayOutput {
     return this.#received;
   }
 
+  /** The numbers of the records that are to come next. */
+  get due(): Readonly<Record<OutputStream, number>> {
+    return { out: this.#streams.out.next, err: this.#streams.err.next };
+  }
+
   /** What was said, and was not the relay's: complaints of a shell, usually. */
   get noise(): string {
     return this.#noise.text().trim();

@@ -1,9 +1,8 @@
 import { InvalidOptionsError, SandboxError } from "../errors.ts";
-import { isolatedCommandSandbox } from "./commandSandbox.ts";
-import { REMOTE_ROOT, RENEWAL_FILE, ROOT_SHELL } from "./containerArguments.ts";
-import { containerCommands } from "./containerCommands.ts";
+import { REMOTE_ROOT } from "./containerArguments.ts";
 import type { ContainerEngine } from "./containerEngine.ts";
 import { imageOf, type RemoteContainerOptions } from "./containerOptions.ts";
+import { HOME_PATH, remoteCommands, remoteHandle, WORKTREE_PATH } from "./containers/remoteHandle.ts";
 import {
   createIsolatedSandboxProvider,
   type IsolatedSandboxHandle,
@@ -11,23 +10,16 @@ import {
   type SandboxCreateOptions,
 } from "./contract.ts";
 import { endInTime, LastCall } from "./endInTime.ts";
-import type { Heartbeat } from "./heartbeat.ts";
-import { killInSandbox } from "./killInSandbox.ts";
 import { remoteEngine } from "./remoteEngine.ts";
 import { remoteHostsOf } from "./remoteHost.ts";
 import { type Placement, placeSandbox, usableEngines } from "./remotePlacement.ts";
 import { askLaunch } from "./runLaunch.ts";
-import type { SandboxAccess } from "./sandboxAccess.ts";
 import { sandboxTags } from "./sandboxTags.ts";
 import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
 
-const WORKTREE_PATH = `${REMOTE_ROOT}/repo`;
-const HOME_PATH = `${REMOTE_ROOT}/home`;
-
 const LONGER = "For a longer one, set `lifetimeMs`";
 
-const ANSWER_TIMEOUT_MS = 10_000;
 const PREPARE_TIMEOUT_MS = 30_000;
 
 const LOCAL_OPTIONS = ["mounts", "allowUnsafeMounts", "selinuxLabel"] as const;
@@ -44,21 +36,6 @@ const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
     );
   }
   return { ...options, ...consistentTimes(options) };
-};
-
-/** Many beats fit into half a lease, which is how often the container looks for one. */
-const heartbeatOf = (launch: SandboxAccess["launch"], leaseMs: number): Heartbeat => {
-  const everyMs = Math.min(15_000, Math.max(1000, leaseMs / 40));
-  return {
-    everyMs,
-    misses: 2,
-    beat: async (signal) => {
-      // A container that answers is there, even if its disk is full.
-      const renewal = launch([ROOT_SHELL, "-c", `true >${RENEWAL_FILE}; echo here`], { sudo: true });
-      const { exitCode, stdout } = await askLaunch(renewal, { timeoutMs: Math.max(everyMs, 3000), signal });
-      if (stdout.trim() !== "here") throw new Error(`its lease could not be renewed: exit code ${exitCode}`);
-    },
-  };
 };
 
 /** As the user of the commands, because git trusts only directories of its user. The container has to be up by then. */
@@ -88,12 +65,7 @@ const start = async (
     labels: { owner, expires },
     lease: { leaseMs, lifetimeMs },
   });
-  const commands = containerCommands(engine, {
-    name,
-    user,
-    memory: settings.memory,
-    answerTimeoutMs: ANSWER_TIMEOUT_MS,
-  });
+  const commands = remoteCommands(engine, { name, user, memory: settings.memory });
   try {
     const prepared = await askLaunch(commands.launch(["sh", "-c", PREPARE], { sudo: false }), {
       timeoutMs: PREPARE_TIMEOUT_MS,
@@ -128,15 +100,10 @@ const create = async (
     options.onPlaced?.(engine.connection?.host ?? "");
     const madeAt = Date.now();
     const commands = await start(placement, settings, options);
-    const handle = isolatedCommandSandbox({
-      provider: engine.name,
+    const handle = remoteHandle(engine, commands, {
       name: options.sandboxName,
-      worktreePath: WORKTREE_PATH,
-      fallbackHome: HOME_PATH,
-      isRemote: true,
-      ...commands,
-      kill: killInSandbox(commands.launch, { ownsProcessNamespace: true }),
-      heartbeat: heartbeatOf(commands.launch, settings.leaseMs),
+      leaseMs: settings.leaseMs,
+      onLeft: placement.release,
       close: () => removeContainer(engine, options.sandboxName).finally(placement.release),
     });
     const { lifetimeMs } = settings;

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWithCluster } from "./cluster.ts";
-import { fleetWithDyingNode, runningPods } from "./fleets.ts";
+import { fleetWithDyingNode, otherPods } from "./fleets.ts";
 
 describeWithCluster("a fleet without retries over two nodes, one of which dies", () => {
   it("has failed where the node died, and succeeded everywhere else", { timeout: 600_000 }, async () => {
@@ -19,6 +19,6 @@ describeWithCluster("a fleet without retries over two nodes, one of which dies",
     const merged = git(cwd, "log", "--no-merges", "--format=%s", "main").split("\n");
     const done = outcomes.filter(({ state }) => state === "succeeded").map(({ index }) => `Work ${index}`);
     expect(merged.sort()).toEqual(["Initial commit", ...done].sort());
-    expect([...(await runningPods(cwd))]).toEqual([]);
+    expect(await otherPods(cwd, doomed)).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { command, type FleetResult, type RunOptions, runAll } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -20,6 +20,10 @@ export const runningPods = async (cwd: string): Promise<ReadonlyMap<string, stri
   });
   return new Map(ofRepository);
 };
+
+/** Of the pods that run, those that were not on the node that died: what cannot be reached there is left alone. */
+export const otherPods = async (cwd: string, doomed: ReadonlySet<string>): Promise<string[]> =>
+  [...(await runningPods(cwd)).keys()].filter((name) => !doomed.has(name.replace(/^sanddune-/, "")));
 
 /** Lets go whoever comes to work on a node, until the fleet is over. Tells where it has seen which pod. */
 const letGo = async (
@@ -88,6 +92,9 @@ export const fleetWithDyingNode = async (
   expect(doomed.length).toBeGreaterThan(0);
   expect(doomed.length).toBeLessThan(count);
 
+  onTestFinished(
+    async () => void (await kubectl("delete", "pod", "--ignore-not-found", "--wait=false", ...doomed)),
+  );
   await cluster("kill-node", "1");
   const [result, seen] = await Promise.all([fleet, letGo(cwd, "node2", () => isOver)]);
   const nodes = new Map([...atWork, ...seen]);

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { SandboxError, SandboxLostError } from "../../src/errors.ts";
 import { command, run } from "../../src/index.ts";
 import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
@@ -147,7 +147,10 @@ describeWithCluster("a run whose node dies", () => {
     });
     const error = await failureOf(attempt);
     expect(error).toBeInstanceOf(SandboxLostError);
-    expect((error as SandboxLostError).commits).toHaveLength(1);
+    const { commits, runId } = error as SandboxLostError;
+    // It goes on where nobody can reach it.
+    onTestFinished(async () => void (await kubectl("delete", "pod", `sanddune-${runId}`, "--wait=false")));
+    expect(commits).toHaveLength(1);
     expect(git(cwd, "log", "--format=%s", "main..agent/lost")).toBe("First");
   });
 });

@@ -19,7 +19,7 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
 
   /** Opens sandboxes, all at once; closed after the test. */
   const open = async (count: number, hosts: readonly string[]) => {
-    const provider = docker({ image: TEST_IMAGE, host: hosts });
+    const provider = docker({ image: TEST_IMAGE, host: hosts, leaseMs: 120_000 });
     const places: string[] = [];
     const sandboxes = await Promise.all(
       Array.from({ length: count }, () =>

@@ -1,0 +1,122 @@
+import { PassThrough } from "node:stream";
+import { LineSplitter } from "../../process/lineSplitter.ts";
+import { UnfitSandboxError } from "../relay.ts";
+import type { RelayReader } from "../relayOutput.ts";
+import { runLaunch } from "../runLaunch.ts";
+import type { Launch } from "../sandboxAccess.ts";
+import { HALL, RECEIVED, UNFIT } from "./attachScript.ts";
+
+/** A file of the sandbox, with what is to be in it. */
+export interface SentFile {
+  readonly path: string;
+  readonly data: Uint8Array;
+}
+
+/** How long a connection that nobody listens to any more may take to end by itself. */
+const GRACE_MS = 5000;
+
+/** The hall is said in the first line, which is no longer. */
+const MAX_HELLO = 4096;
+
+/** One connection to a relay: a process on the host that runs a script of `attachScript.ts` in the sandbox. */
+export class Connection {
+  readonly #stdin = new PassThrough();
+  readonly #client = new AbortController();
+  readonly #sent = new Map<string, () => void>();
+  #reader: RelayReader | undefined;
+  readonly #early: ["stdout" | "stderr", string][] = [];
+  #hello: string | undefined = "";
+  #greet: (hall: string) => void = () => {};
+  #refuse: (error: Error) => void = () => {};
+  #isOpen = true;
+
+  /** Where the relay prints. It never comes if the connection ends before; it rejects if there can be none. */
+  readonly hall = new Promise<string>((resolve, reject) => {
+    this.#greet = resolve;
+    this.#refuse = reject;
+  });
+  /** Settles when the connection is over, with why it broke if that is known. */
+  readonly ended: Promise<string | undefined>;
+
+  constructor(launch: Launch, script: Uint8Array) {
+    this.hall.catch(() => {});
+    this.#stdin.write(script);
+    const received = new LineSplitter((line) => {
+      const [, path] = RECEIVED.exec(line) ?? [];
+      if (path !== undefined) this.#sent.get(path)?.();
+    });
+    this.ended = runLaunch(launch, {
+      stdin: this.#stdin,
+      signal: this.#client.signal,
+      onStdoutChunk: (chunk) => this.#takeStdout(chunk.toString("latin1")),
+      onStderrChunk: (chunk) => {
+        received.push(chunk);
+        this.#pass("stderr", chunk.toString("latin1"));
+      },
+    })
+      .then(
+        ({ exitCode, problem }) => problem ?? `its client ended with ${exitCode}`,
+        (reason: unknown) => String(reason),
+      )
+      .finally(() => {
+        this.#isOpen = false;
+        this.#stdin.destroy();
+      });
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  listen(reader: RelayReader): void {
+    this.#reader = reader;
+    for (const [stream, text] of this.#early.splice(0)) reader[stream](text);
+  }
+
+  /** Resolves when the file is in the sandbox. */
+  async send({ path, data }: SentFile): Promise<void> {
+    const arrived = new Promise<true>((resolve) => this.#sent.set(path, () => resolve(true)));
+    this.#stdin.write(`${data.length} ${path}\n`);
+    if (data.length > 0) this.#stdin.write(data);
+    const isThere = await Promise.race([arrived, this.ended]);
+    this.#sent.delete(path);
+    if (isThere !== true) throw new Error(`the connection broke (${isThere})`);
+  }
+
+  /** Nothing more is wanted of it. It ends with its relay, or is ended. */
+  leave(): void {
+    this.#stdin.end();
+    const timer = setTimeout(() => this.end(), GRACE_MS).unref();
+    void this.ended.then(() => clearTimeout(timer));
+  }
+
+  end(): void {
+    this.#client.abort(new Error("it was ended"));
+  }
+
+  #takeStdout(text: string): void {
+    if (this.#hello === undefined) {
+      this.#pass("stdout", text);
+      return;
+    }
+    this.#hello += text;
+    if (this.#hello.startsWith(UNFIT)) {
+      this.#refuse(new UnfitSandboxError("it lacks programs that a relay needs, or room for its files"));
+    }
+    const [line, hall] = HALL.exec(this.#hello) ?? [];
+    if (line === undefined || hall === undefined) {
+      // Whatever it is that talks there, it is not the script.
+      if (this.#hello.length > MAX_HELLO) this.end();
+      return;
+    }
+    const rest = this.#hello.slice(line.length);
+    this.#hello = undefined;
+    this.#greet(hall);
+    if (rest !== "") this.#pass("stdout", rest);
+  }
+
+  #pass(stream: "stdout" | "stderr", text: string): void {
+    if (this.#reader === undefined) this.#early.push([stream, text]);
+    else this.#reader[stream](text);
+  }
+}

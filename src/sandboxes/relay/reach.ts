@@ -1,0 +1,80 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { inTime } from "../inTime.ts";
+import { askLaunch } from "../runLaunch.ts";
+import type { SandboxAccess } from "../sandboxAccess.ts";
+
+/** Why a sandbox cannot be reached, and how long that may be waited for: not at all, if it is gone. */
+export interface Outage {
+  readonly problem: string;
+  readonly patienceMs: number;
+}
+
+const PROBE_TIMEOUT_MS = 10_000;
+const PAUSE_MS = { shortest: 200, longest: 2000 } as const;
+
+/**
+ * Whether a sandbox can be reached, for all who want to know at the same time. After an outage it is asked again and again,
+ * until it answers or there is no more hope: then it stays out of reach.
+ */
+export class Reach {
+  #isDoubted = false;
+  #asking: Promise<void> | undefined;
+  #lost: Error | undefined;
+  readonly #ended = new AbortController();
+
+  constructor(
+    private readonly launch: SandboxAccess["launch"],
+    /** Finds out what is the matter. Must not reject. */
+    private readonly explain: () => Promise<Outage>,
+  ) {}
+
+  get isLost(): boolean {
+    return this.#lost !== undefined;
+  }
+
+  /** A connection broke, or could not be made. */
+  doubt(): void {
+    this.#isDoubted = true;
+  }
+
+  /** Resolves when the sandbox can be reached. Rejects when that is not to be expected any more. */
+  async wait(signal?: AbortSignal): Promise<void> {
+    if (this.#lost !== undefined) throw this.#lost;
+    if (!this.#isDoubted) return;
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    await inTime(this.#asking, { signal });
+  }
+
+  /** The sandbox is not wanted any more. */
+  end(): void {
+    this.#lost ??= new Error("it was closed");
+    this.#ended.abort(this.#lost);
+  }
+
+  async #answers(): Promise<boolean> {
+    const here = this.launch(["sh", "-c", "echo here"], { sudo: false });
+    const answer = await askLaunch(here, { timeoutMs: PROBE_TIMEOUT_MS, signal: this.#ended.signal }).catch(
+      () => undefined,
+    );
+    return answer?.stdout === "here\n";
+  }
+
+  async #ask(): Promise<void> {
+    const begunAt = performance.now();
+    for (let pauseMs: number = PAUSE_MS.shortest; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest)) {
+      if (await this.#answers()) {
+        this.#isDoubted = false;
+        return;
+      }
+      this.#ended.signal.throwIfAborted();
+      const { problem, patienceMs } = await this.explain();
+      if (performance.now() - begunAt >= patienceMs) {
+        this.#lost ??= new Error(problem);
+        throw this.#lost;
+      }
+      await delay(pauseMs, undefined, { signal: this.#ended.signal });
+    }
+  }
+}
