@@ -9,15 +9,31 @@ import type { Session } from "./session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;
 
-/** Closes a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
-const closeInTime = async (handle: SandboxHandle): Promise<string | undefined> => {
+/** What became of a sandbox that could not be reached any more. */
+export interface SandboxLoss {
+  readonly runId: string;
+  /** The agent's last work was not imported, and may still be in the sandbox. */
+  mayHoldWork: boolean;
+}
+
+/** A sandbox that holds the only copy of something is left to its lease. */
+const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> => {
+  if (loss?.mayHoldWork && (await handle.leave?.())) {
+    return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: sanddune rescue ${loss.runId}. The sandbox ends by itself when nothing has renewed its lease.`;
+  }
+  await handle.close();
+  return undefined;
+};
+
+/** Ends a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
+const endInTime = async (
+  handle: SandboxHandle,
+  loss: SandboxLoss | undefined,
+): Promise<string | undefined> => {
   const timeout = new AbortController();
   try {
     return await Promise.race([
-      handle.close().then(
-        () => undefined,
-        (error: Error) => error.message,
-      ),
+      end(handle, loss).catch((error: Error) => error.message),
       delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
         signal: timeout.signal,
       }),
@@ -33,6 +49,7 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
   provider: string,
   sandboxName: string,
   create: (signal: AbortSignal) => Promise<Handle>,
+  loss?: SandboxLoss,
 ): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
   let handle: Handle | undefined;
   journal.write({ type: "creating", what: "sandbox", name: sandboxName });
@@ -41,7 +58,7 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
       // A sandbox that never came up is not known to be gone: the journal keeps naming it.
       if (handle === undefined) return;
       const endStep = display.step(`Closing the ${provider} sandbox`);
-      const problem = await closeInTime(handle);
+      const problem = await endInTime(handle, loss);
       endStep();
       if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
       else progress.warn(problem);

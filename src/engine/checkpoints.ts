@@ -43,6 +43,7 @@ export class Checkpoints {
   #taken = 0;
   #failures = 0;
   #hasToldProblem = false;
+  #isHeld = false;
   #newest: string;
   /** Those that are in the sandbox only. */
   #abroad: Checkpoint[] = [];
@@ -58,22 +59,35 @@ export class Checkpoints {
     return this.#abroad;
   }
 
-  /** The same, for the last time: they are on their way. */
-  takeHome(): readonly Checkpoint[] {
-    const leaving = this.#abroad;
-    this.#abroad = [];
-    return leaving;
+  /** The oldest of them were imported, or are beyond help. */
+  noteImported(count: number): void {
+    this.#abroad = this.#abroad.slice(count);
   }
 
   /** An action is over: it may have changed files. */
   noteAction(number: number): void {
     this.#last = number;
-    this.#atWork ??= this.#catchUp();
+    if (!this.#isHeld) this.#atWork ??= this.#catchUp();
+  }
+
+  /** No checkpoint is begun until `resume`. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  /** The checkpoint that is being taken is there, or has failed. */
+  get idle(): Promise<void> {
+    return this.#atWork ?? Promise.resolve();
+  }
+
+  resume(): void {
+    this.#isHeld = false;
+    if (this.#next <= this.#last) this.#atWork ??= this.#catchUp();
   }
 
   async #catchUp(): Promise<void> {
     do await this.#take(this.#last);
-    while (this.#next <= this.#last && !this.#stop.signal.aborted);
+    while (this.#next <= this.#last && !this.#isHeld && !this.#stop.signal.aborted);
     this.#atWork = undefined;
   }
 

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../errors.ts";
+import type { Checkpoint } from "../git/checkpoint.ts";
 import { uncommittedRef } from "../git/runRefs.ts";
-import { exportFromSandbox, isStillExported } from "../git/transfer/exportFromSandbox.ts";
+import { exportFromSandbox, isStillExported, type SandboxExport } from "../git/transfer/exportFromSandbox.ts";
 import { type ImportedCommits, importCommits } from "../git/transfer/importCommits.ts";
 import { consolidatePacks } from "../git/transfer/packFiles.ts";
 import { takeFinishedExport } from "../git/transfer/ridingOnExec.ts";
@@ -49,21 +50,31 @@ export interface ImportMoment {
  */
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
+/** What of an import's moment matters to the sandbox. */
+type ExportMoment = Pick<ImportMoment, "failed" | "isPacked" | "isOver"> & { readonly timeoutMs?: number };
+
+/** What has arrived on the host, and the checkpoints that should be part of it. */
+interface ArrivedWork extends SandboxExport {
+  readonly checkpoints: readonly Checkpoint[];
+}
+
 /** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
 const exportNow = (
-  { sandbox, trajectory }: SandboxWork,
+  { sandbox }: SandboxWork,
   bundlePath: string,
-  { failed, isOver = false }: ImportMoment,
+  { failed, isOver = false, timeoutMs }: ExportMoment,
+  checkpoint: string | undefined,
 ) => {
   const { repository, reopen } = sandbox;
   const filesAreOnHost = sandbox.files === undefined;
+  const limitMs = failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess;
   const request = {
     sourceBranch: sandbox.checkout.branch,
     knownCommits: [...sandbox.sharedCommits, ...sandbox.laterCommits],
     breaksLocks: failed || isOver,
     recordsCheckpoints: sandbox.recordsCheckpoints,
-    checkpoint: trajectory?.checkpoints.abroad.at(-1)?.sha,
-    timeoutMs: failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess,
+    checkpoint,
+    timeoutMs: timeoutMs ?? limitMs,
   };
   const from = (source: SandboxRepository) => exportFromSandbox(source, request, bundlePath);
   if (reopen === undefined) return from(repository);
@@ -77,15 +88,21 @@ const exportNow = (
   );
 };
 
-const exportWork = (work: SandboxWork, bundlePath: string, moment: ImportMoment) =>
-  (moment.isPacked
-    ? takeFinishedExport(work.sandbox.repository, bundlePath)
-    : Effect.succeed(undefined)
-  ).pipe(
-    Effect.flatMap((finished) =>
-      finished === undefined ? exportNow(work, bundlePath, moment) : Effect.succeed(finished),
-    ),
-  );
+/** Brings what is new in the sandbox to the host, as files: nothing of it is in the repository yet. */
+export const exportWork = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  bundlePath: string,
+  moment: ExportMoment,
+): Effect.fn.Return<ArrivedWork, SandduneError> {
+  work.sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
+  // Those that are taken from here on are of the next import.
+  const checkpoints = [...(work.trajectory?.checkpoints.abroad ?? [])];
+  const finished = moment.isPacked
+    ? yield* takeFinishedExport(work.sandbox.repository, bundlePath)
+    : undefined;
+  const exported = finished ?? (yield* exportNow(work, bundlePath, moment, checkpoints.at(-1)?.sha));
+  return { ...exported, checkpoints };
+});
 
 /** Something in an isolated sandbox may go on committing until it is closed. */
 const MAX_LAST_EXPORTS = 4;
@@ -111,7 +128,7 @@ const importOnce = Effect.fnUntraced(function* (
   attempt = 1,
 ): Effect.fn.Return<void, SandduneError> {
   const { session, sandbox } = work;
-  const { plan, progress } = session;
+  const { progress, plan } = session;
   const { checkout, files } = sandbox;
   const { handle } = sandbox.repository;
   let archivePath: string | undefined;
@@ -136,10 +153,34 @@ const importOnce = Effect.fnUntraced(function* (
   // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
   // scope waits for the same close.
   if (endsNow && sandbox.endsWithCall && !comesAgain) void handle.close().catch(() => undefined);
+  yield* landExport(work, exported).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
+  if (comesAgain) {
+    const again = { ...moment, isPacked: false };
+    // What was imported already is no failure.
+    return yield* importOnce(work, `${bundlePath}.${attempt}`, again, attempt + 1).pipe(
+      Effect.catch((error) =>
+        Effect.sync(() => {
+          keepEverything(work, error);
+          progress.warn(error.message);
+        }),
+      ),
+    );
+  }
+  if (exported.bundlePath !== undefined) yield* consolidatePacks(checkout.repository, plan.host.config);
+});
+
+/** Imports what was exported into the repository; the branch, the index and the worktree's files follow. */
+export const landExport = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  exported: ArrivedWork,
+): Effect.fn.Return<void, SandduneError> {
+  const { session, sandbox } = work;
+  const { plan, progress } = session;
+  const { checkout, files } = sandbox;
   // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
   const before = sandbox.tip;
   const isBehind = before !== checkout.tip;
-  const checkpoints = work.trajectory?.checkpoints.takeHome() ?? [];
+  const { checkpoints } = exported;
   const imported = yield* importCommits(
     {
       cwd: checkout.repository.topLevel,
@@ -152,8 +193,11 @@ const importOnce = Effect.fnUntraced(function* (
       checkpoints,
     },
     exported,
-  ).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
-  sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...imported.heads, imported.tip])];
+  );
+  work.trajectory?.checkpoints.noteImported(checkpoints.length);
+  // What is on neither the branch nor a checkpoint is sent with every import: the names of stashes change hands.
+  const held = imported.heads.filter((head) => checkpoints.some(({ sha }) => sha === head));
+  sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...held, imported.tip])];
   progress.warn(...imported.warnings);
   if (imported.tip !== before) {
     checkout.tip = imported.tip;
@@ -171,19 +215,6 @@ const importOnce = Effect.fnUntraced(function* (
   for (const path of [exported.bundlePath, exported.checkpointsPath]) {
     if (path !== undefined) rmSync(path, { force: true });
   }
-  if (comesAgain) {
-    const again = { ...moment, isPacked: false };
-    // What was imported already is no failure.
-    return yield* importOnce(work, `${bundlePath}.${attempt}`, again, attempt + 1).pipe(
-      Effect.catch((error) =>
-        Effect.sync(() => {
-          keepEverything(work, error.message);
-          progress.warn(error.message);
-        }),
-      ),
-    );
-  }
-  if (exported.bundlePath !== undefined) yield* consolidatePacks(checkout.repository, plan.host.config);
 });
 
 /**
@@ -195,13 +226,12 @@ export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effe
   return Effect.suspend(() => {
     sandbox.hasNews = false;
     if (sandbox.isUnused()) return Effect.void;
-    sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
     const bundlePath = join(session.journal.filesDirectory, `${moment.label}.bundle`);
     return importOnce(work, bundlePath, moment).pipe(
       Effect.onError((cause) =>
         Effect.sync(() => {
           const error = Cause.squash(cause);
-          keepEverything(work, String(error));
+          keepEverything(work, error);
           // A refusal says so itself.
           if (!(error instanceof ImportRefusedError)) session.progress.warn(...whereKept(sandbox));
         }),

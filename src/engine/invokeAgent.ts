@@ -133,6 +133,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
       Effect.raceFirst(watchLingering(loop.completionTimeoutMs, now, turnEnded, () => endedAt)),
       Effect.raceFirst(Deferred.await(mustBeStopped)),
       Effect.raceFirst(watchBudget),
+      Effect.raceFirst(loop.whileWorking ?? Effect.never),
     );
   const stopped: AgentExit = { exitCode: undefined, stderr: "", program: "" };
   const failure = verdict.failureOf(loop.agent, exit ?? stopped, loop.sandboxName ?? loop.sandbox.name);

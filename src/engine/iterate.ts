@@ -15,6 +15,7 @@ import { withFeedback } from "./environment/feedback.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
+import { importWhileWorking } from "./iterations/importWhileWorking.ts";
 import { timed } from "./phases.ts";
 import type { AgentPlan } from "./plan.ts";
 import { readOutput } from "./readOutput.ts";
@@ -174,6 +175,7 @@ export const iterate = Effect.fnUntraced(function* (
     completionTimeoutMs: plan.completionTimeoutMs,
     resume,
     mcpServers: mcpServersFor(plan, access),
+    whileWorking: importWhileWorking(work),
     examination: tested?.examination,
     budget: new Budget(plan.budget),
     rateLimitWaitMs: plan.rateLimitWaitMs,

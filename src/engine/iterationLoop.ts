@@ -54,6 +54,8 @@ export interface IterationLoop {
   /** The agent has to wait; the result is called when it goes on. */
   readonly onWait: (until: Date) => () => void;
   readonly onWarning: (sentence: string) => void;
+  /** Runs beside the agent, and is interrupted when that has ended. */
+  readonly whileWorking?: Effect.Effect<never> | undefined;
   /** Tests what an iteration has done; without it, the agent's own word is all there is. */
   readonly examination?: Examination | undefined;
   /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */

@@ -22,7 +22,7 @@ import type {
   SandboxMount,
   SandboxProvider,
 } from "../sandboxes/contract.ts";
-import { acquireSandbox } from "./acquireSandbox.ts";
+import { acquireSandbox, type SandboxLoss } from "./acquireSandbox.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import type { LiveEnvironment } from "./environment/live.ts";
 import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./environment/package.ts";
@@ -58,6 +58,8 @@ export interface SandboxSession {
   readonly packagePath: string | undefined;
   /** Tests of what is done in it. */
   environment: LiveEnvironment | undefined;
+  /** Set when the sandbox was lost before its work could be imported. */
+  readonly loss: SandboxLoss;
   /** The worktree's files on the host, when the sandbox has files of its own. */
   readonly files?: WorktreeFiles;
   /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
@@ -140,6 +142,7 @@ const openBindMount = Effect.fnUntraced(function* (
   return {
     ...freshSandbox(setup),
     repository: repositoryIn(sandbox),
+    loss: { runId, mayHoldWork: false },
     packagePath: setup.packageOnHost && MOUNTED_PACKAGE,
     isUnused: sandbox.isUnused,
     sharedCommits: knownCommits,
@@ -159,12 +162,13 @@ const openIsolated = Effect.fnUntraced(function* (
   if (checkout.worktree === undefined) return yield* Effect.die("an isolated sandbox needs a worktree");
   const worktree = { ...checkout.worktree, baseSha: checkout.tip };
   const sandboxName = `sanddune-${runId}`;
-  const handle = yield* acquireSandbox(session, provider.name, sandboxName, (signal) =>
+  const loss = { runId, mayHoldWork: false };
+  const create = (signal: AbortSignal) =>
     provider.create({
       ...{ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal },
       onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
-    }),
-  );
+    });
+  const handle = yield* acquireSandbox(session, provider.name, sandboxName, create, loss);
   const packagePath = setup.packageOnHost && copiedPackage(handle.worktreePath);
   if (setup.packageOnHost !== undefined && packagePath !== undefined) {
     yield* bringPackage(handle, setup.packageOnHost, packagePath);
@@ -184,6 +188,7 @@ const openIsolated = Effect.fnUntraced(function* (
   const losesSubmodules = hasSubmodules && (yield* hasFilledSubmodules(worktree.path));
   return {
     ...freshSandbox(setup),
+    loss,
     packagePath,
     isUnused: () => false,
     sharedCommits: commits,

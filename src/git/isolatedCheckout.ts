@@ -13,6 +13,7 @@ import type { Repository } from "./repository.ts";
 import { baseRef } from "./runRefs.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
 import { readBundle } from "./transfer/bundle.ts";
+import { SENT_BUNDLE } from "./transfer/keptBundles.ts";
 import type { Worktree } from "./worktrees.ts";
 
 export interface IsolatedCheckout {
@@ -110,7 +111,7 @@ export const bringIntoSandbox = Effect.fnUntraced(function* (
   checkout: IsolatedCheckout,
 ): Effect.fn.Return<BroughtIn, SandduneError> {
   const { repository, worktree, targetBranch, filesDirectory, handle, uncommitted } = checkout;
-  const bundlePath = join(filesDirectory, "in.bundle");
+  const bundlePath = join(filesDirectory, SENT_BUNDLE);
   const configPath = join(filesDirectory, "in.config");
   const excludesPath = join(filesDirectory, "in.exclude");
   const targetRefs = targetBranch === undefined ? [] : [branchRef(targetBranch)];

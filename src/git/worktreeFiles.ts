@@ -43,7 +43,7 @@ const addUncommitted = Effect.fnUntraced(function* (
 });
 
 export const openWorktreeFiles = Effect.fnUntraced(function* (
-  worktree: Worktree,
+  worktree: Pick<Worktree, "path" | "gitDirectory" | "baseSha">,
   indexPath: string,
 ): Effect.fn.Return<WorktreeFiles, SandduneError> {
   copyFileSync(join(worktree.gitDirectory, "index"), indexPath);

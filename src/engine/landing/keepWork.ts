@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { ImportRefusedError, type SandduneError } from "../../errors.ts";
+import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
 import { rescueFiles } from "../../git/rescueFiles.ts";
 import type { SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
+import { keptBundles } from "../../git/transfer/keptBundles.ts";
 import type { ImportMoment, SandboxWork } from "../importWork.ts";
 import type { SandboxSession } from "../sandboxSession.ts";
 
@@ -80,8 +81,16 @@ export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): vo
   }
 };
 
-/** The same, with the worktree. */
-export const keepEverything = (work: SandboxWork, reason: string): void => {
-  work.sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
-  keepFiles(work, reason);
+/**
+ * The same, with the worktree. A lost sandbox with files of its own has left nothing on the host; what it holds is in it, if it
+ * still exists.
+ */
+export const keepEverything = (work: SandboxWork, cause: unknown): void => {
+  const { session, sandbox } = work;
+  sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
+  if (cause instanceof SandboxLostError && sandbox.files !== undefined) {
+    sandbox.loss.mayHoldWork = true;
+    if (keptBundles(session.journal.filesDirectory).length === 0) return;
+  }
+  keepFiles(work, String(cause));
 };

@@ -86,9 +86,12 @@ export const keepStrays = Effect.fnUntraced(function* (
   const kept = strays.filter(([, object]) =>
     typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
   );
+  // Git numbers stashes anew with every one: only the object tells them apart from one import to the next.
+  const refOf = (name: string, object: string) =>
+    strayRef(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
   yield* updateRefs(
     cwd,
-    kept.map(([name, to]) => ({ ref: strayRef(runId, name), to })),
+    kept.map(([name, to]) => ({ ref: refOf(name, to), to })),
   );
   // What the bundle names but does not hold cannot be kept here.
   const missing = strays.filter(([, object]) => typeOf(object) === "missing").length;
@@ -96,7 +99,7 @@ export const keepStrays = Effect.fnUntraced(function* (
   return [
     ...told.map(
       ([name, object]) =>
-        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${strayRef(runId, name)}.`,
+        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${refOf(name, object)}.`,
     ),
     ...(kept.length > told.length
       ? [
