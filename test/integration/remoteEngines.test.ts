@@ -2,7 +2,13 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { worktreePathOf } from "../../src/git/worktrees.ts";
 import { command, createSandbox, type RunOptions, run, SandboxLostError, scripted } from "../../src/index.ts";
+import { cleanUp } from "../../src/runs/cleanUp.ts";
+import { findRepository } from "../../src/runs/findRepository.ts";
+import { findRun } from "../../src/runs/findRun.ts";
+import { listRuns } from "../../src/runs/listRuns.ts";
+import { rescueRun } from "../../src/runs/rescueRun.ts";
 import type { IsolatedSandboxProvider } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
@@ -79,22 +85,66 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
     ).toBe("");
   });
 
-  it("is a lost sandbox when the connection breaks, never success and never the agent's failure", async () => {
-    const cwd = temporaryRepository();
-    const mark = randomBytes(6).toString("hex");
+  /** A run whose connection breaks for good while its agent works. */
+  const loseRun = async (cwd: string, script: string): Promise<{ runId: string; warnings: string }> => {
     const attempt = run({
-      cwd,
-      agent: command(`echo ${mark}; sleep 1000`),
-      sandbox: docker({ image: TEST_IMAGE, host: door().address }),
+      ...{ cwd, agent: command(`${script}; echo all; sleep 100000`), prompt: "x" },
+      sandbox: docker({ image: TEST_IMAGE, host: door().address, leaseMs: 120_000 }),
       branchStrategy: { type: "branch", branch: "b" },
-      prompt: "x",
-      logging: { type: "file", onAgentStreamEvent: () => door().cut() },
+      logging: { type: "file", quiet: true, onAgentStreamEvent: () => door().cut() },
     });
-    await expect(attempt).rejects.toBeInstanceOf(SandboxLostError);
+    const error = await attempt.then(
+      () => expect.fail("it was to fail"),
+      (reason: unknown) => reason,
+    );
+    expect(error).toBeInstanceOf(SandboxLostError);
+    const { runId = "", warnings = [] } = error as SandboxLostError;
+    return { runId, warnings: warnings.join("\n") };
+  };
+
+  const expectNoContainer = (cwd: string): void => {
+    const filter = `label=sanddune.repository=${cwd}`;
+    expect(callClient("docker", "ps", "--all", "--quiet", "--filter", filter)).toBe("");
+  };
+
+  it("is a lost sandbox when the connection breaks for good; its container stays until clean has imported what it holds", async () => {
+    const cwd = temporaryRepository();
+    const { runId, warnings } = await loseRun(
+      cwd,
+      "for i in 1 2 3; do git commit -q --allow-empty -m $i; done",
+    );
+    expect(warnings).toContain(`sanddune-${runId} was left as it is`);
+    expect(warnings).toContain(`sanddune rescue ${runId}`);
+    const options = { remove: true, runs: [runId], branches: [], records: false };
+    const clean = async () =>
+      (await cleanUp(await findRepository(cwd), options)).find(({ what }) => what === "sandbox");
+    expect(await clean()).toMatchObject({ outcome: "kept" });
     door().mend();
-    const label = `label=sanddune.repository=${cwd}`;
-    const left = callClient("docker", "ps", "--all", "--quiet", "--filter", label).split("\n");
-    callClient("docker", "rm", "--force", ...left);
+    expect(await clean()).toEqual(expect.objectContaining({ outcome: "removed" }));
+    expect(git(cwd, "log", "--format=%s", "main..b")).toBe("3\n2\n1");
+    expectNoContainer(cwd);
+    expect(leftovers(cwd)).toEqual([]);
+  });
+
+  it("is rescued with its commits, and what it had not committed, as soon as it can be reached", async () => {
+    const cwd = temporaryRepository();
+    const { runId } = await loseRun(cwd, "echo one > one; git add .; git commit -qm One; echo half > half");
+    const repository = await findRepository(cwd);
+    const rescue = async () => {
+      const runs = listRuns(repository);
+      return rescueRun(repository, runs, findRun(runs, runId));
+    };
+    const { kept } = await rescue();
+    expect(kept).toContain("may be in");
+    door().mend();
+    const { told, kept: left } = await rescue();
+    expect(told.join("\n")).toContain(`Imported the commits of run ${runId}`);
+    expect(left).toBeUndefined();
+    const worktree = worktreePathOf(repository, "b");
+    expect(git(worktree, "log", "--format=%s", "main..b")).toBe("One");
+    expect(git(worktree, "status", "--porcelain")).toBe("?? half");
+    expect(readFileSync(join(worktree, "half"), "utf8")).toBe("half\n");
+    expectNoContainer(cwd);
   });
 });
 

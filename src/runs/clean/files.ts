@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect";
 import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
 import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { keptBundles } from "../../git/transfer/keptBundles.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
@@ -31,10 +32,12 @@ const reasonToKeep = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined> {
   if (unrecovered.has(run.runId)) return undefined;
   const { git } = sandboxDirectories(path);
+  const notImported = `it holds commits that could not be imported. To try again: sanddune rescue ${run.runId}`;
+  // An isolated sandbox has its git directory elsewhere: what is here was sent to it, or came out of it.
+  if (!existsSync(git)) return keptBundles(path).length > 0 ? notImported : undefined;
   // A run that has ended in order keeps its files only if they hold what could not be imported.
   const isKept = run.state !== "dead" && run.recovery === undefined;
-  if (isKept || (keptWork.has(run.runId) && existsSync(git)))
-    return `it holds commits that could not be imported. To try again: sanddune rescue ${run.runId}`;
+  if (isKept || keptWork.has(run.runId)) return notImported;
   const isUnknown = yield* hasUnknownCommits(repository, git).pipe(Effect.catch(() => Effect.succeed(true)));
   return isUnknown
     ? `it holds commits that are not in the repository. To import them: sanddune rescue ${run.runId}`

@@ -1,6 +1,8 @@
 import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
 import type { OwnedThing } from "../ownedThings.ts";
 import { findLeftSandbox, sandboxesOf } from "../recover/leftSandbox.ts";
+import { lockRun } from "../recover/unrecovered.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
@@ -29,6 +31,9 @@ const findSandbox = Effect.fnUntraced(function* (
     scope.namedRuns.has(runId),
     found.holdsWork ? "what the agent did last may be there alone" : undefined,
   );
+  // What a sandbox alone may hold is imported before it is removed, wherever it can be opened again.
+  const fetchFirst: Effect.Effect<unknown, SandduneError> | undefined =
+    found.fetch && Effect.scoped(Effect.andThen(lockRun(scope.repository, run), found.fetch));
   if (keep.keptBecause !== undefined) scope.unsettled.add(runId);
   return {
     what: "sandbox",
@@ -36,7 +41,7 @@ const findSandbox = Effect.fnUntraced(function* (
     runIds: [runId],
     detail: run.state === "dead" ? "its process is dead" : "it could not be closed",
     ...keep,
-    remove: found.remove,
+    remove: fetchFirst === undefined ? found.remove : Effect.andThen(fetchFirst, found.remove),
   };
 });
 

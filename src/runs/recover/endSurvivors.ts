@@ -51,9 +51,29 @@ const endSandbox = Effect.fnUntraced(function* (
   return `Ended the sandbox that run ${run.runId} had left: ${found.description}.`;
 });
 
+/** Imports what a sandbox alone holds. Gives the reason if that is impossible. */
+const fetchWork = (
+  { runId, branch = "HEAD" }: RunRecord,
+  { description, fetch }: Extract<SandboxState, { state: "found" }>,
+  told: string[],
+): Effect.Effect<string | undefined> => {
+  const alone = `what its agent did last may be in ${description} alone`;
+  if (fetch === undefined) return Effect.succeed(alone);
+  return fetch.pipe(
+    Effect.map((fetched) => {
+      if (fetched !== undefined && fetched.before !== fetched.tip)
+        told.push(`Imported the commits of run ${runId} from ${description} onto ${branch}.`);
+      told.push(...(fetched?.warnings ?? []));
+      return undefined;
+    }),
+    Effect.catch((error: SandduneError) => Effect.succeed(`${alone}: ${error.message}`)),
+  );
+};
+
 /**
- * Ends everything that a run may have left at work: processes of host hooks, and sandboxes. A sandbox that may hold the only
- * copy of work is left alone: it has files of its own, so that nothing in it can reach the checkout.
+ * Ends everything that a run may have left at work: processes of host hooks, and sandboxes. What a
+ * sandbox alone holds is imported first. Where that is impossible the sandbox is left alone: it has files of its own, so that
+ * nothing in it can reach the checkout.
  */
 export const endSurvivors = Effect.fnUntraced(function* (
   repository: Repository,
@@ -66,10 +86,10 @@ export const endSurvivors = Effect.fnUntraced(function* (
     const found: SandboxState = sandboxIsGone
       ? { state: "gone" }
       : yield* findLeftSandbox(repository, run, thing);
-    if (found.state === "found" && !found.holdsWork) {
-      told.push(yield* endSandbox(repository, run, thing, found));
-    } else if (found.state === "found") {
-      outOfReach.push(`what its agent did last may be in ${found.description} alone`);
+    if (found.state === "found") {
+      const problem = found.holdsWork ? yield* fetchWork(run, found, told) : undefined;
+      if (problem === undefined) told.push(yield* endSandbox(repository, run, thing, found));
+      else outOfReach.push(problem);
     } else if (found.state === "gone") {
       amendJournal(run.runDirectory, { type: "removed", what: "sandbox", name: thing.name });
     } else if (run.state !== "dead" && !found.isProviderKnown) {

@@ -11,6 +11,7 @@ import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import { amendJournal } from "../journalFile.ts";
 import { isForTests, type OwnedThing } from "../ownedThings.ts";
 import type { RunRecord } from "../runRecord.ts";
+import { type FetchedWork, fetchLeftWork } from "./fetchLeftWork.ts";
 
 /** What is known about a sandbox whose process is gone, or could not close it. */
 export type SandboxState =
@@ -23,6 +24,8 @@ export type SandboxState =
       readonly description: string;
       /** The agent's files may be in it alone. */
       readonly holdsWork: boolean;
+      /** Imports what it holds. The caller holds the lock of the run's branch. `undefined` if it cannot be opened again. */
+      readonly fetch: Effect.Effect<FetchedWork | undefined, SandduneError> | undefined;
       readonly remove: Effect.Effect<void, SandduneError>;
     };
 
@@ -49,6 +52,19 @@ export const cameWithRepository = (
 /** The provider of a call in a sandbox that lasts is that sandbox's; it is told where the sandbox was made. */
 export const sandboxesOf = ({ owns }: RunRecord): OwnedThing[] =>
   owns.filter(({ what }) => what === "sandbox");
+
+const fetchFrom = (
+  repository: Repository,
+  run: RunRecord,
+  { reopen }: SandboxLeftovers,
+  left: LeftSandbox,
+): Effect.Effect<FetchedWork | undefined, SandduneError> | undefined =>
+  reopen &&
+  Effect.acquireUseRelease(
+    interruptible(() => reopen(left), asError),
+    (handle) => fetchLeftWork(repository, run, handle),
+    (handle) => Effect.promise(() => handle.close().catch(() => {})),
+  );
 
 /** Looks for a sandbox that a run has made and not closed. */
 export const findLeftSandbox = Effect.fnUntraced(function* (
@@ -77,10 +93,12 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   if (found.value === undefined) return { state: "gone" };
   const noteRemoval = () =>
     amendJournal(runDirectory, { type: "removed", what: "sandbox", name: sandboxName });
+  const holdsWork = !isForTests(sandboxName) && (yield* mayHoldWork(known, left));
   return {
     state: "found",
     description: found.value,
-    holdsWork: !isForTests(sandboxName) && (yield* mayHoldWork(known, left)),
+    holdsWork,
+    fetch: holdsWork ? fetchFrom(repository, run, known, left) : undefined,
     remove: interruptible(() => known.remove(left).then(noteRemoval), asError),
   };
 });
