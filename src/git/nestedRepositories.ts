@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, renameSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
+import { shellQuote } from "../process/shellQuote.ts";
 import { bareIdentitiesIn, bareIdentityOf } from "./embedded/bareIdentity.ts";
 import { asText, atEntry, fromText, isAbsent } from "./embedded/entryAt.ts";
 import { removePrivileges } from "./embedded/privileges.ts";
@@ -75,7 +76,9 @@ const identifyAll = (
 export const findNestedRepositories = (
   search: NestedSearch,
 ): Effect.Effect<NestedRepositories, SandduneError> =>
-  walkCheckout({ ...search, isLast: false }).pipe(Effect.map((listed) => identifyAll(search, listed)));
+  walkCheckout({ ...search, isAfterAgent: false }).pipe(
+    Effect.map(({ paths }) => identifyAll(search, paths)),
+  );
 
 /** The paths of repositories that can be written as text, for mounting. */
 export const nestedPaths = (nested: NestedRepositories): string[] =>
@@ -162,7 +165,7 @@ export const disarmNestedRepositories = Effect.fnUntraced(function* (
   before: NestedRepositories,
 ): Effect.fn.Return<string[], SandduneError> {
   const { checkoutPath, changedSince } = search;
-  const listed = yield* walkCheckout({ ...search, isLast: true });
+  const { paths: listed, isComplete } = yield* walkCheckout({ ...search, isAfterAgent: true });
   const found = identifyAll(search, listed);
   const known = new Set(before.values());
   // A repository of the user's own has a HEAD, too.
@@ -178,5 +181,10 @@ export const disarmNestedRepositories = Effect.fnUntraced(function* (
   const disarmed = hostile.reverse().map(([path, identity]) => disarm(checkoutPath, path, identity));
   const outer = new Set(disarmed.filter(({ isDone }) => isDone).map(({ path }) => path));
   const told = disarmed.filter(({ path, isDone }) => !isDone || !liesIn(path, outer));
-  return [...told.map(({ sentence }) => sentence), ...privileges];
+  const gap = isComplete
+    ? []
+    : [
+        `Not all of ${checkoutPath} could be looked at: there are too many repositories, set-uid programs or devices in it. Do not use git there, and do not let other accounts in: chmod 700 ${shellQuote(checkoutPath)}`,
+      ];
+  return [...gap, ...told.map(({ sentence }) => sentence), ...privileges];
 });

@@ -1,3 +1,4 @@
+import { chmodSync, lstatSync } from "node:fs";
 import type * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
@@ -34,40 +35,62 @@ const LISTABLE = [
   ...["-execdir", "chmod", "u+rx", "{}", ";", "-type", "f", ")", "-o"],
 ] as const;
 
-const CAPTURE_BYTES = 256 * 1024 * 1024;
+/** The same for the checkout itself, which `find` has to list before it can do anything. */
+const makeListable = (checkoutPath: string): void => {
+  const { mode } = lstatSync(checkoutPath);
+  if ((mode & 0o500) !== 0o500) chmodSync(checkoutPath, (mode & 0o7777) | 0o500);
+};
+
+/** Some ten thousand paths: far more than a user's checkout has. */
+const CAPTURE_BYTES = 8 * 1024 * 1024;
+/** Some directories could not be read. */
+const PARTLY_DENIED = 1;
 
 export interface CheckoutWalk {
   readonly checkoutPath: string;
   /** The config directory's own worktrees are in the checkout: the walk does not concern them. */
   readonly skipsConfigDirectory: boolean;
-  /** The agent is gone: look at what only matters then, and make every directory of its user's listable. */
-  readonly isLast: boolean;
+  /** An agent has worked here: also look for set-uid programs and devices, and make every directory listable. */
+  readonly isAfterAgent: boolean;
 }
 
-/** Lists what may be a danger in a checkout, in one walk, as relative paths in `latin1`: names can hold any bytes. */
+export interface Walked {
+  /** Relative, in `latin1`: names can hold any bytes. */
+  readonly paths: readonly string[];
+  /** Not if there was more than can be held, or `find` came to an early end. */
+  readonly isComplete: boolean;
+}
+
+/** Lists what may be a danger in a checkout, in one walk. */
 export const walkCheckout = ({
   checkoutPath,
   skipsConfigDirectory,
-  isLast,
-}: CheckoutWalk): Effect.Effect<string[], SandduneError> =>
+  isAfterAgent,
+}: CheckoutWalk): Effect.Effect<Walked, SandduneError> =>
   interruptible(
     async (signal) => {
-      const { stdout } = await runProcess({
+      if (isAfterAgent) makeListable(checkoutPath);
+      const { stdout, stdoutTruncated, exitCode } = await runProcess({
         program: "find",
         // Relative, because -path takes a pattern, and the checkout's own path can hold anything.
         args: [
           ...[".", "-mindepth", "1", "(", "-path", "./.git"],
           ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
           ...[")", "-prune", "-o"],
-          ...(isLast ? LISTABLE : []),
-          ...["(", ...REPOSITORIES, "-o", ...PIPES, ...(isLast ? PRIVILEGED : []), ")", "-print0"],
+          ...(isAfterAgent ? LISTABLE : []),
+          ...["(", ...REPOSITORIES, "-o", ...PIPES, ...(isAfterAgent ? PRIVILEGED : []), ")", "-print0"],
         ],
         cwd: checkoutPath,
         encoding: "latin1",
         captureBytes: CAPTURE_BYTES,
         signal,
       });
-      return stdout.split("\0").filter((path) => path !== "");
+      // What is left of too much is its end, which may begin in the midst of a path.
+      const paths = stdout.split("\0").slice(stdoutTruncated ? 1 : 0);
+      return {
+        paths: paths.filter((path) => path !== ""),
+        isComplete: !stdoutTruncated && exitCode <= PARTLY_DENIED,
+      };
     },
     (reason) => reason as SandduneError,
   );

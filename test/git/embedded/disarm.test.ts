@@ -90,19 +90,35 @@ describe("set-uid programs", () => {
 });
 
 describe("a repository in a directory that nobody may list", () => {
-  it.each(["a", "a/b/c"])("is disarmed: %s", async (directory) => {
+  it.each([
+    ["a", ["a"]],
+    ["a/b/c", ["a/b/c", "a/b", "a"]],
+    ["a", ["."]],
+  ])("is disarmed: %s, where the closed ones are %s", async (directory, closed) => {
     const cwd = temporaryRepository();
     const path = join(cwd, directory);
     git(cwd, "init", "--quiet", directory);
     await asOrdinaryUser(cwd, async () => {
-      const steps = directory.split("/").map((_, index, all) => join(cwd, ...all.slice(0, index + 1)));
-      for (const step of steps.reverse()) chmodSync(step, 0o311);
+      for (const step of closed) chmodSync(join(cwd, step), 0o311);
       expect(existsSync(join(path, ".git/HEAD"))).toBe(true);
-      expect(() => readdirSync(path)).toThrow(/EACCES/);
+      expect(() => readdirSync(join(cwd, closed[0] as string))).toThrow(/EACCES/);
       expect((await disarm(cwd)).join()).toContain(JSON.stringify(directory));
       expect(existsSync(join(path, ".git"))).toBe(false);
     });
   });
+});
+
+it("a repository among so many set-uid programs that not all can be listed is not passed over in silence", async () => {
+  const cwd = temporaryRepository();
+  git(cwd, "init", "--quiet", "sub");
+  const deep = join(cwd, ...Array.from({ length: 15 }, () => "d".repeat(240)));
+  mkdirSync(deep, { recursive: true });
+  // 8.8 MB of paths.
+  for (let index = 0; index < 2200; index++) plant(join(deep, `${"x".repeat(240)}${index}`), 0o4755);
+  const sentences = (await disarm(cwd)).join("\n");
+  expect(sentences).toContain(`Not all of ${cwd} could be looked at`);
+  // What was listed is harmless none the less.
+  expect(sentences).toContain("Those permissions were removed.");
 });
 
 it("what becomes of a repository's directory is no repository, either", async () => {
