@@ -109,8 +109,8 @@ const takeWorktree = Effect.fnUntraced(function* (
       Effect.map((worktree) => {
         // Before anything is put into it: what was not finished is thrown away.
         journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
-        // A branch that an earlier run may have left without a word is trusted no further than the user's own commit.
-        const trustedCommit = worktree.isReused ? plan.host.head.sha : worktree.baseSha;
+        // What is on a branch that exists may be an earlier agent's: then the user's own commit decides.
+        const trustedCommit = worktree.isNewBranch ? worktree.baseSha : plan.host.head.sha;
         const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
         return checkoutAt(session, place, worktree.baseSha);
       }),

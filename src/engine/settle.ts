@@ -13,6 +13,7 @@ export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
   submodulePaths: checkout.newSubmodules,
   changedSince: checkout.usersUntil,
   ...(checkout.trustedCommit !== undefined && { trustedCommit: checkout.trustedCommit }),
+  ...(checkout.worktree && { baseCommit: checkout.worktree.baseSha }),
 });
 
 /** What an agent leaves on the host must not run there by itself. */

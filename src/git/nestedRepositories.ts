@@ -5,9 +5,11 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { bareIdentitiesIn, bareIdentityOf } from "./embedded/bareIdentity.ts";
+import { bareDirectoriesIn } from "./embedded/bareInTree.ts";
 import { asText, atEntry, fromText, isAbsent } from "./embedded/entryAt.ts";
 import { removePrivileges } from "./embedded/privileges.ts";
 import { walkCheckout } from "./embedded/walkCheckout.ts";
+import { foldPath } from "./foldPath.ts";
 import type { HeldDirectory } from "./heldDirectory.ts";
 
 /**
@@ -16,6 +18,9 @@ import type { HeldDirectory } from "./heldDirectory.ts";
  * identifies it. Names can hold any bytes; the strings are `latin1`, which keeps them.
  */
 export type NestedRepositories = ReadonlyMap<string, string>;
+
+/** The walk also lists programs and devices, under any name. */
+const CONCERNED = /\/(\.git|head|\.gitignore|\.gitattributes)$/i;
 
 type Kind = "repository" | "bare repository" | "pipe";
 
@@ -55,6 +60,8 @@ export interface NestedSearch {
   readonly submodulePaths?: readonly string[];
   /** A commit whose bare repositories are the user's, as long as they are as they were. */
   readonly trustedCommit?: string;
+  /** The commit that a worktree was made from. If it is not the trusted one, its bare repositories may be an agent's. */
+  readonly baseCommit?: string;
   /** Set-uid programs that were changed later are the agent's (nanoseconds). Without it they are left alone. */
   readonly changedSince?: bigint;
 }
@@ -65,19 +72,52 @@ const identifyAll = (
 ): NestedRepositories => {
   const named = submodulePaths.map((path) => join(fromText(path), ".git"));
   const found = new Map<string, string>();
-  for (const path of [...listed.map((entry) => join(entry)), ...named]) {
+  const concerned = listed.filter((path) => CONCERNED.test(path)).map((path) => join(path));
+  for (const path of [...concerned, ...named]) {
     const identity = identify(checkoutPath, path);
     if (identity !== undefined) found.set(join(fromText(checkoutPath), path), identity);
   }
   return found;
 };
 
-/** Looks everywhere: git enters a nested repository as soon as somebody works in the directory that holds it. */
+const isBare = (path: string): boolean => kindOf(path) === "bare repository";
+
+/** Bare repositories in the trusted commit; asked for only where the checkout has one. */
+const trustedIdentities = (
+  { checkoutPath, trustedCommit }: NestedSearch,
+  found: NestedRepositories,
+): Effect.Effect<ReadonlySet<string>, SandduneError> =>
+  trustedCommit !== undefined && [...found.keys()].some(isBare)
+    ? bareIdentitiesIn(checkoutPath, trustedCommit)
+    : Effect.succeed(new Set<string>());
+
+/** Leaves out the bare repositories that came with a commit which is not trusted. */
+const withoutUntrusted = Effect.fnUntraced(function* (
+  search: NestedSearch,
+  found: NestedRepositories,
+): Effect.fn.Return<NestedRepositories, SandduneError> {
+  const { checkoutPath, trustedCommit, baseCommit } = search;
+  if (baseCommit === undefined || baseCommit === trustedCommit || ![...found.keys()].some(isBare)) {
+    return found;
+  }
+  const trusted = yield* trustedIdentities(search, found);
+  const committed = yield* bareDirectoriesIn(checkoutPath, baseCommit);
+  const isCommitted = (path: string) =>
+    committed.has(foldPath(relative(checkoutPath, asText(dirname(path)))));
+  return new Map(
+    [...found].filter(([path, identity]) => !isBare(path) || trusted.has(identity) || !isCommitted(path)),
+  );
+});
+
+/**
+ * What is the user's in a checkout that no agent is working in. Looks everywhere: git enters a nested repository as soon
+ * as a command is run in the directory that holds it.
+ */
 export const findNestedRepositories = (
   search: NestedSearch,
 ): Effect.Effect<NestedRepositories, SandduneError> =>
   walkCheckout({ ...search, isAfterAgent: false }).pipe(
-    Effect.map(({ paths }) => identifyAll(search, paths)),
+    Effect.flatMap(({ paths }) => withoutUntrusted(search, identifyAll(search, paths))),
   );
 
 /** The paths of repositories that can be written as text, for mounting. */
@@ -145,15 +185,6 @@ const liesIn = (path: string, directories: ReadonlySet<string>): boolean => {
   const parent = dirname(path);
   return parent !== path && (directories.has(parent) || liesIn(parent, directories));
 };
-
-/** Bare repositories in the trusted commit; asked for only where the checkout has one that is not known. */
-const trustedIdentities = (
-  { checkoutPath, trustedCommit }: NestedSearch,
-  unknown: NestedRepositories,
-): Effect.Effect<ReadonlySet<string>, SandduneError> =>
-  trustedCommit !== undefined && [...unknown.keys()].some((path) => kindOf(path) === "bare repository")
-    ? bareIdentitiesIn(checkoutPath, trustedCommit)
-    : Effect.succeed(new Set<string>());
 
 /**
  * Renames the repositories, and the pipes, that the agent has put into a checkout. A pipe would have git wait for ever. As to repositories, their configuration names programs, and a plain

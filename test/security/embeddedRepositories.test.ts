@@ -184,6 +184,29 @@ describeWith(["bubblewrap"], "in a worktree", () => {
     expect(fired()).toEqual([]);
   });
 
+  it.each([
+    ["", {}],
+    [", with files copied into it", { copyToWorktree: ["README.md"] }],
+  ])("of a branch that an earlier run has left, one is not armed%s", async (_, more) => {
+    const { cwd, fire, fired } = prepareHost();
+    await play(cwd, [shell(bareTrap("pkg", fire), ADD)], options);
+    const { preservedWorktreePath, warnings } = await play(cwd, [OPEN], { ...options, ...more });
+    expect(warnings.join("\n")).toContain('"pkg" a directory that git takes for a bare repository');
+    useGitIn(join(preservedWorktreePath as string, "pkg"));
+    expect(fired()).toEqual([]);
+  });
+
+  it("of the user's that lasts, a bare repository that the user commits between the calls is as it was", async () => {
+    const cwd = temporaryRepository();
+    git(cwd, "branch", "agent/work");
+    await using worktree = await createWorktree({ cwd, branchStrategy: STRATEGIES.branch });
+    const work = () => worktree.run({ agent: scripted([OPEN]), sandbox: bubblewrap(), prompt: "x" });
+    await work();
+    commitFixture(worktree.worktreePath);
+    expect((await work()).warnings.filter((sentence) => /bare/.test(sentence))).toEqual([]);
+    expect(existsSync(join(worktree.worktreePath, "fixtures/repo.git/HEAD"))).toBe(true);
+  });
+
   it("that lasts, one is not armed between the calls", async () => {
     const { cwd, fire, fired } = prepareHost();
     await using worktree = await createWorktree({ cwd, branchStrategy: STRATEGIES.branch });

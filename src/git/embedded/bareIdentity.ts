@@ -6,7 +6,7 @@ import type { SandduneError } from "../../errors.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
 import type { HeldDirectory } from "../heldDirectory.ts";
-import { bareDirectories, listTree } from "./bareInTree.ts";
+import { bareDirectories, listTree, type TreeFile } from "./bareInTree.ts";
 import { isArming, looksBare } from "./bareNames.ts";
 
 /** What a bare repository runs is in these: each file by its path in the repository. */
@@ -91,27 +91,59 @@ export const bareIdentityOf = (directory: HeldDirectory, path: string): string |
   }
 };
 
+/** The contents of blobs, with one process for all of them. */
+const readBlobs = Effect.fnUntraced(function* (
+  cwd: string,
+  objects: readonly string[],
+): Effect.fn.Return<ReadonlyMap<string, Buffer>, SandduneError> {
+  const blobs = new Map<string, Buffer>();
+  if (objects.length === 0) return blobs;
+  const stdin = `${objects.join("\n")}\n`;
+  const { stdout } = yield* git(["cat-file", "--batch=%(objectsize)"], { cwd, stdin, encoding: "latin1" });
+  let offset = 0;
+  for (const object of objects) {
+    const start = stdout.indexOf("\n", offset) + 1;
+    const end = start + Number(stdout.slice(offset, start));
+    blobs.set(object, bytesOf(stdout.slice(start, end)));
+    offset = end + 1;
+  }
+  return blobs;
+});
+
 const isRegular = (mode: string): boolean => mode.startsWith("100");
+
+interface BareInCommit {
+  readonly directory: string;
+  readonly arming: readonly TreeFile[];
+}
+
+/** The bare repositories of a tree, with the files that arm them; none that a link could lead elsewhere. */
+const withArmingFiles = (tree: readonly TreeFile[]): BareInCommit[] =>
+  [...bareDirectories(tree.map(({ path }) => path)).values()]
+    .map((directory) => ({
+      directory,
+      arming: tree
+        .filter(({ path }) => path.startsWith(`${directory}/`))
+        .map((file) => ({ ...file, path: file.path.slice(directory.length + 1) }))
+        .filter(({ path }) => isArming(foldPath(path.replace(/\/.*/s, "")))),
+    }))
+    .filter(({ arming }) => arming.every(({ mode }) => isRegular(mode)));
 
 /** The identities of the bare repositories in a commit, as they are when it is checked out. */
 export const bareIdentitiesIn = Effect.fnUntraced(function* (
   cwd: string,
   commit: string,
 ): Effect.fn.Return<ReadonlySet<string>, SandduneError> {
-  const tree = yield* listTree(cwd, commit);
-  const identities = new Set<string>();
-  for (const directory of bareDirectories(tree.map(({ path }) => path)).values()) {
-    const inside = tree
-      .filter(({ path }) => path.startsWith(`${directory}/`))
-      .map((file) => ({ ...file, path: file.path.slice(directory.length + 1) }));
-    const arming = inside.filter(({ path }) => isArming(foldPath(path.replace(/\/.*/s, ""))));
-    if (!arming.every(({ mode }) => isRegular(mode))) continue;
-    const files = new Map<string, ArmingFile>();
-    for (const { path, mode, object } of arming) {
-      const { stdout } = yield* git(["cat-file", "blob", object], { cwd, encoding: "latin1" });
-      files.set(path, { content: bytesOf(stdout), isExecutable: mode === "100755" });
-    }
-    identities.add(identityOf(Buffer.from(directory, "utf8").toString("latin1"), files));
-  }
-  return identities;
+  const found = withArmingFiles(yield* listTree(cwd, commit));
+  const objects = new Set(found.flatMap(({ arming }) => arming.map(({ object }) => object)));
+  const blobs = yield* readBlobs(cwd, [...objects]);
+  return new Set(
+    found.map(({ directory, arming }) => {
+      const files = arming.map(({ path, mode, object }) => {
+        const content = blobs.get(object) ?? Buffer.alloc(0);
+        return [path, { content, isExecutable: mode === "100755" }] as const;
+      });
+      return identityOf(Buffer.from(directory, "utf8").toString("latin1"), new Map(files));
+    }),
+  );
 });

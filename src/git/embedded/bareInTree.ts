@@ -58,6 +58,13 @@ export const bareDirectories = (paths: Iterable<string>): ReadonlyMap<string, st
   return new Map([...shown].filter(([directory]) => looksBare(names.get(directory) ?? new Set())));
 };
 
+/** The same for a commit, as it is when it is checked out. */
+export const bareDirectoriesIn = (
+  cwd: string,
+  commit: string,
+): Effect.Effect<ReadonlyMap<string, string>, SandduneError> =>
+  listTree(cwd, commit).pipe(Effect.map((tree) => bareDirectories(tree.map(({ path }) => path))));
+
 /** Files that are not in git can complete what a commit begins. */
 const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): string[] => {
   const directories = new Set(
@@ -95,7 +102,7 @@ export const findBareRepositories = Effect.fnUntraced(function* (
   );
   const after = bareDirectories([...tree, ...beside]);
   if (after.size === 0) return [];
-  const before = bareDirectories((yield* listTree(cwd, from)).map(({ path }) => path));
+  const before = yield* bareDirectoriesIn(cwd, from);
   const armed = new Set(
     concerned.flatMap((path) =>
       [...placesOf(foldPath(path))].filter(([, name]) => isArming(name)).map(([directory]) => directory),

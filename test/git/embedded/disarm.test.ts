@@ -49,6 +49,14 @@ describe("set-uid programs", () => {
     expect(modeOf(join(cwd, "x"))).toBe("4755");
   });
 
+  it("keep their names, also where they are pipes", async () => {
+    const cwd = temporaryRepository();
+    execFileSync("mkfifo", [join(cwd, "pipe")]);
+    chmodSync(join(cwd, "pipe"), 0o4755);
+    expect(await disarm(cwd)).toEqual([expect.stringContaining("Those permissions were removed.")]);
+    expect(modeOf(join(cwd, "pipe"))).toBe("755");
+  });
+
   it("are found where nobody may read them, under any name", async () => {
     const cwd = temporaryRepository();
     const name = Buffer.concat([Buffer.from(`${cwd}/a\n\x1b`), Buffer.from([0xff])]);
