@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
 import { concernsBareRepository, isArming, looksBare } from "./bareNames.ts";
+import { asText, fromText } from "./entryAt.ts";
 
 export interface TreeFile {
   readonly path: string;
@@ -65,6 +65,23 @@ export const bareDirectoriesIn = (
 ): Effect.Effect<ReadonlyMap<string, string>, SandduneError> =>
   listTree(cwd, commit).pipe(Effect.map((tree) => bareDirectories(tree.map(({ path }) => path))));
 
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(Buffer.from(directory, "latin1"), "latin1");
+  } catch {
+    return [];
+  }
+};
+
+/** All that a path may be, in `latin1`: git's output does not tell the bytes that are no text. */
+const directoriesAt = (parent: string, [step, ...rest]: readonly string[]): string[] => {
+  if (step === undefined) return [parent];
+  const names = step.includes("\ufffd")
+    ? namesIn(parent).filter((name) => asText(name) === step)
+    : [fromText(step)];
+  return names.flatMap((name) => directoriesAt(`${parent}/${name}`, rest));
+};
+
 /** Files that are not in git can complete what a commit begins. */
 const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): string[] => {
   const directories = new Set(
@@ -72,13 +89,11 @@ const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): str
       [...placesOf(path)].filter(([, name]) => concernsBareRepository(name)).map(([directory]) => directory),
     ),
   );
-  return [...directories].flatMap((directory) => {
-    try {
-      return readdirSync(join(checkoutPath, directory)).map((name) => `${directory}/${name}`);
-    } catch {
-      return [];
-    }
-  });
+  return [...directories].flatMap((directory) =>
+    directoriesAt(fromText(checkoutPath), directory.split("/"))
+      .flatMap(namesIn)
+      .map((name) => `${directory}/${asText(name)}`),
+  );
 };
 
 /**

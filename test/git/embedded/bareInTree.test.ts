@@ -22,7 +22,7 @@ const commit = (cwd: string, script: string): string => {
 };
 
 const find = (cwd: string, from: string, to: string): Promise<string[]> => {
-  const changed = git(cwd, "diff-tree", "-r", "--no-renames", "--name-only", from, to).split("\n");
+  const changed = git(cwd, "diff-tree", "-r", "-z", "--no-renames", "--name-only", from, to).split("\0");
   return Effect.runPromise(findBareRepositories(cwd, from, to, changed));
 };
 
@@ -83,6 +83,14 @@ describe("a change that makes a bare repository of a directory is found:", () =>
     const from = git(cwd, "rev-parse", "HEAD");
     for (const path of ["Pkg/head", "pkg/OBJECTS/x", "PKG/Ref\u200bs/x"]) write(cwd, path);
     expect(await find(cwd, from, commit(cwd, ":"))).toEqual(["Pkg"]);
+  });
+
+  it("a file beside what is in the checkout alone, in a directory whose name is no text", async () => {
+    const cwd = temporaryRepository();
+    const from = git(cwd, "rev-parse", "HEAD");
+    const directory = "d=$(printf 'a/p\\377'); mkdir -p $d/objects $d/refs";
+    const to = commit(cwd, `${directory}; echo 'ref: refs/heads/x' > $d/HEAD`);
+    expect(await find(cwd, from, to)).toEqual(["a/p\ufffd"]);
   });
 
   it("a submodule in the place of a directory", async () => {
