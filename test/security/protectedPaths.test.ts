@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ConfigChangeError } from "../../src/index.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { writeFiles } from "../helpers/writeFiles.ts";
 import { failureOf, play, SANDBOXES, STRATEGIES, shell } from "./support.ts";
@@ -101,20 +101,25 @@ describe("the result names", () => {
     expect([...protectedPaths].sort()).toEqual([".husky/a", ".husky/b", ".husky/c"]);
   });
 
-  it("everything below the folder of the environment that tests the work, if the repository has it", async () => {
-    const cwd = temporaryRepository();
-    const definition = "export default { tests: { ok: () => {} } };\n";
-    writeFiles(cwd, { "grading/environment.mjs": definition, "grading/tests/a.test.mjs": "\n" });
-    git(cwd, "add", ".");
-    git(cwd, "commit", "--quiet", "-m", "Environment");
-    const files = { "grading/tests/a.test.mjs": "1;\n", "grading/new/b.mjs": "\n", "grading.txt": "\n" };
-    const { protectedPaths } = await play(cwd, [{ commit: "Change", files }], {
-      branchStrategy: STRATEGIES.branch,
-      sandbox,
-      environment: join(cwd, "grading"),
-    });
-    expect([...protectedPaths].sort()).toEqual(["grading/new/b.mjs", "grading/tests/a.test.mjs"]);
-  });
+  it.each(["the checkout of the run", "another checkout"])(
+    "everything below the folder of the environment that tests the work, if it is in %s",
+    async (place) => {
+      const cwd = temporaryRepository();
+      const definition = "export default { tests: { ok: () => {} } };\n";
+      writeFiles(cwd, { "grading/environment.mjs": definition, "grading/tests/a.test.mjs": "\n" });
+      git(cwd, "add", ".");
+      git(cwd, "commit", "--quiet", "-m", "Environment");
+      const linked = join(temporaryDirectory(), "linked");
+      git(cwd, "worktree", "add", "--quiet", "-b", "linked", linked);
+      const files = { "grading/tests/a.test.mjs": "1;\n", "grading/new/b.mjs": "\n", "grading.txt": "\n" };
+      const { protectedPaths } = await play(
+        place === "another checkout" ? linked : cwd,
+        [{ commit: "Change", files }],
+        { branchStrategy: STRATEGIES.branch, sandbox, environment: join(cwd, "grading") },
+      );
+      expect([...protectedPaths].sort()).toEqual(["grading/new/b.mjs", "grading/tests/a.test.mjs"]);
+    },
+  );
 
   it("what any of several iterations touched, also when the merge follows", async () => {
     const cwd = temporaryRepository();

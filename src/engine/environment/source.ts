@@ -28,6 +28,8 @@ export type EnvironmentSource =
       readonly changed: readonly string[];
     };
 
+type Checkout = Pick<Repository, "topLevel">;
+
 /** How a path leads on from the top level, by whichever links it got there; `undefined` if it does not lead there. */
 const wayFrom = (topLevel: string, path: string): string | undefined => {
   for (let directory = path; directory !== dirname(directory); directory = dirname(directory)) {
@@ -37,7 +39,7 @@ const wayFrom = (topLevel: string, path: string): string | undefined => {
 };
 
 /** Where a folder is in a checkout; `undefined` if it is elsewhere. A link in the checkout could be an agent's. */
-const placeIn = ({ topLevel }: Repository, path: string): string | undefined => {
+const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   const real = realpathSync(path);
   const way = wayFrom(topLevel, resolve(path));
   if (way !== undefined && join(topLevel, way) !== real) {
@@ -51,7 +53,7 @@ const placeIn = ({ topLevel }: Repository, path: string): string | undefined => 
 };
 
 const loadCommitted = Effect.fnUntraced(function* (
-  { topLevel }: Repository,
+  { topLevel }: Checkout,
   path: string,
 ): Effect.fn.Return<EnvironmentSource, SandduneError> {
   const directory = join(topLevel, path);
@@ -78,14 +80,17 @@ export const findEnvironment = Effect.fnUntraced(function* (
   path: string,
   repository: Repository,
 ): Effect.fn.Return<EnvironmentSource, SandduneError> {
-  const place = yield* checked(() => placeIn(repository, path)).pipe(
-    // There is no such folder, for one, which is said where folders are read.
-    Effect.catchIf(
-      (error) => !(error instanceof EnvironmentError),
-      () => Effect.succeed(undefined),
-    ),
-  );
-  if (place !== undefined) return yield* loadCommitted(repository, place);
+  // It can be in the main checkout while the run is in another one.
+  for (const topLevel of new Set([repository.topLevel, dirname(repository.configDirectory)])) {
+    const place = yield* checked(() => placeIn({ topLevel }, path)).pipe(
+      // There is no such folder, for one, which is said where folders are read.
+      Effect.catchIf(
+        (error) => !(error instanceof EnvironmentError),
+        () => Effect.succeed(undefined),
+      ),
+    );
+    if (place !== undefined) return yield* loadCommitted({ topLevel }, place);
+  }
   const part = yield* interruptible(
     () => loadEnvironment(resolve(path)),
     (reason) => reason as SandduneError,
