@@ -142,7 +142,7 @@ export class EmbeddedRepositoryError extends SandduneError {
             "diff",
             `${targetBranch}...${sourceBranch}`,
             "--",
-            ...paths.slice(0, 1).map((path) => `:/${path}`),
+            ...paths.slice(0, 1).map((path) => `:(top,literal)${path}`),
           ],
           ["git", "config", "--global", "safe.bareRepository", "explicit"],
           ["git", "merge", sourceBranch],

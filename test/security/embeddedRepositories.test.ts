@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -40,7 +41,7 @@ describeInBoth("a bare repository that an agent commits", (name) => {
       .split("\n")
       .slice(-3)
       .map((line) => line.trim());
-    expect(look).toBe(`git diff main...${sourceBranch} -- :/pkg`);
+    expect(look).toBe(`git diff main...${sourceBranch} -- ':(top,literal)pkg'`);
     expect(protect).toBe("git config --global safe.bareRepository explicit");
     expect(merge).toBe(`git merge ${sourceBranch}`);
     git(cwd, "merge", "--quiet", sourceBranch);
@@ -78,6 +79,28 @@ it("a bare repository that the target completes is not merged", async () => {
   );
   expect(error).toMatchObject({ name: "EmbeddedRepositoryError", paths: ["pkg"] });
   expect(git(cwd, "rev-parse", "HEAD")).toBe(before);
+});
+
+it("the command that shows a bare repository shows it, whatever its name means to git", async () => {
+  const cwd = temporaryRepository();
+  const files = {
+    "!pkg/HEAD": "ref: refs/heads/x\n",
+    "!pkg/objects/x": "1\n",
+    "!pkg/refs/x": "1\n",
+    "a.txt": "",
+  };
+  const { message } = await failureOf(
+    play(cwd, [{ commit: "Hide", files }], {
+      branchStrategy: STRATEGIES["merge-to-head"],
+      sandbox: SANDBOXES.isolated(),
+    }),
+  );
+  const [look = ""] = /git diff .*/.exec(message) ?? [];
+  const shown = execFileSync("sh", ["-c", `${look.replace("diff", "diff --name-only")}`], {
+    cwd,
+    encoding: "utf8",
+  });
+  expect(shown.trim().split("\n")).toEqual(["!pkg/HEAD", "!pkg/objects/x", "!pkg/refs/x"]);
 });
 
 it("a change beside a bare repository of the user's is merged", async () => {
