@@ -1,6 +1,9 @@
 import * as Effect from "effect/Effect";
 import { RunStillRunningError } from "../commandErrors.ts";
-import type { SandduneError } from "../errors.ts";
+import { MergeInterruptedError, type SandduneError } from "../errors.ts";
+import { lockMerges } from "../git/locks.ts";
+import { settleEarlierMerge } from "../git/merge/earlier.ts";
+import { findNotes } from "../git/merge/note.ts";
 import type { Repository } from "../git/repository.ts";
 import { runAtBoundary } from "../process/boundary.ts";
 import { type RecoverOptions, recoverRun } from "./recover/recoverRun.ts";
@@ -14,6 +17,27 @@ const familyOf = (runs: readonly RunRecord[], run: RunRecord): RunRecord[] => {
   const outer = runs.find(({ runId }) => runId === run.within);
   return outer === undefined ? [run, ...runsWithin(runs, run)] : familyOf(runs, outer);
 };
+
+/** A checkout may be half merged. Where the user has changed it since, nothing is touched. */
+const settleMergesOf = Effect.fnUntraced(function* (
+  repository: Repository,
+  runIds: ReadonlySet<string>,
+): Effect.fn.Return<{ readonly told: readonly string[]; readonly kept: readonly string[] }, SandduneError> {
+  const told: string[] = [];
+  const kept: string[] = [];
+  for (const note of findNotes(repository).filter(({ runId }) => runIds.has(runId))) {
+    const { runId, checkoutPath, sourceBranch, targetBranch = "HEAD" } = note;
+    const settling = settleEarlierMerge(repository, checkoutPath, { sourceBranch, targetBranch });
+    yield* Effect.scoped(Effect.andThen(lockMerges(repository, runId), settling)).pipe(
+      Effect.map((earlier) => told.push(...(earlier === undefined ? [] : [earlier.sentence]))),
+      Effect.catchIf(
+        (error) => error instanceof MergeInterruptedError,
+        ({ message }) => Effect.sync(() => kept.push(message)),
+      ),
+    );
+  }
+  return { told, kept };
+});
 
 const recoverFamily = Effect.fnUntraced(function* (
   repository: Repository,
@@ -30,19 +54,20 @@ const recoverFamily = Effect.fnUntraced(function* (
       Effect.andThen(Effect.forEach(family, (member) => recoverRun(repository, runs, member, options))),
     ),
   );
-  const kept = recoveries.flatMap((recovery) => recovery.kept ?? []);
+  const merges = yield* settleMergesOf(repository, new Set(family.map(({ runId }) => runId)));
+  const kept = [...recoveries.flatMap((recovery) => recovery.kept ?? []), ...merges.kept];
   return {
     runId: run.runId,
     branch: run.branch,
-    told: recoveries.flatMap(({ told }) => told),
+    told: [...recoveries.flatMap(({ told }) => told), ...merges.told],
     commits: recoveries.reduce((sum, { commits }) => sum + commits, 0),
     kept: kept.length === 0 ? undefined : kept.join("\n"),
   };
 });
 
 /**
- * Rescues what a run has left that could not tidy up: ends its sandbox, imports what was committed there, and disarms what the
- * agent has made in the checkout. Throws if the run is running, or if its sandbox may still be at work.
+ * Rescues what a run has left that could not tidy up: ends its sandbox, imports what was committed there, disarms what the
+ * agent has made in the checkout, and ends a merge that was interrupted. Throws if the run is running, or if its sandbox may still be at work.
  */
 export const rescueRun = (
   repository: Repository,

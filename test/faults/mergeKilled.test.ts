@@ -121,6 +121,18 @@ describe("SIGKILL of the process that merges", () => {
     expect(git(merge.cwd, "ls-files", "a", "z").split("\n")).toHaveLength(2 * FILES_AROUND_GATE);
   });
 
+  it("and of git: rescue puts the checkout back, and says how to merge", async () => {
+    const merge = await mergingRun();
+    await merge.killEverything();
+    const { cwd, before } = merge;
+    const branch = mergedRunBranch(cwd);
+    const { stdout, exitCode } = await runCli(["rescue", branch.replace("sanddune/", "")], { cwd });
+    expect(stdout).toContain(`git merge ${branch}`);
+    expect(exitCode).toBe(0);
+    expect(git(cwd, "status", "--porcelain")).toBe("");
+    expect(git(cwd, "rev-parse", "main")).toBe(before);
+  });
+
   it("and of git: a file that the user has changed since is left alone, and named with the commands to go on", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
