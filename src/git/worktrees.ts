@@ -87,9 +87,12 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
   from: string,
 ): Effect.fn.Return<SourceBranch, SandduneError> {
   const path = worktreePathOf(repository, branch);
-  const worktrees = (yield* repairIfMoved(repository, path))
-    ? yield* listWorktrees(repository.topLevel)
-    : host.worktrees;
+  const isElsewhere = host.worktrees.some((worktree) => worktree.branch === branch && worktree.path !== path);
+  // A repository that was moved may have been repaired since the host was looked at.
+  const worktrees =
+    (yield* repairIfMoved(repository, path)) || isElsewhere
+      ? yield* listWorktrees(repository.topLevel)
+      : host.worktrees;
   const existing = host.refs.find(({ name }) => name === branchRef(branch))?.sha;
   const sha = existing ?? (from === host.head.sha ? from : yield* resolveCommit(repository.topLevel, from));
   if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));

@@ -157,7 +157,14 @@ describe("a fleet", () => {
   });
 
   it("has nothing to do with nothing to do", async () => {
-    expect(await runAll([])).toEqual({ outcomes: [], succeeded: 0, failed: 0, aborted: 0, notStarted: 0 });
+    expect(await runAll([])).toEqual({
+      outcomes: [],
+      succeeded: 0,
+      unsolved: 0,
+      failed: 0,
+      aborted: 0,
+      notStarted: 0,
+    });
   });
 });
 
