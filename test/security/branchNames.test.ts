@@ -126,8 +126,8 @@ describeInBoth("a branch that the agent makes", (name) => {
       (branch) => branch !== "Case",
     );
     const make = names.map(
-      (branch) =>
-        `git update-ref 'refs/heads/${branch.replaceAll("'", "'\\''")}' "$(git commit-tree -p HEAD -m x HEAD^{tree})" 2>/dev/null`,
+      (branch, index) =>
+        `git update-ref 'refs/heads/${branch.replaceAll("'", "'\\''")}' "$(git commit-tree -p HEAD -m ${index} HEAD^{tree})" 2>/dev/null`,
     );
     const before = userRefs(cwd);
     const result = await play(cwd, [WORK, shell(...make)], {

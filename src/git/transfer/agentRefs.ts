@@ -1,4 +1,5 @@
-import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { lstatSync, type PathLike, readdirSync, readFileSync, type Stats } from "node:fs";
+import { withHeldDirectory } from "../heldDirectory.ts";
 import { COMMON_DIRECTORY_FILE } from "./sandboxRepository.ts";
 
 /**
@@ -19,7 +20,7 @@ export interface AgentRefs {
 
 /** The refs of the host are among them. */
 const MAX_REFS = 1_000_000;
-const MAX_DEPTH = 32;
+const MAX_DEPTH = 200;
 const MAX_REF_BYTES = 4096;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
@@ -46,27 +47,31 @@ class Reader {
   readonly objects = new Map<string, string>();
   readonly problems: string[] = [];
 
-  constructor(private readonly gitDirectory: string) {}
+  readonly #root: string;
 
-  #pathOf(name: string): Buffer {
-    return Buffer.concat([Buffer.from(`${this.gitDirectory}/`), Buffer.from(name, "latin1")]);
+  constructor(gitDirectory: string) {
+    this.#root = Buffer.from(gitDirectory).toString("latin1");
   }
 
   #fail(name: string, problem: string): void {
     this.problems.push(`${JSON.stringify(asText(name))} ${problem}`);
   }
 
-  /** Calls `use` unless there is nothing at that place. What cannot be read is a problem. */
-  #at<A>(
-    name: string,
-    use: (path: Buffer, status: NonNullable<ReturnType<typeof lstatSync>>) => A,
-  ): A | undefined {
-    const path = this.#pathOf(name);
+  /**
+   * Calls `use` unless there is nothing at that place. What cannot be read is a problem. Through held directories: no link
+   * leads elsewhere, and an agent can nest refs more deeply than a path may be long.
+   */
+  #at<A>(name: string, use: (path: PathLike, status: Stats) => A): A | undefined {
+    const steps = name.split("/").filter((step) => step !== "");
+    const last = steps.pop() ?? "";
     try {
-      const status = lstatSync(path, { throwIfNoEntry: false });
-      return status === undefined ? undefined : use(path, status);
+      return withHeldDirectory(this.#root, steps, ({ entry }) => {
+        const status = lstatSync(entry(last), { throwIfNoEntry: false });
+        return status === undefined ? undefined : use(entry(last), status);
+      });
     } catch (error) {
-      this.#fail(name, `cannot be read (${(error as NodeJS.ErrnoException).code})`);
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOENT") this.#fail(name, `cannot be read (${code})`);
       return undefined;
     }
   }
