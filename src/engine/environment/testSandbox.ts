@@ -1,8 +1,8 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync } from "node:fs";
 import { join, posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import type { SandduneError } from "../../errors.ts";
+import { CopyToWorktreeError, type SandduneError } from "../../errors.ts";
 import { copyToWorktree } from "../../git/copyToWorktree.ts";
 import type { Repository } from "../../git/repository.ts";
 import { SANDBOX_HOME, SANDBOX_REPOSITORY_PATH } from "../../git/sandboxGitDirectory.ts";
@@ -44,6 +44,30 @@ interface SandboxNames {
   readonly usesSudo: boolean;
 }
 
+/**
+ * Copies items where the sandbox cannot reach them, and moves the whole to `destination`, which it can: code of the work that
+ * still runs in there could put a link in the way of whoever writes to it, but renaming follows none.
+ */
+const copyItemsInto = Effect.fnUntraced(function* (
+  repository: Repository,
+  { items, timeoutMs }: CopiedItems,
+  directory: string,
+  destination: string,
+): Effect.fn.Return<void, SandduneError> {
+  if (items.length === 0) return;
+  const gitDirectory = mkdtempSync(join(directory, "items-"));
+  const path = join(gitDirectory, "tree");
+  mkdirSync(path);
+  yield* copyToWorktree(repository, { path, gitDirectory }, items, timeoutMs);
+  yield* Effect.try({
+    try: () => renameSync(path, destination),
+    catch: (cause) =>
+      new CopyToWorktreeError(items.join(", "), "something is in the way in the sandbox of the tests", {
+        cause,
+      }),
+  });
+});
+
 const openBindMount = Effect.fnUntraced(function* (
   session: Session,
   provider: BindMountSandboxProvider,
@@ -70,12 +94,8 @@ const openBindMount = Effect.fnUntraced(function* (
     packagePath: MOUNTED_PACKAGE,
     root: SANDBOX_REPOSITORY_PATH,
     copyIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
-    copyItems: (repository, { items, timeoutMs }, tree) =>
-      Effect.suspend(() => {
-        const path = join(root, posix.relative(SANDBOX_REPOSITORY_PATH, tree));
-        mkdirSync(path, { recursive: true });
-        return copyToWorktree(repository, { path, gitDirectory: directory }, items, timeoutMs);
-      }).pipe(Effect.asVoid),
+    copyItems: (repository, copied, tree) =>
+      copyItemsInto(repository, copied, directory, join(root, posix.basename(tree))),
   };
 });
 
