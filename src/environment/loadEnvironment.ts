@@ -1,7 +1,6 @@
 import { lstatSync } from "node:fs";
 import { chmod, constants, copyFile, lstat, mkdir, readlink, symlink } from "node:fs/promises";
-import { dirname, join, normalize } from "node:path";
-import { isInside } from "../process/isInside.ts";
+import { dirname, join } from "node:path";
 import { listFiles } from "./folder/listFiles.ts";
 import { type FoundEnvironment, readEnvironment } from "./folder/readEnvironment.ts";
 import { SETUP_FILE } from "./folder/setupFile.ts";
@@ -24,33 +23,21 @@ export const loadEnvironment = async (directory: string): Promise<LoadedEnvironm
 /** Files of an environment that are in one directory. */
 export type EnvironmentPart = Pick<LoadedEnvironment, "directory" | "files">;
 
-/** Which of the ignored paths were selected, or are in, or hold, what was selected. */
-const selectIgnored = (ignored: readonly string[], selected: readonly string[] | undefined): string[] =>
-  ignored
-    .map((path) => normalize(path))
-    .flatMap((path) => {
-      if (selected === undefined) return [path];
-      const items = selected.map((item) => normalize(item));
-      if (items.some((item) => isInside(item, path))) return [path];
-      return items.filter((item) => isInside(path, item));
-    });
-
 /**
- * Reads an environment that git has: `checkout` is a checkout of the folder at a commit, and `ignored` are paths in the folder
+ * Reads an environment that git has: `checkout` is a checkout of the folder at a commit. `named` are paths of `files` in the folder
  * itself that git ignores, such as installed packages, which no commit has.
  */
 export const loadCommitted = async (
   checkout: string,
   folder: string,
-  ignored: readonly string[],
+  named: readonly string[],
 ): Promise<readonly EnvironmentPart[]> => {
   const { definitionFile, selected } = readEnvironment(checkout);
-  const extra = selectIgnored(ignored, selected);
   const isCommitted = (path: string) =>
     lstatSync(join(checkout, path), { throwIfNoEntry: false }) !== undefined;
-  const committed = selected?.filter((item) => isCommitted(item) || !extra.includes(normalize(item)));
+  const committed = selected?.filter((item) => isCommitted(item) || !named.includes(item));
   const always = [definitionFile, SETUP_FILE];
-  const ignoredFiles = await listFiles(folder, extra, []);
+  const ignoredFiles = await listFiles(folder, named, []);
   return [
     { directory: checkout, files: await listFiles(checkout, committed, always) },
     { directory: folder, files: ignoredFiles.filter((path) => !isCommitted(path)) },

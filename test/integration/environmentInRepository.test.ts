@@ -86,7 +86,7 @@ describe("an environment in the repository", () => {
     expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
   });
 
-  it("has what git ignores in its folder, such as installed packages, as far as it is selected", async () => {
+  it("has what git ignores in its folder, such as installed packages, as far as its committed definition names it", async () => {
     const use = definition(`{
   files: ["checks.mjs", "node_modules/checker"],
   tests: {
@@ -98,7 +98,7 @@ describe("an environment in the repository", () => {
   },
 }`);
     const cwd = repositoryWith({
-      ".gitignore": "node_modules/\n",
+      ".gitignore": "node_modules/\n__pycache__/\n",
       [DEFINITION]: use,
       "tests/env/checks.mjs": 'import check from "checker";\nexport default check;\n',
     });
@@ -107,6 +107,7 @@ describe("an environment in the repository", () => {
       [`tests/env/node_modules/${name}/index.js`]: text,
     });
     writeFiles(cwd, { ...module("checker", "module.exports = () => {};"), ...module("other", "") });
+    writeFiles(cwd, { "tests/env/__pycache__/made": "" });
     const { solved, warnings } = await attempt(cwd, [WORK]);
     expect({ solved, warnings }).toEqual({ solved: true, warnings: [] });
   });
@@ -120,5 +121,19 @@ describeWith(["bubblewrap"], "an environment in a checkout that an agent works i
     const { solved, iterations } = await attempt(cwd, [{ shell: "true" }], options);
     expect(solved).toBe(false);
     expect(iterations).toMatchObject([{ tests: { total: 2 } }]);
+  });
+
+  it("is not what the agent has put there in files that git ignores", async () => {
+    const cwd = repositoryWith({ [DEFINITION]: GREETING_TESTS, ".gitignore": "node_modules/\n" });
+    const plant = `cd tests/env && mkdir -p node_modules/sanddune && cd node_modules/sanddune
+echo '{ "type": "module", "exports": { "./environment": "./index.js" } }' >package.json
+echo 'import * as sanddune from "/sanddune/environment/node_modules/sanddune/index.js";
+export const defineEnvironment = () => sanddune.defineEnvironment({ tests: { fine: () => {} } });' >index.js`;
+    const head = { sandbox: bubblewrap(), branchStrategy: { type: "head" } } as const;
+    await attempt(cwd, [{ shell: plant }], head);
+    const { solved, iterations, warnings } = await attempt(cwd, [WORK], { sandbox: bubblewrap() });
+    expect(iterations).toMatchObject([{ tests: { total: 2 } }]);
+    expect(solved).toBe(false);
+    expect(warnings[0]).toMatch(/git ignores, and they are not used: node_modules\/\..*name them in `files`/);
   });
 });

@@ -48,7 +48,7 @@ const partsOf = (
   return writeFilesOf(plan.repository, treeOf(source.folder), checkout).pipe(
     Effect.andThen(
       interruptible(
-        () => loadCommitted(checkout, source.directory, source.ignored),
+        () => loadCommitted(checkout, source.directory, source.named),
         namingFolder(checkout, source.directory),
       ),
     ),

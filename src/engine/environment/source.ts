@@ -10,6 +10,7 @@ import type { Repository } from "../../git/repository.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { isInside } from "../../process/isInside.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
+import { somePaths } from "../../process/someOf.ts";
 import { checked } from "../checked.ts";
 
 /** Where the files of an environment come from. */
@@ -22,8 +23,10 @@ export type EnvironmentSource =
       /** The folder in the user's checkout. */
       readonly directory: string;
       readonly folder: CommittedFolder;
-      /** What git ignores in there, such as installed packages: no commit has it. */
-      readonly ignored: readonly string[];
+      /** What git ignores in there, such as installed packages, and `files` of the definition names: no commit has it. */
+      readonly named: readonly string[];
+      /** What else git ignores in there. An agent may have put it there, so it is not used. */
+      readonly unused: readonly string[];
       /** What in the checkout is not as in the commit. */
       readonly changed: readonly string[];
     };
@@ -52,6 +55,14 @@ const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   return isInside(topLevel, real) ? relative(topLevel, real).replaceAll(sep, "/") : undefined;
 };
 
+/** Only what the definition names itself is used: the definition is committed, what git ignores can be anyone's. */
+const chooseIgnored = (ignored: readonly string[], selected: readonly string[] = []) => {
+  return {
+    named: selected.filter((item) => ignored.some((path) => isInside(path, item))),
+    unused: ignored.filter((path) => !selected.some((item) => isInside(path, item))),
+  };
+};
+
 const loadCommitted = Effect.fnUntraced(function* (
   { topLevel }: Checkout,
   path: string,
@@ -71,8 +82,9 @@ const loadCommitted = Effect.fnUntraced(function* (
   }
   const definitionFile = yield* checked(() => chooseDefinition(directory, names));
   const text = yield* readFileIn(folder, definitionFile);
-  yield* checked(() => readDefinition(directory, definitionFile, () => text));
-  return { type: "committed", directory, folder, ...(yield* uncommittedIn(folder)) };
+  const { selected } = yield* checked(() => readDefinition(directory, definitionFile, () => text));
+  const { changed, ignored } = yield* uncommittedIn(folder);
+  return { type: "committed", directory, folder, changed, ...chooseIgnored(ignored, selected) };
 });
 
 /** Finds an environment, and reads its definition: what is wrong with it is reported before anything is created. */
@@ -98,20 +110,22 @@ export const findEnvironment = Effect.fnUntraced(function* (
   return { type: "folder", part };
 });
 
-const MAX_LISTED = 5;
+/** Made by runners and by editors, for their own use. */
+const BY_TOOLS = /(?:^|\/)(?:\.[^/]*|__pycache__)\/?$/;
 
 /** What the caller should know about where the tests come from, in sentences. */
 export const sourceWarnings = (source: EnvironmentSource, isHead: boolean): string[] => {
   if (source.type === "folder") return [];
-  const { folder, changed, ignored } = source;
-  const name = folder.path || "the repository's top level";
-  const listed = changed.slice(0, MAX_LISTED).join(", ");
-  const more = changed.length > MAX_LISTED ? `, and ${changed.length - MAX_LISTED} more` : "";
+  const { folder, changed, named } = source;
+  const unused = source.unused.filter((path) => !BY_TOOLS.test(path));
+  const environment = `The environment ${folder.path || "at the repository's top level"}`;
   return [
     changed.length > 0 &&
-      `The environment ${name} has changes that are not committed, and they are not used: ${listed}${more}. The tests are those of the commit ${folder.commit.slice(0, 7)}. To use them: git add ${shellQuote(folder.path || ".")} && git commit`,
+      `${environment} has changes that are not committed, and they are not used: ${somePaths(changed)}. The tests are those of the commit ${folder.commit.slice(0, 7)}. To use them: git add ${shellQuote(folder.path || ".")} && git commit`,
+    unused.length > 0 &&
+      `${environment} has files that git ignores, and they are not used: ${somePaths(unused)}. If the tests need them, name them in \`files\` of the definition.`,
     isHead &&
-      ignored.length > 0 &&
-      `The environment ${name} has files that git ignores, and that agents can write to with the strategy \`head\`: ${ignored.slice(0, MAX_LISTED).join(", ")}. Keep the environment outside of the repository, or use another strategy.`,
+      named.length > 0 &&
+      `${environment} has files that git ignores, and that agents can write to with the strategy \`head\`: ${somePaths(named)}. Keep the environment outside of the repository, or use another strategy.`,
   ].filter((warning) => warning !== false);
 };
