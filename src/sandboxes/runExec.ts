@@ -51,9 +51,9 @@ export const runExec = async (
   const isComplete = () => stdout.exitCode !== undefined && stderr.exitCode !== undefined;
   const stop = (reason: unknown) => {
     if (client.signal.aborted || isComplete()) return;
-    killed = access.kill(id, { sudo });
-    // What has only just been started shows nothing yet to be known by, but who its parent is.
+    // First, while its parent lives: a process that has only just been started can be known by nothing else.
     if (clientPid !== undefined) killDescendantsOutside(clientPid);
+    killed = access.kill(id, { sudo });
     client.abort(reason);
   };
   /** What a callback throws stops the command, and is what the exec rejects with. */

@@ -63,6 +63,7 @@ describeWith(["bubblewrap", "tmux"], "terminal mode without a terminal's tricks"
       "the command line",
       (cwd: string) => {
         writeFileSync(join(cwd, "agent.sh"), AGENT.replace("echo third", `${READER_GONE}; echo third`));
+        git(cwd, "commit", "--quiet", "--all", "--message", "Wait for the reader");
         return cli("--logging", "stdout");
       },
     ],
@@ -107,7 +108,7 @@ describeWith(["bubblewrap", "tmux"], "sanddune run", () => {
   });
 
   it.each([
-    ["its output goes elsewhere", (command: string) => `${command} > out.txt`, []],
+    ["its output goes elsewhere", (command: string) => `${command} > out.txt`, ["--head"]],
     ["it is asked to", (command: string) => command, ["--logging", "file"]],
   ])("writes a log when %s", async (_, dress, flags) => {
     const cwd = repositoryWithAgent();
