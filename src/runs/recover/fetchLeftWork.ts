@@ -2,13 +2,15 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { runFilesDirectory } from "../../engine/journal.ts";
-import type { SandduneError } from "../../errors.ts";
+import { ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
+import { rescueFiles } from "../../git/rescueFiles.ts";
+import { baseRef, uncommittedRef } from "../../git/runRefs.ts";
 import { syncIndex } from "../../git/syncIndex.ts";
-import { exportFromSandbox } from "../../git/transfer/exportFromSandbox.ts";
-import { importCommits } from "../../git/transfer/importCommits.ts";
+import { exportFromSandbox, type SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
+import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { moveWorktreeFiles, openWorktreeFiles, type WorktreeFiles } from "../../git/worktreeFiles.ts";
 import { listWorktrees } from "../../git/worktreeList.ts";
 import { worktreePathOf } from "../../git/worktrees.ts";
@@ -16,14 +18,15 @@ import { interruptible } from "../../process/interruptible.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
 import type { RunRecord } from "../runRecord.ts";
+import { landOn } from "./landFetched.ts";
 
 const EXPORT_TIMEOUT_MS = 10 * 60_000;
 
 /** What was fetched from a sandbox that a run could not fetch it from. */
 export interface FetchedWork {
-  /** Where the branch was before, and where it is now. */
-  readonly before: string;
-  readonly tip: string;
+  /** Where the branch was before, and where it is now; `undefined` if there is no such branch. */
+  readonly before: string | undefined;
+  readonly tip: string | undefined;
   /** A commit with what was not committed; it is held by a ref of the run. */
   readonly uncommitted: string | undefined;
   readonly warnings: readonly string[];
@@ -57,6 +60,22 @@ const worktreeFilesOf = Effect.fnUntraced(function* (
   return { ...(yield* openWorktreeFiles({ path, gitDirectory, baseSha }, indexPath)), gitDirectory };
 });
 
+/** Keeps everything if git could not export all of it. The sandbox, which is removed afterwards, must not be the only place. */
+const keepUnexported = Effect.fnUntraced(function* (
+  sandbox: SandboxRepository,
+  runDirectory: string,
+  { leftBehind, hasUnreadRefs }: SandboxExport,
+): Effect.fn.Return<string[], SandduneError> {
+  if (leftBehind.length === 0 && !hasUnreadRefs) return [];
+  const firstPath = join(runDirectory, "rescue.tar");
+  const archivePath = existsSync(firstPath) ? join(runDirectory, `rescue-${Date.now()}.tar`) : firstPath;
+  const what = [...leftBehind, ...(hasUnreadRefs ? ["refs that could not be read"] : [])].join(", ");
+  if (yield* rescueFiles(sandbox, archivePath)) {
+    return [`Git could not export ${what}. The files of the sandbox are kept in ${archivePath}.`];
+  }
+  return yield* Effect.fail(new ImportRefusedError(`git could not export ${what}`, undefined));
+});
+
 /**
  * Imports what an isolated sandbox holds whose run is over, by the same steps as the run itself would have: the branch moves,
  * the worktree follows, and what is on no branch gets refs of the run. The caller holds the lock of the branch.
@@ -64,36 +83,48 @@ const worktreeFilesOf = Effect.fnUntraced(function* (
  */
 export const fetchLeftWork = Effect.fnUntraced(function* (
   repository: Repository,
-  { runId, runDirectory, branch }: RunRecord,
+  run: RunRecord,
   handle: IsolatedSandboxHandle,
 ): Effect.fn.Return<FetchedWork | undefined, SandduneError> {
+  const { runId, runDirectory, branch } = run;
   const cwd = repository.topLevel;
-  const before = branch === undefined ? undefined : yield* resolveCommit(cwd, branchRef(branch));
-  if (branch === undefined || before === undefined || !(yield* hasRepository(handle))) return undefined;
+  // An isolated sandbox always works on a branch.
+  if (branch === undefined || !(yield* hasRepository(handle))) return undefined;
+  const before = yield* resolveCommit(cwd, branchRef(branch));
+  const base = run.work?.tip ?? (yield* resolveCommit(cwd, baseRef(runId))) ?? before;
+  if (base === undefined) {
+    const problem = `neither the branch ${branch} nor the commit that the run began with exists any more`;
+    return yield* Effect.fail(new ImportRefusedError(problem, undefined));
+  }
   const directory = runFilesDirectory(runDirectory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const files = yield* worktreeFilesOf(repository, branch, before, join(directory, "files-index"));
+  const files =
+    before && (yield* worktreeFilesOf(repository, branch, before, join(directory, "files-index")));
+  const sandbox = { handle, gitDirectory: `${handle.worktreePath}/.git`, hostGitDirectory: undefined };
   const exported = yield* exportFromSandbox(
-    { handle, gitDirectory: `${handle.worktreePath}/.git`, hostGitDirectory: undefined },
+    sandbox,
     {
       sourceBranch: branch,
-      knownCommits: [...new Set([before, ...(yield* hostTips(cwd))])],
+      knownCommits: [...new Set([base, ...(yield* hostTips(cwd))])],
       breaksLocks: true,
       timeoutMs: EXPORT_TIMEOUT_MS,
     },
     join(directory, "rescue.bundle"),
   );
-  const target = { cwd, runId, branch, base: before, expectedTip: before, allowsRewrite: true };
-  const { tip, uncommitted, warnings } = yield* importCommits(target, exported);
+  const unexported = yield* keepUnexported(sandbox, runDirectory, exported);
+  const place = { branch, base, ...(before !== undefined && { before }) };
+  const { tip, uncommitted, warnings, isMoved } = yield* landOn(cwd, run, place, exported);
   const problems: (string | undefined)[] = [];
-  if (files !== undefined) {
+  if (files && isMoved && tip !== undefined) {
     const { worktreePath: checkoutPath, gitDirectory } = files;
     problems.push(
       yield* syncIndex({ checkoutPath, gitDirectory, branch, from: before, to: tip }),
       yield* moveWorktreeFiles(files, uncommitted ?? tip),
     );
+  } else if (uncommitted !== undefined) {
+    problems.push(`Uncommitted work of run ${runId} is kept as ${uncommittedRef(runId)}.`);
   }
   if (exported.bundlePath !== undefined) rmSync(exported.bundlePath, { force: true });
   const told = problems.filter((problem) => problem !== undefined);
-  return { before, tip, uncommitted, warnings: [...warnings, ...told] };
+  return { before, tip, uncommitted, warnings: [...unexported, ...warnings, ...told] };
 });
