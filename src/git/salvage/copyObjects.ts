@@ -1,9 +1,11 @@
-import { lstatSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, lstatSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { ImportRefusedError } from "../../errors.ts";
 import { inParallel } from "../../process/inParallel.ts";
 import { takeFile } from "../takeFile.ts";
+import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
+import { looseSize } from "./looseSize.ts";
 
 const MAX_FILES = 1_000_000;
 const MAX_BYTES = 8 * 1024 ** 3;
@@ -16,6 +18,7 @@ interface CopiedFile {
   readonly from: string;
   readonly directory: string;
   readonly name: string;
+  readonly isPack?: boolean;
 }
 
 const looseObjects = async (objects: string, to: string): Promise<CopiedFile[]> => {
@@ -42,11 +45,21 @@ const packs = async (objects: string, to: string): Promise<CopiedFile[]> => {
       from: join(from, name),
       directory: join(to, "pack"),
       name: `pack-${index.toString(16).padStart(40, "0")}.pack`,
+      isPack: true,
     }));
+};
+
+/** Gives the size of a loose object. */
+const requireBounded = async (path: string): Promise<number> => {
+  const size = await looseSize(path);
+  if (size > IMPORT_LIMITS.objectBytes) throw limitExceeded("objectBytes", undefined);
+  return size;
 };
 
 export interface CopiedObjects {
   readonly packPaths: readonly string[];
+  /** The size of all loose objects when they are unpacked. */
+  readonly looseBytes: number;
   /** What was not copied, in a few words each. */
   readonly problems: readonly string[];
 }
@@ -56,7 +69,9 @@ export interface CopiedObjects {
  * indexes, graphs and lists of alternates are as the agent wants them to be.
  */
 export const copyObjects = async (objects: string, to: string): Promise<CopiedObjects> => {
-  if (!isPlainDirectory(objects)) return { packPaths: [], problems: ["it has no object store"] };
+  if (!isPlainDirectory(objects)) {
+    return { packPaths: [], looseBytes: 0, problems: ["it has no object store"] };
+  }
   const packFiles = await packs(objects, to);
   const files = [...(await looseObjects(objects, to)), ...packFiles];
   const bytes = files.reduce(
@@ -70,11 +85,26 @@ export const copyObjects = async (objects: string, to: string): Promise<CopiedOb
   for (const directory of new Set(files.map((file) => file.directory)))
     await mkdir(directory, { recursive: true });
   const problems: string[] = [];
-  await inParallel(files, 16, ({ from, directory, name }) =>
-    takeFile(from, join(directory, name)).catch((error: unknown) => {
+  let looseBytes = 0;
+  const copy = async (file: CopiedFile): Promise<void> => {
+    const path = join(file.directory, file.name);
+    await takeFile(file.from, path);
+    if (file.isPack) return;
+    try {
+      looseBytes += await requireBounded(path);
+    } catch (error) {
+      await rm(path);
+      throw error;
+    }
+  };
+  await inParallel(files, 16, (file) =>
+    copy(file).catch((error: unknown) => {
       if (!(error instanceof ImportRefusedError)) throw error;
-      problems.push(error.problem);
+      problems.push(
+        `the object file ${basename(file.directory)}/${file.name} was left out: ${error.problem}`,
+      );
     }),
   );
-  return { packPaths: packFiles.map(({ directory, name }) => join(directory, name)), problems };
+  const packPaths = packFiles.map(({ directory, name }) => join(directory, name));
+  return { packPaths: packPaths.filter((path) => existsSync(path)), looseBytes, problems };
 };

@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -10,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { deflateSync } from "node:zlib";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
@@ -301,6 +303,35 @@ describe("a hostile git directory", () => {
       const { problem } = await here.salvage();
       expect(problem).toBeDefined();
       expect(() => git(here.cwd, "cat-file", "-e", git(secret, "rev-parse", "HEAD"))).toThrow();
+    },
+  );
+
+  /** Writes a loose object with that header, whatever it holds. */
+  const writeLoose = ({ gitDirectory }: Scene, header: string, content = ""): string => {
+    const object = createHash("sha1").update(`${header}\0${content}`).digest("hex");
+    mkdirSync(join(gitDirectory, "objects", object.slice(0, 2)), { recursive: true });
+    writeFileSync(
+      join(gitDirectory, "objects", object.slice(0, 2), object.slice(2)),
+      deflateSync(`${header}\0${content}`),
+    );
+    return object;
+  };
+
+  it.each([
+    ["commit", 2 ** 40],
+    ["blob", 2 ** 40],
+    ["commit", 300 * 1024 ** 2],
+    ["blob", 300 * 1024 ** 2],
+  ])(
+    "with a loose %s that says it has %d bytes is not unpacked, and the branch is imported",
+    async (type, size) => {
+      const here = scene();
+      commit(here, "Work");
+      const bomb = writeLoose(here, `${type} ${size}`);
+      writeFileSync(join(here.gitDirectory, "refs/heads/bomb"), `${bomb}\n`);
+      const { problem } = await here.salvage();
+      expect(subjects(here.cwd, "b")).toEqual(["Work", "Initial commit"]);
+      expect(problem).toContain("limit objectBytes");
     },
   );
 
