@@ -76,11 +76,17 @@ const pack = Effect.fnUntraced(function* (
   bundlePath: string,
 ): Effect.fn.Return<boolean, SandduneError> {
   if (refs.length === 0) return false;
-  const options = { cwd, env: SCRATCH_ENV, stdin: `${refs.join("\n")}\n${known}` };
-  const revisions = ["--ignore-missing", "--stdin"];
-  if ((yield* gitText(["rev-list", "--max-count=1", ...revisions], options)) === "") return false;
-  yield* git(["bundle", "create", "--quiet", bundlePath, ...revisions], options);
-  return true;
+  return yield* git(["bundle", "create", "--quiet", bundlePath, "--ignore-missing", "--stdin"], {
+    cwd,
+    env: SCRATCH_ENV,
+    stdin: `${refs.join("\n")}\n${known}`,
+  }).pipe(
+    Effect.as(true),
+    Effect.catchIf(
+      (error) => isGitError(error) && error.stderr.includes("empty bundle"),
+      () => Effect.succeed(false),
+    ),
+  );
 });
 
 /** Where the branch was before its ref was lost, as far as that is known. */
@@ -111,14 +117,20 @@ export const salvage = Effect.fnUntraced(function* (
   if (lostSource)
     for (const [name, object] of fromLogs(refs, source)) if (object !== "") named.set(name, object);
   const found = yield* resolvable(scratchPath, named);
-  const unresolved = [...refs.objects.keys()].filter((name) => !found.has(name));
+  const hostObjects = (yield* gitText(["for-each-ref", "--format=%(objectname)"], {
+    cwd: repository.topLevel,
+  })).split("\n");
+  const hostRefs = new Set(hostObjects.filter((object) => object !== ""));
+  // A tag of the host may stand for a tree or a file.
+  const unresolved = [...refs.objects]
+    .filter(([name, object]) => !found.has(name) && !hostRefs.has(object))
+    .map(([name]) => name);
   const names = safeNames([...found.keys()].filter((name) => name !== "HEAD"));
   yield* updateRefs(scratchPath, [
     ...[...names].map(([name, ref]) => ({ ref, to: found.get(name) })),
     ...(found.has("HEAD") ? [{ ref: "HEAD", to: found.get("HEAD") }] : []),
   ]);
-  const hostRefs = yield* gitText(["for-each-ref", "--format=%(objectname)"], { cwd: repository.topLevel });
-  const known = exclusions([base, ...new Set(hostRefs.split("\n").filter((line) => line !== ""))]);
+  const known = exclusions([base, ...hostRefs]);
   const sourceRef = names.get(source) ?? (found.has(source) ? source : undefined);
   const all = [...names.values(), ...(found.has("HEAD") ? ["HEAD"] : [])];
   const packed = yield* pack(scratchPath, all, known, bundlePath).pipe(

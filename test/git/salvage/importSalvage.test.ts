@@ -131,6 +131,26 @@ it("what is on no branch is kept by refs of the run: tags, other refs, a worktre
   );
 });
 
+it("an annotated tag of a commit that the host has is kept, too", async () => {
+  const here = scene();
+  here.agent("tag", "-a", "-m", "Notes of the release", "v1");
+  const tag = here.agent("rev-parse", "v1");
+  const { problem, warnings } = await here.salvage();
+  expect(problem).toBeUndefined();
+  expect(warnings.join()).toContain('"v1"');
+  expect(git(here.cwd, "for-each-ref", "--format=%(objectname)", "refs/sanddune")).toContain(tag);
+  expect(await here.salvage()).toMatchObject({ problem: undefined, warnings: [] });
+});
+
+it("tags of the host that stand for no commit are no problem", async () => {
+  const here = scene();
+  const tree = git(here.cwd, "rev-parse", "b^{tree}");
+  git(here.cwd, "tag", "tree", tree);
+  here.agent("tag", "tree", tree);
+  commit(here, "Work");
+  expect(await here.salvage()).toMatchObject({ problem: undefined, warnings: [] });
+});
+
 it("as long as a commit of the agent's was left behind, that is said", async () => {
   const here = scene();
   const commands = Array.from(
