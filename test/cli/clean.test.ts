@@ -101,7 +101,7 @@ describeWith(["bubblewrap"], "sanddune clean --records of a run of which somethi
       name: files,
       runIds: [runId],
       detail: "the sandbox git directory",
-      keptBecause: `it holds commits that could not be imported. To try again: sanddune rescue ${runId}`,
+      keptBecause: `it holds commits that were not imported. To try again: sanddune rescue ${runId}`,
       goesIfNamed: true,
       outcome: "kept",
     });

@@ -8,6 +8,7 @@ import { keptBundles } from "../../git/transfer/keptBundles.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
 import { amendJournal } from "../journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
@@ -32,12 +33,17 @@ const reasonToKeep = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined> {
   if (unrecovered.has(run.runId)) return undefined;
   const { git } = sandboxDirectories(path);
-  const notImported = `it holds commits that could not be imported. To try again: sanddune rescue ${run.runId}`;
   // An isolated sandbox has its git directory elsewhere: what is here was sent to it, or came out of it.
-  if (!existsSync(git)) return keptBundles(path).length > 0 ? notImported : undefined;
+  if (!existsSync(git)) {
+    const [bundle] = keptBundles(path);
+    return (
+      bundle && `it holds commits that were refused. To look at them: git bundle verify ${shellQuote(bundle)}`
+    );
+  }
   // A run that has ended in order keeps its files only if they hold what could not be imported.
   const isKept = run.state !== "dead" && run.recovery === undefined;
-  if (isKept || keptWork.has(run.runId)) return notImported;
+  if (isKept || keptWork.has(run.runId))
+    return `it holds commits that were not imported. To try again: sanddune rescue ${run.runId}`;
   const isUnknown = yield* hasUnknownCommits(repository, git).pipe(Effect.catch(() => Effect.succeed(true)));
   return isUnknown
     ? `it holds commits that are not in the repository. To import them: sanddune rescue ${run.runId}`

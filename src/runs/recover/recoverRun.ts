@@ -1,7 +1,11 @@
+import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
+import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import type { Repository } from "../../git/repository.ts";
+import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import { amendJournal } from "../journalFile.ts";
 import { type RunRecord, readRun } from "../runRecord.ts";
@@ -59,6 +63,19 @@ const recoverWork = Effect.fnUntraced(function* (
 const outOfReachSentence = ({ runId }: RunRecord, outOfReach: string | undefined): string | undefined =>
   outOfReach && `Run ${runId} died, and ${outOfReach}. It cannot be imported from there.`;
 
+const NOT_WANTED =
+  "What was committed in its sandbox was not imported, because its branch was to be removed.";
+
+/** Commits can only be imported if it is known what they build on. */
+const baselessWork = Effect.fnUntraced(function* (
+  repository: Repository,
+  { runId, runDirectory }: RunRecord,
+): Effect.fn.Return<string | undefined, SandduneError> {
+  const { git: gitDirectory } = sandboxDirectories(runFilesDirectory(runDirectory));
+  if (!existsSync(gitDirectory) || !(yield* hasUnknownCommits(repository, gitDirectory))) return undefined;
+  return `The commit that run ${runId} began with is not known any more, so nothing could be imported. The git directory of its sandbox is kept at ${gitDirectory}.`;
+});
+
 /**
  * Recovers what a run has left whose process is gone: ends what may still be at work, and makes sure of that; imports what
  * had been committed in the sandbox; disarms what the agent has made in the checkout. The caller holds the lock of the
@@ -83,9 +100,14 @@ export const recoverRun = Effect.fnUntraced(function* (
   if (run.recovery !== undefined && run.recovery.reason === undefined) return { ...nothing, told };
   const work = yield* findDeadWork(repository, runs, run);
   const recovered: Recovered =
-    work === undefined ? { told: [], commits: 0 } : yield* recoverWork(repository, work, leavesCommits);
+    work === undefined
+      ? { told: [], commits: 0, kept: yield* baselessWork(repository, run) }
+      : yield* recoverWork(repository, work, leavesCommits);
   const kept = [recovered.kept, outOfReachSentence(run, outOfReach)].filter((reason) => reason !== undefined);
   const reason = kept.length === 0 ? undefined : kept.join(" ");
-  amendJournal(runDirectory, { type: "recovered", ...(reason !== undefined && { reason }) });
+  // They may be wanted later.
+  const left = leavesCommits && work?.gitDirectory !== undefined ? NOT_WANTED : undefined;
+  const written = reason ?? left;
+  amendJournal(runDirectory, { type: "recovered", ...(written !== undefined && { reason: written }) });
   return { ...nothing, told: [...told, ...recovered.told], commits: recovered.commits, kept: reason };
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createWorktree, DeadRunError, UntrustedRepositoryError } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/processIdentity.ts";
+import { cleanUp } from "../../../src/runs/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import { findRun } from "../../../src/runs/findRun.ts";
 import { listRuns } from "../../../src/runs/listRuns.ts";
@@ -173,4 +174,56 @@ it("an index that could not follow its branch any more follows it now", async ()
   git(cwd, "clone", "--quiet", "--bare", "--shared", "--branch", "b", cwd, join(directory, "files/git"));
   await rescue(cwd);
   expect(git(worktreePath, "status", "--porcelain")).toBe("");
+});
+
+describe("commits that a run has left in its git directory", () => {
+  /** A dead run on `b`, in whose sandbox there is one commit more. */
+  const withCommit = (): { readonly cwd: string; readonly sha: string } => {
+    const cwd = repositoryWith(() => []);
+    const directory = runDirectory([begun({ owner: DEAD }), working(cwd)], join(cwd, ".sanddune/runs"));
+    const gitDirectory = join(directory, "files/git");
+    git(cwd, "clone", "--quiet", "--bare", "--shared", "--branch", "b", cwd, gitDirectory);
+    const sha = git(gitDirectory, ...AGENT, "commit-tree", "-p", "b", "-m", "Left", "b^{tree}");
+    git(gitDirectory, "update-ref", "refs/heads/b", sha);
+    return { cwd, sha };
+  };
+  const AGENT = ["-c", "user.name=Agent", "-c", "user.email=agent@example.com"];
+
+  it("can be rescued after the branch was cleaned up", async () => {
+    const { cwd, sha } = withCommit();
+    const outcomes = await cleanUp(await findRepository(cwd), {
+      remove: true,
+      runs: [],
+      branches: ["b"],
+      records: false,
+    });
+    const kept = outcomes.find(({ what }) => what === "files");
+    expect(kept).toMatchObject({ outcome: "kept" });
+    expect(kept?.keptBecause).toContain(`sanddune rescue ${RUN_ID}`);
+    expect((await rescue(cwd)).commits).toBe(1);
+    expect(git(cwd, "rev-parse", "b")).toBe(sha);
+  });
+
+  it("and that nobody knows the base of are not called recovered", async () => {
+    const { cwd } = withCommit();
+    runDirectory([begun({ owner: DEAD })], join(cwd, ".sanddune/runs"));
+    expect((await rescue(cwd)).kept).toContain("files/git");
+    expect((await rescue(cwd)).kept).toContain("files/git");
+  });
+});
+
+it("of a bundle that could not be imported, clean names no command that does nothing about it", async () => {
+  const cwd = repositoryWith((cwd) => [
+    begun({ sandbox: "test-isolated" }),
+    working(cwd, { isIsolated: true }),
+    entry("ended", { state: "failed" }),
+  ]);
+  const files = join(cwd, ".sanddune/runs", RUN_ID, "files");
+  mkdirSync(files);
+  writeFileSync(join(files, "1.bundle"), "refused\n");
+  const options = { remove: true, runs: [], branches: [], records: false };
+  const outcomes = await cleanUp(await findRepository(cwd), options);
+  const kept = outcomes.find(({ what }) => what === "files");
+  expect(kept?.keptBecause).toContain("1.bundle");
+  expect(kept?.keptBecause).not.toContain("sanddune rescue");
 });
