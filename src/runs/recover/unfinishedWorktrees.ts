@@ -87,19 +87,24 @@ export const forgetUnusable = Effect.fnUntraced(function* (
   repository: Repository,
   runs: readonly RunRecord[],
 ): Effect.fn.Return<boolean, SandduneError> {
-  const unusable = worktreePlaces(repository, runs).flatMap(({ path }) =>
-    administrationsOf(repository, path).filter((administration) => !isUsable(administration)),
-  );
-  if (unusable.length === 0) return false;
-  yield* Effect.scoped(
+  const unusable = () =>
+    worktreePlaces(repository, runs).flatMap(({ path }) =>
+      administrationsOf(repository, path).filter((administration) => !isUsable(administration)),
+    );
+  if (unusable().length === 0) return false;
+  return yield* Effect.scoped(
     lockWorktrees(repository).pipe(
       Effect.andThen(
         interruptible(
-          () => forgetAdministrations(repository, unusable),
+          async () => {
+            // What was half made a moment ago may be whole now: a run that has just begun made it.
+            const found = unusable();
+            await forgetAdministrations(repository, found);
+            return found.length > 0;
+          },
           (reason) => reason as SandduneError,
         ),
       ),
     ),
   );
-  return true;
 });

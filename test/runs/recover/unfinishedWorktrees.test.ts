@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
 import { describe, expect, it } from "vitest";
+import { lockWorktrees } from "../../../src/git/locks.ts";
 import { worktreeDirectoryName } from "../../../src/git/worktrees.ts";
 import { createWorktree } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/processIdentity.ts";
 import { cleanUp } from "../../../src/runs/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
+import { listRuns } from "../../../src/runs/listRuns.ts";
+import { forgetUnusable } from "../../../src/runs/recover/unfinishedWorktrees.ts";
 import { leftovers } from "../../helpers/leftovers.ts";
 import { git, temporaryRepository } from "../../helpers/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
@@ -283,4 +288,27 @@ it("a worktree that was finished is never taken for half of one, whatever is mis
   expect(git(here.path, "status", "--porcelain")).toBe(" D a.txt\n M b.txt");
   await worktree.close();
   expect(readFileSync(join(here.path, "b.txt"), "utf8")).toBe("changed\n");
+});
+
+it("a worktree that another process is making at this moment is left alone", async () => {
+  const here = scene(true);
+  const repository = await findRepository(here.cwd);
+  // Git writes these files one after the other, while it holds the lock.
+  const head = readFileSync(join(here.administration, "HEAD"), "utf8");
+  rmSync(join(here.administration, "HEAD"));
+  const forgetting = Effect.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        yield* lockWorktrees(repository);
+        // It looks at once, and waits for the lock.
+        const fiber = yield* Effect.forkDetach(forgetUnusable(repository, listRuns(repository)), {
+          startImmediately: true,
+        });
+        writeFileSync(join(here.administration, "HEAD"), head);
+        return fiber;
+      }),
+    ).pipe(Effect.flatMap(Fiber.join)),
+  );
+  expect(await forgetting).toBe(false);
+  expect(existsSync(here.administration)).toBe(true);
 });
