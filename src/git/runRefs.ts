@@ -9,7 +9,8 @@ export const baseRef = (runId: string): string => `${RUN_REFS}base/${runId}`;
 /** The tip that a branch had before the agent rewrote its history. */
 export const beforeRewriteRef = (runId: string): string => `${RUN_REFS}before/${runId}`;
 
-const keptRefs = (runId: string): string => `${RUN_REFS}runs/${runId}/`;
+/** What could not go on a branch. */
+export const keptRefs = (runId: string): string => `${RUN_REFS}runs/${runId}/`;
 
 /** The tip of the source branch, when the branch could not be moved to it. */
 export const tipRef = (runId: string): string => `${keptRefs(runId)}tip`;

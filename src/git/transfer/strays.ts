@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git, gitText } from "../git.ts";
 import { updateRefs } from "../refs.ts";
-import { RUN_REFS, strayRef } from "../runRefs.ts";
+import { keptRefs, RUN_REFS, strayRef } from "../runRefs.ts";
 
 /** What the sandbox hands over by name. */
 export type Heads = ReadonlyMap<string, string>;
@@ -24,6 +24,7 @@ const describe = (name: string, type: string, ownRefs: string | undefined): stri
   const shown = JSON.stringify(name.replace(/^refs\/(heads|tags)\//, ""));
   if (name.startsWith("refs/tags/"))
     return type === "commit" ? `tagged commits as ${shown}` : `made the tag ${shown}`;
+  if (type !== "commit") return `made the ref ${shown}`;
   return `committed to ${shown}`;
 };
 
@@ -38,12 +39,28 @@ const typesOf = (
     Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
   );
 
-/** Those commits that no lasting ref leads to, nor any other one of them. */
-const independentOf = (cwd: string, commits: readonly string[]): Effect.Effect<Set<string>, SandduneError> =>
-  git(["rev-list", "--parents", "--stdin", "--not", `--exclude=${RUN_REFS}base/*`, "--all"], {
-    cwd,
-    stdin: `${commits.join("\n")}\n`,
-  }).pipe(
+/** What earlier imports of the run have kept, by its refs. */
+const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, string>, SandduneError> =>
+  gitText(["for-each-ref", "--format=%(refname) %(objectname)", keptRefs(runId)], { cwd }).pipe(
+    Effect.map((output) => {
+      const lines = output.split("\n").filter((line) => line !== "");
+      return new Map(lines.map((line) => line.split(" ") as [string, string]));
+    }),
+  );
+
+/** Those commits that no lasting ref leads to, nor any other one of them. Refs of the run last only if they are listed. */
+const independentOf = (
+  { cwd, runId }: StrayTarget,
+  commits: readonly string[],
+  lasting: readonly string[],
+): Effect.Effect<Set<string>, SandduneError> =>
+  git(
+    [
+      ...["rev-list", "--parents", "--stdin", "--not"],
+      ...[`--exclude=${RUN_REFS}base/*`, `--exclude=${keptRefs(runId)}*`, "--all"],
+    ],
+    { cwd, stdin: [...commits, ...lasting.map((object) => `^${object}`), ""].join("\n") },
+  ).pipe(
     Effect.map(({ stdout }) => {
       const lines = stdout.split("\n").map((line) => line.split(" "));
       const listed = new Set(lines.map(([commit = ""]) => commit));
@@ -70,11 +87,12 @@ const uniqueByObject = (strays: readonly (readonly [string, string])[]): [string
  * another ref leads to anyway needs none.
  */
 export const keepStrays = Effect.fnUntraced(function* (
-  { cwd, runId }: StrayTarget,
+  target: StrayTarget,
   heads: Heads,
   ownRefs: string | undefined,
 ): Effect.fn.Return<string[], SandduneError> {
   if (heads.size === 0) return [];
+  const { cwd, runId } = target;
   const strays = uniqueByObject([...heads]);
   const types = yield* typesOf(
     cwd,
@@ -82,13 +100,21 @@ export const keepStrays = Effect.fnUntraced(function* (
   );
   const typeOf = (object: string) => types.get(object) ?? "missing";
   const commits = strays.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
-  const independent = commits.length === 0 ? new Set() : yield* independentOf(cwd, commits);
-  const kept = strays.filter(([, object]) =>
-    typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
-  );
   // Git numbers stashes anew with every one: only the object tells them apart from one import to the next.
   const refOf = (name: string, object: string) =>
     strayRef(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
+  const before = yield* keptBefore(cwd, runId);
+  // What a ref stood for that is to stand for something else is not held by it any more.
+  const replaced = new Set(
+    strays
+      .filter(([name, object]) => before.get(refOf(name, object)) !== object)
+      .map(([name, object]) => refOf(name, object)),
+  );
+  const lasting = [...before].filter(([ref]) => !replaced.has(ref)).map(([, object]) => object);
+  const independent = commits.length === 0 ? new Set() : yield* independentOf(target, commits, lasting);
+  const kept = strays.filter(([, object]) =>
+    typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
+  );
   yield* updateRefs(
     cwd,
     kept.map(([name, to]) => ({ ref: refOf(name, to), to })),
