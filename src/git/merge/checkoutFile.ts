@@ -5,7 +5,8 @@ import type { GitFile } from "./changes.ts";
 
 /** What there is in a checkout at the path of a file. */
 export type CheckoutFile =
-  | { readonly type: "absent" }
+  /** `isObstructed`: something that is no directory is where one of its directories would be. */
+  | { readonly type: "absent"; readonly isObstructed: boolean }
   /** A directory, a socket: git has made no file there. */
   | { readonly type: "other" }
   | { readonly type: "link"; readonly sha: string; readonly changedAtMs: number; readonly device: number }
@@ -17,7 +18,7 @@ export type CheckoutFile =
       readonly device: number;
     };
 
-const MISSING_CODES = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
+const OBSTRUCTED_CODES = ["ENOTDIR", "ELOOP"];
 
 /** Opens the directory of a file in a checkout, and hands over the path of the file that nobody can lead elsewhere. */
 export const withFile = <A>(checkoutPath: string, path: string, use: (entry: Buffer) => A): A => {
@@ -47,7 +48,9 @@ export const inspectFile = (checkoutPath: string, path: string, anySha: string):
       return { type: "file", isExecutable: (status.mode & 0o100) !== 0, size: status.size, ...seen };
     });
   } catch (error) {
-    if (MISSING_CODES.has((error as NodeJS.ErrnoException).code ?? "")) return { type: "absent" };
+    const { code = "" } = error as NodeJS.ErrnoException;
+    const isObstructed = OBSTRUCTED_CODES.includes(code);
+    if (isObstructed || code === "ENOENT") return { type: "absent", isObstructed };
     throw error;
   }
 };

@@ -79,6 +79,10 @@ export const filesNotPutBack = Effect.fnUntraced(function* (
     .map(({ path }) => path);
 });
 
+/** Whether a path is below one of others. */
+const isBelow = (path: string, others: ReadonlySet<string>): boolean =>
+  path.split("/").some((_, end, steps) => others.has(steps.slice(0, end).join("/")));
+
 /** Compares a checkout with what it was before a merge and what the merge would have made of it. Changes nothing. */
 export const inspectCheckout = Effect.fnUntraced(function* (
   note: FoundNote,
@@ -99,13 +103,18 @@ export const inspectCheckout = Effect.fnUntraced(function* (
   const unstaged = changes.filter(
     (change) => isSameFile(index.get(change.path), change.from) && !wereAbsent.has(change.path),
   );
+  const obstructed: string[] = [];
   for (const candidate of yield* inspectFiles(checkoutPath, unstaged)) {
     if (isUntouched(candidate)) continue;
     const { path, file } = candidate;
-    if (file.type === "absent" || file.type === "other") overwritten.push(path);
+    if (file.type === "absent" && file.isObstructed) obstructed.push(path);
+    else if (file.type === "absent" || file.type === "other") overwritten.push(path);
     else if (!isRecent(file, note)) continue;
     else if (!(yield* isByGit(note, candidate))) changedSince.push(path);
     else (candidate.from === undefined ? added : overwritten).push(path);
   }
+  // Git would remove a file of the user that is where a directory has to be.
+  const own = new Set(added);
+  for (const path of obstructed) (isBelow(path, own) ? overwritten : changedSince).push(path);
   return { isWritten, added, overwritten, changedSince };
 });

@@ -196,6 +196,22 @@ it("leaves everything as it is if a file of the merge was changed since", async 
   expect(readFileSync(scene.path("b.txt"), "utf8")).toBe("new\nthe user's\n");
 });
 
+it.each<[string, (path: string) => void]>([
+  ["file", (path) => writeFileSync(path, "the user's\n")],
+  ["link", (path) => symlinkSync(temporaryDirectory(), path)],
+])("removes no %s that is now where a directory has to be put back", async (_, make) => {
+  const scene = await begunMerge(
+    all(file("a.txt", "old\n"), file("directory/in.txt", "old\n")),
+    all(file("a.txt", "new\n"), (cwd) => rmSync(join(cwd, "directory"), { recursive: true })),
+  );
+  scene.write("a.txt");
+  rmSync(scene.path("directory"), { recursive: true });
+  make(scene.path("directory"));
+  const made = lstatSync(scene.path("directory"));
+  expect(await scene.settle()).toMatchObject({ outcome: "blocked", paths: ["directory/in.txt"] });
+  expect(lstatSync(scene.path("directory"))).toMatchObject({ ino: made.ino, mtimeMs: made.mtimeMs });
+});
+
 it("does not take for its own what was there before the merge, whatever its content", async () => {
   const scene = await begunMerge(
     all(file("a.txt", "old\n"), file("b.txt", "old\n")),
