@@ -1,14 +1,12 @@
-import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import type { KnownGoTests } from "../goTest.ts";
-import { MAX_BYTES, testFilesOf } from "./testFiles.ts";
+import { readSource, testFilesOf } from "./testFiles.ts";
 
 const TEST = /^func (Test(?!Main\b)(?![a-z])\w*)\(\s*\w+ \*testing\.T\s*\)/gm;
 
 /** The nearest `go.mod` around a directory: where it is, and the path that it gives to its module. */
 const moduleOf = (directory: string): { readonly root: string; readonly path: string } | undefined => {
-  const file = join(directory, "go.mod");
-  const path = existsSync(file) ? /^module\s+"?([^\s"]+)/m.exec(readFileSync(file, "utf8"))?.[1] : undefined;
+  const path = /^module\s+"?([^\s"]+)/m.exec(readSource(join(directory, "go.mod")) ?? "")?.[1];
   if (path !== undefined) return { root: directory, path };
   return dirname(directory) === directory ? undefined : moduleOf(dirname(directory));
 };
@@ -18,9 +16,10 @@ export const knownGoTests = (directory: string): KnownGoTests => {
   const known = new Map<string, string[]>();
   for (const file of testFilesOf([directory], directory, (name) => name.endsWith("_test.go"))) {
     const module = moduleOf(dirname(file));
-    if (module === undefined || !statSync(file).isFile() || statSync(file).size > MAX_BYTES) continue;
+    const source = readSource(file);
+    if (module === undefined || source === undefined) continue;
     const name = join(module.path, relative(module.root, dirname(file)));
-    const tests = [...readFileSync(file, "utf8").matchAll(TEST)].map(([, test]) => test as string);
+    const tests = [...source.matchAll(TEST)].map(([, test]) => test as string);
     known.set(name, [...(known.get(name) ?? []), ...tests]);
   }
   return known;

@@ -5,7 +5,7 @@ import { MAX_TESTS } from "../../limits.ts";
 
 const MAX_FILES = 2000;
 /** A file with more is not read. */
-export const MAX_BYTES = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 const NEVER = /^(?:node_modules|__pycache__|\..*)$/;
 
 const filesBelow = (directory: string): string[] =>
@@ -37,6 +37,16 @@ export const testFilesOf = (
   return [...new Set(files)].slice(0, MAX_FILES);
 };
 
+/** What is written in a file; `undefined` if it is too large, cannot be read, or is a link to something that has no end. */
+export const readSource = (file: string): string | undefined => {
+  try {
+    const found = statSync(file);
+    return found.isFile() && found.size <= MAX_BYTES ? readFileSync(file, "utf8") : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 /** The tests of a file by their names, outermost first. */
 export type KnownTests = ReadonlyMap<string, readonly (readonly string[])[]>;
 
@@ -45,9 +55,9 @@ export const knownTests = (files: readonly string[], scan: (source: string) => s
   let left = MAX_TESTS;
   return new Map(
     files.map((file) => {
-      if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true || statSync(file).size > MAX_BYTES)
-        return [file, []];
-      const tests = scan(readFileSync(file, "utf8")).slice(0, left);
+      const source = readSource(file);
+      if (source === undefined) return [file, []];
+      const tests = scan(source).slice(0, left);
       left -= tests.length;
       return [file, tests];
     }),
