@@ -4,8 +4,13 @@ import { outline } from "./recording.ts";
 
 const FILE = "/e/a.test.js";
 
-const reportOf = (events: readonly (readonly unknown[])[], before: readonly string[][] = []) => {
+const reportOf = (
+  events: readonly (readonly unknown[])[],
+  before: readonly string[][] = [],
+  mustAllRun = false,
+) => {
   const report = new RunnerReport({
+    mustAllRun,
     before: new Map([[FILE, before]]),
     fileNames: (file) => ({ before: [], own: [file.slice(3)] }),
   });
@@ -33,6 +38,15 @@ it("a file that did not has those that are known from before as well, and what d
 it("a file of which nothing was heard has failed itself", () => {
   expect(outline(reportOf([["files", [FILE]], passed("a"), END]))).toEqual(["a", "✗ a.test.js"]);
   expect(outline(reportOf([]))).toEqual(["✗ a.test.js"]);
+});
+
+it("what was skipped or not run has failed where nothing may be left out", () => {
+  const skipped = ["test", FILE, ["a"], "skipped", 0, ""];
+  expect(outline(reportOf([["files", [FILE]], skipped, ENDED, END], [["a"]], true))).toEqual(["✗ a"]);
+  const elsewhere = ["test", "/e/b.test.js", ["b"], "passed", 1, ""];
+  const others = [["files", ["/e/b.test.js"]], elsewhere, ["ended", "/e/b.test.js"], END];
+  expect(outline(reportOf(others, [["a"]], true))).toEqual(["b", "✗ a"]);
+  expect(outline(reportOf(others, [["a"]]))).toEqual(["b"]);
 });
 
 it("a file that failed as a whole is told of by its tests, with the reason", () => {

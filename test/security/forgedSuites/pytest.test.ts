@@ -105,5 +105,28 @@ describeWith(["pytest"], "pytest", () => {
     ])("are three, if the work leaves %s", async (_, calc, outcome) => {
       expect(namesOf(await run({ "calc.py": calc }))).toEqual(namesWith(outcome));
     });
+
+    const HARD = "import calc\n\ndef test_adds():\n    assert calc.add(1, 2) == 3\n";
+    const runBoth = (calc: string, hard = HARD) =>
+      suiteScene(
+        { "calc.py": calc },
+        { "tests/test_easy.py": "def test_nothing():\n    pass\n", "tests/test_hard.py": hard },
+      ).run(HIDDEN, { env: plain });
+    const EASY = "tests.test_easy/test_nothing";
+    const SKIPS = "import unittest\ndef add(a, b):\n    raise unittest.SkipTest()\n";
+
+    it.each([
+      ["a test", SKIPS],
+      ["a test, as one that may fail", "import pytest\ndef add(a, b):\n    pytest.xfail()\n"],
+      ["a file", "import unittest\nraise unittest.SkipTest()\n"],
+    ])("have failed if the work skips %s", async (_, calc) => {
+      expect(namesOf(await runBoth(calc))).toEqual([EASY, "✗ tests.test_hard/test_adds"]);
+    });
+
+    it("are left out where the environment may have skipped them", async () => {
+      const marked = `import pytest\n${HARD}\n@pytest.mark.skip\ndef test_later():\n    pass\n`;
+      const results = await runBoth(SKIPS.replace("raise unittest.SkipTest()", "return a + b"), marked);
+      expect([namesOf(results), results.error]).toEqual([[EASY, "tests.test_hard/test_adds"], null]);
+    });
   });
 });

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { runProcess } from "../../../process/runProcess.ts";
-import { type KnownTests, testFilesOf } from "../known/testFiles.ts";
+import { type KnownTests, readSource, testFilesOf } from "../known/testFiles.ts";
 import { channelSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
 import { imageProgram, isOfWork } from "./programs.ts";
@@ -13,6 +13,9 @@ const LIST_TIMEOUT_MS = 20_000;
 const CONFIG = "pytest.ini";
 const CONFIG_FILES = [CONFIG, ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"];
 const PYTHON_PATH = "PYTHONPATH";
+
+const findConfig = (environment: string): string | undefined =>
+  CONFIG_FILES.map((name) => join(environment, name)).find((file) => existsSync(file));
 
 /** The tests that files have, as Python itself reads them, without running them: nothing of it is imported. */
 const readTests = async (
@@ -33,12 +36,26 @@ const readTests = async (
   }
 };
 
+const LEAVES_OUT = /skip|xfail|collect|deselect|__test__/i;
+
+/** Whether a file of the environment, or an option, may leave tests out. Otherwise only code of the work can have done that. */
+const mayLeaveOut = (
+  args: readonly string[],
+  { environment }: CommandPlaces,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean =>
+  args.some((each) => each.startsWith("-")) ||
+  env["PYTEST_ADDOPTS"] !== undefined ||
+  findConfig(environment) !== undefined ||
+  testFilesOf([environment], environment, (path) => path.endsWith(".py")).some((file) =>
+    LEAVES_OUT.test(readSource(file) ?? "skip"),
+  );
+
 /** Which of the environment's files is the configuration: a file of the work never is, and neither is one around it. */
 const configOf = (args: readonly string[], { environment, reports }: CommandPlaces): string[] => {
   const isGiven = args.some((each) => /^(?:-c|--config-file)(?:=|$)/.test(each));
-  const own = CONFIG_FILES.map((name) => join(environment, name)).find((file) => existsSync(file));
   return [
-    ...(isGiven ? [] : ["-c", own ?? join(reports, CONFIG)]),
+    ...(isGiven ? [] : ["-c", findConfig(environment) ?? join(reports, CONFIG)]),
     `--rootdir=${environment}`,
     `--confcutdir=${environment}`,
   ];
@@ -72,6 +89,7 @@ export const pytest = async (
         tests.map((names) => [[moduleOf(file), ...names.slice(0, -1)].join("."), names.at(-1) ?? ""]),
       ]),
     ),
+    mustAllRun: isOfEnvironment && !mayLeaveOut(args, places, env),
     fileNames: (file) => ({ before: [], own: [moduleOf(file)] }),
   });
   return {

@@ -31,6 +31,9 @@ class TestFile {
 const DID_NOT_REPORT =
   "It did not report how it ended: its process ended before, or the runner gave up. Code that a test loads must not end the process.";
 
+const WAS_SKIPPED =
+  "It was skipped, although no file of the environment says so: code that a test loads must not skip it.";
+
 const keyOf = (names: readonly string[]): string => JSON.stringify(names);
 
 const isNames = (value: unknown): value is readonly string[] =>
@@ -39,6 +42,8 @@ const isNames = (value: unknown): value is readonly string[] =>
 export interface RunnerReportOptions {
   /** The tests that were known before anything was run, by file. */
   readonly before: KnownTests;
+  /** Nothing leaves tests of these files out on purpose: one that was skipped has failed, as has a file that was not run. */
+  readonly mustAllRun?: boolean;
   /** What stands before the names of a file's tests in a path, and for the file itself. */
   readonly fileNames: (file: string) => {
     readonly before: readonly string[];
@@ -72,8 +77,9 @@ export class RunnerReport {
 
   finish(): SuiteReport {
     if (!this.#hasEnded) this.#report.fail("ends before the runner had said that it was done");
+    const { mustAllRun = false } = this.options;
     // Otherwise the runner has said which of them it takes.
-    if (!this.#hasAnnounced) for (const file of this.options.before.keys()) this.#file(file);
+    if (!this.#hasAnnounced || mustAllRun) for (const file of this.options.before.keys()) this.#file(file);
     for (const [path, file] of this.#files) this.#finishFile(path, file);
     return this.#report.finish();
   }
@@ -123,8 +129,11 @@ export class RunnerReport {
     const isWhole = file.hasEnded && ofFile === undefined;
     const expected = isWhole ? file.known : [...file.known, ...(this.options.before.get(path) ?? [])];
     const missing = this.#missing(expected, file.outcomes);
+    const isMeant = this.options.mustAllRun !== true || !this.options.before.has(path);
     for (const { names, state, durationMs, message } of file.outcomes) {
-      if (state === "skipped") this.#report.skip();
+      if (state === "skipped" && isMeant) this.#report.skip();
+      else if (state === "skipped")
+        this.#report.add([...before, ...names], { passed: false, message: WAS_SKIPPED });
       else if (names.length > 0 && state !== "group")
         this.#report.add([...before, ...names], { passed: state === "passed", durationMs, message });
       // That a file has failed is said by its tests, if they are known.
