@@ -133,9 +133,15 @@ describe("the repository's own data", () => {
       await expect(resolved({ hostPath, sandboxPath: "/x" }), hostPath).rejects.toThrow(/allowUnsafeMounts/);
       await expect(resolved({ hostPath, sandboxPath: "/x", readOnly: true })).resolves.toHaveLength(1);
     }
-    await expect(
-      resolved({ hostPath: join(nested, ".git"), sandboxPath: "/x", readOnly: true }),
-    ).rejects.toThrow(/data of a repository/);
+    for (const hostPath of [join(nested, ".git"), join(bare, "hooks"), join(bare, "config")]) {
+      await expect(resolved({ hostPath, sandboxPath: "/x", readOnly: true }), hostPath).rejects.toThrow(
+        /data of a repository/,
+      );
+    }
+    const inBare = join(bare, "checkout");
+    git("-C", repositoryPath, "worktree", "add", "--quiet", inBare);
+    await mkdir(join(inBare, "part"));
+    await expect(resolved({ hostPath: join(inBare, "part"), sandboxPath: "/x" })).resolves.toHaveLength(1);
   });
 
   test("a directory of the checkout is not, and neither is one that is in no repository", async () => {

@@ -1,6 +1,6 @@
 import { lstat, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { join, sep } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import type { SandboxMount } from "../contract.ts";
@@ -44,6 +44,13 @@ const exists = (path: string): Promise<boolean> =>
 const isGitDirectory = async (path: string): Promise<boolean> =>
   (await Promise.all(["HEAD", "objects", "refs"].map((name) => exists(join(path, name))))).every(Boolean);
 
+/** The git directory around a path, whatever its name is. A checkout may lie in one, and is no part of it. */
+const gitDirectoryAround = async (path: string): Promise<string | undefined> => {
+  const above = dirname(path);
+  if (above === path || (await exists(join(above, ".git")))) return undefined;
+  return (await isGitDirectory(above)) ? above : gitDirectoryAround(above);
+};
+
 type Mount = Pick<SandboxMount, "hostPath" | "readOnly">;
 
 const homeProblem = async ({ hostPath }: Mount): Promise<string | undefined> =>
@@ -78,7 +85,9 @@ const DATA_DIRECTORIES: readonly string[] = [".git", CONFIG_DIRECTORY_NAME];
 
 /** What an agent writes into a git directory, git runs on the host: hooks, filters, a program that watches files. */
 const otherRepositoryProblem = async ({ hostPath, readOnly }: Mount): Promise<string | undefined> => {
-  const inData = hostPath.split(sep).find((part) => DATA_DIRECTORIES.includes(part.toLowerCase()));
+  const inData =
+    hostPath.split(sep).find((part) => DATA_DIRECTORIES.includes(part.toLowerCase())) ??
+    (await gitDirectoryAround(hostPath));
   if (inData !== undefined) return `${hostPath} belongs to the data of a repository, ${inData}`;
   if (readOnly) return undefined;
   return (await exists(join(hostPath, ".git"))) || (await isGitDirectory(hostPath))
