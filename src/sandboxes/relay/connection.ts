@@ -18,6 +18,9 @@ const GRACE_MS = 5000;
 /** The hall is said in the first line, which is no longer. */
 const MAX_HELLO = 4096;
 
+/** Of what is said before anybody listens. */
+const MAX_EARLY = 16 * 1024 * 1024;
+
 /** One connection to a relay: a process on the host that runs a script of `attachScript.ts` in the sandbox. */
 export class Connection {
   readonly #stdin = new PassThrough();
@@ -25,6 +28,7 @@ export class Connection {
   readonly #sent = new Map<string, () => void>();
   #reader: RelayReader | undefined;
   readonly #early: ["stdout" | "stderr", string][] = [];
+  #earlyLength = 0;
   #hello: string | undefined = "";
   #greet: (hall: string) => void = () => {};
   #refuse: (error: Error) => void = () => {};
@@ -116,7 +120,12 @@ export class Connection {
   }
 
   #pass(stream: "stdout" | "stderr", text: string): void {
-    if (this.#reader === undefined) this.#early.push([stream, text]);
-    else this.#reader[stream](text);
+    if (this.#reader !== undefined) {
+      this.#reader[stream](text);
+      return;
+    }
+    this.#earlyLength += text.length;
+    if (this.#earlyLength > MAX_EARLY) this.end();
+    else this.#early.push([stream, text]);
   }
 }
