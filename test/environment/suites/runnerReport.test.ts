@@ -73,4 +73,6 @@ it("says so if the runner did not come to its end, or what it says cannot be rea
 it("is bounded", () => {
   const many = Array.from({ length: 25_000 }, (_, at) => passed(`t${at}`));
   expect(reportOf([...many, ENDED, END]).problem).toBeDefined();
+  const names = Array.from({ length: 500_000 }, () => []);
+  expect(reportOf([["known", FILE, names], ENDED, END]).problem).toContain("cannot be read");
 });

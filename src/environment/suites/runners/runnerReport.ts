@@ -39,6 +39,10 @@ const keyOf = (names: readonly string[]): string => JSON.stringify(names);
 const isNames = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === "string");
 
+/** A longer list could not be taken over at once. */
+const isListOfNames = (value: unknown): value is readonly (readonly string[])[] =>
+  Array.isArray(value) && value.length <= 2 * MAX_TESTS && value.every(isNames);
+
 export interface RunnerReportOptions {
   /** The tests that were known before anything was run, by file. */
   readonly before: KnownTests;
@@ -99,7 +103,7 @@ export class RunnerReport {
     if (typeof path !== "string" || this.#tests > 2 * MAX_TESTS || this.#files.size > MAX_TESTS) return false;
     const file = this.#file(path);
     if (type === "ended") file.hasEnded = true;
-    else if (type === "known" && Array.isArray(names) && names.every(isNames)) {
+    else if (type === "known" && isListOfNames(names)) {
       this.#tests += names.length;
       file.known.push(...names);
     } else if (type === "test" && isNames(names)) {
