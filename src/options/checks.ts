@@ -93,23 +93,29 @@ export const unknownProblem = (name: string, checks: AnyChecks): string => {
   return `there is no such option; expected one of: ${known.join(", ")}.${didYouMean(name, known)}`;
 };
 
-/** Checks the members of an object: unknown ones are errors, because a mistyped option would silently do nothing. */
+/**
+ * Checks the members of an object, and gives those that it has, each as it was checked. Unknown ones are errors, because a
+ * mistyped option would silently do nothing.
+ */
 export const members = (
   path: string,
   value: unknown,
   checks: AnyChecks,
   required: readonly string[] = [],
-): void => {
+): Record<string, unknown> => {
   if (!isOptionsObject(value)) throw new InvalidOptionsError(path, `must be an object; got ${kindOf(value)}`);
   const nameOf = (member: string) => (path === "options" ? member : `${path}.${member}`);
   const unknown = unknownMember(value, checks);
   if (unknown !== undefined) {
     throw new InvalidOptionsError(nameOf(unknown), unknownProblem(unknown, checks), Object.keys(checks));
   }
+  const checked: Record<string, unknown> = {};
   for (const [name, check] of Object.entries(checks)) {
     const member = value[name];
     if (member !== undefined || required.includes(name)) checkValue(nameOf(name), member, check);
+    if (member !== undefined) checked[name] = member;
   }
+  return checked;
 };
 
 export const nested =
@@ -136,8 +142,4 @@ export const checkedOptions = <Options extends object>(
   options: Options,
   checks: Checks<NoInfer<Options>>,
   required: readonly (keyof Options & string)[] = [],
-): Options => {
-  members("options", options, checks, required);
-  const given = Object.keys(checks).map((name) => [name, Reflect.get(options, name) as unknown] as const);
-  return Object.freeze(Object.fromEntries(given.filter(([, value]) => value !== undefined))) as Options;
-};
+): Options => Object.freeze(members("options", options, checks, required)) as Options;

@@ -210,6 +210,16 @@ it("options are those of the call, whatever becomes of the object afterwards", (
   for (const provider of made) expect(provider).toMatchObject({ env: { A: "1" } });
 });
 
+it("an option is used as it was checked, also if it is another one when it is read again", () => {
+  let reads = 0;
+  const options = {
+    get env() {
+      return reads++ === 0 ? { A: "1" } : { A: 2 };
+    },
+  };
+  expect(testIsolated(options as never)).toMatchObject({ env: { A: "1" } });
+});
+
 describe("a refusal", () => {
   it("names the option that was probably meant", () => {
     expect(refusal(docker as Factory, { allowUnsafeMount: true }).message).toContain(
