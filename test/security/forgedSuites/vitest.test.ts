@@ -84,4 +84,10 @@ export default { test: { include: ["none"], passWithNoTests: true, globalSetup: 
     const { names } = await run(atOnce(EXITS), threeTests(EXITS, VITEST));
     expect(names).toEqual(expectedOf(EXITS, () => "---", inFile));
   });
+
+  it("have failed if the work skips them", async () => {
+    const ways = { hides: "globalThis.__vitest_worker__.current.context.skip()" };
+    const { names } = await run(asked(ways), threeTests(ways, VITEST));
+    expect(names).toEqual(expectedOf(ways, () => "+--", inFile));
+  });
 });

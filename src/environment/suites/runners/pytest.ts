@@ -1,7 +1,8 @@
 import { existsSync } from "node:fs";
 import { delimiter, isAbsolute, join, relative, resolve } from "node:path";
 import { runProcess } from "../../../process/runProcess.ts";
-import { type KnownTests, readSource, testFilesOf } from "../known/testFiles.ts";
+import { mayLeaveOut, type Omissions } from "../known/leftOut.ts";
+import { type KnownTests, testFilesOf } from "../known/testFiles.ts";
 import { channelSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
 import { imageProgram, isOfWork } from "./programs.ts";
@@ -36,20 +37,10 @@ const readTests = async (
   }
 };
 
-const LEAVES_OUT = /skip|xfail|collect|deselect|__test__/i;
-
-/** Whether a file of the environment, or an option, may leave tests out. Otherwise only code of the work can have done that. */
-const mayLeaveOut = (
-  args: readonly string[],
-  { environment }: CommandPlaces,
-  env: Readonly<Record<string, string | undefined>>,
-): boolean =>
-  args.some((each) => each.startsWith("-")) ||
-  env["PYTEST_ADDOPTS"] !== undefined ||
-  findConfig(environment) !== undefined ||
-  testFilesOf([environment], environment, (path) => path.endsWith(".py")).some((file) =>
-    LEAVES_OUT.test(readSource(file) ?? "skip"),
-  );
+const OMISSIONS: Omissions = {
+  isSource: (path) => path.endsWith(".py"),
+  words: /skip|xfail|collect|deselect|__test__/i,
+};
 
 /** Which of the environment's files is the configuration: a file of the work never is, and neither is one around it. */
 const configOf = (args: readonly string[], { environment, reports }: CommandPlaces): string[] => {
@@ -89,7 +80,11 @@ export const pytest = async (
         tests.map((names) => [[moduleOf(file), ...names.slice(0, -1)].join("."), names.at(-1) ?? ""]),
       ]),
     ),
-    mustAllRun: isOfEnvironment && !mayLeaveOut(args, places, env),
+    mustAllRun:
+      isOfEnvironment &&
+      env["PYTEST_ADDOPTS"] === undefined &&
+      findConfig(environment) === undefined &&
+      !mayLeaveOut(args, environment, OMISSIONS),
     fileNames: (file) => ({ before: [], own: [moduleOf(file)] }),
   });
   return {

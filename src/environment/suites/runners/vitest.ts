@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { mayLeaveOut, type Omissions } from "../known/leftOut.ts";
 import { scanTests } from "../known/scanTests.ts";
 import { knownTests, testFilesOf } from "../known/testFiles.ts";
 import { shownFile } from "../places.ts";
@@ -9,13 +10,22 @@ import { findVitest, findVitestOfWork, nodeProgram } from "./programs.ts";
 import { RunnerReport } from "./runnerReport.ts";
 import { VITEST_CONFIG, VITEST_REPORTER } from "./vitestParts.ts";
 
-const isTest = (name: string): boolean => /\.(?:test|spec)\.[cm]?[jt]sx?$/.test(name);
+const isSource = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
+/** As vitest looks for them; before its version 4 it does not look into those two directories. */
+const isTest = (name: string): boolean =>
+  isSource(name) && /\.(?:test|spec)\.\w+$/.test(name) && !/(?:^|\/)(?:dist|cypress)\//.test(name);
 
 const REPORTER = "reporter.mjs";
 const CONFIG = "vitest.config.mjs";
 const CONFIG_FILES = ["vitest", "vite"].flatMap((name) =>
   ["ts", "mts", "cts", "js", "mjs", "cjs"].map((ending) => `${name}.config.${ending}`),
 );
+
+const OMISSIONS: Omissions = {
+  harmlessOption: "--dir",
+  isSource,
+  words: /skip|todo|\bonly\b|runIf/i,
+};
 
 export interface VitestSuite {
   readonly args: readonly string[];
@@ -38,14 +48,16 @@ export const vitest = (
   if (program === undefined) return isOfWork ? NOT_IN_WORK : NOT_INSTALLED;
   const shown = shownFile(places);
   const before = knownTests(isOfEnvironment ? testFilesOf(args, places.environment, isTest) : [], scanTests);
-  const report = new RunnerReport({
-    before,
-    fileNames: (file) => ({ before: [shown(file)], own: [shown(file)] }),
-  });
   const hasConfig = args.some((each) => /^(?:-c|--config)(?:=|$)/.test(each));
   const ownConfig = CONFIG_FILES.map((name) => join(places.environment, name)).find((file) =>
     existsSync(file),
   );
+  const report = new RunnerReport({
+    before,
+    mustAllRun:
+      isOfEnvironment && ownConfig === undefined && !mayLeaveOut(args, places.environment, OMISSIONS),
+    fileNames: (file) => ({ before: [shown(file)], own: [shown(file)] }),
+  });
   const config = VITEST_CONFIG({
     own: ownConfig,
     root: places.environment,
