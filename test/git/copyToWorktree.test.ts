@@ -107,6 +107,17 @@ describe("a copy into a worktree that an earlier run has left", () => {
     expect(read("modules/run")).toBe("#!/bin/sh\n");
   });
 
+  it("leaves alone what was changed there, if the rights of everything were changed afterwards", async () => {
+    const { host, copied, read, gitDirectory, copy } = await scene();
+    await copy();
+    writeFileSync(copied("local.json"), "the agent's\n");
+    const notes = join(gitDirectory, "sanddune-copied");
+    for (const name of readdirSync(notes)) chmodSync(join(notes, name), 0o600);
+    writeFileSync(host("local.json"), "the user's\n");
+    expect(await copy()).toEqual([expect.stringMatching(/differ from yours.*local\.json/)]);
+    expect(read("local.json")).toBe("the agent's\n");
+  });
+
   it("says nothing if there is nothing new to copy", async () => {
     const { copied, read, copy } = await scene();
     await copy();

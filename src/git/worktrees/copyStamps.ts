@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CopyLimits, runInTime } from "./copyFiles.ts";
@@ -13,19 +13,31 @@ const stampOf = (gitDirectory: string, destination: string): string =>
 
 const TICK_MS = 1;
 
-const write = (path: string): bigint => {
-  writeFileSync(path, "");
+const write = (path: string, content = ""): bigint => {
+  writeFileSync(path, content);
   return statSync(path, { bigint: true }).ctimeNs;
 };
 
 /** The clock of a file system advances by milliseconds. Files of one tick could not be told apart. */
-const untilLater = async (path: string, than: bigint, signal: AbortSignal): Promise<bigint> => {
+const untilLater = async (
+  path: string,
+  than: bigint,
+  signal: AbortSignal,
+  content?: string,
+): Promise<bigint> => {
   for (;;) {
-    const now = write(path);
+    const now = write(path, content);
     if (now > than) return now;
     await sleep(TICK_MS, undefined, { signal });
   }
 };
+
+const timeNoteOf = (stamp: string): string => `${stamp}.time`;
+
+/** A change of its owner or its rights, as `chown -R` makes, would make everything older than the stamp. */
+const isAsMade = (stamp: string): boolean =>
+  existsSync(timeNoteOf(stamp)) &&
+  readFileSync(timeNoteOf(stamp), "utf8") === String(statSync(stamp, { bigint: true }).ctimeNs);
 
 /** Notes that everything at the destination is as it was copied. */
 export const stampCopy = async (
@@ -36,7 +48,7 @@ export const stampCopy = async (
   const stamp = stampOf(gitDirectory, destination);
   mkdirSync(join(stamp, ".."), { recursive: true });
   const stamped = await untilLater(stamp, write(stamp), signal);
-  await untilLater(`${stamp}.after`, stamped, signal);
+  await untilLater(timeNoteOf(stamp), stamped, signal, String(stamped));
 };
 
 /** Paths at and below `path` that have changed since the destination was copied; `undefined` if that is not known. */
@@ -47,7 +59,7 @@ export const changedSinceCopy = async (
   limits: CopyLimits,
 ): Promise<readonly string[] | undefined> => {
   const stamp = stampOf(gitDirectory, destination);
-  if (!existsSync(stamp)) return undefined;
+  if (!existsSync(stamp) || !isAsMade(stamp)) return undefined;
   const { exitCode, stdout } = await runInTime("find", [path, "-newercc", stamp, "-print0"], limits);
   // Not every `find` can compare change times.
   return exitCode === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
