@@ -38,7 +38,7 @@ export interface ImportMoment {
   readonly isLast: boolean;
   /** The command that has just ended packs its commits itself, unless it was killed before. */
   readonly isPacked: boolean;
-  /** The sandbox is closed after this import, whoever it belongs to. */
+  /** The sandbox is closed after this import, even if it outlives the call. */
   readonly closes?: boolean;
   /** The sandbox has ended: commits are exported from a new one over the same files. */
   readonly isOver?: boolean;

@@ -46,7 +46,7 @@ export class TestedIterations {
     );
   }
 
-  /** Says so if the branch has other tests than those that were run: they are an agent's, until somebody has looked at them. */
+  /** Says so if the branch has other tests than those that were run: an agent may have written them. */
   warnIfChanged(): Effect.Effect<void> {
     const { source } = this.environment;
     const { session, sandbox } = this.work;

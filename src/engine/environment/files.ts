@@ -26,7 +26,7 @@ export interface EnvironmentFiles {
   readonly pathsInRepository: readonly string[];
 }
 
-/** Whoever reads of a problem knows the folder, and not the copy of it. */
+/** Errors name the folder that the user passed, not the copy of it. */
 const namingFolder =
   (checkout: string, directory: string) =>
   (reason: unknown): SandduneError =>

@@ -46,7 +46,7 @@ interface SandboxNames {
 
 /**
  * Copies items where the sandbox cannot reach them, and moves the whole to `destination`, which it can: code of the work that
- * still runs in there could put a link in the way of whoever writes to it, but renaming follows none.
+ * still runs there could leave a link at the destination, and renaming follows no link.
  */
 const copyItemsInto = Effect.fnUntraced(function* (
   repository: Repository,

@@ -11,7 +11,7 @@ import { findLeftSandbox, type SandboxState, sandboxesOf } from "./leftSandbox.t
 export interface EndedSurvivors {
   /** In sentences. */
   readonly told: readonly string[];
-  /** What may hold work that cannot be had from here, in a sentence; `undefined` if nothing may. */
+  /** Sandboxes that may hold work and cannot be reached, in a sentence; `undefined` if there are none. */
   readonly outOfReach: string | undefined;
 }
 

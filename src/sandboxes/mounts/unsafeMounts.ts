@@ -7,7 +7,7 @@ import type { SandboxMount } from "../contract.ts";
 import { repositoryData } from "./repositoryData.ts";
 import { contains } from "./sameFile.ts";
 
-/** Sockets that hand the host to whoever can write to them. */
+/** Sockets through which any process that can write to them controls the host. */
 export const ENGINE_SOCKETS: readonly string[] = [
   "/var/run/docker.sock",
   "/run/docker.sock",
