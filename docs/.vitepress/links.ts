@@ -12,16 +12,22 @@ const titles = new Map(
   sidebar().flatMap(({ items }) => items.map(({ text, link }) => [`${link.slice(1)}.md`, text])),
 );
 
+/** Pages of the package link so to files that are not packed. */
+const IN_REPOSITORY = /^https:\/\/github\.com\/missingstudio\/sanddune\/(?:blob|tree)\/main\//;
+
 /** The link as it is on the site, or `undefined` for a file that the site does not have. */
 const onSite = (href: string, page: string): string | undefined => {
-  if (/^([a-z]+:|#|\/)/.test(href)) return href;
+  const isAbsolute = /^([a-z]+:|#|\/)/.test(href);
+  if (isAbsolute && !IN_REPOSITORY.test(href)) return href;
+  const directory = posix.dirname(page);
   const [target = "", anchor] = href.split("#");
-  const path = posix.join(posix.dirname(page), target);
+  const path = isAbsolute
+    ? posix.relative("docs", target.replace(IN_REPOSITORY, ""))
+    : posix.join(directory, target);
   const isPage = path.endsWith(".md") && !["../", ...WITHOUT_PAGES].some((start) => path.startsWith(start));
-  if (isPage) return href;
-  const substitute = PAGES[path];
-  if (substitute === undefined) return undefined;
-  return posix.relative(posix.dirname(page), substitute) + (anchor === undefined ? "" : `#${anchor}`);
+  const onSitePath = isPage ? path : PAGES[path];
+  if (onSitePath === undefined) return isAbsolute ? href : undefined;
+  return posix.relative(directory, onSitePath) + (anchor === undefined ? "" : `#${anchor}`);
 };
 
 /**

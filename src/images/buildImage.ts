@@ -51,7 +51,7 @@ const fileHint = (options: BuildImageOptions): string => {
   const nameOne = `sanddune ${engine} build-image ${fileFlag(engine)} FILE`;
   if (!isDefaultFile(options)) return `Name another one: ${nameOne}`;
   return existsSync(projectConfigPath(contextDirectory))
-    ? `init has set this repository up already, and adds nothing to it. Write one to ${file}, as in docs/images.md, or name yours: ${nameOne}`
+    ? `init has set this repository up already, and adds nothing to it. Write one to ${file}: FROM an image with sh, env and grep, to which it adds git, gh and the agent's program. Or name yours: ${nameOne}`
     : `Make one with: sanddune init – or name yours: ${nameOne}`;
 };
 

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { builtCli } from "../helpers/built.ts";
+import { brokenLinks } from "../helpers/markdownLinks.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -43,14 +44,34 @@ it("ships what it needs and nothing of its insides", () => {
   const installed = join(project, "node_modules/sanddune");
   expect(readdirSync(installed).sort()).toEqual([
     "CHANGELOG.md",
+    "CONTEXT.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "dist",
+    "docs",
     "package.json",
     "schemas",
     "templates",
   ]);
   expect(existsSync(join(installed, "dist/engine"))).toBe(false);
+});
+
+it("ships its pages, and no link of theirs leads nowhere", () => {
+  const installed = join(project, "node_modules/sanddune");
+  const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
+  const pages = files.filter((name) => name.endsWith(".md") && !name.startsWith("templates/"));
+  expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/quick-start.md", "docs/recovery.md"]));
+  expect(pages.filter((name) => /adr|behaviours|testing/.test(name))).toEqual([]);
+  expect(pages.flatMap((name) => brokenLinks(installed, name))).toEqual([]);
+});
+
+it("names no page of its documents in what it prints", () => {
+  const dist = join(project, "node_modules/sanddune/dist");
+  const naming = readdirSync(dist, { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".js"))
+    .flatMap((name) => readFileSync(join(dist, name), "utf8").match(/docs\/[\w-]+\.md/g) ?? []);
+  expect(naming).toEqual([]);
 });
 
 it("exports no sandbox provider from the main entry; each has a path of its own", () => {
