@@ -164,6 +164,9 @@ const RESTRICTED_PACKAGES = {
   "node:child_process": ["process"],
 };
 
+/** Waits for an abort: one file does, and pi's extension, which is a program of its own. */
+const ABORT_LISTENERS = ["process/abort/onAbort.ts", "agents/piMcpClient.ts"];
+
 const roomOf = (file) => {
   const [first, second] = file.split("/");
   return second === undefined ? "." : first;
@@ -183,6 +186,8 @@ for (const name of readdirSync(source, { recursive: true })) {
   if (!(roomOf(file) in ALLOWED))
     problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
   const text = readFileSync(join(source, file), "utf8");
+  if (text.includes('addEventListener("abort"') && !ABORT_LISTENERS.includes(file))
+    problems.push(`${file} listens for an abort itself: onAbort() of process/abort/ does`);
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));

@@ -1,5 +1,6 @@
 import { createInterface } from "node:readline";
 import { CancelledError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { neutralise } from "./neutralise.ts";
 import { holdScreen } from "./screen.ts";
 
@@ -18,11 +19,12 @@ export const atTerminal = async <A>(signal: AbortSignal, body: (ask: Ask) => Pro
   const lines: string[] = [];
   let question = "";
   let answer: ((line: string) => void) | undefined;
+  let stopWaiting = () => {};
   const givenUp = new Promise<never>((_, reject) => {
     const giveUp = () => reject(new CancelledError(question));
     terminal.once("SIGINT", giveUp);
     terminal.once("close", giveUp);
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    stopWaiting = onAbort(signal, reject);
   });
   terminal.on("line", (line) => {
     if (answer === undefined) lines.push(line);
@@ -47,6 +49,7 @@ export const atTerminal = async <A>(signal: AbortSignal, body: (ask: Ask) => Pro
   } finally {
     // Nobody waits for it any more.
     givenUp.catch(() => {});
+    stopWaiting();
     terminal.close();
     showScreen();
   }

@@ -1,5 +1,6 @@
 import { type Checkpoint, type TakenCheckpoint, takeCheckpoint } from "../git/checkpoint.ts";
 import type { SandboxRepository } from "../git/transfer/sandboxRepository.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { withTimeLimit } from "../process/timeLimit.ts";
 
 /** A checkpoint, and which actions are new in it. */
@@ -93,17 +94,16 @@ export class Checkpoints {
 
   /** What was there before the first action: files that are not committed, or that hooks have made. */
   async begin(signal: AbortSignal): Promise<void> {
-    const stop = () => this.#stop.abort(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
+    const stopFollowing = onAbort(signal, (reason) => this.#stop.abort(reason));
     await this.#take(0);
-    signal.removeEventListener("abort", stop);
+    stopFollowing();
   }
 
   /** The agent is at rest: waits for what is being taken, and looks for changes since. In bounded time. */
   async settle(failed: boolean): Promise<void> {
     const limitMs = failed ? SETTLE_MS.afterFailure : SETTLE_MS.afterSuccess;
     const settled = withTimeLimit(limitMs, undefined, async (signal) => {
-      signal.addEventListener("abort", () => this.#stop.abort(signal.reason), { once: true });
+      onAbort(signal, (reason) => this.#stop.abort(reason));
       await this.#atWork;
       // They are those of the last action, if it is not known what came of it. Otherwise they get a number of their own.
       await this.#take(Math.max(this.#last, this.#unknown));

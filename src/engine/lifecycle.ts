@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { printNotice } from "../display/notice.ts";
@@ -36,8 +35,6 @@ export class Lifecycle {
     private readonly kept: Kept<unknown>,
     private readonly turns: Turns,
   ) {
-    // Every call that waits listens to it; there may be any number of them.
-    setMaxListeners(0, this.#closing.signal);
     this.#warningsBefore = kept.session.progress.reached().warnings.length;
     const { journal, plan } = kept.session;
     this.#stopLooking = onStopRequest(journal, () => {

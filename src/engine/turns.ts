@@ -1,13 +1,4 @@
-const untilOrAborted = (turn: Promise<void>, signal: AbortSignal | undefined): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal?.reason);
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
-    void turn.then(() => {
-      signal?.removeEventListener("abort", onAbort);
-      resolve();
-    });
-  });
+import { orAborted } from "../process/abort/onAbort.ts";
 
 /** Lets one call at a time work on a worktree, in the order in which they came. */
 export class Turns {
@@ -24,7 +15,7 @@ export class Turns {
     const before = this.#last;
     this.#last = before.then(() => mine);
     try {
-      await untilOrAborted(before, signal);
+      await orAborted(before, signal);
       return end;
     } catch (reason) {
       end();

@@ -1,5 +1,6 @@
 import type { EnvValue } from "../envVars.ts";
 import { EnvValueError, ProcessTimeoutError } from "../errors.ts";
+import { orAborted } from "../process/abort/onAbort.ts";
 import { withoutFinalLineEnds } from "../process/finalLineEnds.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { redactData } from "./redactData.ts";
@@ -17,11 +18,8 @@ const COMMAND_TIMEOUT_MS = 60_000;
 const MAX_VALUE_BYTES = 120 * 1024;
 
 const ask = async (name: string, question: () => string | Promise<string>, signal: AbortSignal) => {
-  const aborted = new Promise<never>((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
   try {
-    return await Promise.race([(async () => question())(), aborted]);
+    return await orAborted((async () => question())(), signal);
   } catch (cause) {
     if (signal.aborted) throw signal.reason;
     throw new EnvValueError(name, `its function threw: ${String(cause)}`, "", { cause });

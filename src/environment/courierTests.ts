@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { TestRequestError, TestServerError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import type { RunTestsOptions } from "./client.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "./contract.ts";
 import { isObject } from "./isObject.ts";
@@ -77,17 +78,17 @@ export const testsByCourier = async (input: Readable, write: (line: object) => v
 
   const ask = (path: string, { parameters, onProgress, signal }: RunTestsOptions): Promise<TestResults> => {
     const id = ++lastId;
-    const giveUp = () => {
-      write({ type: "cancel", id });
-      waiting.get(id)?.reject(signal?.reason);
-    };
+    let stopWaiting = () => {};
     return new Promise<TestResults>((resolve, reject) => {
       waiting.set(id, { onProgress, resolve, reject });
-      signal?.addEventListener("abort", giveUp, { once: true });
+      stopWaiting = onAbort(signal, (reason) => {
+        write({ type: "cancel", id });
+        reject(reason);
+      });
       write({ type: "request", id, request: { path, ...(parameters && { parameters }) } });
     }).finally(() => {
       waiting.delete(id);
-      signal?.removeEventListener("abort", giveUp);
+      stopWaiting();
     });
   };
 

@@ -7,7 +7,7 @@ import { attemptTask, type RunOne } from "./attemptTask.ts";
 import { checkFleet } from "./checkFleet.ts";
 import { checkTasks } from "./checkTasks.ts";
 import type { FleetEvent, FleetOptions, FleetResult, TaskOutcome, Tasks } from "./contract.ts";
-import { FleetAbort } from "./fleetAbort.ts";
+import { signalFor } from "./fleetAbort.ts";
 import { FleetTally, notStarted, outcomeOf, placeOf } from "./outcomes.ts";
 
 /** What the caller does with an event is not the fleet's affair. */
@@ -39,12 +39,11 @@ export const runFleet = async <Sandbox extends SandboxProvider, Value>(
     tally.add(outcome);
     tell({ type: "finished", outcome, ...(result && { result }) });
   };
-  using abort = new FleetAbort(signal);
   let begun = 0;
   const perform = async (task: RunOptions<Sandbox, Value>): Promise<void> => {
     const place = placeOf(task as RunOptions, begun++);
     const startedAt = performance.now();
-    using own = abort.signalFor(task?.signal);
+    using own = signalFor(signal, task?.signal);
     tell({ type: "started", ...place });
     const { ending, lost } = await attemptTask<Sandbox, Value>(
       { ...task, signal: own.signal },

@@ -1,3 +1,4 @@
+import { onAbort } from "../process/abort/onAbort.ts";
 import { killDescendantsOutside } from "../process/killDescendants.ts";
 
 /** How long the engine has to tidy up after a step that was killed. */
@@ -18,13 +19,11 @@ export const stopBuildOn = (signal: AbortSignal | undefined): BuildStop => {
   let client: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   const endClient = () => controller.abort(signal?.reason);
-  const onAbort = () => {
+  const stopWaiting = onAbort(signal, () => {
     const endsByItself = client !== undefined && killDescendantsOutside(client);
     if (endsByItself) timer = setTimeout(endClient, TIDY_MS);
     else endClient();
-  };
-  if (signal?.aborted) endClient();
-  signal?.addEventListener("abort", onAbort, { once: true });
+  });
   return {
     signal: controller.signal,
     onStart: (pid) => {
@@ -32,7 +31,7 @@ export const stopBuildOn = (signal: AbortSignal | undefined): BuildStop => {
     },
     [Symbol.dispose]: () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", onAbort);
+      stopWaiting();
     },
   };
 };

@@ -1,6 +1,7 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { InternalError, SandduneError } from "../errors.ts";
+import { onAbort } from "./abort/onAbort.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
 /** What a callback of the caller's has thrown: the caller gets it back as it was. */
@@ -28,7 +29,10 @@ const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
  */
 export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
   if (signal?.aborted) throw signal.reason;
-  const exit = await Effect.runPromiseExit(effect, signal && { signal });
+  const controller = new AbortController();
+  const stopFollowing = onAbort(signal, (reason) => controller.abort(reason));
+  const exit = await Effect.runPromiseExit(effect, { signal: controller.signal });
+  stopFollowing();
   if (exit._tag === "Success") return exit.value;
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
   const callers = callerFailure(exit.cause);

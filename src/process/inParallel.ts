@@ -1,3 +1,5 @@
+import { onAbort } from "./abort/onAbort.ts";
+
 /** A list, or anything else that gives its items one after the other. */
 export type Source<Item> = Iterable<Item> | AsyncIterable<Item>;
 
@@ -10,10 +12,8 @@ const nextUnlessAborted = <Item>(
   signal: AbortSignal | undefined,
 ): Promise<IteratorResult<Item> | undefined> =>
   new Promise((resolve, reject) => {
-    const giveUp = () => resolve(undefined);
-    signal?.addEventListener("abort", giveUp, { once: true });
-    const settled = () => signal?.removeEventListener("abort", giveUp);
-    Promise.resolve(source.next()).then(resolve, reject).finally(settled);
+    const stopWaiting = onAbort(signal, () => resolve(undefined));
+    Promise.resolve(source.next()).then(resolve, reject).finally(stopWaiting);
   });
 
 /** Not waited for, and no failure: what a source does that is left in the middle is its own affair. */

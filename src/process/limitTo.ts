@@ -1,3 +1,5 @@
+import { onAbort } from "./abort/onAbort.ts";
+
 /** Runs a task when it is its turn. What is aborted while it waits is never run. */
 export type Limit = <A>(task: () => Promise<A>, signal?: AbortSignal) => Promise<A>;
 
@@ -13,15 +15,14 @@ export const limitTo = (count: number): Limit => {
     }
     return new Promise((resolve, reject) => {
       const start = () => {
-        signal?.removeEventListener("abort", giveUp);
+        stopWaiting();
         resolve();
       };
-      const giveUp = () => {
-        waiting.splice(waiting.indexOf(start), 1);
-        reject(signal?.reason);
-      };
       waiting.push(start);
-      signal?.addEventListener("abort", giveUp, { once: true });
+      const stopWaiting = onAbort(signal, (reason) => {
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(reason);
+      });
     });
   };
 

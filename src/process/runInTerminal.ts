@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { setTimeout as delay } from "node:timers/promises";
 import { ProcessStartError, TerminalError } from "../errors.ts";
+import { onAbort } from "./abort/onAbort.ts";
 import { exitCodeOf } from "./exitCode.ts";
 import { findProgram, hostEnvironment } from "./hostPrograms.ts";
 import { rememberTerminal } from "./terminalState.ts";
@@ -63,11 +64,9 @@ const untilEnded = (child: ChildProcess, signal: AbortSignal): Promise<number> =
       await delay(KILL_GRACE_MS);
       child.kill("SIGKILL");
     };
-    const onAbort = () => void kill();
-    if (signal.aborted) onAbort();
-    signal.addEventListener("abort", onAbort, { once: true });
+    const stopWaiting = onAbort(signal, () => void kill());
     child.once("exit", (code, name) => {
-      signal.removeEventListener("abort", onAbort);
+      stopWaiting();
       resolve(exitCodeOf(code, name));
     });
   });

@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../errors.ts";
+import { onAbort } from "./abort/onAbort.ts";
 import { BoundedCapture } from "./boundedCapture.ts";
 import { exitCodeOf } from "./exitCode.ts";
 import { findProgram, hostEnvironment } from "./hostPrograms.ts";
@@ -127,6 +128,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
     let lastLook: NodeJS.Immediate | undefined;
     let timeoutTimer: NodeJS.Timeout | undefined;
     let settled = false;
+    let stopWaiting = () => {};
 
     const input = feed(child, spec.stdin, spec.program);
 
@@ -136,7 +138,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       clearTimeout(drainTimer);
       clearImmediate(lastLook);
       clearTimeout(timeoutTimer);
-      spec.signal?.removeEventListener("abort", onAbort);
+      stopWaiting();
       child.stdin?.destroy();
       const closeOutputs = () => {
         child.stdout?.destroy();
@@ -146,7 +148,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       if (spec.keepsReading === undefined || spec.keepsReading.aborted || failure !== undefined)
         closeOutputs();
       else {
-        spec.keepsReading.addEventListener("abort", closeOutputs, { once: true });
+        onAbort(spec.keepsReading, closeOutputs);
         // They are sockets, which keep this process from ending unless told otherwise.
         for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
       }
@@ -212,8 +214,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       };
     };
 
-    const onAbort = () => fail(spec.signal?.reason);
-    spec.signal?.addEventListener("abort", onAbort, { once: true });
+    stopWaiting = onAbort(spec.signal, fail);
     if (spec.timeoutMs !== undefined) {
       const timeoutMs = spec.timeoutMs;
       timeoutTimer = setTimeout(

@@ -1,3 +1,5 @@
+import { onAbort } from "./abort/onAbort.ts";
+
 /** The longest that a timer can wait. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
@@ -14,15 +16,13 @@ export const withTimeLimit = async <A>(
   const controller = new AbortController();
   const tooLong = new Error(`it took longer than ${limitMs} ms`);
   const timer = setTimeout(() => controller.abort(tooLong), limitMs);
-  const follow = () => controller.abort(other?.reason);
-  other?.addEventListener("abort", follow, { once: true });
-  if (other?.aborted) follow();
+  const stopFollowing = onAbort(other, (reason) => controller.abort(reason));
   try {
     return await work(controller.signal);
   } catch (reason) {
     throw controller.signal.reason === tooLong ? tooLong : reason;
   } finally {
     clearTimeout(timer);
-    other?.removeEventListener("abort", follow);
+    stopFollowing();
   }
 };

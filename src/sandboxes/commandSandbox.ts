@@ -1,5 +1,5 @@
-import { setMaxListeners } from "node:events";
 import { SandboxLostError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import type {
   BindMountSandboxHandle,
   ExecOptions,
@@ -40,9 +40,7 @@ interface OpenedSandbox {
 
 const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
   const closed = new AbortController();
-  // Every running command listens to it; there may be any number of them.
-  setMaxListeners(0, closed.signal);
-  closed.signal.addEventListener("abort", () => description.reach?.end(), { once: true });
+  onAbort(closed.signal, () => description.reach?.end());
   const running = new Set<Promise<unknown>>();
   let closing: Promise<void> | undefined;
 

@@ -1,4 +1,5 @@
 import type { CommandHandle, Sandbox } from "e2b";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { boundedText } from "./boundedText.ts";
 import { type E2bSdk, isNotFound } from "./e2bClient.ts";
@@ -80,7 +81,7 @@ export const e2bEngine = (sdk: E2bSdk, sandbox: Sandbox, ownersDirectory: string
   ): Promise<void> => {
     let current = first;
     const leave = () => void current.handle.disconnect();
-    signal.addEventListener("abort", leave, { once: true });
+    const stopWaiting = onAbort(signal, leave);
     try {
       for (;;) {
         signal.throwIfAborted();
@@ -93,7 +94,7 @@ export const e2bEngine = (sdk: E2bSdk, sandbox: Sandbox, ownersDirectory: string
         onOpen();
       }
     } finally {
-      signal.removeEventListener("abort", leave);
+      stopWaiting();
       leave();
     }
   };

@@ -1,5 +1,5 @@
-import { setMaxListeners } from "node:events";
 import { SandboxError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import type { ExecOptions, InteractiveExecOptions, IsolatedSandboxHandle } from "./contract.ts";
 
@@ -34,8 +34,6 @@ export class LastCall {
   constructor(deadline: Deadline) {
     this.#deadline = deadline;
     this.#reserveMs = Math.min(RESERVE_MS, deadline.lifetimeMs / 5);
-    // Every running command listens to it; there may be any number of them.
-    setMaxListeners(0, this.#rung.signal);
     this.#arm(deadline.atMs);
   }
 
@@ -88,16 +86,12 @@ export const endInTime = (handle: IsolatedSandboxHandle, lastCall: LastCall): Is
   ): Promise<Result> => {
     if (lastCall.signal.aborted) return perform(signal);
     const ends = new AbortController();
-    const onSignal = () => ends.abort(signal?.reason);
-    const onLastCall = () => ends.abort(lastCall.signal.reason);
-    signal?.addEventListener("abort", onSignal, { once: true });
-    lastCall.signal.addEventListener("abort", onLastCall, { once: true });
-    if (signal?.aborted) onSignal();
+    const follow = (reason: unknown) => ends.abort(reason);
+    const stopFollowing = [onAbort(signal, follow), onAbort(lastCall.signal, follow)];
     try {
       return await perform(ends.signal);
     } finally {
-      signal?.removeEventListener("abort", onSignal);
-      lastCall.signal.removeEventListener("abort", onLastCall);
+      for (const stop of stopFollowing) stop();
     }
   };
   const { interactiveExec } = handle;

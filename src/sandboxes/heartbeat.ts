@@ -1,4 +1,5 @@
 import { SandboxLostError } from "../errors.ts";
+import { onAbort, orAborted } from "../process/abort/onAbort.ts";
 
 /** How a sandbox on another machine is watched: whether it is there is known only by asking. */
 export interface Heartbeat {
@@ -22,18 +23,14 @@ const beatInTime = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const ends = new AbortController();
-  const follow = () => ends.abort(signal.reason);
-  signal.addEventListener("abort", follow, { once: true });
+  const stopFollowing = onAbort(signal, (reason) => ends.abort(reason));
   const tooLate = new Error(`there was no answer within ${timeoutMs} ms`);
   const timer = setTimeout(() => ends.abort(tooLate), timeoutMs).unref();
-  const aborted = new Promise<never>((_, reject) => {
-    ends.signal.addEventListener("abort", () => reject(ends.signal.reason), { once: true });
-  });
   try {
-    await Promise.race([beat(ends.signal), aborted]);
+    await orAborted(beat(ends.signal), ends.signal);
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", follow);
+    stopFollowing();
   }
 };
 
@@ -66,9 +63,9 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
+      stopWaiting();
       resolve();
     };
     const timer = setTimeout(done, ms).unref();
-    signal.addEventListener("abort", done, { once: true });
+    const stopWaiting = onAbort(signal, done);
   });

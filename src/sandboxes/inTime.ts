@@ -1,3 +1,5 @@
+import { onAbort } from "../process/abort/onAbort.ts";
+
 /** An answer did not come in time. */
 export class NoAnswerError extends Error {}
 
@@ -14,14 +16,12 @@ export const inTime = async <A>(
 ): Promise<A> => {
   let stopWaiting = () => {};
   const noAnswer = new Promise<never>((_, reject) => {
-    const giveUp = () => reject(signal?.reason);
     const isLate = () => reject(new NoAnswerError(`there was no answer within ${timeoutMs} ms`));
     const timer = timeoutMs === undefined ? undefined : setTimeout(isLate, timeoutMs);
-    signal?.addEventListener("abort", giveUp, { once: true });
-    if (signal?.aborted) giveUp();
+    const stopFollowing = onAbort(signal, reject);
     stopWaiting = () => {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
+      stopFollowing();
     };
   });
   try {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { SandboxError, SandboxLostError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { runInTerminal } from "../process/runInTerminal.ts";
 import { shellQuote } from "../process/shellQuote.ts";
@@ -99,10 +100,7 @@ export const runInteractiveExec = async (
     killed ??= access.kill(id, { sudo: false });
     stopped.abort(reason);
   };
-  const onAbort = () => stop(signal?.reason);
-  const onClosed = () => stop(closed.reason);
-  signal?.addEventListener("abort", onAbort, { once: true });
-  closed.addEventListener("abort", onClosed, { once: true });
+  const stopWaiting = [onAbort(signal, stop), onAbort(closed, stop)];
   try {
     const prepared = await run({
       command: `umask 077 && mkdir ${shellQuote(directory)} && cat > ${shellQuote(startFile)}`,
@@ -131,7 +129,6 @@ export const runInteractiveExec = async (
       await run({ command: `rm -rf ${shellQuote(directory)}`, timeoutMs: ASK_TIMEOUT_MS }).catch(() => {});
     throw error;
   } finally {
-    signal?.removeEventListener("abort", onAbort);
-    closed.removeEventListener("abort", onClosed);
+    for (const stopEach of stopWaiting) stopEach();
   }
 };

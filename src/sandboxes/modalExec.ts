@@ -1,5 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContainerProcess, Sandbox } from "modal";
+import { onAbort } from "../process/abort/onAbort.ts";
 import type { ExecInput } from "./contract.ts";
 import { GRPC, grpcCodeOf } from "./modalClient.ts";
 import type { LibraryCall } from "./sandboxAccess.ts";
@@ -40,7 +41,7 @@ const feed = async ({ stdin }: Process, input: ExecInput, signal: AbortSignal): 
   const isWhole = typeof input === "string" || input instanceof Uint8Array;
   const chunks = (isWhole ? once(input) : input)[Symbol.asyncIterator]();
   const leave = () => void chunks.return?.();
-  signal.addEventListener("abort", leave, { once: true });
+  const stopWaiting = onAbort(signal, leave);
   const writer = stdin.getWriter();
   try {
     for (;;) {
@@ -53,7 +54,7 @@ const feed = async ({ stdin }: Process, input: ExecInput, signal: AbortSignal): 
     // Also for a command that nobody wants any more: input that ends too early keeps it from starting.
     await writer.close();
   } finally {
-    signal.removeEventListener("abort", leave);
+    stopWaiting();
     leave();
   }
 };
@@ -65,8 +66,7 @@ const drain = async (
 ): Promise<void> => {
   const reader = stream.getReader();
   const cancel = () => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", cancel, { once: true });
-  if (signal.aborted) cancel();
+  const stopWaiting = onAbort(signal, cancel);
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -74,7 +74,7 @@ const drain = async (
       onChunk(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
     }
   } finally {
-    signal.removeEventListener("abort", cancel);
+    stopWaiting();
   }
 };
 
@@ -87,8 +87,7 @@ export const modalExec = (sandbox: Sandbox, argv: readonly string[], timeoutMs: 
     const process = await start(sandbox, argv, timeoutMs, signal);
     const over = new AbortController();
     const end = () => over.abort();
-    signal.addEventListener("abort", end, { once: true });
-    if (signal.aborted) end();
+    const stopWaiting = onAbort(signal, end);
     try {
       const fed = feed(process, stdin, over.signal);
       const refused = fed.then(
@@ -108,7 +107,7 @@ export const modalExec = (sandbox: Sandbox, argv: readonly string[], timeoutMs: 
       // Asked for only now: there is no way to stop waiting for the end of a command.
       return await process.wait();
     } finally {
-      signal.removeEventListener("abort", end);
+      stopWaiting();
       end();
     }
   },

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { onAbort } from "../process/abort/onAbort.ts";
 import type { ExecInput } from "./contract.ts";
 import { inTime } from "./inTime.ts";
 import { inputPieces } from "./relayInput.ts";
@@ -260,15 +261,14 @@ const runRelayed = async (
     await started.start();
     return started;
   });
-  const close = () => relay.close();
-  signal.addEventListener("abort", close, { once: true });
+  const stopWaiting = onAbort(signal, () => relay.close());
   try {
     signal.throwIfAborted();
     const result = relay.result();
     const feeding = relay.feed(argv, stdin, signal);
     return await Promise.race([result, feeding.then(() => result)]);
   } finally {
-    signal.removeEventListener("abort", close);
+    stopWaiting();
     relay.close();
   }
 };

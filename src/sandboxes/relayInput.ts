@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { onAbort } from "../process/abort/onAbort.ts";
 import type { ExecInput } from "./contract.ts";
 
 /** How much is sent at a time: what is held in memory, what one request carries, and what is sent again if it fails. */
@@ -18,13 +19,13 @@ async function* chunksOf(input: ExecInput, signal: AbortSignal): AsyncGenerator<
   }
   const source = input[Symbol.asyncIterator]();
   const leave = () => void source.return?.().catch(() => {});
-  signal.addEventListener("abort", leave, { once: true });
+  const stopWaiting = onAbort(signal, leave);
   try {
     for (let next = await source.next(); !next.done; next = await source.next()) {
       yield* chunksOf(next.value, signal);
     }
   } finally {
-    signal.removeEventListener("abort", leave);
+    stopWaiting();
   }
 }
 

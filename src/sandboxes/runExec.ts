@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError, SandboxError, SandboxLostError } from "../errors.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
 import { killDescendantsOutside } from "../process/killDescendants.ts";
 import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import type { ExecOptions, ExecResult } from "./contract.ts";
@@ -97,10 +98,7 @@ export const runExec = async (
   const preamble = execPreamble({ id, markerId, command, cwd, env, fallbackHome: access.fallbackHome });
   const input = execInput(preamble, request.stdin, stop);
 
-  const onAbort = () => stop(request.signal?.reason);
-  const onClosed = () => stop(closed.reason);
-  request.signal?.addEventListener("abort", onAbort, { once: true });
-  closed.addEventListener("abort", onClosed, { once: true });
+  const stopWaiting = [onAbort(request.signal, stop), onAbort(closed, stop)];
   if (timeoutMs !== undefined) {
     const expire = () =>
       stop(new ProcessTimeoutError(shorten(command), timeoutMs, stderr.text(), stdout.text()));
@@ -153,7 +151,6 @@ export const runExec = async (
   } finally {
     clearTimeout(graceTimer);
     clearTimeout(timeoutTimer);
-    request.signal?.removeEventListener("abort", onAbort);
-    closed.removeEventListener("abort", onClosed);
+    for (const stopEach of stopWaiting) stopEach();
   }
 };

@@ -1,3 +1,4 @@
+import { orAborted } from "../process/abort/onAbort.ts";
 import { BoundedCapture } from "../process/boundedCapture.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { withTimeLimit } from "../process/timeLimit.ts";
@@ -23,18 +24,13 @@ export interface LaunchEnd {
 
 const CONNECTION_BROKE = 255;
 
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
-
 /** Runs an argv in a sandbox. Rejects with `signal.reason`, and with a `ProcessStartError`. */
 export const runLaunch = async (launch: Launch, streams: LaunchStreams): Promise<LaunchEnd> => {
   const { signal } = streams;
   signal.throwIfAborted();
   if ("program" in launch) {
     try {
-      if (launch.isReady) await Promise.race([launch.isReady(), aborted(signal)]);
+      if (launch.isReady) await orAborted(launch.isReady(), signal);
     } catch (error) {
       signal.throwIfAborted();
       return { exitCode: CONNECTION_BROKE, problem: String(error) };
@@ -43,7 +39,7 @@ export const runLaunch = async (launch: Launch, streams: LaunchStreams): Promise
     return { exitCode };
   }
   try {
-    return { exitCode: await Promise.race([launch.call(streams), aborted(signal)]) };
+    return { exitCode: await orAborted(launch.call(streams), signal) };
   } catch (error) {
     signal.throwIfAborted();
     return { exitCode: CONNECTION_BROKE, problem: String(error) };

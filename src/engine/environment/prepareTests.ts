@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import type { EnvironmentSchema } from "../../environment/contract.ts";
 import { readSchema } from "../../environment/readSchema.ts";
 import { EnvironmentStartError, ProcessTimeoutError, SandduneError } from "../../errors.ts";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { placeArguments, type TestPlace } from "./evaluate.ts";
@@ -77,8 +78,7 @@ const runSetup = async (
   };
   try {
     await withTimeLimit(timeoutMs, signal, (either) => {
-      either.addEventListener("abort", () => stop.abort(either.reason), { once: true });
-      if (either.aborted) stop.abort(either.reason);
+      onAbort(either, (reason) => stop.abort(reason));
       return prepared;
     });
     return end;

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { TestProgress } from "../../environment/contract.ts";
 import { openLine } from "../../environment/sealedLines.ts";
 import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../errors.ts";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import type { ExecInput, ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
 
@@ -82,9 +83,7 @@ const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefi
   const giveUp = () =>
     controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
   let timer: NodeJS.Timeout | undefined;
-  const follow = () => controller.abort(other?.reason);
-  other?.addEventListener("abort", follow, { once: true });
-  if (other?.aborted) follow();
+  const stopFollowing = onAbort(other, (reason) => controller.abort(reason));
   return {
     signal: controller.signal,
     begin: () => {
@@ -93,7 +92,7 @@ const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefi
     heard: () => timer?.refresh(),
     [Symbol.dispose]: () => {
       clearTimeout(timer);
-      other?.removeEventListener("abort", follow);
+      stopFollowing();
     },
   };
 };

@@ -1,5 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { TestServerError } from "../../errors.ts";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { LineSplitter } from "../../process/lineSplitter.ts";
 import { MAX_FOREIGN_BYTES } from "../limits.ts";
 
@@ -111,8 +112,7 @@ export const askServer = async (address: ServerAddress, question: Question): Pro
   signal?.throwIfAborted();
   const body = question.body === undefined ? undefined : JSON.stringify(question.body);
   const asked = request(optionsFor(address, question, body));
-  const giveUp = () => asked.destroy();
-  signal?.addEventListener("abort", giveUp, { once: true });
+  const stopWaiting = onAbort(signal, () => asked.destroy());
   try {
     asked.end(body);
     return await readAnswer(await answerTo(asked), onLine, url);
@@ -122,7 +122,7 @@ export const askServer = async (address: ServerAddress, question: Question): Pro
     const { code, message } = cause as NodeJS.ErrnoException;
     throw new TestServerError(url, `does not answer (${code ?? message})`, HINT, { cause });
   } finally {
-    signal?.removeEventListener("abort", giveUp);
+    stopWaiting();
     asked.destroy();
   }
 };

@@ -1,14 +1,9 @@
-import { setMaxListeners } from "node:events";
+import { onAbort } from "../../process/abort/onAbort.ts";
 
 /** Work that goes on until its caller does not want it any more, or until everything is closed. */
 export class OpenWork {
   readonly #closed = new AbortController();
   readonly #atWork = new Set<Promise<unknown>>();
-
-  constructor() {
-    // One for everything that is at work.
-    setMaxListeners(0, this.#closed.signal);
-  }
 
   get isClosed(): boolean {
     return this.#closed.signal.aborted;
@@ -16,18 +11,15 @@ export class OpenWork {
 
   async perform<A>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<A>): Promise<A> {
     const either = new AbortController();
-    setMaxListeners(0, either.signal);
-    const both = [signal, this.#closed.signal].filter((each) => each !== undefined);
-    const follow = () => either.abort(both.find(({ aborted }) => aborted)?.reason);
-    for (const each of both) each.addEventListener("abort", follow, { once: true });
-    if (both.some(({ aborted }) => aborted)) follow();
+    const follow = (reason: unknown) => either.abort(reason);
+    const stopFollowing = [onAbort(signal, follow), onAbort(this.#closed.signal, follow)];
     const working = either.signal.aborted ? Promise.reject(either.signal.reason) : work(either.signal);
     this.#atWork.add(working);
     try {
       return await working;
     } finally {
       this.#atWork.delete(working);
-      for (const each of both) each.removeEventListener("abort", follow);
+      for (const stop of stopFollowing) stop();
     }
   }
 

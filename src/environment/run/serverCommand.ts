@@ -2,6 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { EnvironmentStartError } from "../../errors.ts";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
 import type { ServerDefinition } from "../folder/environmentJson.ts";
 import { askServer } from "../http/askServer.ts";
@@ -47,14 +48,14 @@ const isHealthy = async (url: string, path: string, signal: AbortSignal): Promis
   const limit = new AbortController();
   const give = () => limit.abort();
   const timer = setTimeout(give, ANSWER_MS);
-  signal.addEventListener("abort", give, { once: true });
+  const stopFollowing = onAbort(signal, give);
   try {
     return (await askServer({ url }, { method: "GET", path, signal: limit.signal })).status === 200;
   } catch {
     return false;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", give);
+    stopFollowing();
   }
 };
 

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { EnvironmentStartError } from "../../errors.ts";
+import { orAborted } from "../../process/abort/onAbort.ts";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { SETUP_FILE } from "../folder/setupFile.ts";
@@ -15,12 +16,6 @@ const GRACE_MS = 1000;
 const MAX_LINE_LENGTH = 300;
 /** Between two lines that are told as progress: the log has them all. */
 const PROGRESS_MS = 200;
-
-/** Rejects once the signal is aborted. */
-const aborted = (signal: AbortSignal): Promise<never> =>
-  new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-  });
 
 /** Tells of some of the lines that are printed. */
 const sometimes = (tell: (sentence: string) => void): ((line: string) => void) => {
@@ -56,7 +51,7 @@ export const runSetupScript = async (
   const failed = (problem: string) => new EnvironmentStartError(`${SETUP_FILE} ${problem}`, script.output());
   try {
     const exitCode = await withTimeLimit(SETUP_TIMEOUT_MS, signal, (either) =>
-      Promise.race([script.exited, aborted(either)]),
+      orAborted(script.exited, either),
     );
     if (exitCode !== 0) throw failed(`ended with exit code ${exitCode}`);
     return script;

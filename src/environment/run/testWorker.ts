@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
 import { isObject } from "../isObject.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
@@ -68,8 +69,7 @@ export class TestWorker {
       () => this.#stop(`it took longer than ${timeoutMs} ms and was stopped`),
       timeoutMs,
     );
-    const giveUp = () => this.#stop("nobody waits for it any more");
-    signal?.addEventListener("abort", giveUp, { once: true });
+    const stopWaiting = onAbort(signal, () => this.#stop("nobody waits for it any more"));
     this.#process.send(JSON.stringify({ ...task, id }));
     try {
       const outcome = await answered;
@@ -78,7 +78,7 @@ export class TestWorker {
       return outcome;
     } finally {
       clearTimeout(timer);
-      signal?.removeEventListener("abort", giveUp);
+      stopWaiting();
     }
   }
 

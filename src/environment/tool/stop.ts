@@ -1,4 +1,5 @@
 import { constants } from "node:os";
+import { onAbort } from "../../process/abort/onAbort.ts";
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -26,6 +27,5 @@ export const abortAtEndOfInput = (controller: AbortController): void => {
 /** Rejects with the reason of the abort. */
 export const untilAborted = (signal: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
-    if (signal.aborted) reject(signal.reason);
-    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    onAbort(signal, reject);
   });

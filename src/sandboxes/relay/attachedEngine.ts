@@ -1,3 +1,4 @@
+import { orAborted } from "../../process/abort/onAbort.ts";
 import { BoundedCapture } from "../../process/boundedCapture.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { inTime } from "../inTime.ts";
@@ -105,11 +106,8 @@ class AttachedEngine implements RelayEngine {
   }
 
   async #listen(connection: Connection, listener: RelayListener, signal: AbortSignal): Promise<void> {
-    const left = new Promise<"left">((resolve) => {
-      signal.addEventListener("abort", () => resolve("left"), { once: true });
-    });
     connection.listen(listener.openReader());
-    const end = await Promise.race([connection.ended, left]);
+    const end = await orAborted(connection.ended, signal).catch(() => "left" as const);
     if (signal.aborted) {
       connection.leave();
       return;

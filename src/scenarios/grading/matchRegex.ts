@@ -1,5 +1,6 @@
 import { createContext, Script } from "node:vm";
 import { Worker } from "node:worker_threads";
+import { onAbort } from "../../process/abort/onAbort.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { MAX_REDACTED_CHARACTERS } from "./finding.ts";
 
@@ -34,16 +35,14 @@ const searchInThread = (regex: string, text: string, signal: AbortSignal): Promi
       env: {},
       execArgv: [],
     });
-    const stop = () => {
+    const stopWaiting = onAbort(signal, (reason) => {
       void worker.terminate();
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
+      reject(reason);
+    });
     worker.once("message", resolve);
     worker.once("error", reject);
     worker.once("exit", () => {
-      signal.removeEventListener("abort", stop);
+      stopWaiting();
       reject(new Error("the search ended without a result"));
     });
   });
