@@ -15,7 +15,7 @@ const runInSandbox = async ({ worktree, gitDirectory, name }) => {
 export const dockerContest = {
   name: "docker",
   problem: dockerProblem,
-  sandbox: () => docker({ image: IMAGE }),
+  sandbox: () => docker({ imageName: IMAGE }),
   runInSandbox,
   figure: ({ rawMs, ownMs }) => ({ value: ownMs / rawMs, text: `${(ownMs / rawMs).toFixed(2)}x` }),
   target: { limit: 1.5, text: "at most 1.5x" },

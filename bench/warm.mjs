@@ -22,7 +22,7 @@ const measureIn = async (cwd, sandbox) => {
         perform: (round) =>
           run({
             agent,
-            sandbox: docker({ image: IMAGE }),
+            sandbox: docker({ imageName: IMAGE }),
             cwd,
             branchStrategy: { type: "branch", branch: `cold/${round}` },
             prompt: "Work",
@@ -54,7 +54,7 @@ export const warmBenchmark = {
   measure: () =>
     withScratchDirectory(async (directory) => {
       const cwd = makeRepository(directory, FILES);
-      const sandbox = await createSandbox({ branch: "warm", sandbox: docker({ image: IMAGE }), cwd });
+      const sandbox = await createSandbox({ branch: "warm", sandbox: docker({ imageName: IMAGE }), cwd });
       try {
         return await measureIn(cwd, sandbox);
       } finally {

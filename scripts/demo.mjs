@@ -78,7 +78,7 @@ const container = async (engine) => {
   if (problem !== undefined) return { problem };
   const provider = (await import(`../dist/sandboxes/${engine}.js`))[engine];
   return {
-    sandbox: provider({ image, network: "none" }),
+    sandbox: provider({ imageName: image, network: "none" }),
     reason: `a ${engine} container of the image ${image}`,
   };
 };

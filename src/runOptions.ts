@@ -117,8 +117,8 @@ export type AgentOptions<Value> = PromptOption &
     readonly completionSignal?: string | readonly string[];
     /** How long the agent may print nothing before it is stopped; 600 when it is left out. */
     readonly idleTimeoutSeconds?: number;
-    /** How long the agent's processes may linger once it has said that its turn is over; 30 when it is left out. */
-    readonly completionTimeoutSeconds?: number;
+    /** How long the agent's processes may linger once it has said that its turn is over; 30,000 when it is left out. */
+    readonly completionTimeoutMs?: number;
     /** How the run is shown while it goes on; `{ type: "file" }` when it is left out. */
     readonly logging?: LoggingOption;
     /** Stops the run once it has used more tokens than this, of all kinds. What was committed is kept. */

@@ -107,7 +107,7 @@ export const settingsOf = async (flags: RunFlags, project: Project) => {
     completionSignal: flags.completionSignal,
     output: flags.outputTag === undefined ? undefined : Output.string({ tag: flags.outputTag }),
     idleTimeoutSeconds: flags.idleTimeout,
-    completionTimeoutSeconds: flags.completionTimeout,
+    completionTimeoutMs: inMs(flags.completionTimeout),
     resumeSession: flags.resumeSession,
     forkSession: flags.forkSession,
     maxTokens: flags.maxTokens,

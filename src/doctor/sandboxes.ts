@@ -23,7 +23,7 @@ const byPreflight: ExaminedSandbox["check"] = async (provider, { cwd }) => {
   return ok(provider.name, "works");
 };
 
-const settings = (imageName: string | undefined) => (imageName === undefined ? {} : { image: imageName });
+const settings = (imageName: string | undefined) => (imageName === undefined ? {} : { imageName });
 
 /** The sandboxes that are made on this machine. */
 export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {

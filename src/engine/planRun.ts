@@ -29,7 +29,7 @@ import type { TrajectoryPlan } from "./trajectory.ts";
 export const DEFAULTS = {
   maxIterations: 1,
   idleTimeoutSeconds: 600,
-  completionTimeoutSeconds: 30,
+  completionTimeoutMs: 30_000,
   copyToWorktreeMs: 60_000,
   promptExpansionMs: 30_000,
   logging: { type: "file" },
@@ -132,7 +132,7 @@ const planAgent = (
   untilTestsPass: options.until === "tests-pass",
   completionSignals: [options.completionSignal ?? DEFAULT_COMPLETION_SIGNAL].flat(),
   idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
-  completionTimeoutMs: (options.completionTimeoutSeconds ?? DEFAULTS.completionTimeoutSeconds) * 1000,
+  completionTimeoutMs: options.completionTimeoutMs ?? DEFAULTS.completionTimeoutMs,
   resume,
   mcpServers: options.mcpServers,
   budget: { maxTokens: options.maxTokens, maxCostUsd: options.maxCostUsd, prices: options.prices },

@@ -48,7 +48,7 @@ const AGENT: Checks<AgentOptions<unknown>> = {
   maxIterations: count,
   completionSignal: value.completionSignal,
   idleTimeoutSeconds: seconds,
-  completionTimeoutSeconds: seconds,
+  completionTimeoutMs: milliseconds,
   logging: value.logging,
   output: value.output,
   maxTokens: count,

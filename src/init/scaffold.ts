@@ -38,7 +38,7 @@ const sandboxExpression = (
   { sandbox, imageName, agent }: InitAnswers,
   { needsNetwork: asksServer }: BacklogManager,
 ): string => {
-  if (imageName !== undefined) return `${sandbox}({ image: ${JSON.stringify(imageName)} })`;
+  if (imageName !== undefined) return `${sandbox}({ imageName: ${JSON.stringify(imageName)} })`;
   return needsNetwork(agent) || asksServer ? `${sandbox}({ network: true })` : `${sandbox}()`;
 };
 

@@ -21,7 +21,7 @@ import { timeWithin } from "./sandboxTimes.ts";
 /** What holds for containers wherever they are. */
 export interface AnyContainerOptions {
   /** `sanddune:<name of the repository's directory>` when it is left out. It needs `sh`, `env` and `grep`. */
-  readonly image?: string;
+  readonly imageName?: string;
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
   /** The networks to connect to; the engine's default network when it is left out. */
@@ -81,7 +81,7 @@ export interface ContainerSandboxes {
 }
 
 /** The engine reads it where it expects options, too. */
-const image: Check = (value) =>
+const imageName: Check = (value) =>
   text(value) === undefined && !/^-|\s/.test(value as string)
     ? undefined
     : 'must be the name of an image, e.g. "sanddune:my-app"';
@@ -98,7 +98,7 @@ const host: Check = (value) => {
 const time = timeWithin({ shortestMs: 10_000, longestMs: Number.POSITIVE_INFINITY });
 
 const OPTIONS: Checks<ContainerOptions> & Checks<RemoteContainerOptions> = {
-  image,
+  imageName,
   env,
   network,
   memory: text,
@@ -121,7 +121,7 @@ export const checkedContainerOptions = <Options extends ContainerOptions | Remot
 ): Options => checkedOptions<ContainerOptions | RemoteContainerOptions>(options, OPTIONS) as Options;
 
 export const imageOf = (settings: AnyContainerOptions, repositoryPath: string): string =>
-  settings.image ?? defaultImage(repositoryPath);
+  settings.imageName ?? defaultImage(repositoryPath);
 
 export const networksOf = ({ network }: AnyContainerOptions): readonly string[] =>
   network === undefined ? [] : typeof network === "string" ? [network] : network;

@@ -11,7 +11,7 @@ export type RemoteDockerOptions = RemoteContainerOptions;
  * With `host`, containers of engines on other machines: they have files of their own, and commands run as the image's user.
  *
  * @example
- * await run({ agent, sandbox: docker({ image: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: docker({ imageName: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
  * await run({ agent, sandbox: docker({ host: ["ssh://me@one", "ssh://me@two"] }), prompt: "Fix issue 7" });
  */
 export const docker: ContainerSandboxes = containerSandboxes(dockerEngine);

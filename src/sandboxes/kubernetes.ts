@@ -96,7 +96,7 @@ const create = async (
  * has died ends by itself.
  *
  * @example
- * await run({ agent, sandbox: kubernetes({ namespace: "agents", image: "registry.example.com/app:1" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: kubernetes({ namespace: "agents", imageName: "registry.example.com/app:1" }), prompt: "Fix issue 7" });
  */
 export const kubernetes = (options: KubernetesOptions = {}): IsolatedSandboxProvider => {
   const settings = checkedKubernetesOptions(options);

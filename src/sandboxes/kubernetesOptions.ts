@@ -27,7 +27,7 @@ export interface KubernetesToleration {
 
 export interface KubernetesOptions {
   /** `sanddune:<name of the repository's directory>` when it is left out. It needs `sh`, `env`, `grep`, `tar` and git. */
-  readonly image?: string;
+  readonly imageName?: string;
   /** `IfNotPresent` when it is left out. */
   readonly imagePullPolicy?: "Always" | "IfNotPresent" | "Never";
   /** Env vars for every command of a run. */
@@ -77,7 +77,7 @@ const TOLERATION: Checks<KubernetesToleration> = {
 };
 
 const OPTIONS: Checks<KubernetesOptions> = {
-  image: text,
+  imageName: text,
   imagePullPolicy: oneOf(["Always", "IfNotPresent", "Never"]),
   env,
   kubeconfig: text,

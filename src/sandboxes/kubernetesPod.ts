@@ -16,8 +16,8 @@ export const FILES = "/sanddune";
 export const WORKTREE = `${FILES}/repo`;
 export const HOME = `${FILES}/home`;
 
-export const imageOf = ({ image }: KubernetesOptions, repositoryPath: string): string =>
-  image ?? defaultImage(repositoryPath);
+export const imageOf = ({ imageName }: KubernetesOptions, repositoryPath: string): string =>
+  imageName ?? defaultImage(repositoryPath);
 
 /** By this it is known that a pod has ended because nobody wanted it any more. */
 export const LEASE_EXIT_CODE = 86;

@@ -26,7 +26,7 @@ export const kubernetesOptionsOf = ({
     ...(cpus !== undefined && { cpu: String(cpus) }),
   };
   return {
-    image: imageName,
+    imageName: imageName,
     namespace,
     context,
     ...(Object.keys(limits).length > 0 && { resources: { limits } }),

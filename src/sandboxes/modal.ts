@@ -15,7 +15,7 @@ export type { ModalOptions };
  * A sandbox ends when its lifetime is over, whatever runs in it: Modal cannot put that off.
  *
  * @example
- * await run({ agent, sandbox: modal({ image: "node:22", memory: "4g" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: modal({ imageName: "node:22", memory: "4g" }), prompt: "Fix issue 7" });
  */
 export const modal = (options: ModalOptions = {}): IsolatedSandboxProvider => {
   const settings = modalSettings(options);

@@ -11,7 +11,7 @@ export interface ModalOptions {
    * An image of a public registry, or the id of one that Modal has built (`im-…`); `node:22` when it is left out. It needs
    * `sh`, `env`, `grep`, `tar` and git.
    */
-  readonly image?: string;
+  readonly imageName?: string;
   /** Lines of a Dockerfile that Modal builds on top of the image, once, e.g. `["RUN npm install -g some-agent"]`. */
   readonly dockerfileCommands?: readonly string[];
   /** Env vars for every command of a run. */
@@ -29,7 +29,7 @@ export interface ModalOptions {
 /** The options, checked and complete. */
 export interface ModalSettings {
   readonly app: string;
-  readonly image: string;
+  readonly imageName: string;
   readonly dockerfileCommands: readonly string[];
   readonly lifetimeMs: number;
   readonly cpus?: number;
@@ -59,7 +59,7 @@ const memory: Check = (value) =>
 
 const OPTIONS: Checks<ModalOptions> = {
   app,
-  image: text,
+  imageName: text,
   dockerfileCommands: names,
   env,
   lifetimeMs: cloudTime,
@@ -74,7 +74,7 @@ export const modalSettings = (options: ModalOptions): ModalSettings => {
   const { lifetimeMs = DEFAULT_LIFETIME_MS } = given;
   return {
     app: given.app ?? "sanddune",
-    image: given.image ?? "node:22",
+    imageName: given.imageName ?? "node:22",
     dockerfileCommands: given.dockerfileCommands ?? [],
     // Modal counts in seconds.
     lifetimeMs: Math.ceil(lifetimeMs / 1000) * 1000,

@@ -15,9 +15,9 @@ const LATE_MS = 10_000;
 
 const imageOf = async (
   { images }: ModalClient,
-  { image, dockerfileCommands }: ModalSettings,
+  { imageName, dockerfileCommands }: ModalSettings,
 ): Promise<Image> => {
-  const base = image.startsWith("im-") ? await images.fromId(image) : images.fromRegistry(image);
+  const base = imageName.startsWith("im-") ? await images.fromId(imageName) : images.fromRegistry(imageName);
   return dockerfileCommands.length > 0 ? base.dockerfileCommands([...dockerfileCommands]) : base;
 };
 
@@ -83,6 +83,6 @@ export const startModalSandbox = async (
     return { sandbox: await create(client, ready, settings, options), endsAtMs };
   } catch (error) {
     signal?.throwIfAborted();
-    throw modalError(`a sandbox with the image ${settings.image} could not be made`, error);
+    throw modalError(`a sandbox with the image ${settings.imageName} could not be made`, error);
   }
 };

@@ -11,7 +11,7 @@ export type RemotePodmanOptions = RemoteContainerOptions;
  * With `host`, containers of engines on other machines: they have files of their own, and commands run as the image's user.
  *
  * @example
- * await run({ agent, sandbox: podman({ image: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
+ * await run({ agent, sandbox: podman({ imageName: "sanddune:my-app", memory: "4g" }), prompt: "Fix issue 7" });
  * await run({ agent, sandbox: podman({ host: ["ssh://me@one", "ssh://me@two"] }), prompt: "Fix issue 7" });
  */
 export const podman: ContainerSandboxes = containerSandboxes(podmanEngine);

@@ -62,7 +62,7 @@ const FOR_CONTAINERS = [
 /** What does not go together with `host`, the provider says. */
 const containersOf = (engine: ContainerSandboxes, settings: SandboxSettings): SandboxProvider =>
   engine({
-    image: settings.imageName,
+    imageName: settings.imageName,
     network: settings.network,
     memory: settings.memory,
     cpus: settings.cpus,
@@ -139,7 +139,7 @@ export const sandboxRegistry: Readonly<Record<string, SandboxEntry>> = {
     settings: ["imageName", "network", "cpus", "lifetimeMs"],
     create: async (settings) =>
       (await import("./vercel.ts")).vercel({
-        image: settings.imageName,
+        imageName: settings.imageName,
         vcpus: settings.cpus,
         network: cloudNetworkOf("vercel", settings),
         lifetimeMs: settings.lifetimeMs,
@@ -151,7 +151,7 @@ export const sandboxRegistry: Readonly<Record<string, SandboxEntry>> = {
     settings: ["imageName", "network", "cpus", "memory", "lifetimeMs"],
     create: async (settings) =>
       (await import("./modal.ts")).modal({
-        image: settings.imageName,
+        imageName: settings.imageName,
         cpus: settings.cpus,
         memory: settings.memory,
         network: cloudNetworkOf("modal", settings),

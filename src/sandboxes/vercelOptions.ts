@@ -6,7 +6,7 @@ import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 
 export interface VercelOptions {
   /** An image of Vercel's, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
-  readonly image?: string;
+  readonly imageName?: string;
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
   /**
@@ -24,13 +24,13 @@ export interface VercelOptions {
 
 /** The options, checked and complete. */
 export interface VercelSettings extends SandboxTimes {
-  readonly image?: string;
+  readonly imageName?: string;
   readonly vcpus?: number;
   readonly network?: "none" | CloudNetwork;
 }
 
 const OPTIONS: Checks<VercelOptions> = {
-  image: text,
+  imageName: text,
   env,
   lifetimeMs: cloudTime,
   leaseMs: cloudTime,
@@ -40,6 +40,6 @@ const OPTIONS: Checks<VercelOptions> = {
 
 /** Checks the options of `vercel()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const vercelSettings = (options: VercelOptions): VercelSettings => {
-  const { image, vcpus, network, ...times } = checkedOptions(options, OPTIONS);
-  return { image, vcpus, network, ...consistentTimes(times) };
+  const { imageName, vcpus, network, ...times } = checkedOptions(options, OPTIONS);
+  return { imageName, vcpus, network, ...consistentTimes(times) };
 };

@@ -50,7 +50,7 @@ const startSandbox = async (
   { runId, sandboxName: name }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
   const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
-  const { image, vcpus, leaseMs } = settings;
+  const { imageName: image, vcpus, leaseMs } = settings;
   try {
     // Not given the signal: a request that is aborted half-way may leave a sandbox that nobody knows.
     return await client.sdk.Sandbox.create({

@@ -98,7 +98,7 @@ describe("sanddune init", () => {
     expect(result.files).toEqual(readdirSync(join(cwd, ".sanddune")).sort());
     expect(commandsOf(result)).toContain("npx sanddune docker build-image");
     expect(readFileSync(join(cwd, ".sanddune/main.mts"), "utf8")).toContain(
-      'docker({ image: "sanddune:my-app" })',
+      'docker({ imageName: "sanddune:my-app" })',
     );
   });
 

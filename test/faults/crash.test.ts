@@ -200,7 +200,7 @@ describeWith(["docker", "root"], "a container that is lost while the agent works
     const running = failureOf(
       play(cwd, [COMMIT, shell(`touch ${marks}/reached; sleep 60`)], {
         branchStrategy: STRATEGIES.branch,
-        sandbox: docker({ image: TEST_IMAGE, mounts }),
+        sandbox: docker({ imageName: TEST_IMAGE, mounts }),
       }),
     );
     await waitFor(() => existsSync(join(marks, "reached")));

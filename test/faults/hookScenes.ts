@@ -22,7 +22,7 @@ export const hookScene = () => {
   const sandboxes: Record<"bubblewrap" | "isolated" | "docker", () => SandboxProvider> = {
     bubblewrap: () => bubblewrap({ mounts }),
     isolated: () => testIsolated(),
-    docker: () => docker({ image: TEST_IMAGE, mounts }),
+    docker: () => docker({ imageName: TEST_IMAGE, mounts }),
   };
   return { directory, sandboxes };
 };

@@ -36,8 +36,8 @@ const { cwd, image, marks, runs } = JSON.parse(process.argv[2] ?? "") as RunsOrd
 const mounts = [{ hostPath: marks, sandboxPath: marks }];
 const SANDBOXES: Readonly<Record<SandboxName, () => SandboxProvider>> = {
   bubblewrap: () => bubblewrap({ mounts }),
-  docker: () => docker({ image, mounts }),
-  podman: () => podman({ image, mounts }),
+  docker: () => docker({ imageName: image, mounts }),
+  podman: () => podman({ imageName: image, mounts }),
   isolated: () => testIsolated(),
 };
 await Promise.all(

@@ -23,7 +23,7 @@ const order = JSON.parse(process.argv[2] ?? "") as SandboxOrder;
 const { branch, cwd, image, marks } = order;
 const mounts = [{ hostPath: marks, sandboxPath: marks }];
 const mark = (name: string) => writeFileSync(join(marks, name), "");
-const provider = order.provider === "docker" ? docker({ image, mounts }) : bubblewrap({ mounts });
+const provider = order.provider === "docker" ? docker({ imageName: image, mounts }) : bubblewrap({ mounts });
 const open = async () => {
   if (!order.isInWorktree) return createSandbox({ branch, sandbox: provider, cwd });
   const worktree = await createWorktree({ branchStrategy: { type: "branch", branch }, cwd });

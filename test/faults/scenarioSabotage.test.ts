@@ -32,7 +32,7 @@ describeWith(["docker", "root"], "an agent that", () => {
 
   test("kills every process in its container has failed, and its commits are on the branch", async () => {
     const cwd = temporaryRepository();
-    const options = { branchStrategy: STRATEGIES.branch, sandbox: docker({ image: TEST_IMAGE }) };
+    const options = { branchStrategy: STRATEGIES.branch, sandbox: docker({ imageName: TEST_IMAGE }) };
     const steps = [{ commit: "Work", files: { "a.txt": "a\n" } }, shell("kill -9 -1; sleep 1000")];
     const error = await failureOf(play(cwd, steps, options));
     expect(error).toBeInstanceOf(AgentFailedError);

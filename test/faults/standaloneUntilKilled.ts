@@ -13,7 +13,7 @@ const [provider = "", image = "", end = ""] = process.argv.slice(2);
 const PROVIDERS = {
   "test-isolated": () => testIsolated(),
   bubblewrap: () => bubblewrap(),
-  docker: () => docker({ image }),
+  docker: () => docker({ imageName: image }),
 };
 
 const sandbox = await createSandboxHandle(PROVIDERS[provider as keyof typeof PROVIDERS]());

@@ -14,7 +14,7 @@ const endings = async (agents: Readonly<Record<string, AgentProvider>>) => {
   });
   const ends: Record<string, unknown> = {};
   for (const [name, agent] of Object.entries(agents)) {
-    ends[name] = await sandbox.run({ agent, prompt: "x", completionTimeoutSeconds: 0.2 }).then(
+    ends[name] = await sandbox.run({ agent, prompt: "x", completionTimeoutMs: 200 }).then(
       () => undefined,
       (error: unknown) => error,
     );

@@ -93,8 +93,8 @@ describe("before anything is created, a clear error says", () => {
 
   it.each([
     ["bubblewrap", () => bubblewrap()],
-    ["docker", () => docker({ image: "sanddune-no-such-image" })],
-    ["podman", () => podman({ image: "sanddune-no-such-image" })],
+    ["docker", () => docker({ imageName: "sanddune-no-such-image" })],
+    ["podman", () => podman({ imageName: "sanddune-no-such-image" })],
   ])("that %s is not installed, and how to get it", async (name, sandbox) => {
     const cwd = temporaryRepository();
     const bin = temporaryDirectory();
@@ -113,7 +113,7 @@ describe("before anything is created, a clear error says", () => {
 describeWith(["docker"], "before anything is created, docker", () => {
   it("says that the image is missing, and how to make it", async () => {
     const cwd = temporaryRepository();
-    const error = await failureOf({ ...good(cwd), sandbox: docker({ image: "sanddune-no-such-image" }) });
+    const error = await failureOf({ ...good(cwd), sandbox: docker({ imageName: "sanddune-no-such-image" }) });
     expect(error.name).toBe("SandboxUnavailableError");
     expect(error.message).toMatch(/sanddune-no-such-image.*docker (build|pull)/s);
     expectUntouched(cwd);
@@ -124,7 +124,7 @@ describeWith(["docker"], "before anything is created, docker", () => {
     const error = await failureOf({
       ...good(cwd),
       agent: command("touch started"),
-      sandbox: docker({ image: TEST_IMAGE, user: "4321:4321" }),
+      sandbox: docker({ imageName: TEST_IMAGE, user: "4321:4321" }),
       branchStrategy: { type: "branch", branch: "b" },
     });
     expect(error).toMatchObject({

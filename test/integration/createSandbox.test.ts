@@ -24,7 +24,7 @@ import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
 import { callClient } from "../sandboxes/containers.ts";
 
 const SANDBOXES: [string, Runtime[], (env: EnvVars) => SandboxProvider][] = [
-  ["docker", ["docker"], (env) => docker({ image: TEST_IMAGE, env })],
+  ["docker", ["docker"], (env) => docker({ imageName: TEST_IMAGE, env })],
   ["bubblewrap", ["bubblewrap"], (env) => bubblewrap({ env })],
   ["test-isolated", [], (env) => testIsolated({ env })],
 ];

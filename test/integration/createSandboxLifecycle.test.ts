@@ -21,7 +21,7 @@ import { waitFor } from "../helpers/waiting.ts";
 import { callClient } from "../sandboxes/containers.ts";
 
 const SANDBOXES: [string, Runtime[], () => SandboxProvider][] = [
-  ["docker", ["docker"], () => docker({ image: TEST_IMAGE })],
+  ["docker", ["docker"], () => docker({ imageName: TEST_IMAGE })],
   ["test-isolated", [], () => testIsolated()],
 ];
 const BRANCH = "agent/work";
@@ -129,7 +129,7 @@ describe("close()", () => {
 describeWith(["docker"], "close() of a container", () => {
   it("that was killed says nothing worse than a warning, and brings home what its files hold", async () => {
     const cwd = temporaryRepository();
-    const warm = await open(cwd, { sandbox: docker({ image: TEST_IMAGE }) });
+    const warm = await open(cwd, { sandbox: docker({ imageName: TEST_IMAGE }) });
     const [id = ""] = callClient(
       "docker",
       ...["ps", "--quiet", "--filter", `label=sanddune.repository=${cwd}`],

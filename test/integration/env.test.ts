@@ -11,7 +11,7 @@ import { git, temporaryDirectory, temporaryRepository } from "../helpers/reposit
 import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
 
 const SANDBOXES: [string, Runtime[], (env?: EnvVars) => SandboxProvider][] = [
-  ["docker", ["docker"], (env = {}) => docker({ image: TEST_IMAGE, env })],
+  ["docker", ["docker"], (env = {}) => docker({ imageName: TEST_IMAGE, env })],
   ["bubblewrap", ["bubblewrap"], (env = {}) => bubblewrap({ env })],
   ["test-isolated", [], (env = {}) => testIsolated({ env })],
 ];

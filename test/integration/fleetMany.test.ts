@@ -11,7 +11,7 @@ import { commit, task, watchFleet } from "./fleets.ts";
 const FLEETS: [string, Runtime[], () => SandboxProvider, number, number][] = [
   ["bubblewrap", ["bubblewrap"], () => bubblewrap(), 6, 3],
   ["isolated sandboxes", [], () => testIsolated(), 6, 6],
-  ["containers", ["docker"], () => docker({ image: TEST_IMAGE }), 2, 2],
+  ["containers", ["docker"], () => docker({ imageName: TEST_IMAGE }), 2, 2],
 ];
 
 for (const [place, runtimes, sandbox, count, concurrency] of FLEETS) {

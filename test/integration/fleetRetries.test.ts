@@ -172,7 +172,7 @@ describeWith(["docker"], "a task whose container is killed", () => {
       commit("Part"),
       { shell: "[ -e seen ] || { touch seen; sleep 600; }" },
     ];
-    const options = { sandbox: docker({ image: TEST_IMAGE }), branchStrategy: { type: "head" } };
+    const options = { sandbox: docker({ imageName: TEST_IMAGE }), branchStrategy: { type: "head" } };
     const running = watchFleet([task(cwd, steps, options)], { retries: 1 });
     await waitFor(() => existsSync(join(cwd, "seen")));
     const [name = ""] = sandboxes(cwd);

@@ -25,7 +25,7 @@ import { play, STRATEGIES, shell } from "../security/support.ts";
 type MakeSandbox = (mounts?: readonly MountOption[]) => SandboxProvider;
 const SANDBOXES: [string, Runtime[], MakeSandbox][] = [
   ["bubblewrap", ["bubblewrap"], (mounts = []) => bubblewrap({ mounts })],
-  ["docker", ["docker"], (mounts = []) => docker({ image: TEST_IMAGE, mounts })],
+  ["docker", ["docker"], (mounts = []) => docker({ imageName: TEST_IMAGE, mounts })],
   ["test-isolated", [], () => testIsolated()],
 ];
 const branchStrategy = STRATEGIES.branch;
@@ -193,7 +193,7 @@ const SERVICES: [string, Runtime[], () => SandboxProvider, Readonly<Record<strin
   [
     "docker",
     ["docker"],
-    () => docker({ image: TEST_IMAGE }),
+    () => docker({ imageName: TEST_IMAGE }),
     { "is silent": ">/dev/null 2>&1", "keeps printing": "" },
   ],
   ["test-isolated", [], () => testIsolated(), { "is silent": ">/dev/null 2>&1" }],

@@ -191,7 +191,7 @@ describeWith(["docker"], "without sudo in any hook, a docker sandbox", () => {
   it("has no capabilities at all, not even for root", async () => {
     const cwd = temporaryRepository();
     await play(cwd, [shell("grep CapBnd /proc/1/status > report.txt"), { commit: "Report" }], {
-      sandbox: docker({ image: TEST_IMAGE }),
+      sandbox: docker({ imageName: TEST_IMAGE }),
       branchStrategy: STRATEGIES.branch,
       hooks: { sandbox: { onSandboxReady: [{ command: "true", sudo: false }] } },
     });

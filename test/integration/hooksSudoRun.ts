@@ -23,7 +23,7 @@ git("add", ".");
 git("commit", "--quiet", "-m", "Initial commit");
 const options = {
   agent: scripted([{ shell: `{ ${report}; } > report.txt 2>&1` }, { commit: "Report" }]),
-  sandbox: engine === "docker" ? docker({ image }) : podman({ image }),
+  sandbox: engine === "docker" ? docker({ imageName: image }) : podman({ imageName: image }),
   prompt: "Report",
   cwd,
   branchStrategy: { type: "branch", branch: "agent/work" },

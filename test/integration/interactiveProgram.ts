@@ -74,8 +74,8 @@ const image = process.env["SANDDUNE_TEST_IMAGE"] ?? "sanddune-test-base";
 const host = process.env["SANDDUNE_TEST_HOST"];
 const PROVIDERS: Record<SandboxName, () => InteractiveSandboxProvider> = {
   bubblewrap: () => bubblewrap(),
-  docker: () => (host === undefined ? docker({ image }) : docker({ image, host })),
-  podman: () => podman({ image }),
+  docker: () => (host === undefined ? docker({ imageName: image }) : docker({ imageName: image, host })),
+  podman: () => podman({ imageName: image }),
   "no-sandbox": () => noSandbox(),
   "test-isolated": () => testIsolated(),
 };

@@ -43,7 +43,7 @@ const running = (word: string): string[] =>
 
 const SANDBOXES: [string, Runtime[], () => SandboxProvider][] = [
   ["bubblewrap", ["bubblewrap"], () => bubblewrap()],
-  ["docker", ["docker"], () => docker({ image: TEST_IMAGE })],
+  ["docker", ["docker"], () => docker({ imageName: TEST_IMAGE })],
   ["test-isolated", [], () => testIsolated()],
 ];
 

@@ -45,7 +45,7 @@ const IN_SANDBOX = "/opt/fixtures";
 const MOUNTS = [agentMount(), { hostPath: FIXTURES, sandboxPath: IN_SANDBOX, readOnly: true }];
 const SANDBOXES = {
   bubblewrap: () => bubblewrap({ network: true, path: AGENT_PATH, mounts: MOUNTS }),
-  docker: () => docker({ image: TEST_IMAGE, network: "host", mounts: MOUNTS }),
+  docker: () => docker({ imageName: TEST_IMAGE, network: "host", mounts: MOUNTS }),
 } as const;
 const DONE = { text: "<promise>COMPLETE</promise>" };
 

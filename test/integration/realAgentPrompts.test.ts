@@ -56,7 +56,7 @@ const OVERFLOW = {
 };
 /** The agent is silent for longer than it may be once its turn is over. */
 const THINKING = { delayMs: 9000 };
-const options = { completionTimeoutSeconds: 6 };
+const options = { completionTimeoutMs: 6_000 };
 
 describeSideBySide("the end of a turn", () => {
   describeWith(["claude code", "bubblewrap"], "the real claude with a task in the background", () => {

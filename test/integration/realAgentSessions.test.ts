@@ -237,7 +237,7 @@ describeSideBySide("the session of a real agent", () => {
           { calls: [subagent] },
           { text: "Looked." },
         ]);
-        const options = { completionTimeoutSeconds: 10 };
+        const options = { completionTimeoutMs: 10_000 };
         const first = await runReal({ agent: "claude", sandbox: "bubblewrap", model, cwd, options });
         expect(first.warnings).toEqual([]);
         const { id, path } = sessionOf(first);

@@ -37,7 +37,7 @@ const order = JSON.parse(process.argv[2] ?? "") as TuiOrder;
 const { image, mounts, path } = order;
 const SANDBOXES: Record<TuiSandboxName, () => InteractiveSandboxProvider> = {
   bubblewrap: () => bubblewrap({ network: true, path, mounts }),
-  docker: () => docker({ image, network: "host", mounts }),
+  docker: () => docker({ imageName: image, network: "host", mounts }),
   "no-sandbox": () => noSandbox(),
 };
 

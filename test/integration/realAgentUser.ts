@@ -10,7 +10,7 @@ const result = await run({
   agent: claudeCode(model),
   sandbox:
     sandbox === "docker"
-      ? docker({ image, network: "host", mounts })
+      ? docker({ imageName: image, network: "host", mounts })
       : bubblewrap({ network: true, path, mounts }),
   branchStrategy: { type: "branch", branch: "agent/work" },
   cwd,

@@ -56,7 +56,7 @@ export const PROVIDERS: Readonly<Record<AgentName, (model: string) => AgentProvi
 
 /** Sandboxes that reach the scripted model on the host's loopback, and have the agents. */
 export const SANDBOXES = {
-  docker: (): SandboxProvider => docker({ image: TEST_IMAGE, network: "host", mounts: [agentMount()] }),
+  docker: (): SandboxProvider => docker({ imageName: TEST_IMAGE, network: "host", mounts: [agentMount()] }),
   bubblewrap: (): SandboxProvider => bubblewrap({ network: true, path: AGENT_PATH, mounts: [agentMount()] }),
 } as const;
 export type SandboxName = keyof typeof SANDBOXES;

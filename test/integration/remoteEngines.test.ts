@@ -61,13 +61,13 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
       { command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true },
       { command: "grep made /usr/local/made && test $(id -u) = 1000" },
     ];
-    const sandbox = docker({ image: TEST_USER_IMAGE, host: door().address });
+    const sandbox = docker({ imageName: TEST_USER_IMAGE, host: door().address });
     await checkRun(sandbox, { hooks: { sandbox: { onSandboxReady } } });
   });
 
   it("has one sandbox for several runs, and leaves nothing behind", async () => {
     const cwd = temporaryRepository();
-    const provider = docker({ image: TEST_USER_IMAGE, host: [door().address] });
+    const provider = docker({ imageName: TEST_USER_IMAGE, host: [door().address] });
     const sandbox = await createSandbox({ cwd, branch: "agent/two", sandbox: provider });
     for (const name of ["one", "two"]) {
       const result = await sandbox.run({
@@ -89,7 +89,7 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
   const loseRun = async (cwd: string, script: string): Promise<{ runId: string; warnings: string }> => {
     const attempt = run({
       ...{ cwd, agent: command(`${script}; echo all; sleep 100000`), prompt: "x" },
-      sandbox: docker({ image: TEST_IMAGE, host: door().address, leaseMs: 120_000 }),
+      sandbox: docker({ imageName: TEST_IMAGE, host: door().address, leaseMs: 120_000 }),
       branchStrategy: { type: "branch", branch: "b" },
       logging: { type: "file", quiet: true, onAgentStreamEvent: () => door().cut() },
     });
@@ -153,7 +153,7 @@ describeWith(["docker", "sshd"], "run() on a Docker engine that is reached by ss
 
   it("brings commits and files home, with a single login", async () => {
     const before = sshd().logins();
-    await checkRun(docker({ image: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` }));
+    await checkRun(docker({ imageName: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` }));
     expect(sshd().logins() - before).toBe(1);
   });
 });
@@ -167,7 +167,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
   afterAll(() => service.stop());
 
   it("brings commits and files home, as the image's user", async () => {
-    await checkRun(podman({ image: TEST_USER_IMAGE, host: `${sshd().address}${service.socketPath}` }));
+    await checkRun(podman({ imageName: TEST_USER_IMAGE, host: `${sshd().address}${service.socketPath}` }));
   });
 
   it("merges into the current branch by default, over tcp, too, beside sandboxes of this process and of others", async () => {
@@ -176,7 +176,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
     const labels = ["--label", "sanddune.run=theirs", "--label", "sanddune.owner=elsewhere:1"];
     callClient("podman", "run", "--detach", "--name", name, ...labels, TEST_IMAGE, "sleep", "1000");
     try {
-      const provider = podman({ image: TEST_IMAGE, host: door.address });
+      const provider = podman({ imageName: TEST_IMAGE, host: door.address });
       await using _ = await createSandbox({ cwd: temporaryRepository(), branch: "b", sandbox: provider });
       const cwd = temporaryRepository();
       const greeting = command("echo hello > hello.txt; git add .; git commit -qm Greet");

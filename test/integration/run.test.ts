@@ -12,8 +12,8 @@ import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith, type Runtime, TEST_IMAGE } from "../helpers/runtimes.ts";
 
 const SANDBOXES: [string, Runtime[], () => SandboxProvider][] = [
-  ["docker", ["docker"], () => docker({ image: TEST_IMAGE })],
-  ["podman", ["podman"], () => podman({ image: TEST_IMAGE })],
+  ["docker", ["docker"], () => docker({ imageName: TEST_IMAGE })],
+  ["podman", ["podman"], () => podman({ imageName: TEST_IMAGE })],
   ["bubblewrap", ["bubblewrap"], () => bubblewrap()],
   ["test-isolated", [], () => testIsolated()],
 ];

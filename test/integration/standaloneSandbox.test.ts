@@ -253,10 +253,10 @@ const worksThere = (provider: () => SandboxProvider): void => {
 };
 
 describeWith(["docker"], "a standalone docker sandbox", () =>
-  worksThere(() => docker({ image: TEST_IMAGE })),
+  worksThere(() => docker({ imageName: TEST_IMAGE })),
 );
 describeWith(["podman"], "a standalone podman sandbox", () =>
-  worksThere(() => podman({ image: TEST_IMAGE })),
+  worksThere(() => podman({ imageName: TEST_IMAGE })),
 );
 
 describe.each(CLOUDS)("a standalone $name sandbox", ({ provider, use }) => {
@@ -275,13 +275,13 @@ describe("a standalone modal sandbox", () => {
 
 describeWith(["docker"], "a standalone docker sandbox on another machine", () => {
   const door = useTcpDoor();
-  worksThere(() => docker({ image: TEST_USER_IMAGE, host: door().address }));
+  worksThere(() => docker({ imageName: TEST_USER_IMAGE, host: door().address }));
 });
 
 describeWith(["docker"], "a standalone sandbox in a container", () => {
   test("installs things as root, if it was made for that, and leaves nothing of root's behind", () =>
     withSandbox(
-      docker({ image: TEST_IMAGE }),
+      docker({ imageName: TEST_IMAGE }),
       async (sandbox) => {
         expect((await sandbox.run("id -u", { sudo: true })).stdout).toBe("0\n");
         await sandbox.run("mkdir -m 700 of-root; echo x >of-root/file; echo y >.hidden", { sudo: true });
@@ -290,14 +290,14 @@ describeWith(["docker"], "a standalone sandbox in a container", () => {
     ));
 
   test("as another user is refused, because its files would not be yours", async () => {
-    const error = await failureOf(createSandboxHandle(docker({ image: TEST_IMAGE, user: "4711:4711" })));
+    const error = await failureOf(createSandboxHandle(docker({ imageName: TEST_IMAGE, user: "4711:4711" })));
     expect(error).toBeInstanceOf(SandboxUserMismatchError);
     expect(error.message).toMatch(/run as uid 4711, but the workspace belongs to/);
     expect(readdirSync(tmpdir())).toEqual([]);
   });
 
   test("that is killed is lost, and can be terminated", async () => {
-    const sandbox = await createSandboxHandle(docker({ image: TEST_IMAGE }));
+    const sandbox = await createSandboxHandle(docker({ imageName: TEST_IMAGE }));
     try {
       const attempt = failureOf(
         sandbox.run("echo begun; sleep 1000", { onLine: () => callClient("docker", "kill", sandbox.name) }),

@@ -50,7 +50,7 @@ describeWith(["bubblewrap"], "a submodule in bubblewrap", () => {
 describeWith(["docker"], "a submodule in docker", () => {
   it("works in a worktree that a hook has fetched it into", async () => {
     const cwd = repositoryWithSubmodule();
-    await runInWorktree(cwd, docker({ image: TEST_IMAGE }));
+    await runInWorktree(cwd, docker({ imageName: TEST_IMAGE }));
     expect(git(cwd, "show", "work:seen.txt")).toBe("# Fixture\nInitial commit");
   });
 });

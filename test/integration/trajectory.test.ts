@@ -88,7 +88,7 @@ describeWith(["docker"], "a recorded run in docker", () => {
     const [result] = await Promise.all([
       run({
         agent,
-        sandbox: docker({ image: TEST_IMAGE, mounts }),
+        sandbox: docker({ imageName: TEST_IMAGE, mounts }),
         cwd,
         prompt: "x",
         branchStrategy: { type: "branch", branch: "agent/work" },

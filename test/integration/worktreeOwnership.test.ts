@@ -66,7 +66,7 @@ describeWith(["docker"], "docker sandboxes over a worktree", () => {
   it("go one by one when they are closed, and with the worktree", async () => {
     const cwd = temporaryRepository();
     const worktree = await worktreeIn(cwd);
-    const sandbox = docker({ image: TEST_IMAGE });
+    const sandbox = docker({ imageName: TEST_IMAGE });
     const [first, second] = await Promise.all([
       worktree.createSandbox({ sandbox }),
       worktree.createSandbox({ sandbox }),

@@ -73,7 +73,7 @@ export const openPod = async (
   settings: KubernetesOptions = {},
   options: Partial<SandboxCreateOptions> = {},
 ): Promise<IsolatedSandboxHandle> => {
-  const handle = await kubernetes({ image: IMAGE, ...settings }).create({
+  const handle = await kubernetes({ imageName: IMAGE, ...settings }).create({
     runId: "test-run",
     sandboxName: newSandboxName(),
     repositoryPath: "/nowhere",

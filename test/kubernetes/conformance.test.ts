@@ -4,11 +4,11 @@ import { testConformance } from "../sandboxes/testConformance.ts";
 import { describeWithCluster, IMAGE } from "./cluster.ts";
 
 describeWithCluster("kubernetes conforms", () => {
-  const provider = kubernetes({ image: IMAGE });
+  const provider = kubernetes({ imageName: IMAGE });
   testConformance(() => openIsolated(provider));
 });
 
 describeWithCluster("kubernetes conforms for a user who is not root", () => {
-  const provider = kubernetes({ image: IMAGE, user: 1000 });
+  const provider = kubernetes({ imageName: IMAGE, user: 1000 });
   testConformance(() => openIsolated(provider));
 });

@@ -61,7 +61,7 @@ export const fleetWithDyingNode = async (
   { count, retries }: { readonly count: number; readonly retries: number },
 ): Promise<DyingNode> => {
   restoreNode(1);
-  const sandbox = kubernetes({ image: IMAGE });
+  const sandbox = kubernetes({ imageName: IMAGE });
   let ready = 0;
   const tasks = Array.from(
     { length: count },

@@ -3,7 +3,7 @@ import { command, createSandbox } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 
 const [cwd = "", image = ""] = process.argv.slice(2);
-const sandbox = await createSandbox({ branch: "agent/talk", sandbox: kubernetes({ image }), cwd });
+const sandbox = await createSandbox({ branch: "agent/talk", sandbox: kubernetes({ imageName: image }), cwd });
 const { exitCode, commits } = await sandbox.interactive({
   agent: command("false", { interactive: "sh ./agent.sh" }),
 });

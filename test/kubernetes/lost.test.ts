@@ -133,7 +133,7 @@ describeWithCluster("a run whose node dies", () => {
       agent: command(
         "[ ! -e first ] || { echo waiting; sleep 100000; }; touch first; git add .; git commit -qm First",
       ),
-      sandbox: kubernetes({ image: IMAGE, ...onNode(1) }),
+      sandbox: kubernetes({ imageName: IMAGE, ...onNode(1) }),
       branchStrategy: { type: "branch", branch: "agent/lost" },
       maxIterations: 2,
       prompt: "Work",

@@ -16,7 +16,7 @@ const complaintOf = async (settings: KubernetesOptions): Promise<string> => {
   const error = await failureOf(
     run({
       agent: scripted([]),
-      sandbox: kubernetes({ image: IMAGE, ...settings }),
+      sandbox: kubernetes({ imageName: IMAGE, ...settings }),
       prompt: "Nothing",
       cwd,
     }),
@@ -98,7 +98,7 @@ describeWithCluster("the place of a sandbox", () => {
     const path = join(temporaryDirectory(), "config");
     writeFileSync(path, await kubectl("config", "view", "--raw", "--flatten"));
     vi.stubEnv("KUBECONFIG", path);
-    const provider = kubernetes({ image: IMAGE });
+    const provider = kubernetes({ imageName: IMAGE });
     await provider.preflight?.({ repositoryPath: "/" });
     await kubectl("config", "unset", "current-context");
     const places: string[] = [];

@@ -133,7 +133,7 @@ describeWithCluster("a run during which the API server is away for a moment", ()
       agent: command(
         "for i in 1 2 3 4 5 6 7 8; do git commit -q --allow-empty -m $i; echo $i; sleep 1.5; done",
       ),
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       branchStrategy: { type: "branch", branch: "agent/work" },
       prompt: "Work",
       cwd,
@@ -164,7 +164,7 @@ describeWithCluster("a run whose node does not come back in time", () => {
     );
     const error = await failureOf(
       run({
-        ...{ agent, sandbox: kubernetes({ image: IMAGE, ...onNode(1) }), prompt: "Work", cwd },
+        ...{ agent, sandbox: kubernetes({ imageName: IMAGE, ...onNode(1) }), prompt: "Work", cwd },
         branchStrategy: { type: "branch", branch: "agent/work" },
         logging: {
           ...{ type: "file", quiet: true },

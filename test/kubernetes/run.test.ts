@@ -23,7 +23,7 @@ describeWithCluster("run() in a cluster", () => {
         { commit: "Improve it", files: { "src/hello.txt": "hello, world\n" } },
         { text: "<promise>COMPLETE</promise>" },
       ]),
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       branchStrategy: { type: "branch", branch: "agent/fix-42" },
       prompt: "Add a greeting",
       cwd,
@@ -45,7 +45,7 @@ describeWithCluster("run() in a cluster", () => {
     const prompt = `A prompt of ${"many ".repeat(50_000)}words`;
     await run({
       agent: command("cat >prompt.txt; git add .; git commit -qm 'Write it down'"),
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       prompt,
       cwd,
     });
@@ -62,7 +62,7 @@ describeWithCluster("run() in a cluster", () => {
           { shell: "echo rest > rest.txt" },
           { exit: 3 },
         ]),
-        sandbox: kubernetes({ image: IMAGE }),
+        sandbox: kubernetes({ imageName: IMAGE }),
         branchStrategy: { type: "branch", branch: "agent/half" },
         prompt: "Do half of it",
         cwd,
@@ -78,7 +78,7 @@ describeWithCluster("run() in a cluster", () => {
     const cwd = temporaryRepository();
     const result = await run({
       agent: command("echo line >>lines.txt; git add .; git commit -qm 'Another line'; cat lines.txt"),
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       branchStrategy: { type: "branch", branch: "agent/lines" },
       maxIterations: 2,
       prompt: "Add a line",
@@ -99,7 +99,7 @@ describeWithCluster("run() in a cluster", () => {
           "git merge -q --no-ff -m Merge side && git log --format=%H",
         ].join(" && "),
       ),
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       branchStrategy: { type: "branch", branch: "agent/merge" },
       prompt: "Merge something",
       cwd,
@@ -118,7 +118,7 @@ describeWithCluster("run() in a cluster", () => {
     const cwd = temporaryRepository();
     await using sandbox = await createSandbox({
       branch: "agent/twice",
-      sandbox: kubernetes({ image: IMAGE }),
+      sandbox: kubernetes({ imageName: IMAGE }),
       cwd,
     });
     const agent = command(
@@ -143,7 +143,7 @@ describeWithCluster("run() in a cluster", () => {
     writeFileSync(join(cwd, "local.env"), "SETTING=1\n");
     await using sandbox = await createSandbox({
       branch: "agent/lasting",
-      sandbox: kubernetes({ image: IMAGE, user: 1000 }),
+      sandbox: kubernetes({ imageName: IMAGE, user: 1000 }),
       copyToWorktree: ["local.env"],
       cwd,
     });
@@ -166,10 +166,10 @@ describeWithCluster("run() in a cluster", () => {
       prompt: "One",
     };
     const asRoot = temporaryRepository();
-    await run({ ...options, cwd: asRoot, sandbox: kubernetes({ image: IMAGE, user: 0 }) });
+    await run({ ...options, cwd: asRoot, sandbox: kubernetes({ imageName: IMAGE, user: 0 }) });
     expect(existsSync(join(asRoot, "one"))).toBe(true);
     const asAgent = temporaryRepository();
-    const attempt = run({ ...options, cwd: asAgent, sandbox: kubernetes({ image: IMAGE, user: 1000 }) });
+    const attempt = run({ ...options, cwd: asAgent, sandbox: kubernetes({ imageName: IMAGE, user: 1000 }) });
     expect(await failureOf(attempt)).toMatchObject({ name: "SandboxUnavailableError" });
     expect(await podsOf(asAgent)).toEqual([]);
   });
@@ -179,7 +179,7 @@ describeWithCluster("run() in a cluster", () => {
     const secret = "sk-of-nobody-else-4711";
     await using sandbox = await createSandbox({
       branch: "agent/secret",
-      sandbox: kubernetes({ image: IMAGE, env: { API_KEY: secret } }),
+      sandbox: kubernetes({ imageName: IMAGE, env: { API_KEY: secret } }),
       cwd,
     });
     expect((await sandbox.exec('test "$API_KEY" = sk-of-nobody-else-4711 && echo there')).stdout).toBe(

@@ -5,7 +5,7 @@ import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 const [cwd = "", image = "", leaseMs = ""] = process.argv.slice(2);
 await run({
   agent: scripted([{ text: "at work" }, { shell: "sleep 100000" }]),
-  sandbox: kubernetes({ image, leaseMs: Number(leaseMs) }),
+  sandbox: kubernetes({ imageName: image, leaseMs: Number(leaseMs) }),
   branchStrategy: { type: "branch", branch: "agent/orphan" },
   logging: { type: "stdout" },
   prompt: "Work",

@@ -16,7 +16,7 @@ const notes = (): string[] => readdirSync(tmpdir()).filter((name) => name.starts
 
 describeWithCluster("a pod that belongs to no repository", () => {
   it("runs commands, and tells what became of them by name and in order", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ image: IMAGE }), {
+    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }), {
       env: { OUTER: () => "outer" },
     });
     const [exitCode, stdout, stderr] = await sandbox.run("pwd -P; ls -A; echo err >&2; exit 3");
@@ -29,7 +29,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("takes and gives files, as text, as bytes and from the host", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ image: IMAGE, user: 1000 }));
+    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE, user: 1000 }));
     await sandbox.writeFile("made/on the way/text", "ünï☃😀\r\n");
     expect(await sandbox.readFile("made/on the way/text")).toBe("ünï☃😀\r\n");
     const bytes = Buffer.concat([Buffer.from([0, 255, 10, 13]), randomBytes(3_000_000)]);
@@ -50,7 +50,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("kills a command that takes too long, with its descendants, and can be used on", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ image: IMAGE }));
+    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }));
     const error = await failureOf(
       sandbox.run("cp /bin/sleep lasting; setsid ./lasting 100000 & ./lasting 100000", { timeoutMs: 3000 }),
     );
@@ -60,7 +60,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("is gone when it is terminated, with what ran in it and what was noted about it", async () => {
-    const sandbox = await createSandboxHandle(kubernetes({ image: IMAGE }));
+    const sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }));
     const running = failureOf(sandbox.run("sleep 100000"));
     expect(await podExists(sandbox.name)).toBe(true);
     expect(notes()).toHaveLength(1);

@@ -8,7 +8,7 @@ import { describeWithCluster, failureOf, IMAGE, kubectl, nodeOf, openPod, podExi
 /** Tries to make a sandbox, and tells its name. */
 const attempt = (settings: KubernetesOptions, signal?: AbortSignal) => {
   const sandboxName = newSandboxName();
-  const created = kubernetes({ image: IMAGE, ...settings }).create({
+  const created = kubernetes({ imageName: IMAGE, ...settings }).create({
     ...{ runId: "test-run", sandboxName, repositoryPath: "/nowhere" },
     ...(signal && { signal }),
   });
@@ -19,15 +19,19 @@ describeWithCluster("a pod that cannot start", () => {
   it.each<[string, KubernetesOptions, RegExp]>([
     [
       "because there is no such image",
-      { image: "sanddune-test-missing:1" },
+      { imageName: "sanddune-test-missing:1" },
       /does not start: (ErrImagePull|ImagePullBackOff)/,
     ],
     [
       "because its image may not be pulled",
-      { image: "sanddune-test-missing:1", imagePullPolicy: "Never" },
+      { imageName: "sanddune-test-missing:1", imagePullPolicy: "Never" },
       /does not start: ErrImageNeverPull/,
     ],
-    ["because that is no name of an image", { image: "Not An Image" }, /does not start: InvalidImageName/],
+    [
+      "because that is no name of an image",
+      { imageName: "Not An Image" },
+      /does not start: InvalidImageName/,
+    ],
     [
       "because no node is large enough",
       { resources: { requests: { cpu: "4000" } }, startTimeoutMs: 10_000 },
@@ -82,7 +86,7 @@ describeWithCluster("a pod that cannot start", () => {
 
 describeWithCluster("pods that start", () => {
   it("come up twenty at once, on both nodes", async () => {
-    const provider = kubernetes({ image: IMAGE });
+    const provider = kubernetes({ imageName: IMAGE });
     const sandboxes = await Promise.all(
       Array.from({ length: 20 }, () =>
         provider.create({ runId: "test-run", sandboxName: newSandboxName(), repositoryPath: "/nowhere" }),

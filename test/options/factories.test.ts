@@ -220,6 +220,20 @@ it("an option is used as it was checked, also if it is another one when it is re
   expect(testIsolated(options as never)).toMatchObject({ env: { A: "1" } });
 });
 
+describe("former names", () => {
+  it.each([docker, podman, kubernetes, vercel, modal] as Factory[])(
+    "an image is an imageName: %o",
+    (factory) => {
+      expect(refusal(factory, { image: "x" }).message).toContain("Did you mean imageName?");
+    },
+  );
+
+  it("times are in milliseconds, but for idleTimeoutSeconds", async () => {
+    const attempt = library.run({ ...session, completionTimeoutSeconds: 1 } as never);
+    await expect(attempt).rejects.toThrow("Did you mean completionTimeoutMs?");
+  });
+});
+
 describe("a refusal", () => {
   it("names the option that was probably meant", () => {
     expect(refusal(docker as Factory, { allowUnsafeMount: true }).message).toContain(

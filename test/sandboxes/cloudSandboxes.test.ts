@@ -61,7 +61,7 @@ describe.each([
           ["template", 7],
         ]
       : [
-          ["image", ""],
+          ["imageName", ""],
           ["vcpus", 0],
           ["vcpus", 1.5],
         ];
@@ -180,7 +180,7 @@ describe("a vercel sandbox", () => {
   test("is made of the image, with tags, a deadline, CPUs and the network that was asked for, and is not kept", async () => {
     const name = newSandboxName();
     const network = { domains: ["example.com"], cidrs: ["10.0.0.0/8"] };
-    const provider = vercel({ image: "acme/app:1", leaseMs: 60_000, vcpus: 4, network });
+    const provider = vercel({ imageName: "acme/app:1", leaseMs: 60_000, vcpus: 4, network });
     const sandbox = await openWithTags(provider, "run-1", name);
     expect(server.current.sandbox.request).toMatchObject({
       name,
@@ -255,7 +255,7 @@ describe("a vercel sandbox", () => {
   });
 
   test("is not to be had of an image that does not exist", async () => {
-    const attempt = openIsolated(vercel({ image: "no/such/image" }));
+    const attempt = openIsolated(vercel({ imageName: "no/such/image" }));
     await expect(attempt).rejects.toThrow(SandboxUnavailableError);
     await expect(attempt).rejects.toThrow(/no image no\/such\/image/);
   });

@@ -24,14 +24,14 @@ for (const [engine, provider] of ENGINES) {
   test(`${engine}: a client that is not installed`, async () => {
     const empty = await mkdtemp(join(tmpdir(), "sanddune-empty-"));
     vi.stubEnv("PATH", empty);
-    const error = await problemOf(provider({ image: TEST_IMAGE }).preflight?.({ repositoryPath: "/" }));
+    const error = await problemOf(provider({ imageName: TEST_IMAGE }).preflight?.({ repositoryPath: "/" }));
     expect(error.hint).toMatch(/^Install/);
     await rm(empty, { recursive: true });
   });
 
   describeWith([engine], `${engine} preflight`, () => {
     test("says nothing when all is there", async () => {
-      await provider({ image: TEST_IMAGE }).preflight?.({ repositoryPath: "/" });
+      await provider({ imageName: TEST_IMAGE }).preflight?.({ repositoryPath: "/" });
     });
 
     test("a missing image, with the command that makes it", async () => {
@@ -44,7 +44,7 @@ for (const [engine, provider] of ENGINES) {
 describeWith(["docker"], "docker preflight", () => {
   test("a daemon that does not answer", async () => {
     vi.stubEnv("DOCKER_HOST", "unix:///no/such/docker.sock");
-    const error = await problemOf(docker({ image: TEST_IMAGE }).preflight?.({ repositoryPath: "/" }));
+    const error = await problemOf(docker({ imageName: TEST_IMAGE }).preflight?.({ repositoryPath: "/" }));
     expect(error.problem).toMatch(/does not answer/);
   });
 });

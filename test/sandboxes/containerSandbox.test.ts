@@ -24,7 +24,7 @@ for (const [engine, provider] of ENGINES) {
     /** For tests that want nothing unusual, and do not end it. */
     let shared: OpenBindMount;
     beforeAll(async () => {
-      shared = await openBindMount(provider({ image }), { runId });
+      shared = await openBindMount(provider({ imageName: image }), { runId });
     });
     afterAll(async () => {
       await shared.sandbox.close();
@@ -45,7 +45,7 @@ for (const [engine, provider] of ENGINES) {
 
     test("limits and labels are the container's", async () => {
       const { sandbox, repository } = await openBindMount(
-        provider({ image, memory: "256m", cpus: 0.5, pids: 100, capabilities: ["CHOWN"] }),
+        provider({ imageName: image, memory: "256m", cpus: 0.5, pids: 100, capabilities: ["CHOWN"] }),
         { runId },
       );
       try {
@@ -77,7 +77,7 @@ for (const [engine, provider] of ENGINES) {
         { whose: "the image's user", of: TEST_USER_IMAGE, uid: 1000 },
         { whose: "somebody whom the image does not know", of: TEST_IMAGE, uid: 501 },
       ])("files belong to the host's user: $whose", async ({ of, uid }) => {
-        const settings = { image: of, user: `${uid}:${uid}` };
+        const settings = { imageName: of, user: `${uid}:${uid}` };
         const { sandbox, worktree } = await openBindMount(provider(settings), { runId, owner: uid });
         try {
           const made = await sandbox.exec('echo x >made && touch "$HOME/x" && id -u');
@@ -92,7 +92,7 @@ for (const [engine, provider] of ENGINES) {
     });
 
     test("a user whom the image does not know has a name and a home, and cannot end the sandbox with kill -9 -1", async () => {
-      const { sandbox } = await openBindMount(provider({ image, user: "501:20" }), {
+      const { sandbox } = await openBindMount(provider({ imageName: image, user: "501:20" }), {
         runId,
         ...(isRoot && { owner: 501 }),
       });
@@ -107,7 +107,7 @@ for (const [engine, provider] of ENGINES) {
     });
 
     test("root cannot end the sandbox either, and what it leaves behind is reaped", async () => {
-      const { sandbox } = await openBindMount(provider({ image, user: "0:0" }), { runId });
+      const { sandbox } = await openBindMount(provider({ imageName: image, user: "0:0" }), { runId });
       try {
         expect((await sandbox.exec("kill -9 -1; sleep 1000")).exitCode).toBe(137);
         await sandbox.exec("kill -9 1; kill -TERM 1; (sleep 0.1 &)");
@@ -142,7 +142,7 @@ for (const [engine, provider] of ENGINES) {
           { hostPath: "part", sandboxPath: `${WORKTREE_PATH}/part` },
           { hostPath: odd, sandboxPath: "/m/odd" },
         ];
-        const { sandbox } = await openBindMount(provider({ image, mounts }), {
+        const { sandbox } = await openBindMount(provider({ imageName: image, mounts }), {
           runId,
           repositoryPath: repository,
         });
@@ -156,7 +156,7 @@ for (const [engine, provider] of ENGINES) {
         } finally {
           await sandbox.close();
         }
-        const unsafe = provider({ image, mounts: [{ hostPath: "~", sandboxPath: "/x" }] });
+        const unsafe = provider({ imageName: image, mounts: [{ hostPath: "~", sandboxPath: "/x" }] });
         await expect(unsafe.preflight?.({ repositoryPath: repository })).rejects.toThrow(InvalidOptionsError);
         await expect(openBindMount(unsafe, { runId })).rejects.toThrow(InvalidOptionsError);
       } finally {
@@ -165,13 +165,14 @@ for (const [engine, provider] of ENGINES) {
       }
     });
 
-    test("mounts lie over parts of other mounts", () => checkNestedMounts(provider({ image }), runId));
+    test("mounts lie over parts of other mounts", () =>
+      checkNestedMounts(provider({ imageName: image }), runId));
 
     test("several networks can be connected", async () => {
       const networks = [newSandboxName(), newSandboxName()];
       try {
         for (const network of networks) callClient(engine, "network", "create", network);
-        const { sandbox } = await openBindMount(provider({ image, network: networks }), { runId });
+        const { sandbox } = await openBindMount(provider({ imageName: image, network: networks }), { runId });
         try {
           const settings = inspectContainer(engine, sandbox.name)["NetworkSettings"];
           expect(Object.keys(settings?.["Networks"] as object).sort()).toEqual([...networks].sort());
@@ -206,13 +207,13 @@ for (const [engine, provider] of ENGINES) {
 
     test("nothing is left when a sandbox cannot be made, and another's container stays", async () => {
       await expect(
-        openBindMount(provider({ image, network: ["none", "no-such-network"] }), { runId }),
+        openBindMount(provider({ imageName: image, network: ["none", "no-such-network"] }), { runId }),
       ).rejects.toThrow(SandboxError);
       await expect(
-        openBindMount(provider({ image, extraArgs: ["--no-such-flag"] }), { runId }),
+        openBindMount(provider({ imageName: image, extraArgs: ["--no-such-flag"] }), { runId }),
       ).rejects.toThrow(SandboxError);
       const { sandbox } = shared;
-      const again = openBindMount(provider({ image }), { runId, sandboxName: sandbox.name });
+      const again = openBindMount(provider({ imageName: image }), { runId, sandboxName: sandbox.name });
       await expect(again).rejects.toThrow(SandboxError);
       expect((await sandbox.exec("echo here")).stdout).toBe("here\n");
       expect(containersOf(engine, runId)).toEqual([sandbox.name]);
@@ -220,10 +221,13 @@ for (const [engine, provider] of ENGINES) {
 
     test("an abort while the container is being made removes it", async () => {
       const reason = new Error("changed my mind");
-      const aborted = openBindMount(provider({ image }), { runId, signal: AbortSignal.abort(reason) });
+      const aborted = openBindMount(provider({ imageName: image }), {
+        runId,
+        signal: AbortSignal.abort(reason),
+      });
       await expect(aborted).rejects.toBe(reason);
       const controller = new AbortController();
-      const attempt = openBindMount(provider({ image }), { runId, signal: controller.signal });
+      const attempt = openBindMount(provider({ imageName: image }), { runId, signal: controller.signal });
       setImmediate(() => controller.abort(reason));
       await expect(attempt).rejects.toBe(reason);
       expect(containersOf(engine, runId)).toEqual([shared.sandbox.name]);

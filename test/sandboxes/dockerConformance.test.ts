@@ -4,6 +4,6 @@ import { openBindMount } from "./openSandbox.ts";
 import { testConformance } from "./testConformance.ts";
 
 describeWith(["docker"], "docker conforms", () => {
-  const provider = docker({ image: TEST_IMAGE });
+  const provider = docker({ imageName: TEST_IMAGE });
   testConformance(async () => (await openBindMount(provider)).sandbox);
 });

@@ -7,6 +7,6 @@ import { testConformance } from "./testConformance.ts";
 describeWith(["docker", "sshd"], "docker over ssh conforms", () => {
   const sshd = useSshd();
   testConformance(() =>
-    openIsolated(docker({ image: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` })),
+    openIsolated(docker({ imageName: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` })),
   );
 });

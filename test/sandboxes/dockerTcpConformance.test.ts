@@ -6,5 +6,5 @@ import { testConformance } from "./testConformance.ts";
 
 describeWith(["docker"], "docker over tcp conforms", () => {
   const door = useTcpDoor();
-  testConformance(() => openIsolated(docker({ image: TEST_USER_IMAGE, host: door().address })));
+  testConformance(() => openIsolated(docker({ imageName: TEST_USER_IMAGE, host: door().address })));
 });

@@ -65,8 +65,11 @@ describe("the pod of a sandbox", () => {
 
   it("has the image of the repository, unless another one is named, and pulls it only if it is not there", () => {
     expect(containerOf()).toMatchObject({ image: "sanddune:my-app", imagePullPolicy: "IfNotPresent" });
-    const settings = { image: "registry.example.com/app:1", imagePullPolicy: "Always" } as const;
-    expect(containerOf(settings)).toMatchObject(settings);
+    const imageName = "registry.example.com/app:1";
+    expect(containerOf({ imageName, imagePullPolicy: "Always" })).toMatchObject({
+      image: imageName,
+      imagePullPolicy: "Always",
+    });
   });
 
   it("passes on where it may run, and with how much", () => {

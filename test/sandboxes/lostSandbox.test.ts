@@ -32,7 +32,7 @@ for (const [engine, provider] of ENGINES) {
   describeWith([engine], `${engine} sandbox`, () => {
     test.each(Object.keys(losses))("is lost when %s", async (name) => {
       const loss = losses[name] as (typeof losses)[string];
-      const { sandbox } = await openBindMount(provider({ image: TEST_IMAGE }));
+      const { sandbox } = await openBindMount(provider({ imageName: TEST_IMAGE }));
       try {
         let lost = false;
         const attempt = sandbox.exec("echo running; sleep 1000", {
@@ -51,7 +51,7 @@ for (const [engine, provider] of ENGINES) {
     });
 
     test("is lost when its programs are deleted", async () => {
-      const { sandbox } = await openBindMount(provider({ image: TEST_IMAGE }));
+      const { sandbox } = await openBindMount(provider({ imageName: TEST_IMAGE }));
       try {
         await sandbox.exec("rm -rf /bin /usr/bin", { sudo: true });
         const error = await failureOf(sandbox.exec("true"));
@@ -62,7 +62,7 @@ for (const [engine, provider] of ENGINES) {
     });
 
     test("running out of memory is told, and is not the command's failure", async () => {
-      const { sandbox } = await openBindMount(provider({ image: TEST_IMAGE, memory: "64m" }));
+      const { sandbox } = await openBindMount(provider({ imageName: TEST_IMAGE, memory: "64m" }));
       try {
         const error = await failureOf(sandbox.exec("tail /dev/zero"));
         expect(error.problem).toMatch(/memory of 64m was used up/);

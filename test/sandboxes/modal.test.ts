@@ -23,7 +23,7 @@ describe("modal() refuses", () => {
   const wrong: [string, unknown, string?][] = [
     ["app", "two words"],
     ["app", ""],
-    ["image", ""],
+    ["imageName", ""],
     ["dockerfileCommands", "RUN true"],
     ["lifetimeMs", 25 * HOUR_MS],
     ["lifetimeMs", 0],
@@ -70,7 +70,7 @@ describe("modal() asks Modal for", () => {
   it("what the options say, as a reservation and as a limit", async () => {
     const server = await modalServer();
     const { served } = await openModal(server, {
-      image: "debian:12",
+      imageName: "debian:12",
       dockerfileCommands: ["RUN apt-get install -y git"],
       lifetimeMs: 90_500,
       cpus: 2,
@@ -99,7 +99,7 @@ describe("modal() asks Modal for", () => {
 
   it("an image that it has built before, by its id", async () => {
     const server = await modalServer();
-    const { served } = await openModal(server, { image: "im-123" });
+    const { served } = await openModal(server, { imageName: "im-123" });
     expect(served.request.definition).toMatchObject({ imageId: "im-123" });
     expect(server.builds).toEqual([]);
   });

@@ -4,6 +4,6 @@ import { openBindMount } from "./openSandbox.ts";
 import { testConformance } from "./testConformance.ts";
 
 describeWith(["podman"], "podman conforms", () => {
-  const provider = podman({ image: TEST_IMAGE });
+  const provider = podman({ imageName: TEST_IMAGE });
   testConformance(async () => (await openBindMount(provider)).sandbox);
 });

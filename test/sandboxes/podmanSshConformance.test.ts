@@ -13,6 +13,6 @@ describeWith(["podman", "sshd"], "podman over ssh conforms", () => {
   });
   afterAll(() => service?.stop());
   testConformance(() =>
-    openIsolated(podman({ image: TEST_IMAGE, host: `${sshd().address}${service?.socketPath}` })),
+    openIsolated(podman({ imageName: TEST_IMAGE, host: `${sshd().address}${service?.socketPath}` })),
   );
 });

@@ -51,7 +51,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
     settings: Partial<RemoteContainerOptions> = {},
     options: Partial<SandboxCreateOptions> = {},
   ) =>
-    docker({ image: TEST_IMAGE, host: door().address, ...settings }).create({
+    docker({ imageName: TEST_IMAGE, host: door().address, ...settings }).create({
       runId,
       sandboxName: newSandboxName(),
       repositoryPath: "/some/repository",
@@ -85,9 +85,9 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
 
   test("run commands as the image's user, or as whom they are told to", async () => {
     const users = [
-      { image: TEST_IMAGE, is: "0 root /root" },
-      { image: TEST_USER_IMAGE, is: "1000 agent /home/agent" },
-      { image: TEST_IMAGE, user: "501:20", is: "501 sanddune /sanddune/home" },
+      { imageName: TEST_IMAGE, is: "0 root /root" },
+      { imageName: TEST_USER_IMAGE, is: "1000 agent /home/agent" },
+      { imageName: TEST_IMAGE, user: "501:20", is: "501 sanddune /sanddune/home" },
     ];
     for (const { is, ...settings } of users) {
       const sandbox = await open(settings);
@@ -243,7 +243,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
       onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
       const program = bundle(join(import.meta.dirname, "fixtures/orphanSandbox.ts"), directory);
       const orphansRun = `run-${randomBytes(6).toString("hex")}`;
-      const options = { image: TEST_IMAGE, host: door().address, leaseMs: LEASE_MS };
+      const options = { imageName: TEST_IMAGE, host: door().address, leaseMs: LEASE_MS };
       const child = spawn(process.execPath, [program, JSON.stringify(options), orphansRun], {
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -285,7 +285,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   };
 
   test("are known to be possible before a run, or what is missing is", async () => {
-    await preflight({ image: TEST_IMAGE, host: door().address });
+    await preflight({ imageName: TEST_IMAGE, host: door().address });
     const noImage = await unavailability({ host: door().address });
     expect(noImage.problem).toBe(`there is no image sanddune:repository at ${door().address}`);
     expect(noImage.hint).toContain(`docker save sanddune:repository | docker --host ${door().address} load`);
@@ -302,7 +302,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
       rejectUnauthorized: true,
     });
     try {
-      const settings = { image: TEST_IMAGE, host: own.address };
+      const settings = { imageName: TEST_IMAGE, host: own.address };
       vi.stubEnv("DOCKER_TLS_VERIFY", "1");
       vi.stubEnv("DOCKER_CERT_PATH", certificates.clientPath);
       await preflight(settings);
@@ -318,7 +318,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
   });
 
   test("need one usable engine of several, and name all if there is none", async () => {
-    await preflight({ image: TEST_IMAGE, host: ["tcp://127.0.0.1:1", door().address] });
+    await preflight({ imageName: TEST_IMAGE, host: ["tcp://127.0.0.1:1", door().address] });
     const { message } = await unavailability({ host: ["tcp://127.0.0.1:1", door().address] });
     expect(message).toContain("the docker engine at tcp://127.0.0.1:1 does not answer");
     expect(message).toContain(`there is no image sanddune:repository at ${door().address}`);
@@ -327,7 +327,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
 
 describeWith(["docker", "sshd"], "docker sandboxes over ssh", () => {
   const sshd = useSshd();
-  const provider = (host = `${sshd().address}${dockerSocket()}`) => docker({ image: TEST_IMAGE, host });
+  const provider = (host = `${sshd().address}${dockerSocket()}`) => docker({ imageName: TEST_IMAGE, host });
   const open = () =>
     provider().create({ runId: "test-run", sandboxName: newSandboxName(), repositoryPath: "/repository" });
 

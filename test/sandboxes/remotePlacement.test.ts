@@ -19,7 +19,7 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
 
   /** Opens sandboxes, all at once; closed after the test. */
   const open = async (count: number, hosts: readonly string[]) => {
-    const provider = docker({ image: TEST_IMAGE, host: hosts, leaseMs: 120_000 });
+    const provider = docker({ imageName: TEST_IMAGE, host: hosts, leaseMs: 120_000 });
     const places: string[] = [];
     const sandboxes = await Promise.all(
       Array.from({ length: count }, () =>
@@ -70,7 +70,7 @@ describeWith(["docker", "dockerd"], "sandboxes on two engines", () => {
     expect(countAt(second)).toBe(1);
     other().call("tag", TEST_IMAGE, "sanddune-test-only-there");
     const provider = docker({
-      image: "sanddune-test-only-there",
+      imageName: "sanddune-test-only-there",
       host: [first().address, second.address],
     });
     const places: string[] = [];

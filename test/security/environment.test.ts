@@ -74,7 +74,7 @@ describeWith(["bubblewrap"], "bubblewrap", () => {
 
 describeWith(["docker"], "docker", () => {
   it("nothing of the host's environment reaches a container", () =>
-    expectNothingSeen({ sandbox: docker({ image: TEST_IMAGE }) }));
+    expectNothingSeen({ sandbox: docker({ imageName: TEST_IMAGE }) }));
 });
 
 it("commands of an isolated test sandbox have an environment of their own", async () => {

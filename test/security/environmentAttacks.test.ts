@@ -17,7 +17,7 @@ import { describeSideBySide } from "../helpers/sideBySide.ts";
 import { shell } from "./support.ts";
 
 const IN_DOCKER = { env: { PATH: { public: NODE_PATH } } };
-const dockerWithNode = () => docker({ image: TEST_IMAGE, mounts: [nodeMount()] });
+const dockerWithNode = () => docker({ imageName: TEST_IMAGE, mounts: [nodeMount()] });
 
 /** Has an agent do its worst, and tells what its commands printed and what the tests say. */
 const attack = async (

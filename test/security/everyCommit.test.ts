@@ -206,7 +206,7 @@ describeWith(["docker"], "a process that the agent has left in a container", () 
     const directory = temporaryDirectory();
     const notes = join(directory, "notes");
     const mounts = [{ hostPath: directory, sandboxPath: directory }];
-    const result = await runInBackground(cwd, docker({ image: TEST_IMAGE, mounts }), notes);
+    const result = await runInBackground(cwd, docker({ imageName: TEST_IMAGE, mounts }), notes);
     expectAllLanded(cwd, notes);
     expect(existsSync(join(cwd, ".sanddune/runs", result.runId, "files"))).toBe(false);
   });

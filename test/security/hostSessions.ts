@@ -55,8 +55,8 @@ const outcome = async (call: Promise<unknown>): Promise<unknown> =>
 const play = async ({ cwd, image, branchStrategy, warm: warmPlace, acts }: Scene): Promise<unknown[]> => {
   const sandboxes: Record<Exclude<Place, "none">, () => SandboxProvider> = {
     bubblewrap: () => bubblewrap(),
-    docker: () => docker({ image }),
-    podman: () => podman({ image }),
+    docker: () => docker({ imageName: image }),
+    podman: () => podman({ imageName: image }),
   };
   const sandboxOf = (place: Exclude<Place, "none"> = "bubblewrap") => sandboxes[place]();
   const results: unknown[] = [];

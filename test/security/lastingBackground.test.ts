@@ -21,13 +21,13 @@ import {
 } from "./lasting.ts";
 import { shell } from "./support.ts";
 
-const inDocker = () => docker({ image: TEST_IMAGE });
+const inDocker = () => docker({ imageName: TEST_IMAGE });
 
 /** A container and a directory that host and container both see, at the same path. */
 const sharedDocker = () => {
   const directory = temporaryDirectory();
   const mounts = [{ hostPath: directory, sandboxPath: directory }];
-  return { directory, sandbox: docker({ image: TEST_IMAGE, mounts }) };
+  return { directory, sandbox: docker({ imageName: TEST_IMAGE, mounts }) };
 };
 
 /** A script that goes on when the command that starts it is over: everywhere but in bubblewrap. */

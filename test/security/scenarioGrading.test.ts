@@ -17,7 +17,7 @@ useOwnTemporaryDirectory();
 
 const RUNTIMES: readonly [Runtime, () => SandboxProvider][] = [
   ["bubblewrap", () => bubblewrap()],
-  ["docker", () => docker({ image: TEST_IMAGE, network: "none" })],
+  ["docker", () => docker({ imageName: TEST_IMAGE, network: "none" })],
 ];
 
 const grade = async ({ workshop, signal, projectPath }: Scene, assertions: readonly Assertion[]) => {

@@ -39,8 +39,8 @@ const SUITE = {
 
 const TIGHT: readonly [Runtime, () => SandboxProvider][] = [
   ["bubblewrap", () => bubblewrap()],
-  ["docker", () => docker({ image: TEST_IMAGE, network: "none" })],
-  ["podman", () => podman({ image: TEST_IMAGE, network: "none" })],
+  ["docker", () => docker({ imageName: TEST_IMAGE, network: "none" })],
+  ["podman", () => podman({ imageName: TEST_IMAGE, network: "none" })],
 ];
 
 /** Lets something run in the agent's place, as an agent would. */

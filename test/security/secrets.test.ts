@@ -186,7 +186,7 @@ describe("while the agent runs, its secret is on no command line", () => {
   describeWith(["docker"], "with docker", () => {
     it("nor in what docker knows about the container", async () => {
       const { lines, containers } = await lookDuringRun(
-        (mounts) => docker({ image: TEST_IMAGE, mounts }),
+        (mounts) => docker({ imageName: TEST_IMAGE, mounts }),
         () => ({ lines: commandLinesWithSecret(), containers: inspectContainers() }),
       );
       expect(lines).toEqual([]);

@@ -156,7 +156,7 @@ const PLACES = [
   { name: "bubblewrap", make: () => bubblewrap(), options: {} },
   {
     name: "docker",
-    make: () => docker({ image: TEST_IMAGE, mounts: [nodeMount()] }),
+    make: () => docker({ imageName: TEST_IMAGE, mounts: [nodeMount()] }),
     options: { env: { PATH: { public: NODE_PATH } } },
   },
 ] as const;

@@ -14,7 +14,7 @@ it("with `host` the sandbox is isolated, and without it sees the host's files", 
   expectTypeOf(
     podman({ host: [host, "tcp://machine:2376"], leaseMs: 60_000 }),
   ).toEqualTypeOf<IsolatedSandboxProvider>();
-  const options: RemoteDockerOptions = { host, image: "image" };
+  const options: RemoteDockerOptions = { host, imageName: "image" };
   expectTypeOf(docker(options)).toEqualTypeOf<IsolatedSandboxProvider>();
 });
 
