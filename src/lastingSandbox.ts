@@ -20,7 +20,7 @@ export const lastingSandbox = ({
   runId: surroundings.runId,
   branch: sandbox.checkout.branch ?? "HEAD",
   worktreePath: sandbox.checkout.path,
-  ...(logFilePath !== undefined && { logFilePath }),
+  logFilePath,
   warnings: lifecycle.warnings,
   run: <Value>(options: SandboxRunOptions<Value>) =>
     lifecycle.call(options as SandboxRunOptions, validateSandboxRun, (own) =>

@@ -34,7 +34,7 @@ export const lastingWorktree = (worktree: LastingWorktree): Worktree => {
     runId: surroundings.runId,
     branch: checkout.branch ?? "HEAD",
     worktreePath: checkout.path,
-    ...(logFilePath !== undefined && { logFilePath }),
+    logFilePath,
     warnings: lifecycle.warnings,
     run,
     interactive: (options) =>

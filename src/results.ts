@@ -59,8 +59,8 @@ export interface SandboxRunResult<Value = unknown> {
   readonly commits: Commit[];
   /** The branch that holds the commits; `HEAD` when the host repository's HEAD is detached. */
   readonly branch: string;
-  /** The run log; set in log-to-file mode only. */
-  readonly logFilePath?: string;
+  /** The run log, which is written in every display mode. */
+  readonly logFilePath: string;
   /** Set when the worktree was kept because it has uncommitted changes. */
   readonly preservedWorktreePath?: string;
   /** What was recorded of the run; set with the `trajectory` option only. */
@@ -105,6 +105,7 @@ export interface InteractiveResult
     | "runId"
     | "commits"
     | "branch"
+    | "logFilePath"
     | "preservedWorktreePath"
     | "protectedPaths"
     | "committedUserPaths"

@@ -17,8 +17,8 @@ export interface Sandbox extends AsyncDisposable {
   readonly branch: string;
   /** The worktree, on the host. */
   readonly worktreePath: string;
-  /** The log of the making and the end of the sandbox; set in log-to-file mode only. Each run has a log of its own. */
-  readonly logFilePath?: string;
+  /** The log of the making and the end of the sandbox, and of what `exec()` runs. Each run has a log of its own. */
+  readonly logFilePath: string;
   /** What the making had to say: that a worktree with uncommitted changes was taken over, for one. */
   readonly warnings: readonly string[];
   /** Runs an agent in the sandbox; what it commits is on the branch when the promise resolves. */

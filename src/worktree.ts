@@ -18,8 +18,8 @@ export interface Worktree extends AsyncDisposable {
   readonly branch: string;
   /** The worktree, on the host. */
   readonly worktreePath: string;
-  /** The log of the making and the end of the worktree; set in log-to-file mode only. Each run has a log of its own. */
-  readonly logFilePath?: string;
+  /** The log of the making and the end of the worktree. Each run has a log of its own. */
+  readonly logFilePath: string;
   /** What the making had to say: that a worktree with uncommitted changes was taken over, for one. */
   readonly warnings: readonly string[];
   /** Runs an agent in a sandbox that is made for this run. */

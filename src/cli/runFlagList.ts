@@ -132,7 +132,7 @@ export const addRunFlags = (command: Command): Command =>
     .addOption(
       new Option(
         "--logging <where>",
-        "file: a run log; stdout: here (default: stdout at a terminal)",
+        "stdout: show the run here; file: only say where its log is (default: stdout at a terminal)",
       ).choices(["file", "stdout"]),
     )
     .option("--verbose", "show every line that the agent and its tools print")

@@ -3,10 +3,10 @@ import type { AgentStreamEvent } from "../agents/contract.ts";
 /** How a run is shown while it goes on. */
 export interface LoggingOption {
   /**
-   * - `"file"`: log-to-file mode. Everything goes to a run log in `.sanddune/logs/`; a `tail -f` command for it is
-   *   printed to stderr.
-   * - `"stdout"`: terminal mode. Progress, the agent's words and a summary go to the standard output; without colours
-   *   and spinners if that is not a terminal, if `NO_COLOR` is set, or if `TERM` is `dumb`.
+   * The run log in `.sanddune/logs/` is written in both modes.
+   * - `"file"`: log-to-file mode. Only a `tail -f` command for the run log is printed, to stderr.
+   * - `"stdout"`: terminal mode. Progress, the agent's words and a summary also go to the standard output; without
+   *   colours and spinners if that is not a terminal, if `NO_COLOR` is set, or if `TERM` is `dumb`.
    */
   readonly type: "file" | "stdout";
   /** Also show every line as the agent printed it; in terminal mode, what hooks and tools print as well. */

@@ -6,6 +6,7 @@ import type { LoggingOption } from "./logging.ts";
 import { printNotice } from "./notice.ts";
 import { RunLog } from "./runLog.ts";
 import { screenOf } from "./screen.ts";
+import { sideBySide } from "./sideBySide.ts";
 import { TerminalDisplay } from "./terminalDisplay.ts";
 
 const MAX_NAME_LENGTH = 40;
@@ -19,20 +20,19 @@ export const logFilePathOf = (configDirectory: string, runId: string, name = "")
 
 export interface DisplaySettings {
   readonly kind: SessionKind;
-  /** `undefined` in terminal mode. */
-  readonly logFilePath: string | undefined;
+  readonly logFilePath: string;
   readonly logging: LoggingOption;
   readonly agent: string;
   readonly name: string | undefined;
 }
 
-/** Opens the display mode that the caller has chosen. */
+/** Opens the run log, which every session has, and beside it the display mode that the caller has chosen. */
 export const openDisplay = ({ kind, logFilePath, logging, name, agent }: DisplaySettings): RunDisplay => {
   const isVerbose = logging.verbose ?? false;
-  if (logFilePath === undefined) {
-    return new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose });
-  }
   const log = new RunLog({ kind, path: logFilePath, name, isVerbose });
+  if (logging.type === "stdout") {
+    return sideBySide(log, new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose }));
+  }
   if (!logging.quiet) printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
   return log;
 };

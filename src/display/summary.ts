@@ -110,11 +110,11 @@ const artifactLines = ({ artifacts = [] }: Reached): string[] =>
     ? []
     : [line("Artifacts", number(artifacts.length)), ...listed(artifacts.map(({ hostPath }) => hostPath))];
 
-/** What a run reached, for people: one thing a line, nothing that is not there. */
-export const reachedLines = (reached: Reached): string[] => {
+/** What a run reached, for people: one thing a line, nothing that is not there. `log` is the path of the run log, or a command. */
+export const reachedLines = (reached: Reached, log = reached.logFilePath): string[] => {
   // A run that had not begun has reached nothing.
   if (reached.runId === undefined) return [];
-  const { completionSignal, logFilePath, trajectoryPath, protectedPaths = [] } = reached;
+  const { completionSignal, trajectoryPath, protectedPaths = [] } = reached;
   return [
     ...branchLines(reached),
     ...commitLines(reached),
@@ -128,7 +128,7 @@ export const reachedLines = (reached: Reached): string[] => {
       : [line("Careful", "these run by themselves once checked out:"), ...listed(protectedPaths)]),
     ...artifactLines(reached),
     ...(trajectoryPath === undefined ? [] : [line("Trajectory", trajectoryPath)]),
-    ...(logFilePath === undefined ? [] : [line("Log", logFilePath)]),
+    ...(log === undefined ? [] : [line("Log", log)]),
   ];
 };
 
@@ -136,7 +136,14 @@ export const warningLines = ({ warnings = [] }: Reached): string[] =>
   warnings.map((warning) => line("Warning", warning));
 
 /** What it came to. Commits and figures are for those who have worked in a sandbox or a worktree, not for who has made it. */
-export const endingLines = (kind: SessionKind, { reached, tally }: RunEnding): string[] => {
-  if (kind === "run") return [...reachedLines(reached), ...tallyLines(tally)];
-  return kind === "interactive" ? reachedLines(reached) : placeLines(reached);
+export const endingLines = (
+  kind: SessionKind,
+  { reached, tally }: RunEnding,
+  log = reached.logFilePath,
+): string[] => {
+  if (kind === "run") return [...reachedLines(reached, log), ...tallyLines(tally)];
+  return kind === "interactive" ? reachedLines(reached, log) : placeLines(reached);
 };
+
+/** Prints the run log. It fits into a row of a terminal, where the path of the log seldom does. */
+export const logCommand = ({ runId }: Reached): string => `sanddune logs ${runId}`;

@@ -6,7 +6,7 @@ import { namePrefix } from "./notice.ts";
 import type { Screen, StatusLine } from "./screen.ts";
 import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
 import { tellIfSlow } from "./slowStep.ts";
-import { endingLines, endingTitle } from "./summary.ts";
+import { endingLines, endingTitle, logCommand } from "./summary.ts";
 import { TextLines } from "./textLines.ts";
 import { describeToolInput } from "./toolInput.ts";
 
@@ -128,7 +128,9 @@ export class TerminalDisplay implements RunDisplay {
     const [style, sign] = ENDINGS[ending.state];
     this.#print(this.screen.style(style, `${sign} ${endingTitle(kind, ending.state)}`));
     if (ending.problem !== undefined) this.#tell("bold", ending.problem, "  ");
-    for (const line of endingLines(kind, ending)) this.#print(`  ${neutralise(line)}`);
+    for (const line of endingLines(kind, ending, logCommand(ending.reached))) {
+      this.#print(`  ${neutralise(line)}`);
+    }
   }
 
   #showStatus(): void {

@@ -20,7 +20,7 @@ export interface InteractivePlan {
 }
 
 const resultOf = ({ progress }: Session): InteractiveResult => {
-  const { iterations: _, logFilePath: __, ...reached } = progress.reached();
+  const { iterations: _, ...reached } = progress.reached();
   return { ...reached, exitCode: progress.exitCode ?? 0 };
 };
 

@@ -20,7 +20,7 @@ export type JournalEntry =
       readonly strategy: string;
       readonly sourceBranch: string | undefined;
       readonly targetBranch: string | undefined;
-      readonly logFilePath: string | undefined;
+      readonly logFilePath: string;
       /** Where sandboxes that are directories are made. */
       readonly temporaryDirectory: string;
     }

@@ -21,7 +21,7 @@ export interface LastingWorktree {
   readonly turns: Turns;
   readonly checkout: CheckoutSession;
   readonly surroundings: Surroundings;
-  readonly logFilePath: string | undefined;
+  readonly logFilePath: string;
 }
 
 /** A sandbox that lasts until it is closed. */
@@ -29,7 +29,7 @@ export interface LastingSandbox {
   readonly lifecycle: Lifecycle;
   readonly sandbox: SandboxSession;
   readonly surroundings: Surroundings;
-  readonly logFilePath: string | undefined;
+  readonly logFilePath: string;
 }
 
 export interface LastingSandboxPlan {

@@ -34,7 +34,7 @@ export class RunProgress {
     readonly runId: string,
     /** The branch that holds the commits now. */
     public branch: string,
-    readonly logFilePath: string | undefined,
+    readonly logFilePath: string,
     private readonly redactor: Redactor,
     private readonly onWarning: (sentence: string) => void,
   ) {}
@@ -84,7 +84,7 @@ export class RunProgress {
       ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,
-      ...(this.logFilePath !== undefined && { logFilePath: this.logFilePath }),
+      logFilePath: this.logFilePath,
       warnings: this.#warnings,
       protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
       ...(this.committedUserPaths.size > 0 && {

@@ -68,7 +68,7 @@ const openSession = (plan: SessionPlan): Session => {
   const redactor = redactorFor(plan, plan.env.secrets);
   // All of them, before any sandbox could see that one is missing.
   for (const part of ["worktrees", "logs"] as const) ensureConfigDirectoryPart(configDirectory, part);
-  const logFilePath = logging.type === "file" ? logFilePathOf(configDirectory, runId, name) : undefined;
+  const logFilePath = logFilePathOf(configDirectory, runId, name);
   const runDirectory = join(ensureConfigDirectoryPart(configDirectory, "runs"), runId);
   const journal = new Journal(runDirectory, (sentence) => redactor.text(sentence));
   journal.write({

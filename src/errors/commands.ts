@@ -51,12 +51,12 @@ export class RunStillRunningError extends SandduneError {
 export class RunLogNotFoundError extends SandduneError {
   constructor(
     readonly loggedRunId: string,
-    /** Where it should be; not set if the run was shown at a terminal. */
+    /** Where it should be; not set if the journal names none that belongs to the run. */
     readonly path: string | undefined,
   ) {
     super(
       path === undefined
-        ? `Run ${loggedRunId} was shown at a terminal and has no run log. For one: sanddune run --logging file`
+        ? `Run ${loggedRunId} has no run log: its journal names no file that belongs to it.`
         : `The run log of ${loggedRunId} is not there any more: ${path}`,
     );
   }

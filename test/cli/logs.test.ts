@@ -74,12 +74,12 @@ describe("sanddune logs", () => {
     expect(await followed()).toBe("at work\n");
   });
 
-  it("of a run that was shown at a terminal says that there is none, and how to get one", async () => {
+  it("of a run whose journal names no log says that there is none", async () => {
     const cwd = temporaryRepository();
     runDirectory([begun(), entry("ended", { state: "succeeded" })], join(cwd, ".sanddune/runs"));
     const { exitCode, stdout, stderr } = await logs(cwd, RUN_ID);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain("sanddune run --logging file");
+    expect(stderr).toContain("has no run log");
   });
 });
 

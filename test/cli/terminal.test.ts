@@ -1,9 +1,12 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { shellQuote } from "../../src/process/shellQuote.ts";
 import { builtCli } from "../helpers/built.ts";
 import { git } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { startTerminal } from "../helpers/terminal.ts";
+import { runCli } from "./callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent } from "./fixtures.ts";
 
 const startRun = (cwd: string, ...flags: string[]) => {
@@ -13,7 +16,7 @@ const startRun = (cwd: string, ...flags: string[]) => {
 };
 
 describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
-  it("shows the run there, with its summary once, and writes no run log", async () => {
+  it("shows the run there, with its summary once, and sanddune logs prints the same run afterwards", async () => {
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     const terminal = startRun(cwd);
     expect(await terminal.ended()).toBe(0);
@@ -23,9 +26,12 @@ describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
     expect(shown.match(/^ *Branch +b$/gm)).toHaveLength(1);
     expect(shown).toContain(git(cwd, "rev-parse", "b"));
     expect(shown).not.toContain("Run log");
+    const [run] = readdirSync(join(cwd, ".sanddune/runs")).filter((name) => !name.startsWith("."));
+    const { stdout } = await runCli(["logs", run as string], { cwd });
+    expect(stdout).toMatch(/Done\.[\s\S]*\n.*The run succeeded\./);
   });
 
-  it("writes a run log with --logging file", async () => {
+  it("prints nothing but where the run log is with --logging file", async () => {
     const terminal = startRun(repositoryWithAgent(OBEDIENT_AGENT), "--logging", "file");
     expect(await terminal.ended()).toBe(0);
     expect(terminal.history()).toContain("Run log");

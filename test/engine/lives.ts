@@ -22,7 +22,7 @@ export const accept = () => {};
 
 /** A life with nothing in it but what the test puts there. */
 export const live = ({ what = "sandbox", turns = new Turns(), happened = [], atClose }: LifeOptions = {}) => {
-  const progress = new RunProgress("run", "main", undefined, new Redactor(new Map()), () => {});
+  const progress = new RunProgress("run", "main", "/nonexistent/run.log", new Redactor(new Map()), () => {});
   progress.warn("said by the making");
   const kept = {
     session: {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
@@ -94,6 +94,7 @@ describe.each(SANDBOXES)("an interactive session with %s", (sandbox) => {
       const value = outcomes[0]?.value;
       const shas = git(scene.cwd, "log", "--reverse", "-2", "--format=%H").split("\n");
       expect(value).toMatchObject({ exitCode: 0, branch: "main", commits: shas.map((sha) => ({ sha })) });
+      expect(readFileSync(value?.["logFilePath"] as string, "utf8")).toContain("The session is over.");
       expect(subjects(scene.cwd, "HEAD~2..")).toEqual(["Second", "First"]);
       expect({ interrupts, listens }).toEqual({ interrupts: 0, listens: true });
       await expectSaneTerminal(scene);

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { type AgentEvent, command, run } from "../../src/index.ts";
+import { type AgentEvent, command, createSandbox, run } from "../../src/index.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
@@ -141,20 +141,31 @@ describeWith(["bubblewrap"], "a log that cannot be written any more, as on a ful
 });
 
 describe("terminal mode", () => {
-  it("has no log: neither a path in the result, nor in the error, nor a file", async () => {
+  it("writes the run log as well, and the result and the error name it", async () => {
     const cwd = temporaryRepository();
     const options = { cwd, logging: { type: "stdout" } } as const;
-    let outcomes: unknown[] = [];
+    const logs: string[] = [];
     const printed = await printedBy(async () => {
       const result = await runHere({ ...options, agent: command("echo Hello.") });
       const error = await runHere({ ...options, agent: command("exit 3") }).catch((reason) => reason);
-      outcomes = [result, error];
+      logs.push(logOf(result), logOf(error));
     });
     expect(printed).toMatch(/^Hello\.\n✓ The run succeeded\.\n/);
-    expect(outcomes[0]).not.toHaveProperty("logFilePath");
-    expect(outcomes[1]).toMatchObject({ name: "AgentFailedError" });
-    expect((outcomes[1] as { logFilePath?: string }).logFilePath).toBeUndefined();
-    expect(readdirSync(join(cwd, ".sanddune/logs"))).toEqual([".gitignore"]);
+    expect(logs[0]).toMatch(/^Hello\.\n\[sanddune .*\] The run succeeded\.\n/m);
+    expect(logs[1]).toMatch(/The run failed\. .*exit code 3/);
+  });
+
+  it("writes the log of a sandbox that lasts as well", async () => {
+    const cwd = temporaryRepository();
+    const logging = { type: "stdout" } as const;
+    let log = "";
+    await printedBy(async () => {
+      const sandbox = await createSandbox({ sandbox: testIsolated(), branch: "b", cwd, logging });
+      await sandbox.exec("echo from exec");
+      await sandbox.close();
+      log = logOf(sandbox);
+    });
+    expect(log).toMatch(/\[exec\] from exec\n[\s\S]*The sandbox was closed\./);
   });
 });
 

@@ -57,6 +57,7 @@ describeWith(["bubblewrap", "tmux"], "a run in terminal mode", () => {
           "  Branch +main",
           "  Commits +1",
           ` +${git(cwd, "rev-parse", "HEAD")}`,
+          "  Log +sanddune logs [-\\da-f]+",
           "  Iterations +1",
           "  Tool calls +2",
           "  Duration +\\d+(\\.\\d)? s$",

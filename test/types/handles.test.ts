@@ -49,7 +49,8 @@ it("the results have the promised shapes", () => {
   expectTypeOf<InteractiveResult["commits"]>().toEqualTypeOf<Commit[]>();
   expectTypeOf<InteractiveResult["branch"]>().toEqualTypeOf<string>();
   expectTypeOf<InteractiveResult["preservedWorktreePath"]>().toEqualTypeOf<string | undefined>();
-  expectTypeOf<keyof InteractiveResult & ("output" | "iterations" | "logFilePath")>().toBeNever();
+  expectTypeOf<keyof InteractiveResult & ("output" | "iterations")>().toBeNever();
+  expectTypeOf<InteractiveResult["logFilePath"]>().toEqualTypeOf<string>();
   expectTypeOf<keyof CloseResult>().toEqualTypeOf<"commits" | "preservedWorktreePath" | "warnings">();
   expectTypeOf<CloseResult["preservedWorktreePath"]>().toEqualTypeOf<string | undefined>();
   expectTypeOf<keyof SandboxExecResult>().toEqualTypeOf<

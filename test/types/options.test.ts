@@ -72,7 +72,7 @@ it("the result has the promised shape", () => {
     const count: number = result.iterations.length;
     const shas: string[] = result.commits.map(({ sha }) => sha);
     const signal: string | undefined = result.completionSignal;
-    const log: string | undefined = result.logFilePath;
+    const log: string = result.logFilePath;
     const tokens: number | undefined = result.iterations[0]?.usage?.outputTokens;
     return { count, shas, signal, log, tokens, branch: result.branch.length, stdout: result.stdout.length };
   };
