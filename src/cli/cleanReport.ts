@@ -1,4 +1,4 @@
-import { shellQuote } from "../process/shellQuote.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { CleanOutcome } from "../runs/cleanUp.ts";
 
 const TITLES: Record<CleanOutcome["outcome"], string> = {
@@ -31,7 +31,7 @@ const describe = ({
     problem !== undefined && `      ${problem}`,
     goesIfNamed &&
       runId !== undefined &&
-      `      to remove it all the same: sanddune clean ${what === "branch" ? `--branch ${shellQuote(name)}` : `--run ${runId}`}`,
+      `      to remove it all the same: ${what === "branch" ? sandduneCommand("clean", "--branch", name) : sandduneCommand("clean", "--run", runId)}`,
   ].filter((line) => typeof line === "string");
 };
 

@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from "commander";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { EXIT_BAD_USAGE, EXIT_SUCCESS } from "./exitCodes.ts";
-import { commandPath, findCommand } from "./findCommand.ts";
+import { findCommand, wordsOf } from "./findCommand.ts";
 import { surviveClosedStreams } from "./output.ts";
 import { createProgram } from "./program.ts";
 import { reportError } from "./reportError.ts";
@@ -11,7 +12,9 @@ import { UsageError } from "./usageError.ts";
 const usageErrorOf = (error: CommanderError, program: Command, argv: readonly string[]): UsageError => {
   const problem = error.message.replace(/^error: /, "");
   const { command } = findCommand(program, argv);
-  return new UsageError(`${problem}\nSee: ${commandPath(command)} --help`, { cause: error });
+  return new UsageError(`${problem}\nSee: ${sandduneCommand(...wordsOf(command), "--help")}`, {
+    cause: error,
+  });
 };
 
 /** `help` of what is no command: the parser would print the help of all, as if nothing were wrong. */

@@ -17,7 +17,7 @@ export const createEnvCommand = (): Command =>
       command: "sanddune env check tests/env && sanddune env run tests/env",
     },
     {
-      title: "Offer them to an agent: sanddune mcp is its way in",
+      title: "Offer them to an agent, which starts sanddune mcp",
       command: "sanddune env serve tests/env",
     },
   );

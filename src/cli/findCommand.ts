@@ -31,6 +31,6 @@ const follow = (found: Found, word: string): Found => {
 export const findCommand = (program: Command, words: readonly string[]): Found =>
   words.reduce(follow, { command: program, argumentCount: 0, takesFlags: true });
 
-/** The words that call a command, e.g. `sanddune docker build-image`. */
-export const commandPath = (command: Command): string =>
-  command.parent === null ? command.name() : `${commandPath(command.parent)} ${command.name()}`;
+/** The words that call a command after `sanddune`, e.g. `docker build-image`. */
+export const wordsOf = (command: Command): string[] =>
+  command.parent === null ? [] : [...wordsOf(command.parent), command.name()];

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { createCleanCommand } from "./cleanCommand.ts";
 import { createCompleteCommand } from "./completeCommand.ts";
 import { createCompletionsCommand } from "./completionsCommand.ts";
@@ -17,9 +18,9 @@ import { createScenarioCommand } from "./scenarioCommand.ts";
 import { createStopCommand } from "./stopCommand.ts";
 import { version } from "./version.ts";
 
-const NOTES = `
-Help of a command: sanddune <command> --help
-Where an error comes from, with all its causes: SANDDUNE_DEBUG=1 sanddune …`;
+const notes = (): string => `
+Help of a command: ${sandduneCommand()} <command> --help
+Where an error comes from, with all its causes: SANDDUNE_DEBUG=1 ${sandduneCommand()} …`;
 
 /** What is said of the program holds for its commands: above all that the parser throws instead of ending the process. */
 const inheritSettings = (command: Command): void => {
@@ -73,5 +74,5 @@ export const createProgram = (): Command => {
       command: "sanddune run --branch agent/fix-42 --prompt 'Fix issue 42'",
     },
     { title: "See what is running", command: "sanddune ps --watch" },
-  ).addHelpText("after", NOTES);
+  ).addHelpText("after", notes);
 };

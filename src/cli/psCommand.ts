@@ -1,4 +1,5 @@
 import { Command, Option } from "commander";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { RunRecord } from "../runs/runRecord.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, terminalColumns } from "./output.ts";
@@ -28,8 +29,10 @@ const hints = (runs: readonly RunRecord[], shown: readonly RunRecord[]): string[
   const dead = runs.filter(({ state, isCleaned }) => state === "dead" && !isCleaned).length;
   const hidden = runs.length - shown.length;
   return [
-    dead > 0 && `${dead === 1 ? "A run is dead" : `${dead} runs are dead`}. What is left: sanddune clean`,
-    hidden > 0 && `${hidden} more ${hidden === 1 ? "is" : "are"} over. To see all: sanddune ps --all`,
+    dead > 0 &&
+      `${dead === 1 ? "A run is dead" : `${dead} runs are dead`}. What is left: ${sandduneCommand("clean")}`,
+    hidden > 0 &&
+      `${hidden} more ${hidden === 1 ? "is" : "are"} over. To see all: ${sandduneCommand("ps", "--all")}`,
   ].filter((hint) => hint !== false);
 };
 

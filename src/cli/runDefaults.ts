@@ -1,5 +1,6 @@
 import { ProjectConfigError } from "../commandErrors.ts";
 import type { Project } from "../findProject.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { type ChoiceFlags, choose } from "../projectChoices.ts";
 import type { ProjectConfig } from "../projectConfig.ts";
 import { UsageError } from "./usageError.ts";
@@ -46,7 +47,9 @@ export const lookUp = <Entry>(
 ): Entry => {
   const known = `Known are: ${Object.keys(registry).join(", ")}`;
   if (said === undefined) {
-    throw new UsageError(`${flag} is missing. ${known}\nsanddune init writes your choice down for good.`);
+    throw new UsageError(
+      `${flag} is missing. ${known}\n${sandduneCommand("init")} writes your choice down for good.`,
+    );
   }
   const entry = Object.hasOwn(registry, said.value) ? registry[said.value] : undefined;
   if (entry === undefined) throw said.refuse(`there is no ${JSON.stringify(said.value)}. ${known}`);

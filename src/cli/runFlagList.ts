@@ -136,7 +136,10 @@ export const addRunFlags = (command: Command): Command =>
       ).choices(["file", "stdout"]),
     )
     .option("--verbose", "show every line that the agent and its tools print")
-    .option("--trajectory", "record what the agent does, with its files after each action: sanddune replay")
+    .option(
+      "--trajectory",
+      "record what the agent does, with its files after each action, for sanddune replay",
+    )
     .option(
       "--artifact <glob>",
       "with --trajectory: copy these files out of the sandbox (repeatable)",

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { Scenario } from "../scenarios/spec.ts";
 import { EXIT_BAD_USAGE } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
@@ -33,7 +34,9 @@ const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined):
   if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
   else if (scenarios.length > 0) await print(scenarioTable(scenarios, terminalColumns()).join("\n"));
   else if (problems.length === 0)
-    await print(`There are no scenarios in ${suite.scenarioDir}. For one: sanddune scenario new my-scenario`);
+    await print(
+      `There are no scenarios in ${suite.scenarioDir}. For one: ${sandduneCommand("scenario", "new", "my-scenario")}`,
+    );
   await tellPageProblems(problems);
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
 };

@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { Command } from "commander";
 import { NotARepositoryError } from "../errors.ts";
 import { findProject } from "../findProject.ts";
+import { sandduneWords } from "../process/ownCommand/sandduneCommand.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { choices } from "./flagChoices.ts";
 import { withExamples } from "./helpExamples.ts";
@@ -67,7 +68,7 @@ const runCommand = (
   needs: AgentNeeds,
 ): string =>
   [
-    ...["sanddune", "scenario", "run"],
+    ...sandduneWords("scenario", "run"),
     ...(dir === undefined ? [] : [dir]),
     `--only=${id}`,
     ...needs.flags,
@@ -123,6 +124,6 @@ export const createScenarioNewCommand = (): Command =>
     { title: "A scenario for a command-line tool", command: "sanddune scenario new install-twice" },
     {
       title: "One for an agent, on a project of a kind",
-      command: "sanddune scenario new by-agent --runnable agent --fixture fixtures/node",
+      command: "sanddune scenario new by-agent --runnable agent \\\n--fixture fixtures/node",
     },
   );

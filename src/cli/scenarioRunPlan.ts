@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { AgentHand } from "../scenarios/agents/performAgentStep.ts";
 import type { HandOptions } from "../scenarios/agents/prepareHand.ts";
 import type { Execution, RunnableFilter } from "../scenarios/executions.ts";
@@ -38,11 +39,13 @@ const checkSelection = (
 ): void => {
   const missing = only?.filter((id) => !ids.includes(id)) ?? [];
   if (missing.length > 0) {
-    throw new UsageError(`--only: there is no scenario ${missing.join(", ")}. See: sanddune scenario list`);
+    throw new UsageError(
+      `--only: there is no scenario ${missing.join(", ")}. See: ${sandduneCommand("scenario", "list")}`,
+    );
   }
   if (selected.length > 0 || problems.length > 0) return;
   throw new UsageError(
-    `None of the ${scenarios.length} scenarios is meant by --runnable ${runnable}. See: sanddune scenario list`,
+    `None of the ${scenarios.length} scenarios is meant by --runnable ${runnable}. See: ${sandduneCommand("scenario", "list")}`,
   );
 };
 

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { type Recovery, sentencesOf } from "../runs/recover/recovery.ts";
 import type { RunRecord } from "../runs/runRecord.ts";
 import { EXIT_RUN_FAILED } from "./exitCodes.ts";
@@ -25,7 +26,7 @@ interface StoppedRun {
 const outcomeOf = ({ before, after, recovery }: StoppedRun): string => {
   const { runId, branch = "HEAD", commits } = after;
   if (recovery !== undefined) {
-    const dead = `Run ${runId} is dead. What it has left: sanddune clean`;
+    const dead = `Run ${runId} is dead. What it has left: ${sandduneCommand("clean")}`;
     return [...sentencesOf(recovery), dead].join("\n");
   }
   if (before.state !== "running") return `Run ${runId} was over already: it ${endedAs(after)}.`;

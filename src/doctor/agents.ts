@@ -1,5 +1,6 @@
 import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry } from "../agents/registry.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { BindMountSandboxHandle } from "../sandboxes/contract.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
@@ -28,7 +29,7 @@ export const installFix = (lines: readonly string[], sandbox: string): string =>
     return `On this machine, as root: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
   }
   const file = sandbox === "podman" ? "Containerfile" : "Dockerfile";
-  return `Have in .sanddune/${file}: ${lines.join("; ")} – then: sanddune ${sandbox} build-image`;
+  return `Have in .sanddune/${file}: ${lines.join("; ")} – then: ${sandduneCommand(sandbox, "build-image")}`;
 };
 
 export const agentTitle = (agent: AgentProvider, sandbox: string): string => `${agent.name} in ${sandbox}`;

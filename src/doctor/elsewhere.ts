@@ -1,3 +1,4 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { sandboxRegistry } from "../sandboxes/registry.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
@@ -14,9 +15,13 @@ export const examineElsewhere = (
   signal: AbortSignal | undefined,
 ): Promise<readonly Finding[]> => {
   const entry = sandboxRegistry[name];
-  return attempt(name, `Try it by hand: ${entry?.trial} – then again: sanddune doctor`, async () => {
-    const provider = await entry?.create?.({ imageName }, { network: false });
-    await provider?.preflight?.({ repositoryPath: repository?.topLevel ?? cwd, ...(signal && { signal }) });
-    return [ok(name, "can be reached; its image and its agents were not looked at")];
-  });
+  return attempt(
+    name,
+    `Try it by hand: ${entry?.trial} – then again: ${sandduneCommand("doctor")}`,
+    async () => {
+      const provider = await entry?.create?.({ imageName }, { network: false });
+      await provider?.preflight?.({ repositoryPath: repository?.topLevel ?? cwd, ...(signal && { signal }) });
+      return [ok(name, "can be reached; its image and its agents were not looked at")];
+    },
+  );
 };

@@ -1,3 +1,4 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { ChoiceFlags } from "../projectChoices.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
@@ -53,7 +54,7 @@ const AFTER: Readonly<Record<string, HostCheck>> = {
   "env file": checkEnvFile,
 };
 
-const MEND = "Mend what it says – then again: sanddune doctor";
+const mend = (): string => `Mend what it says – then again: ${sandduneCommand("doctor")}`;
 
 const INSTALL_ANY =
   "sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora), or install docker or podman";
@@ -93,7 +94,7 @@ export const examine = async (
   const onHost = (checks: Readonly<Record<string, HostCheck>>) =>
     Promise.all(
       Object.entries(checks).map(([title, check]) =>
-        within(title, MEND, async () => [(await check(situation)) ?? []].flat()),
+        within(title, mend(), async () => [(await check(situation)) ?? []].flat()),
       ),
     );
   const [before, sandboxes, after] = await Promise.all([
@@ -107,7 +108,7 @@ export const examine = async (
         .filter((name) => name === situation.sandbox)
         .map(async (name) => ({
           name,
-          findings: await within(name, MEND, () => examineElsewhere(name, situation, signal)),
+          findings: await within(name, mend(), () => examineElsewhere(name, situation, signal)),
         })),
     ]),
     onHost(AFTER),

@@ -6,6 +6,7 @@ import { ConfigDirectoryError, GitError, NotARepositoryError, PrerequisiteError 
 import { readHead } from "../git/hostState.ts";
 import type { Repository } from "../git/repository.ts";
 import { runAtBoundary } from "../process/boundary.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { type Finding, failed, failedWith, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
@@ -17,7 +18,11 @@ const GIT_INIT = 'git init && git commit --allow-empty -m "Initial commit"';
 /** Why git finds no repository that a run could work in. */
 const withoutRepository = (problem: Error, cwd: string): Finding => {
   if (problem instanceof NotARepositoryError) {
-    return failed(TITLE, `${cwd} is in none`, `${GIT_INIT} – or name one: sanddune doctor --cwd DIR`);
+    return failed(
+      TITLE,
+      `${cwd} is in none`,
+      `${GIT_INIT} – or name one: ${sandduneCommand("doctor", "--cwd", "DIR")}`,
+    );
   }
   const [trust] =
     problem instanceof GitError ? (/git config .*safe\.directory .*/.exec(problem.stderr) ?? []) : [];

@@ -1,3 +1,4 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { bubblewrap } from "../sandboxes/bubblewrap.ts";
 import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
 import { docker } from "../sandboxes/docker.ts";
@@ -48,7 +49,7 @@ export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {
 };
 
 export const tryByHand = (name: string): string =>
-  `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: sanddune doctor`;
+  `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: ${sandduneCommand("doctor")}`;
 
 /** A name that sanddune has made up is in no registry. */
 const withoutPull = (finding: Finding): Finding =>

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { guardedHandle, providerError } from "./guardedHandle.ts";
 import type { Session } from "./session.ts";
@@ -19,7 +20,7 @@ export interface SandboxLoss {
 /** A sandbox that holds the only copy of something is left to its lease. */
 const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> => {
   if (loss?.mayHoldWork && (await handle.leave?.())) {
-    return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: sanddune rescue ${loss.runId}. The sandbox ends by itself when nothing has renewed its lease.`;
+    return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: ${sandduneCommand("rescue", loss.runId)}. The sandbox ends by itself when nothing has renewed its lease.`;
   }
   await handle.close();
   return undefined;

@@ -1,3 +1,4 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 
 /** `.sanddune/config.json` cannot be used. */
@@ -14,7 +15,9 @@ export class ProjectConfigError extends SandduneError {
 /** No run of this repository has worked on the branch. */
 export class NoRunOnBranchError extends SandduneError {
   constructor(override readonly branch: string) {
-    super(`No run has worked on the branch ${JSON.stringify(branch)}. See: sanddune ps --all`);
+    super(
+      `No run has worked on the branch ${JSON.stringify(branch)}. See: ${sandduneCommand("ps", "--all")}`,
+    );
   }
 }
 
@@ -27,7 +30,7 @@ export class RunNotFoundError extends SandduneError {
   ) {
     super(
       candidates.length === 0
-        ? `There is no run ${JSON.stringify(wanted)} in this repository. See: sanddune ps --all`
+        ? `There is no run ${JSON.stringify(wanted)} in this repository. See: ${sandduneCommand("ps", "--all")}`
         : `${JSON.stringify(wanted)} could be ${candidates.join(", ")}. Name one of these.`,
     );
   }
@@ -43,7 +46,7 @@ export class WorktreeNotCleanError extends SandduneError {
 /** What was to be removed belongs to a run that is at work. */
 export class RunStillRunningError extends SandduneError {
   constructor(readonly runningRunId: string) {
-    super(`Run ${runningRunId} is running. To stop it: sanddune stop ${runningRunId}`);
+    super(`Run ${runningRunId} is running. To stop it: ${sandduneCommand("stop", runningRunId)}`);
   }
 }
 
@@ -72,7 +75,7 @@ export class RunNotStoppedError extends SandduneError {
     isHere: boolean,
   ) {
     super(
-      `Run ${runningRunId} was asked to stop, and is still running after ${timeoutMs / 1000} s. It belongs to process ${owner.pid} on ${owner.host}. ${isHere ? `To end that process, with everything that it does: kill ${owner.pid}` : "That process has to be ended where it runs"}. Then: sanddune clean`,
+      `Run ${runningRunId} was asked to stop, and is still running after ${timeoutMs / 1000} s. It belongs to process ${owner.pid} on ${owner.host}. ${isHere ? `To end that process, with everything that it does: kill ${owner.pid}` : "That process has to be ended where it runs"}. Then: ${sandduneCommand("clean")}`,
     );
   }
 }

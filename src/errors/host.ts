@@ -160,7 +160,7 @@ export class RunStoppedError extends SandduneError {
     /** The run that was asked to stop: this one, or the sandbox or worktree that it works in. */
     readonly stoppedRunId: string,
   ) {
-    super(`Stopped by: sanddune stop ${stoppedRunId}. What the agent had committed by then is kept.`);
+    super(`Stopped by sanddune stop ${stoppedRunId}. What the agent had committed by then is kept.`);
   }
 }
 

@@ -1,3 +1,4 @@
+import { sandduneCommand, sandduneWords } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 import { block, nextCommands, sentences } from "./text.ts";
 
@@ -80,13 +81,13 @@ export class ImageInUseError extends SandduneError {
       sentences(
         `The image ${imageName} was kept: it is in use by ${containers.join(", ") || "a container"}.`,
         runIds.length > 0 &&
-          "Let these runs end, or stop them in their repositories; what a dead run has left goes with sanddune clean.",
+          `Let these runs end, or stop them in their repositories; what a dead run has left goes with ${sandduneCommand("clean")}.`,
         others.length > 0 &&
           `sanddune did not make ${others.join(", ")} for a run: whether that can go is yours to say.`,
       ) +
         nextCommands([
-          runIds.length > 0 ? ["sanddune", "stop", ...runIds] : [engine, "ps", "--all"],
-          ["sanddune", engine, "remove-image", "--image-name", imageName],
+          runIds.length > 0 ? sandduneWords("stop", ...runIds) : [engine, "ps", "--all"],
+          sandduneWords(engine, "remove-image", "--image-name", imageName),
         ]),
     );
   }

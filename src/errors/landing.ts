@@ -1,3 +1,4 @@
+import { sandduneWords } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 import { block, nextCommands, sentences } from "./text.ts";
 
@@ -40,7 +41,7 @@ export class ImportRefusedError extends SandduneError {
     const { gitDirectory, archivePath, keptRef, rescueRunId } = kept;
     const commands = [
       keptRef !== undefined && ["git", "log", keptRef],
-      keptRef === undefined && rescueRunId !== undefined && ["sanddune", "rescue", rescueRunId],
+      keptRef === undefined && rescueRunId !== undefined && sandduneWords("rescue", rescueRunId),
       keptRef === undefined &&
         rescueRunId === undefined &&
         bundlePath !== undefined && ["git", "bundle", "verify", bundlePath],

@@ -1,3 +1,4 @@
+import { sandduneWords } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 import { nextCommands, sentence, sentences } from "./text.ts";
 
@@ -37,7 +38,7 @@ export class UntrustedRepositoryError extends SandduneError {
         isRunning
           ? "The run is still at work: wait for its end."
           : "The run died before that could be prevented.",
-      ) + nextCommands(isRunning ? [] : [["sanddune", "rescue", suspectRunId, "--cwd", checkoutPath]]),
+      ) + nextCommands(isRunning ? [] : [sandduneWords("rescue", suspectRunId, "--cwd", checkoutPath)]),
     );
   }
 }

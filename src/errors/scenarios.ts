@@ -1,3 +1,4 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 
 /** A record of a scenario, or the index of them, could not be written. */
@@ -58,7 +59,7 @@ export class ReportFileError extends SandduneError {
     options?: { cause?: unknown },
   ) {
     super(
-      `The report ${path} was not written, and nothing was changed: ${problem}. Name another file: sanddune scenario report --output scenario-report.html`,
+      `The report ${path} was not written, and nothing was changed: ${problem}. Name another file: ${sandduneCommand("scenario", "report", "--output", "scenario-report.html")}`,
       options,
     );
   }

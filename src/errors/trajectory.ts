@@ -1,9 +1,10 @@
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 
 /** A run was not recorded, or its trajectory is gone. */
 export class TrajectoryNotFoundError extends SandduneError {
   constructor(readonly recordedRunId: string) {
-    super(`Run ${recordedRunId} has no trajectory. To record one: sanddune run --trajectory`);
+    super(`Run ${recordedRunId} has no trajectory. To record one: ${sandduneCommand("run", "--trajectory")}`);
   }
 }
 
@@ -15,7 +16,7 @@ export class StepNotFoundError extends SandduneError {
     readonly lastStep: number,
   ) {
     super(
-      `Run ${recordedRunId} has no step ${step}: its steps are 0 to ${lastStep}. See: sanddune replay ${recordedRunId}`,
+      `Run ${recordedRunId} has no step ${step}: its steps are 0 to ${lastStep}. See: ${sandduneCommand("replay", recordedRunId)}`,
     );
   }
 }

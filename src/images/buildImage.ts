@@ -5,6 +5,7 @@ import { stripVTControlCharacters } from "node:util";
 import { BuildContextError, ImageBuildError } from "../commandErrors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import { hostEnvironment } from "../process/hostPrograms.ts";
+import { sandduneCommand, sandduneWords } from "../process/ownCommand/sandduneCommand.ts";
 import { projectConfigPath } from "../projectConfig.ts";
 import { callEngine, engineClients, unavailability } from "../sandboxes/containerEngine.ts";
 import { openBuildContext } from "./buildContext.ts";
@@ -48,11 +49,11 @@ const fileFlag = (engine: BuildImageOptions["engine"]): string =>
 /** How to get a file to build from. Where a project config is, init has been, and would refuse to come again. */
 const fileHint = (options: BuildImageOptions): string => {
   const { engine, file, contextDirectory } = options;
-  const nameOne = `sanddune ${engine} build-image ${fileFlag(engine)} FILE`;
+  const nameOne = sandduneCommand(engine, "build-image", fileFlag(engine), "FILE");
   if (!isDefaultFile(options)) return `Name another one: ${nameOne}`;
   return existsSync(projectConfigPath(contextDirectory))
     ? `init has set this repository up already, and adds nothing to it. Write one to ${file}: FROM an image with sh, env and grep, to which it adds git, gh and the agent's program. Or name yours: ${nameOne}`
-    : `Make one with: sanddune init – or name yours: ${nameOne}`;
+    : `Make one with: ${sandduneCommand("init")} – or name yours: ${nameOne}`;
 };
 
 /** The engine quotes what it does not understand: a link in the config directory could lead to secrets. */
@@ -95,7 +96,7 @@ const retryCommand = (options: BuildImageOptions): string[] => {
   const isDefault = isDefaultFile(options);
   const directory = isDefault ? dirname(contextDirectory) : contextDirectory;
   return [
-    ...["sanddune", engine, "build-image", "--image-name", imageName],
+    ...sandduneWords(engine, "build-image", "--image-name", imageName),
     ...(directory === process.cwd() ? [] : ["--cwd", directory]),
     ...(isDefault ? [] : [fileFlag(engine), file]),
     ...buildArgs.flatMap((argument) => ["--build-arg", argument.replace(/=.*$/s, "=…")]),

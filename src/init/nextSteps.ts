@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import { CONFIG_DIRECTORY_NAME, ENV_FILE } from "../configDirectory.ts";
+import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers } from "./backlogManagers.ts";
@@ -41,7 +42,8 @@ export const nextSteps = ({
   cwd,
   nodeVersion,
 }: Situation): NextStep[] => {
-  const manager = packageManagers[project.packageManager];
+  const { packageManager } = project;
+  const sanddune = installedSanddune(packageManager);
   const { preparation }: BacklogManager = backlogManagers[answers.backlog];
   const main = `${CONFIG_DIRECTORY_NAME}/${mainFileName(project.isModulePackage)}`;
   const isElsewhere = relative(project.directory, cwd) !== "";
@@ -65,17 +67,17 @@ export const nextSteps = ({
     answers.imageName !== undefined &&
       !isBuilt && {
         what: `Build the image ${answers.imageName}`,
-        command: `${manager.sanddune} ${answers.sandbox} build-image`,
+        command: `${sanddune} ${answers.sandbox} build-image`,
       },
     templates[answers.template].hasTasks && preparation,
     {
       what: "Look at the prompts and commit everything: agents see what is committed",
       command: `git add ${[CONFIG_DIRECTORY_NAME, ...project.installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
     },
-    { what: "See whether everything is there", command: `${manager.sanddune} doctor` },
+    { what: "See whether everything is there", command: `${sanddune} doctor` },
     {
       what: "Set the agents to work",
-      command: `${nodeRunsTypeScript(nodeVersion) ? "node" : manager.runTypeScript} ${main}`,
+      command: `${nodeRunsTypeScript(nodeVersion) ? "node" : packageManagers[packageManager].runTypeScript} ${main}`,
     },
   ];
   return steps.filter((step) => step !== false);

@@ -1,88 +1,45 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-
-/** What package.json says, as far as init wants to know; whoever wrote it may have written anything. */
-export interface PackageJson {
-  readonly type?: unknown;
-  readonly packageManager?: unknown;
-  readonly workspaces?: unknown;
-}
+import {
+  lockFilesOf,
+  type PackageJson,
+  type PackageManagerName,
+} from "../process/ownCommand/packageManager.ts";
 
 interface PackageManager {
-  /** What it writes itself comes first. */
-  readonly lockFiles: readonly string[];
   /** Installs sanddune into a project. */
   readonly install: string;
-  /** At the top of a workspace some want to hear that this is meant. */
+  /** At the top of a workspace some require a flag that says that this is meant. */
   readonly workspace?: {
     readonly install: string;
     isTop(directory: string, packageJson: PackageJson): boolean;
   };
-  /** Starts `sanddune` once it is installed. */
-  readonly sanddune: string;
   /** Runs a TypeScript file where Node itself cannot. */
   readonly runTypeScript: string;
 }
 
-/** Its successors have another format, no such objection, and no such flag. */
-const isOfYarn1 = (lockFile: string): boolean =>
-  existsSync(lockFile) && readFileSync(lockFile, "utf8").includes("# yarn lockfile v1");
-
-export const packageManagers = {
-  npm: {
-    lockFiles: ["package-lock.json", "npm-shrinkwrap.json"],
-    install: "npm install --save-dev sanddune",
-    sanddune: "npx sanddune",
-    runTypeScript: "npx tsx",
-  },
+export const packageManagers: Readonly<Record<PackageManagerName, PackageManager>> = {
+  npm: { install: "npm install --save-dev sanddune", runTypeScript: "npx tsx" },
   pnpm: {
-    lockFiles: ["pnpm-lock.yaml"],
     install: "pnpm add --save-dev sanddune",
     workspace: {
       install: "pnpm add --save-dev --workspace-root sanddune",
       isTop: (directory) => existsSync(join(directory, "pnpm-workspace.yaml")),
     },
-    sanddune: "pnpm exec sanddune",
     runTypeScript: "pnpm dlx tsx",
   },
-  yarn: {
-    lockFiles: ["yarn.lock"],
+  yarnClassic: {
     install: "yarn add --dev sanddune",
     workspace: {
       install: "yarn add --dev --ignore-workspace-root-check sanddune",
-      isTop: (directory, { workspaces }) =>
-        workspaces !== undefined && isOfYarn1(join(directory, "yarn.lock")),
+      isTop: (_, { workspaces }) => workspaces !== undefined,
     },
-    sanddune: "yarn run sanddune",
-    runTypeScript: "yarn dlx tsx",
+    // Yarn 1 has no `dlx`.
+    runTypeScript: "npx tsx",
   },
-  bun: {
-    lockFiles: ["bun.lock", "bun.lockb"],
-    install: "bun add --dev sanddune",
-    sanddune: "bunx sanddune",
-    runTypeScript: "bun",
-  },
-} as const satisfies Readonly<Record<string, PackageManager>>;
-
-export type PackageManagerName = keyof typeof packageManagers;
-
-const NAMES = Object.keys(packageManagers) as PackageManagerName[];
-
-const named = (text: unknown, separator: string): PackageManagerName | undefined =>
-  NAMES.find((name) => typeof text === "string" && text.startsWith(`${name}${separator}`));
-
-/** Which package manager a project uses: it says so itself, has its lock file, or was told by who started us. */
-export const findPackageManager = (
-  directory: string,
-  packageJson: PackageJson,
-  userAgent: string | undefined,
-): PackageManagerName =>
-  named(packageJson.packageManager, "@") ??
-  NAMES.find((name) =>
-    packageManagers[name].lockFiles.some((lockFile) => existsSync(join(directory, lockFile))),
-  ) ??
-  named(userAgent, "/") ??
-  "npm";
+  yarn: { install: "yarn add --dev sanddune", runTypeScript: "yarn dlx tsx" },
+  bun: { install: "bun add --dev sanddune", runTypeScript: "bun" },
+};
 
 /** The command that installs sanddune there. */
 export const installCommand = (
@@ -90,7 +47,7 @@ export const installCommand = (
   directory: string,
   packageJson: PackageJson,
 ): string => {
-  const { install, workspace }: PackageManager = packageManagers[name];
+  const { install, workspace } = packageManagers[name];
   return workspace?.isTop(directory, packageJson) ? workspace.install : install;
 };
 
@@ -100,9 +57,8 @@ export const installedFiles = (
   directory: string,
   hasSanddune: boolean,
 ): string[] => {
-  const { lockFiles }: PackageManager = packageManagers[name];
   const isThere = (file: string): boolean => existsSync(join(directory, file));
-  if (isThere("package.json")) return ["package.json", ...lockFiles.filter(isThere)];
+  if (isThere("package.json")) return ["package.json", ...lockFilesOf(name).filter(isThere)];
   // Where it is installed without that, it is installed elsewhere.
-  return hasSanddune ? [] : ["package.json", ...lockFiles.slice(0, 1)];
+  return hasSanddune ? [] : ["package.json", ...lockFilesOf(name).slice(0, 1)];
 };

@@ -1,14 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { ENV_FILE } from "../configDirectory.ts";
 import {
-  findPackageManager,
-  installCommand,
-  installedFiles,
-  type PackageJson,
   type PackageManagerName,
-} from "./packageManager.ts";
+  packageManagerIn,
+  readPackageJson,
+  startingPackageManager,
+} from "../process/ownCommand/packageManager.ts";
+import { installCommand, installedFiles } from "./packageManager.ts";
 
 /** The repository that a scaffold is made for. */
 export interface InitProject {
@@ -28,15 +28,6 @@ export interface InitProject {
   readonly hasEnvFile: boolean;
 }
 
-/** A file that cannot be read says nothing; whoever needs it for more will say so. */
-const readPackageJson = (path: string): PackageJson => {
-  try {
-    return JSON.parse(readFileSync(path, "utf8")) ?? {};
-  } catch {
-    return {};
-  }
-};
-
 const canImportSanddune = (directory: string): boolean =>
   createRequire(join(directory, "main.js"))
     .resolve.paths("sanddune")
@@ -51,8 +42,8 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
   ]);
   const { configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
   const directory = dirname(configDirectory);
-  const packageJson = readPackageJson(join(directory, "package.json"));
-  const packageManager = findPackageManager(directory, packageJson, process.env["npm_config_user_agent"]);
+  const packageJson = readPackageJson(directory);
+  const packageManager = packageManagerIn(directory) ?? startingPackageManager();
   const hasSanddune = canImportSanddune(directory);
   return {
     directory,

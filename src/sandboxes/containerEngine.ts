@@ -1,4 +1,5 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../errors.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
 import type { ContainerUser } from "./containerArguments.ts";
 import { inTime, NoAnswerError } from "./inTime.ts";
@@ -180,7 +181,7 @@ export const unavailability = (
     return new SandboxUnavailableError(
       engine.name,
       `there is no image ${image}`,
-      `Build it: sanddune ${engine.name} build-image --image-name ${image} – or get it: ${engine.name} pull ${image}`,
+      `Build it: ${sandduneCommand(engine.name, "build-image", "--image-name", image)} – or get it: ${engine.name} pull ${image}`,
     );
   }
   return undefined;

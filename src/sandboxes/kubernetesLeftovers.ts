@@ -1,4 +1,5 @@
 import { SandboxError, SandboxLostError, SandboxUnavailableError } from "../errors.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { KUBERNETES, type KubernetesPlace } from "./kubernetesClient.ts";
 import { readPlace } from "./kubernetesPlace.ts";
 import { RUN_LABEL } from "./kubernetesPod.ts";
@@ -16,7 +17,8 @@ const placeOf = ({ sandboxName, place }: LeftSandbox): KubernetesPlace | undefin
   return known;
 };
 
-const OTHER_KUBECONFIG = "If the run had a kubeconfig of its own, name that one: KUBECONFIG=… sanddune clean";
+const otherKubeconfig = (): string =>
+  `If the run had a kubeconfig of its own, name that one: KUBECONFIG=… ${sandduneCommand("clean")}`;
 
 /** A pod is this run's only if its label says so: anybody can give a pod that name. */
 const findPod = async (sandbox: LeftSandbox): Promise<Pod | undefined> => {
@@ -24,7 +26,7 @@ const findPod = async (sandbox: LeftSandbox): Promise<Pod | undefined> => {
   if (place === undefined) return undefined;
   const pod = await readPod(place, sandbox.sandboxName).catch((error: unknown) => {
     if (!(error instanceof SandboxUnavailableError)) throw error;
-    throw new SandboxUnavailableError(KUBERNETES, error.problem, `${error.hint}. ${OTHER_KUBECONFIG}`);
+    throw new SandboxUnavailableError(KUBERNETES, error.problem, `${error.hint}. ${otherKubeconfig()}`);
   });
   return pod?.metadata?.labels?.[RUN_LABEL] === sandbox.runId ? pod : undefined;
 };

@@ -1,5 +1,6 @@
 import type { App, ModalClient, Sandbox } from "modal";
 import { SandboxError } from "../errors.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { inTime } from "./inTime.ts";
 import { isNotFound, MODAL } from "./modalClient.ts";
 import { identifyingTags, type NamedSandbox } from "./modalTags.ts";
@@ -20,7 +21,7 @@ export const terminateModalSandbox = async (sandbox: Sandbox): Promise<void> => 
     if (isNotFound(cause) || (await isOver())) return;
     throw new SandboxError(
       MODAL,
-      `the sandbox ${sandbox.sandboxId} could not be terminated. It ends when its lifetime is over, or try: sanddune clean`,
+      `the sandbox ${sandbox.sandboxId} could not be terminated. It ends when its lifetime is over, or try: ${sandduneCommand("clean")}`,
       String(cause),
       { cause },
     );

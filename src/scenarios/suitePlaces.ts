@@ -1,6 +1,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ScenarioConfigError } from "../commandErrors.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { Suite } from "./suite.ts";
 import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
@@ -38,7 +39,8 @@ export const placesOf = (file: SuiteFile, { cwd = ".", dir }: SuiteChoice): Suit
 const isDirectory = (path: string): boolean =>
   statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-const FIRST_PAGE = "make it with a first page: sanddune scenario new my-scenario";
+const firstPage = (): string =>
+  `make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario")}`;
 
 const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | undefined): void => {
   if (isDirectory(scenarioDir)) return;
@@ -54,13 +56,13 @@ const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | un
       file,
       "scenarioDir",
       `there is no directory ${scenarioDir}`,
-      `Name another one, or ${FIRST_PAGE}`,
+      `Name another one, or ${firstPage()}`,
     );
   }
   throw new ScenarioConfigError(
     scenarioDir,
     [{ problem: "there is no such directory, so there are no scenarios" }],
-    `Name another one, or ${FIRST_PAGE}${dir === undefined ? "" : ` ${shellQuote(dir)}`}`,
+    `Name another one, or ${firstPage()}${dir === undefined ? "" : ` ${shellQuote(dir)}`}`,
   );
 };
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { showDuration } from "../display/duration.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { moment } from "../scenarios/report/htmlParts.ts";
 import { Markup, markup } from "../scenarios/report/markup.ts";
 import { briefly, counted } from "../scenarios/report/words.ts";
@@ -91,7 +92,7 @@ ${new Markup(TRAJECTORY_MARK)}
 <main>
 <h1>${title}</h1>
 ${facts(replay)}
-${chart ?? markup`<p class="quiet">No tests were run on it. To run some: <code>sanddune replay ${run.runId} --evaluate DIR</code></p>`}
+${chart ?? markup`<p class="quiet">No tests were run on it. To run some: <code>${sandduneCommand("replay", run.runId, "--evaluate", "DIR")}</code></p>`}
 <h2>${counted(run.actions.length, "action")}</h2>
 ${table(steps)}
 ${await sections(replay)}

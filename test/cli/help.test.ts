@@ -51,19 +51,19 @@ describe("the help", () => {
 });
 
 it.each([
-  [["rnu"], "Did you mean run?", "See: sanddune --help"],
-  [["help", "rnu"], "Did you mean run?", "See: sanddune --help"],
-  [["help", "foo"], "unknown command 'foo'", "See: sanddune --help"],
-  [["run", "--promt", "x"], "Did you mean --prompt?", "See: sanddune run --help"],
-  [["docker", "bild-image"], "Did you mean build-image?", "See: sanddune docker --help"],
-  [["podman", "build-image", "--verbos"], "--verbose?", "See: sanddune podman build-image --help"],
-  [["run", "--branch", "docker", "--promt", "x"], "--prompt?", "See: sanddune run --help"],
-  [["completions", "bsh"], "bash, zsh, fish", "See: sanddune completions --help"],
-  [["completions"], "'shell'", "See: sanddune completions --help"],
+  [["rnu"], "Did you mean run?", "sanddune --help"],
+  [["help", "rnu"], "Did you mean run?", "sanddune --help"],
+  [["help", "foo"], "unknown command 'foo'", "sanddune --help"],
+  [["run", "--promt", "x"], "Did you mean --prompt?", "sanddune run --help"],
+  [["docker", "bild-image"], "Did you mean build-image?", "sanddune docker --help"],
+  [["podman", "build-image", "--verbos"], "--verbose?", "sanddune podman build-image --help"],
+  [["run", "--branch", "docker", "--promt", "x"], "--prompt?", "sanddune run --help"],
+  [["completions", "bsh"], "bash, zsh, fish", "sanddune completions --help"],
+  [["completions"], "'shell'", "sanddune completions --help"],
 ])("the error for %j proposes what is near, and names the help", async (args, nearest, help) => {
   const { exitCode, stdout, stderr } = await runCli(args, { cwd: temporaryDirectory() });
   expect(stderr).toContain(nearest);
-  expect(stderr.trimEnd().split("\n").at(-1)).toBe(help);
+  expect(stderr.trimEnd().split("\n").at(-1)).toMatch(new RegExp(`^See: .*${help}$`));
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
 });
 
@@ -74,7 +74,7 @@ it("every command that answers in JSON tells its errors in JSON, too", async () 
   for (const name of names) {
     const args = [...name.split(" ").slice(1), "--nonsense", "--json"];
     const { exitCode, stdout } = await runCli(args, { cwd: temporaryDirectory() });
-    const message = expect.stringContaining(`See: ${name} --help`);
+    const message = expect.stringMatching(`See: .*${name} --help`);
     expect(JSON.parse(stdout)).toEqual({ error: { name: "UsageError", message } });
     expect(exitCode).toBe(2);
   }

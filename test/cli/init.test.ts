@@ -151,7 +151,7 @@ describe("sanddune init", () => {
   it.each([
     ["package-lock.json", "npm install --save-dev sanddune", "npx sanddune doctor"],
     ["pnpm-lock.yaml", "pnpm add --save-dev sanddune", "pnpm exec sanddune doctor"],
-    ["yarn.lock", "yarn add --dev sanddune", "yarn run sanddune doctor"],
+    ["yarn.lock", "yarn add --dev sanddune", "yarn sanddune doctor"],
     ["bun.lock", "bun add --dev sanddune", "bunx sanddune doctor"],
   ])("speaks the language of the package manager that has a %s", async (lockFile, install, doctor) => {
     const cwd = temporaryRepository();

@@ -81,7 +81,7 @@ describe("sanddune scenario new", () => {
     expect(made.stdout).toContain(
       "Made docs/testing/scenarios/install-twice.md with fixtures/empty/.gitkeep",
     );
-    const [, next = ""] = /^ +sanddune scenario (.*)$/m.exec(made.stdout) ?? [];
+    const [, next = ""] = /^ +.*\bsanddune scenario (.*)$/m.exec(made.stdout) ?? [];
     expect(next).toBe("run --only=install-twice");
     const { exitCode, stdout } = await scenario(cwd, ...next.split(" "), "--json");
     expect(exitCode).toBe(0);
@@ -92,13 +92,13 @@ describe("sanddune scenario new", () => {
     const cwd = temporaryRepository();
     const { stdout } = await scenario(cwd, "new", "a", "--runnable", "agent");
     expect(stdout).toContain("ANTHROPIC_API_KEY");
-    expect(stdout).toMatch(/^ +sanddune scenario run --only=a --sandbox docker$/m);
+    expect(stdout).toMatch(/^ +.*sanddune scenario run --only=a --sandbox docker$/m);
     writeFileSync(join(cwd, ".sanddune/config.json"), '{ "sandbox": "bubblewrap" }');
     const again = await scenario(cwd, "new", "b", "--runnable", "agent");
-    expect(again.stdout).toMatch(/^ +sanddune scenario run --only=b$/m);
+    expect(again.stdout).toMatch(/^ +.*sanddune scenario run --only=b$/m);
     const outside = await scenario(temporaryDirectory(), "new", "c", "--runnable", "agent", "--json");
     expect(JSON.parse(outside.stdout)).toMatchObject({
-      next: "sanddune scenario run --only=c --sandbox docker",
+      next: expect.stringMatching(/sanddune scenario run --only=c --sandbox docker$/),
     });
   });
 

@@ -345,7 +345,7 @@ describe("help and version", () => {
   test("run --help fits 80 columns, lists sandboxes and agents and shows examples", async () => {
     const { exitCode, stdout } = await runCli(["run", "--help"], { cwd: temporaryDirectory() });
     expect(exitCode).toBe(0);
-    for (const words of ["docker", "podman", "bubblewrap", "--agent-command", "$ sanddune run"]) {
+    for (const words of ["docker", "podman", "bubblewrap", "--agent-command", "sanddune run --branch"]) {
       expect(stdout).toContain(words);
     }
     expect(stdout.split("\n").filter((line) => line.length > 80)).toEqual([]);

@@ -5,6 +5,7 @@ import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../
 import { rescueFiles } from "../../git/rescueFiles.ts";
 import type { SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
 import { keptBundles } from "../../git/transfer/keptBundles.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { ImportMoment, SandboxWork } from "../importWork.ts";
 import type { SandboxSession } from "../sandboxSession.ts";
 
@@ -53,7 +54,7 @@ export const rescueUnexported = Effect.fnUntraced(function* (
 });
 
 /** The command that imports from a git directory which was kept. */
-const rescueCommand = ({ owner }: SandboxSession): string => `sanddune rescue ${owner.plan.runId}`;
+const rescueCommand = ({ owner }: SandboxSession): string => sandduneCommand("rescue", owner.plan.runId);
 
 /** Sentences that say where the commits of a bind-mount sandbox are if they were not imported. */
 export const whereKept = (sandbox: SandboxSession): string[] => {

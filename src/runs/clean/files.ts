@@ -7,6 +7,7 @@ import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
 import { keptBundles } from "../../git/transfer/keptBundles.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { interruptible } from "../../process/interruptible.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import { amendJournal } from "../journalFile.ts";
@@ -43,10 +44,10 @@ const reasonToKeep = Effect.fnUntraced(function* (
   // A run that has ended in order keeps its files only if they hold what could not be imported.
   const isKept = run.state !== "dead" && run.recovery === undefined;
   if (isKept || keptWork.has(run.runId))
-    return `it holds commits that were not imported. To try again: sanddune rescue ${run.runId}`;
+    return `it holds commits that were not imported. To try again: ${sandduneCommand("rescue", run.runId)}`;
   const isUnknown = yield* hasUnknownCommits(repository, git).pipe(Effect.catch(() => Effect.succeed(true)));
   return isUnknown
-    ? `it holds commits that are not in the repository. To import them: sanddune rescue ${run.runId}`
+    ? `it holds commits that are not in the repository. To import them: ${sandduneCommand("rescue", run.runId)}`
     : undefined;
 });
 

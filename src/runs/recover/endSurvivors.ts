@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import { DeadRunError, type SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
+import { sandduneWords } from "../../process/ownCommand/sandduneCommand.ts";
 import { amendJournal } from "../journalFile.ts";
 import type { OwnedThing } from "../ownedThings.ts";
 import type { RunRecord } from "../runRecord.ts";
@@ -32,7 +33,7 @@ const endProcesses = Effect.fnUntraced(function* (run: RunRecord): Effect.fn.Ret
 const mayBeAtWork = ({ runId, sandbox }: RunRecord, name: string, problem: string) =>
   new DeadRunError(runId, `its ${sandbox} sandbox ${name}`, problem, [
     ...(sandbox === "docker" || sandbox === "podman" ? [[sandbox, "rm", "--force", name]] : []),
-    ["sanddune", "rescue", runId],
+    sandduneWords("rescue", runId),
   ]);
 
 /** Ends a sandbox, and makes sure that it is gone. */

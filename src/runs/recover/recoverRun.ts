@@ -6,7 +6,7 @@ import { gitText } from "../../git/git.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { amendJournal } from "../journalFile.ts";
 import { type RunRecord, readRun } from "../runRecord.ts";
 import { type DeadWork, findDeadWork, importDeadWork } from "./deadWork.ts";
@@ -56,7 +56,7 @@ const recoverWork = Effect.fnUntraced(function* (
     ],
     kept:
       problem &&
-      `Not everything that was committed in the sandbox of run ${run.runId} could be imported: ${problem}. It is kept in ${gitDirectory}. To try again: sanddune rescue ${shellQuote(run.runId)}`,
+      `Not everything that was committed in the sandbox of run ${run.runId} could be imported: ${problem}. It is kept in ${gitDirectory}. To try again: ${sandduneCommand("rescue", run.runId)}`,
   };
 });
 

@@ -3,7 +3,7 @@ import type * as Scope from "effect/Scope";
 import { BranchInUseError, type SandduneError } from "../../errors.ts";
 import { lockBranch } from "../../git/locks.ts";
 import type { Repository } from "../../git/repository.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { listRuns } from "../listRuns.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { sandboxesOf } from "./leftSandbox.ts";
@@ -96,7 +96,7 @@ const recoverWorktree = Effect.fnUntraced(function* (
   const found = yield* inspectWorktree(repository, place);
   if (found.state === "kept") {
     const rest = `what is left of the worktree ${place.path}: ${found.reason}`;
-    const hint = `Take out what you need, then: sanddune clean --branch ${shellQuote(place.branch)} --yes`;
+    const hint = `Take out what you need, then: ${sandduneCommand("clean", "--branch", place.branch, "--yes")}`;
     return yield* Effect.fail(new BranchInUseError(place.branch, rest, hint));
   }
   if (found.state !== "worthless") return [];

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { anchorOf, badge, moment, sparkline } from "./htmlParts.ts";
 import { detailedOf, scenarioSection } from "./htmlScenario.ts";
 import { Markup, markup } from "./markup.ts";
@@ -75,7 +76,7 @@ const filter = ({ counts }: ReportModel): Markup => {
 
 const body = (model: ReportModel): Markup => {
   if (model.scenarios.length === 0)
-    return markup`<p>There are no scenarios yet. To begin one: <code>sanddune scenario new</code></p>`;
+    return markup`<p>There are no scenarios yet. To begin one: <code>${sandduneCommand("scenario", "new")}</code></p>`;
   const tailLength = tailLengthFor(model);
   return markup`${summary(model)}${filter(model)}${grid(model.scenarios)}${model.scenarios.map((scenario) => scenarioSection(scenario, tailLength))}`;
 };

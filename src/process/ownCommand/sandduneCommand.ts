@@ -1,0 +1,83 @@
+import { existsSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { findProgram } from "../hostPrograms.ts";
+import { shellQuote } from "../shellQuote.ts";
+import {
+  type PackageManagerName,
+  packageManagerIn,
+  readPackageJson,
+  startingPackageManager,
+} from "./packageManager.ts";
+
+/** How a package manager starts `sanddune`: from the project that it is installed in, and without that. */
+const RUNNERS: Readonly<Record<PackageManagerName, { readonly local: string; readonly fetched: string }>> = {
+  npm: { local: "npx sanddune", fetched: "npx sanddune" },
+  pnpm: { local: "pnpm exec sanddune", fetched: "pnpm dlx sanddune" },
+  // Yarn 1 runs installed programs only.
+  yarnClassic: { local: "yarn sanddune", fetched: "npx sanddune" },
+  yarn: { local: "yarn sanddune", fetched: "yarn dlx sanddune" },
+  bun: { local: "bunx sanddune", fetched: "bunx sanddune" },
+};
+
+/** `sanddune` as a package manager starts it where it is installed in the project. */
+export const installedSanddune = (name: PackageManagerName): string => RUNNERS[name].local;
+
+/** The directory and those around it, to the top of the checkout. */
+const directoriesUpFrom = (directory: string): string[] =>
+  existsSync(join(directory, ".git")) || dirname(directory) === directory
+    ? [directory]
+    : [directory, ...directoriesUpFrom(dirname(directory))];
+
+/** Under Plug'n'Play there is no node_modules. */
+const PROOFS = ["node_modules/.bin/sanddune", "node_modules/sanddune/package.json", ".pnp.cjs"];
+
+/** The file of a clone of sanddune that this process was started with: `node dist/cli.js`. */
+const ownFile = (): string | undefined => {
+  const file = process.argv[1] ?? "";
+  if (basename(file) !== "cli.js" || /[/\\]node_modules[/\\]/.test(file)) return undefined;
+  return readPackageJson(dirname(dirname(file))).name === "sanddune" ? file : undefined;
+};
+
+/** Yarn puts the programs of a project into a folder of its own while one of them runs. */
+const isOnPath = (): boolean => {
+  const found = findProgram("sanddune");
+  return existsSync(found) && dirname(found) !== process.env["BERRY_BIN_FOLDER"];
+};
+
+/** Where the user most likely types. A working directory can be deleted while a process is in it. */
+const currentDirectories = (): string[] => {
+  try {
+    return directoriesUpFrom(process.cwd());
+  } catch {
+    return [];
+  }
+};
+
+/** The words that start `sanddune` in the shell of the user. */
+const starter = (): string[] => {
+  const file = ownFile();
+  if (file !== undefined) return ["node", file];
+  if (isOnPath()) return ["sanddune"];
+  const directories = currentDirectories();
+  const manager =
+    directories.map(packageManagerIn).find((name) => name !== undefined) ?? startingPackageManager();
+  const isInstalled = directories.some((directory) =>
+    PROOFS.some((proof) => existsSync(join(directory, proof))),
+  );
+  return RUNNERS[manager][isInstalled ? "local" : "fetched"].split(" ");
+};
+
+/** A command of `sanddune` for the user to type, as words: see `sandduneCommand()`. */
+export const sandduneWords = (...words: readonly string[]): string[] => [...starter(), ...words];
+
+/**
+ * A command of `sanddune` that works where the user is: most installations are local to a project, and a shell does not
+ * find those by name. Every message that names a command gets it here.
+ *
+ * @example
+ * sandduneCommand("logs", runId); // npx sanddune logs 20260101-120000-7f3a21
+ */
+export const sandduneCommand = (...words: readonly string[]): string =>
+  sandduneWords(...words)
+    .map(shellQuote)
+    .join(" ");
