@@ -1,7 +1,8 @@
 import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { printNotice } from "../../src/display/notice.ts";
-import { holdScreen, screenOf, whenFree } from "../../src/display/screen.ts";
+import { holdScreen, screenOf } from "../../src/display/screen.ts";
+import { whenFree } from "../../src/display/terminal/hold.ts";
 
 const FRAME_MS = 100;
 

@@ -14,6 +14,9 @@ const terminal = (size: { isTTY?: boolean; columns?: number; rows?: number }) =>
   Object.assign(stream, size);
   return {
     screen: (): Screen => screenOf(stream as unknown as NodeJS.WriteStream),
+    /** What the program itself writes. */
+    write: (chunk: string | Buffer) => stream.write(chunk),
+    isPatched: () => Object.hasOwn(stream, "write"),
     resize: (columns: number) => Object.assign(stream, { columns }),
     /** What was written since the last time. */
     taken: () => {
@@ -71,6 +74,46 @@ describe("a screen", () => {
     screen().hide(first);
     screen().hide(second);
     expect(taken().endsWith(`\r${ERASE}`)).toBe(true);
+  });
+
+  it("keeps what the program itself writes above the status lines", () => {
+    const { screen, write, taken } = terminal({ isTTY: true, columns: 80, rows: 24 });
+    const status = line("working");
+    screen().show(status);
+    taken();
+    write(Buffer.from("mine\n"));
+    expect(withoutEscapes(taken())).toMatch(/^\rmine\n\S working$/);
+    write("half a ");
+    expect(withoutEscapes(taken())).toBe("\rhalf a ");
+    screen().print([]);
+    expect(withoutEscapes(taken())).toMatch(/^\n\S working$/);
+    screen().hide(status);
+  });
+
+  it("paints no status line into a line that the program has begun", () => {
+    const { screen, write, taken } = terminal({ isTTY: true, columns: 80, rows: 24 });
+    const [first, second] = [line("first"), line("second")];
+    screen().show(first);
+    write("half a ");
+    taken();
+    screen().show(second);
+    expect(taken()).toBe("");
+    write("line\n");
+    expect(withoutEscapes(taken())).toMatch(/^line\n\S first\n\S second$/);
+    screen().hide(first);
+    screen().hide(second);
+  });
+
+  it("leaves the stream as it was when there is no status line any more", () => {
+    const { screen, write, taken, isPatched } = terminal({ isTTY: true, columns: 80, rows: 24 });
+    const status = line("working");
+    screen().show(status);
+    expect(isPatched()).toBe(true);
+    screen().hide(status);
+    expect(isPatched()).toBe(false);
+    taken();
+    write("mine");
+    expect(taken()).toBe("mine");
   });
 
   it("never paints a status line over the right edge", () => {
