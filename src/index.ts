@@ -1,3 +1,4 @@
+export { abortedRuns } from "./abortedRuns.ts";
 export { type AiderEnvKey, type AiderOptions, aider } from "./agents/aider.ts";
 export { type ClaudeCodeEnvKey, type ClaudeCodeOptions, claudeCode } from "./agents/claudeCode.ts";
 export { type CodexEnvKey, type CodexOptions, codex } from "./agents/codex.ts";
@@ -59,6 +60,7 @@ export { Output } from "./options/output.ts";
 export type { OutputDefinition, StandardSchema } from "./output.ts";
 export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type {
+  AbortedRun,
   Artifact,
   CloseResult,
   Commit,

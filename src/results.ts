@@ -115,6 +115,14 @@ export interface InteractiveResult
   readonly exitCode: number;
 }
 
+/** What a run had reached when it was aborted; a session at the terminal and a command, too. */
+export interface AbortedRun extends Omit<SandboxRunResult, "completionSignal" | "output" | "stdout"> {
+  /** As in its options. */
+  readonly name?: string;
+  /** The iteration that was stopped: its session can be resumed, too. */
+  readonly failedIteration?: IterationResult;
+}
+
 /** What `sandbox.exec()` resolves with, whatever the exit code. */
 export interface SandboxExecResult {
   /** The end of what was printed: at most `captureBytes`, a mebibyte when that is left out. `onLine` gets all of it. */
@@ -131,7 +139,7 @@ export interface SandboxExecResult {
 
 /** What closing a sandbox or a worktree resolves with. */
 export interface CloseResult {
-  /** What something that a call had left running has committed since the last call: it is on the branch now. */
+  /** Everything that was committed in it and is on the branch, oldest first: by calls, and by what they had left running. */
   readonly commits: Commit[];
   /** Set when the worktree was kept, because it has uncommitted changes or holds what could not be brought home. */
   readonly preservedWorktreePath?: string;

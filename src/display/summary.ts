@@ -1,3 +1,4 @@
+import { shellQuote } from "../process/shellQuote.ts";
 import type { IterationResult, SandboxRunResult } from "../results.ts";
 import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
@@ -79,8 +80,16 @@ export const tallyLines = ({ iterations, toolCalls, usage, durationMs }: Tally):
 
 const branchLines = ({ branch }: Reached): string[] => (branch === undefined ? [] : [line("Branch", branch)]);
 
-const worktreeLines = ({ preservedWorktreePath }: Reached): string[] =>
-  preservedWorktreePath === undefined ? [] : [line("Worktree", `kept: ${preservedWorktreePath}`)];
+/** Git lets a branch be checked out in one place only. It refuses to remove a worktree with uncommitted changes. */
+const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string[] => {
+  if (path === undefined) return [];
+  const remove = `git worktree remove ${shellQuote(path)}`;
+  const next =
+    branch === undefined || branch === "HEAD"
+      ? ["to remove it:", remove]
+      : [`to check out ${branch} here:`, `${remove} && git switch ${shellQuote(branch)}`];
+  return [line("Worktree", `kept: ${path}`), ...indented(next)];
+};
 
 /** Where work was done, for people. */
 const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];

@@ -50,6 +50,8 @@ export interface CheckoutSession {
   tip: string;
   /** Up to here the source branch is in the target branch, or was there before. */
   landed: string;
+  /** What was committed in it by sessions, also if it was replaced later. */
+  readonly commits: Set<string>;
   /** The commit that the index is at. */
   indexAt: string;
   /** Repositories inside the checkout that are not an agent's. */
@@ -84,6 +86,7 @@ const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSessi
   ...place,
   tip: sha,
   landed: sha,
+  commits: new Set(),
   indexAt: sha,
   nestedRepositories: new Map(),
   gradingPaths: new Set(),

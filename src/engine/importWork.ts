@@ -203,6 +203,7 @@ export const landExport = Effect.fnUntraced(function* (
     checkout.tip = imported.tip;
     sandbox.tip = imported.tip;
     yield* noteCommits(session, checkout, work.base);
+    for (const sha of progress.commits) sandbox.commits.add(sha);
   }
   const problems = [
     yield* followBranch(checkout),

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { EnvVars } from "../envVars.ts";
 import type { SandduneError } from "../errors.ts";
+import { listOwnCommits } from "../git/ownCommits.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { Lifecycle } from "./lifecycle.ts";
@@ -39,13 +40,26 @@ export interface LastingSandboxPlan {
   readonly env: EnvVars;
 }
 
+/** Those of `made` that are on the branch, oldest first: an agent may have replaced some of them since. */
+const commitsOn = (checkout: CheckoutSession, made: ReadonlySet<string>): Effect.Effect<readonly string[]> =>
+  Effect.suspend(() =>
+    made.size === 0
+      ? Effect.succeed([])
+      : listOwnCommits(checkout.repository.topLevel, checkout.tip, [
+          checkout.worktree?.baseSha ?? checkout.landed,
+        ]),
+  ).pipe(
+    Effect.map((commits) => commits.filter((sha) => made.has(sha))),
+    Effect.catch(() => Effect.succeed([...made])),
+  );
+
 const lastingOf = (
   { session, sandbox: { provider }, env }: LastingSandboxPlan,
   kept: Kept<SandboxSession>,
   turns: Turns,
   secrets?: Map<string, string>,
 ): LastingSandbox => ({
-  lifecycle: new Lifecycle("sandbox", kept, turns),
+  lifecycle: new Lifecycle("sandbox", kept, turns, commitsOn(kept.value.checkout, kept.value.commits)),
   sandbox: kept.value,
   surroundings: surroundingsOf(
     session,
@@ -64,7 +78,7 @@ export const openLastingWorktree = (plan: {
     Effect.map((kept) => {
       const turns = new Turns();
       return {
-        lifecycle: new Lifecycle("worktree", kept, turns),
+        lifecycle: new Lifecycle("worktree", kept, turns, commitsOn(kept.value, kept.value.commits)),
         turns,
         checkout: kept.value,
         surroundings: surroundingsOf(plan.session),

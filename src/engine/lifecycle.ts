@@ -6,6 +6,7 @@ import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError }
 import { runAtBoundary } from "../process/boundary.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type { CloseResult } from "../results.ts";
+import { withCallersSignal } from "./landing/abortedRuns.ts";
 import type { Kept } from "./session.ts";
 import { onStopRequest } from "./stopRequest.ts";
 import type { Turns } from "./turns.ts";
@@ -34,6 +35,8 @@ export class Lifecycle {
     private readonly what: "sandbox" | "worktree",
     private readonly kept: Kept<unknown>,
     private readonly turns: Turns,
+    /** Everything that was committed in it. */
+    private readonly commits: Effect.Effect<readonly string[]>,
   ) {
     this.#warningsBefore = kept.session.progress.reached().warnings.length;
     const { journal, plan } = kept.session;
@@ -102,7 +105,7 @@ export class Lifecycle {
     const closing = this.#closing.signal;
     if (closing.aborted) throw new ClosedError(this.what);
     validate(options);
-    const signal = options.signal ? AbortSignal.any([closing, options.signal]) : closing;
+    const signal = withCallersSignal(closing, options.signal);
     let hasBegun = false;
     const work = Effect.suspend(() => {
       hasBegun = true;
@@ -155,9 +158,10 @@ export class Lifecycle {
     } finally {
       endTurn();
     }
-    const { commits, preservedWorktreePath, warnings } = progress.reached();
+    const { preservedWorktreePath, warnings } = progress.reached();
+    const commits = await Effect.runPromise(this.commits);
     return {
-      commits,
+      commits: commits.map((sha) => ({ sha })),
       ...(preservedWorktreePath !== undefined && { preservedWorktreePath }),
       warnings: warnings.slice(this.#warningsBefore),
     };

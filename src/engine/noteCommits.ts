@@ -22,6 +22,7 @@ export const noteCommits = Effect.fnUntraced(function* (
     { concurrency: "unbounded" },
   );
   progress.commits = commits;
+  for (const sha of commits) checkout.commits.add(sha);
   for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
   yield* noteUserChanges(session, commits);
   checkout.newSubmodules = [...new Set([...checkout.newSubmodules, ...changes.newSubmodules])];

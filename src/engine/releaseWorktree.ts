@@ -5,6 +5,7 @@ import type * as Exit from "effect/Exit";
 import { BranchDeletedError, type SandduneError } from "../errors.ts";
 import { branchRef, isAncestor, updateRefs } from "../git/refs.ts";
 import { tipRef } from "../git/runRefs.ts";
+import { unlockWorktree } from "../git/worktrees/lock.ts";
 import {
   deleteBranch,
   forgetWorktree,
@@ -100,7 +101,8 @@ export const releaseWorktree = Effect.fnUntraced(function* (
     progress.preservedWorktreePath = path;
     journal.tell({ type: "kept", what: "worktree", name: path, reason });
     display.note(`Worktree kept at ${path}: ${reason}.`);
-    return yield* disarm(session, checkout);
+    yield* disarm(session, checkout);
+    return yield* unlockWorktree(repository, path);
   }
   journal.tell({ type: "removed", what: "worktree", name: path });
 

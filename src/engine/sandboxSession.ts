@@ -40,6 +40,8 @@ export interface SandboxSession {
   readonly repository: SandboxRepository;
   /** Where the source branch was in the sandbox when the host last knew. */
   tip: string;
+  /** What was committed in it, also if it was replaced later. */
+  readonly commits: Set<string>;
   /** Commits that both the host and the sandbox had from the start. */
   readonly sharedCommits: readonly string[];
   /** Commits that both have got since. */
@@ -90,6 +92,7 @@ const freshSandbox = ({ session, checkout, endsWithCall }: SandboxSetup<SandboxP
   endsWithCall,
   checkout,
   tip: checkout.tip,
+  commits: new Set<string>(),
   laterCommits: [],
   recordsCheckpoints: false,
   execCount: 0,

@@ -17,6 +17,7 @@ import { ownIdentity } from "../process/processIdentity.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { withHostFileErrors } from "./hostFileErrors.ts";
 import { Journal } from "./journal.ts";
+import { noteAborted } from "./landing/abortedRuns.ts";
 import type { SessionPlan } from "./plan.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
@@ -151,7 +152,9 @@ const closeSession = Effect.fnUntraced(function* (
  * The caller gets the very reason that was given. If that is an error of ours, made for this session, it can tell what
  * was reached; one that tells of another session already is left alone.
  */
-const tellAborter = ({ progress }: Session, signal: AbortSignal | undefined): void => {
+const tellAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
+  const { name } = plan;
+  noteAborted(signal, { ...(name !== undefined && { name }), ...progress.reached() });
   const reason: unknown = signal?.reason;
   if (reason instanceof SandduneError && reason.runId === undefined) progress.attachTo(reason);
 };

@@ -21,6 +21,7 @@ import type { Repository } from "./repository.ts";
 import { baseRef } from "./runRefs.ts";
 import { listWorktrees } from "./worktreeList.ts";
 import { isDirty } from "./worktreeStatus.ts";
+import { lockReason, lockWorktree } from "./worktrees/lock.ts";
 import { removeWorktreeFiles } from "./worktrees/removal.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */
@@ -176,12 +177,13 @@ export const openWorktree = Effect.fnUntraced(function* (
     const forced = source.isRegistered ? ["--force", "--force"] : [];
     // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
     yield* git(
-      ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", `sanddune run ${runId}`, path, branch],
+      ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", lockReason(runId), path, branch],
       {
         cwd: repository.topLevel,
       },
     ).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
   }
+  if (isReused) yield* lockWorktree(repository, path, runId);
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
 

@@ -74,6 +74,8 @@ describe("what a run reached", () => {
       `            ${SHA}`,
       "Signal      <promise>COMPLETE</promise>",
       "Worktree    kept: /w",
+      "            to check out agent/fix-42 here:",
+      "            git worktree remove /w && git switch agent/fix-42",
       "Careful     these run by themselves once checked out:",
       "            .github/workflows/ci.yml",
       "Log         /l",

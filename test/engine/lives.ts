@@ -36,7 +36,7 @@ export const live = ({ what = "sandbox", turns = new Turns(), happened = [], atC
       atClose?.(progress);
     }),
   } satisfies Kept<undefined>;
-  const lifecycle = new Lifecycle(what, kept, turns);
+  const lifecycle = new Lifecycle(what, kept, turns, Effect.succeed([]));
   onTestFinished(async () => void (await lifecycle.close().catch(() => {})));
 
   /** A call that goes on until it is told to end, or is stopped; then it tidies up, which takes a moment. */

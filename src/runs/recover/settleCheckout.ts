@@ -15,6 +15,7 @@ import type { Repository } from "../../git/repository.ts";
 import type { SalvagedCommits } from "../../git/salvage/importSalvage.ts";
 import { syncIndex } from "../../git/syncIndex.ts";
 import { listWorktrees } from "../../git/worktreeList.ts";
+import { unlockWorktree } from "../../git/worktrees/lock.ts";
 import { ownIdentity } from "../../process/processIdentity.ts";
 import type { DeadWork } from "./deadWork.ts";
 
@@ -79,6 +80,7 @@ export const settleCheckout = Effect.fnUntraced(function* (
   const isThere = (yield* listWorktrees(repository.topLevel)).some(({ path }) => path === checkoutPath);
   if (!isThere) return [];
   const told = yield* disarm(work, yield* searchIn(repository, work, tip));
+  if (!isUsersCheckout) yield* unlockWorktree(repository, checkoutPath);
   if (before === undefined || tip === undefined) return told;
   const gitDirectory = yield* gitText(["rev-parse", "--absolute-git-dir"], { cwd: checkoutPath });
   // The index belongs to a run that is dead, and the branch is locked.

@@ -1,0 +1,18 @@
+import { runsAbortedBy } from "./engine/landing/abortedRuns.ts";
+import type { AbortedRun } from "./results.ts";
+
+/**
+ * What the runs had reached that this signal has aborted, in the order in which they ended: `run()` rejects with
+ * `signal.reason` itself, which has no room for that. Runs that had not begun are not in it.
+ *
+ * @example
+ * const signal = AbortSignal.timeout(600_000);
+ * try {
+ *   await run({ ...options, signal });
+ * } catch (error) {
+ *   for (const { branch, commits, preservedWorktreePath } of abortedRuns(signal)) {
+ *     console.log(branch, commits, preservedWorktreePath);
+ *   }
+ * }
+ */
+export const abortedRuns = (signal: AbortSignal): readonly AbortedRun[] => runsAbortedBy(signal);
