@@ -47,6 +47,7 @@ const ALLOWED = {
     "process",
     "agents/contract.ts",
     "sandboxes/contract.ts",
+    "sandboxes/handle",
     "sandboxes/noRoot.ts",
     "runOptions.ts",
     "interactiveOptions.ts",
@@ -75,7 +76,6 @@ const ALLOWED = {
     "../schemas",
     "engine/askAgent.ts",
     "options/nearest.ts",
-    "engine/guardedHandle.ts",
     "engine/runId.ts",
     "env",
     "git",
@@ -87,7 +87,6 @@ const ALLOWED = {
   // Sandboxes that belong to no repository.
   standalone: [
     "engine/callersCode.ts",
-    "engine/guardedHandle.ts",
     "options",
     "engine/preflight.ts",
     "engine/runId.ts",

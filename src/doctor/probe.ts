@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import type { BindMountSandboxHandle, BindMountSandboxProvider } from "../sandboxes/contract.ts";
+import { checkedHandle } from "../sandboxes/handle/guardedHandle.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
 const WORKTREE = "/sanddune-doctor/worktree";
@@ -24,11 +25,12 @@ export const withProbe = async <Result>(
   ];
   try {
     for (const { hostPath } of mounts) await mkdir(hostPath);
-    const handle = await provider.create({
+    const created = provider.create({
       ...{ runId, sandboxName: `sanddune-${runId}`, repositoryPath },
       ...{ worktreePath: WORKTREE, homePath: HOME, mounts },
       ...(signal && { signal }),
     });
+    const handle = await checkedHandle(created, provider);
     try {
       return await use(handle, join(directory, "worktree"));
     } finally {

@@ -4,8 +4,8 @@ import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import type { SandboxHandle } from "../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "./guardedHandle.ts";
+import type { SandboxHandle, SandboxProvider } from "../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
 import type { Session } from "./session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -47,7 +47,7 @@ const endInTime = async (
 /** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
 export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   { journal, display, progress }: Session,
-  provider: string,
+  provider: SandboxProvider,
   sandboxName: string,
   create: (signal: AbortSignal) => Promise<Handle>,
   loss?: SandboxLoss,
@@ -58,7 +58,7 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
     Effect.promise(async () => {
       // A sandbox that never came up is not known to be gone: the journal keeps naming it.
       if (handle === undefined) return;
-      const endStep = display.step(`Closing the ${provider} sandbox`);
+      const endStep = display.step(`Closing the ${provider.name} sandbox`);
       const problem = await endInTime(handle, loss);
       endStep();
       if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
@@ -67,9 +67,9 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
   );
   return yield* interruptible(
     async (signal) => {
-      handle = guardedHandle(await create(signal), provider);
+      handle = await guardedHandle(create(signal), provider);
       return handle;
     },
-    providerError(provider, "it could not be created"),
+    providerError(provider.name, "it could not be created"),
   );
 });

@@ -6,6 +6,7 @@ import { interruptible } from "../process/interruptible.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { commandLineOf, programOf } from "./agentCommand.ts";
 import type { AgentExit } from "./agentVerdict.ts";
+import { checkedCommand, checkedEvents, checkedParser } from "./iterations/agentAnswers.ts";
 
 export interface AgentInvocation extends AgentIteration {
   readonly agent: AgentProvider;
@@ -42,17 +43,21 @@ const invoke = Effect.fnUntraced(function* (
   const providerFailed = (what: string, reason: unknown) =>
     new AgentFailedError(
       agent.name,
-      `its agent provider threw while ${what} (${String(reason)})`,
+      `its agent provider failed while ${what}: ${reason instanceof Error ? reason.message : String(reason)}`,
       undefined,
       "",
     );
   const [command, parser] = yield* Effect.try({
-    try: () => [agent.buildCommand(invocation), agent.createParser(invocation)] as const,
+    try: () =>
+      [
+        checkedCommand(agent.buildCommand(invocation)),
+        checkedParser(agent.createParser(invocation)),
+      ] as const,
     catch: (reason) => providerFailed("building the command", reason),
   });
   const parse = (line: string, stream: "stdout" | "stderr") => {
     try {
-      return parser(line, stream);
+      return checkedEvents(parser(line, stream));
     } catch (reason) {
       throw providerFailed("reading the output", reason);
     }

@@ -4,8 +4,8 @@ import { readHead } from "../git/hostState.ts";
 import { environmentWithoutRepository } from "../git/localEnvironment.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { guardedHandle, providerError } from "./guardedHandle.ts";
 import { checkHostDirectory } from "./hostDirectory.ts";
 import { noteCommits } from "./noteCommits.ts";
 import type { Session } from "./session.ts";
@@ -30,14 +30,10 @@ export const openHostWorkplace = (
   return interruptible(
     async () => {
       checkHostDirectory(checkout);
-      return provider.create({ worktreePath: checkout.path, environment });
+      return guardedHandle(provider.create({ worktreePath: checkout.path, environment }), provider);
     },
     providerError(provider.name, "it could not be created"),
-  ).pipe(
-    Effect.map(
-      (handle) => ({ type: "host", checkout, handle: guardedHandle(handle, provider.name) }) as const,
-    ),
-  );
+  ).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
 };
 
 /** In their own checkout users may go where they like, rename their branches, delete them, and begin empty ones. */

@@ -10,6 +10,7 @@ import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "./agentCommand.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { type HostWorkplace, noteHostWork } from "./hostWorkplace.ts";
 import { importWork } from "./importWork.ts";
+import { checkedInteraction } from "./iterations/agentAnswers.ts";
 import { land } from "./land.ts";
 import { timed } from "./phases.ts";
 import type { InteractionPlan } from "./plan.ts";
@@ -60,13 +61,20 @@ const showAgent = Effect.fnUntraced(function* (
   }
   const program = yield* Effect.try({
     try: () =>
-      agent.interactiveCommand?.({
-        prompt: expanded,
-        dangerouslySkipPermissions: workplace.type === "sandbox",
-        cwd,
-      }) ?? { command: "" },
+      checkedInteraction(
+        agent.interactiveCommand?.({
+          prompt: expanded,
+          dangerouslySkipPermissions: workplace.type === "sandbox",
+          cwd,
+        }),
+      ),
     catch: (reason) =>
-      new AgentFailedError(agent.name, `its agent provider threw (${String(reason)})`, undefined, ""),
+      new AgentFailedError(
+        agent.name,
+        `its agent provider failed: ${reason instanceof Error ? reason.message : String(reason)}`,
+        undefined,
+        "",
+      ),
   });
   session.agentHasStarted = true;
   const exitCode = yield* Effect.acquireUseRelease(

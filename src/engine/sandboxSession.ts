@@ -124,7 +124,7 @@ const openBindMount = Effect.fnUntraced(function* (
   ];
   const { git: hostGitDirectory } = sandboxDirectories(journal.filesDirectory);
   const open = (sandboxName: string) =>
-    acquireSandbox(session, provider.name, sandboxName, (signal) =>
+    acquireSandbox(session, provider, sandboxName, (signal) =>
       provider.create({
         runId,
         sandboxName,
@@ -171,7 +171,7 @@ const openIsolated = Effect.fnUntraced(function* (
       ...{ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal },
       onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
     });
-  const handle = yield* acquireSandbox(session, provider.name, sandboxName, create, loss);
+  const handle = yield* acquireSandbox(session, provider, sandboxName, create, loss);
   const packagePath = setup.packageOnHost && copiedPackage(handle.worktreePath);
   if (setup.packageOnHost !== undefined && packagePath !== undefined) {
     yield* bringPackage(handle, setup.packageOnHost, packagePath);

@@ -20,6 +20,7 @@ export { output } from "../options/output.ts";
 
 export const agent: Check = (value) =>
   isRecord(value) &&
+  text(value["name"]) === undefined &&
   typeof value["buildCommand"] === "function" &&
   typeof value["createParser"] === "function"
     ? undefined
@@ -33,9 +34,12 @@ export const interactiveAgent: Check = (value) => {
     : `the agent ${String(name)} has no terminal interface: it has no \`interactiveCommand\``;
 };
 const isProvider = (value: unknown, types: readonly string[]): boolean =>
-  isRecord(value) && types.includes(value["type"] as string);
+  isRecord(value) &&
+  types.includes(value["type"] as string) &&
+  text(value["name"]) === undefined &&
+  typeof value["create"] === "function";
 export const sandbox: Check = (value) => {
-  if (isProvider(value, ["none"])) {
+  if (isRecord(value) && value["type"] === "none") {
     return "the no-sandbox provider is for interactive sessions only: an unattended agent needs a sandbox";
   }
   return isProvider(value, ["bind-mount", "isolated"])

@@ -52,5 +52,6 @@ export const enter = <A, Options extends { readonly signal?: AbortSignal | undef
       validate(options);
       return perform(options);
     }),
-    options?.signal,
+    // Anything else is refused by the check.
+    options?.signal instanceof AbortSignal ? options.signal : undefined,
   );

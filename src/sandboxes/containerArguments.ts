@@ -1,3 +1,4 @@
+import { InvalidOptionsError } from "../errors.ts";
 import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import type { SandboxMount } from "./contract.ts";
 
@@ -63,6 +64,9 @@ export interface ContainerUser {
   readonly runArguments: readonly string[];
 }
 
+/** Shared, private or none. */
+export type SelinuxLabel = "z" | "Z" | false;
+
 export interface ContainerPlan {
   readonly sandboxName: string;
   readonly runId: string;
@@ -75,7 +79,9 @@ export interface ContainerPlan {
   readonly homePath: string;
   /** In this order: later mounts lie over earlier ones. */
   readonly mounts: readonly SandboxMount[];
-  readonly selinuxLabel: "z" | "Z" | false;
+  readonly selinuxLabel: SelinuxLabel;
+  /** `--mount` of the engine sets SELinux labels. */
+  readonly mountSetsLabels: boolean;
   /** The network to start with; the engine's default when it is left out. */
   readonly network: string | undefined;
   readonly memory: string | undefined;
@@ -93,19 +99,31 @@ const field = (key: string, value: string): string => {
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 };
 
-export const mountArguments = (
-  { hostPath, sandboxPath, readOnly }: SandboxMount,
-  selinuxLabel: "z" | "Z" | false,
-): string[] => {
-  if (selinuxLabel !== false) {
-    // Docker's --mount has no SELinux labels; --volume has them in both engines.
-    return ["--volume", `${hostPath}:${sandboxPath}:${readOnly ? "ro," : ""}${selinuxLabel}`];
+/** Docker's `--mount` has no SELinux labels, and its `--volume` no way to write a colon. */
+const volumeArguments = ({ hostPath, sandboxPath, readOnly }: SandboxMount, label: "z" | "Z"): string[] => {
+  const path = [hostPath, sandboxPath].find((candidate) => candidate.includes(":"));
+  if (path !== undefined) {
+    throw new InvalidOptionsError(
+      "selinuxLabel",
+      `docker cannot label ${path}, because there is a colon in it. Rename it, use podman, or set the label yourself, with chcon -R -t container_file_t, and leave \`selinuxLabel\` out`,
+    );
   }
+  return ["--volume", `${hostPath}:${sandboxPath}:${readOnly ? "ro," : ""}${label}`];
+};
+
+const RELABEL = { z: "relabel=shared", Z: "relabel=private" } as const;
+
+export const mountArguments = (
+  mount: SandboxMount,
+  { selinuxLabel, mountSetsLabels }: Pick<ContainerPlan, "selinuxLabel" | "mountSetsLabels">,
+): string[] => {
+  if (selinuxLabel !== false && !mountSetsLabels) return volumeArguments(mount, selinuxLabel);
   const fields = [
     "type=bind",
-    field("src", hostPath),
-    field("dst", sandboxPath),
-    ...(readOnly ? ["readonly"] : []),
+    field("src", mount.hostPath),
+    field("dst", mount.sandboxPath),
+    ...(mount.readOnly ? ["readonly"] : []),
+    ...(selinuxLabel === false ? [] : [RELABEL[selinuxLabel]]),
   ];
   return ["--mount", fields.join(",")];
 };
@@ -139,7 +157,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   "--user",
   "0:0",
   ...plan.user.runArguments,
-  ...plan.mounts.flatMap((mount) => mountArguments(mount, plan.selinuxLabel)),
+  ...plan.mounts.flatMap((mount) => mountArguments(mount, plan)),
   // An image's own working directory could be deleted by a command, and no other would start then.
   "--workdir",
   "/",

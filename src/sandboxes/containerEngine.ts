@@ -59,6 +59,8 @@ export interface ContainerEngine extends EngineClient {
   clientArguments(url: string): readonly string[];
   /** Whether bind mounts get an SELinux label when the user does not say. */
   defaultSelinuxLabel(): "z" | false;
+  /** Its `--mount` sets SELinux labels. */
+  readonly mountSetsLabels: boolean;
   readonly removeArguments: readonly string[];
 }
 

@@ -90,6 +90,11 @@ const network: Check = (value) =>
   text(value) === undefined || (names(value) === undefined && (value as readonly string[]).length > 0)
     ? undefined
     : 'must be the name of a network, e.g. "none", or a list of them';
+/** What both engines read as an amount. */
+const memory: Check = (value) =>
+  typeof value === "string" && /^\d+(\.\d+)?([bkmgtp]i?b?)?$/i.test(value)
+    ? undefined
+    : 'must be an amount of memory, e.g. "4g" or "512m"';
 const host: Check = (value) => {
   remoteHostsOf(value);
   return undefined;
@@ -101,7 +106,7 @@ const OPTIONS: Checks<ContainerOptions> & Checks<RemoteContainerOptions> = {
   imageName,
   env,
   network,
-  memory: text,
+  memory,
   cpus: aboveZero,
   pids: count,
   capabilities: names,

@@ -1,6 +1,7 @@
 import { SandboxError } from "../errors.ts";
 import { killExecArguments } from "../process/killScript.ts";
 import { commandSandbox } from "./commandSandbox.ts";
+import { mountArguments } from "./containerArguments.ts";
 import { containerCommands } from "./containerCommands.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
 import { type ContainerOptions, imageOf, mountsOf } from "./containerOptions.ts";
@@ -17,13 +18,23 @@ import { removeContainer, startContainer } from "./startContainer.ts";
 const INSPECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2000;
 
+const labelsOf = (engine: ContainerEngine, settings: ContainerOptions) => ({
+  selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
+  mountSetsLabels: engine.mountSetsLabels,
+});
+
+/** Everything that could keep a container from being started is looked at first. */
 const preflight = async (
   engine: ContainerEngine,
   settings: ContainerOptions,
   options: PreflightOptions,
 ): Promise<void> => {
   const image = imageOf(settings, options.repositoryPath);
-  await mountsOf(settings, options.repositoryPath);
+  const worktree = { hostPath: options.repositoryPath, sandboxPath: "/", readOnly: false };
+  const labels = labelsOf(engine, settings);
+  for (const mount of [worktree, ...(await mountsOf(settings, options.repositoryPath))]) {
+    mountArguments(mount, labels);
+  }
   const inspected = await callEngine(engine, ["image", "inspect", "--format", "{{.Id}}", image], {
     timeoutMs: INSPECT_TIMEOUT_MS,
     signal: options.signal,
@@ -49,7 +60,7 @@ const create = async (
     user,
     homePath: options.homePath,
     mounts: [...options.mounts, ...(await mountsOf(settings, options.repositoryPath))],
-    selinuxLabel: settings.selinuxLabel ?? engine.defaultSelinuxLabel(),
+    ...labelsOf(engine, settings),
     labels: {},
   });
   const commands = containerCommands(engine, {

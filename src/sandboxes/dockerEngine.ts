@@ -31,6 +31,7 @@ export const dockerEngine: ContainerEngine = {
   usualSocketPath: "/var/run/docker.sock",
   clientArguments: (url) => ["--host", url],
   defaultSelinuxLabel: () => false,
+  mountSetsLabels: false,
   hostUser: async () => ({
     user: (await daemonIsRootless()) ? "0:0" : hostUserId(),
     runArguments: [],

@@ -10,6 +10,7 @@ export const podmanEngine: ContainerEngine = {
   usualSocketPath: "/run/podman/podman.sock",
   clientArguments: (url) => ["--remote", "--url", url],
   defaultSelinuxLabel: () => (existsSync("/sys/fs/selinux/enforce") ? "z" : false),
+  mountSetsLabels: true,
   hostUser: async () => ({
     user: hostUserId(),
     runArguments: process.getuid?.() === 0 ? [] : ["--userns", "keep-id"],

@@ -62,6 +62,7 @@ const start = async (
     homePath: HOME_PATH,
     mounts: [],
     selinuxLabel: false,
+    mountSetsLabels: engine.mountSetsLabels,
     labels: { owner, expires },
     lease: { leaseMs, lifetimeMs },
   });

@@ -29,7 +29,7 @@ export const removeContainer = async (engine: ContainerEngine, container: string
 /** What is the container's own, beyond the settings of its sandbox provider. */
 type ContainerDetails = Pick<
   ContainerPlan,
-  "homePath" | "mounts" | "selinuxLabel" | "user" | "labels" | "lease"
+  "homePath" | "mounts" | "selinuxLabel" | "mountSetsLabels" | "user" | "labels" | "lease"
 >;
 
 /** Starts a sandbox's container and connects its networks. Nothing is left behind when that fails or is aborted. */

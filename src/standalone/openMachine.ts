@@ -1,6 +1,5 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { providerError } from "../engine/guardedHandle.ts";
 import { SandboxUserMismatchError } from "../errors.ts";
 import type {
   BindMountSandboxHandle,
@@ -10,6 +9,7 @@ import type {
   SandboxProvider,
 } from "../sandboxes/contract.ts";
 import { copyIn } from "../sandboxes/copyIn.ts";
+import { checkedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
 import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
 
 const WORKSPACE_IN_SANDBOX = "/sanddune/workspace";
@@ -49,7 +49,7 @@ const openBindMount = async (
   const [workspace, home] = [join(directory, "workspace"), join(directory, "home")];
   await mkdir(workspace);
   await mkdir(home);
-  const handle: BindMountSandboxHandle = await provider.create({
+  const created: Promise<BindMountSandboxHandle> = provider.create({
     ...options,
     worktreePath: WORKSPACE_IN_SANDBOX,
     homePath: HOME_IN_SANDBOX,
@@ -58,6 +58,7 @@ const openBindMount = async (
       { hostPath: home, sandboxPath: HOME_IN_SANDBOX, readOnly: false },
     ],
   });
+  const handle = await checkedHandle(created, provider);
   try {
     await requireOwnUser(provider.name, handle, options.signal);
   } catch (error) {
@@ -87,7 +88,7 @@ const open = async (
   directory: string,
 ): Promise<Machine> => {
   if (provider.type === "bind-mount") return openBindMount(provider, options, directory);
-  const handle = await provider.create(options);
+  const handle = await checkedHandle(provider.create(options), provider);
   return {
     handle,
     copyIn: (hostPath, sandboxPath) => handle.copyIn(hostPath, sandboxPath),

@@ -1,11 +1,11 @@
 import { CallersCode } from "../engine/callersCode.ts";
-import { providerError } from "../engine/guardedHandle.ts";
 import type { ResolvedEnv } from "../env/envValues.ts";
 import { redactData } from "../env/redactData.ts";
 import { Redactor } from "../env/redactor.ts";
 import type { CommandEnv } from "../envVars.ts";
 import { InvalidOptionsError, SandboxLostError } from "../errors.ts";
 import type { ExecOptions } from "../sandboxes/contract.ts";
+import { providerError } from "../sandboxes/handle/guardedHandle.ts";
 import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
 import type { SandboxCommandOptions, StandaloneSandbox } from "../standaloneSandbox.ts";
 import { commandResult } from "./commandResult.ts";

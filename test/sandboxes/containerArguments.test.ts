@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import {
   type ContainerPlan,
   containerRunArguments,
@@ -16,6 +16,7 @@ const plan: ContainerPlan = {
   homePath: "/home",
   mounts: [{ hostPath: "/a", sandboxPath: "/b", readOnly: true }],
   selinuxLabel: false,
+  mountSetsLabels: false,
   network: undefined,
   memory: undefined,
   cpus: undefined,
@@ -68,11 +69,34 @@ test("the user's name and home are told to the container, unless the image knows
 
 test("mounts are quoted for the comma-separated list that they are", () => {
   const mount = { hostPath: '/a,b"c', sandboxPath: "/plain:colon", readOnly: true };
-  expect(mountArguments(mount, false)).toEqual([
+  expect(mountArguments(mount, plan)).toEqual([
     "--mount",
     'type=bind,"src=/a,b""c",dst=/plain:colon,readonly',
   ]);
-  expect(mountArguments({ ...mount, hostPath: "/a" }, "Z")).toEqual(["--volume", "/a:/plain:colon:ro,Z"]);
+});
+
+describe("mounts with an SELinux label", () => {
+  const mount = { hostPath: "/a", sandboxPath: "/b", readOnly: true };
+  const docker = { selinuxLabel: "Z", mountSetsLabels: false } as const;
+
+  test("are volumes for Docker, whose --mount has no labels", () => {
+    expect(mountArguments(mount, docker)).toEqual(["--volume", "/a:/b:ro,Z"]);
+  });
+
+  test.each(["hostPath", "sandboxPath"] as const)("are refused by Docker with a colon in the %s", (path) => {
+    expect(() => mountArguments({ ...mount, [path]: "/with:colon" }, docker)).toThrow(
+      /`selinuxLabel`: docker cannot label \/with:colon, because there is a colon in it/,
+    );
+  });
+
+  test("may have a colon in their paths with Podman", () => {
+    const podman = { selinuxLabel: "z", mountSetsLabels: true } as const;
+    expect(mountArguments({ ...mount, hostPath: "/with:colon" }, podman)).toEqual([
+      "--mount",
+      "type=bind,src=/with:colon,dst=/b,readonly,relabel=shared",
+    ]);
+    expect(mountArguments(mount, { ...podman, selinuxLabel: "Z" }).at(-1)).toContain("relabel=private");
+  });
 });
 
 test("the default image is named after the repository's directory", () => {

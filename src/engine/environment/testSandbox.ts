@@ -79,7 +79,7 @@ const openBindMount = Effect.fnUntraced(function* (
   for (const path of [root, home]) mkdirSync(path, { recursive: true });
   // Once it is closed: a run may have many. If that fails, the session tries it again, and says so.
   yield* Effect.addFinalizer(() => Effect.promise(() => removeDirectory(directory).catch(() => {})));
-  const handle = yield* acquireSandbox(session, provider.name, names.sandboxName, (signal) =>
+  const handle = yield* acquireSandbox(session, provider, names.sandboxName, (signal) =>
     provider.create({
       ...{ ...names, signal, worktreePath: SANDBOX_REPOSITORY_PATH, homePath: SANDBOX_HOME },
       mounts: [
@@ -107,7 +107,7 @@ const openIsolated = Effect.fnUntraced(function* (
 ): Effect.fn.Return<TestSandbox, SandduneError, Scope.Scope> {
   const { journal } = session;
   const { sandboxName } = names;
-  const handle = yield* acquireSandbox(session, provider.name, sandboxName, (signal) =>
+  const handle = yield* acquireSandbox(session, provider, sandboxName, (signal) =>
     provider.create({
       ...{ ...names, signal },
       onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),

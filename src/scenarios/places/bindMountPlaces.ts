@@ -17,7 +17,7 @@ export const bindMountPlaces = (provider: BindMountSandboxProvider, settings: Pl
   const open = (signal: AbortSignal, suiteOver: (empty: Empty) => readonly SandboxMount[]) =>
     openSandbox(
       settings,
-      provider.name,
+      provider,
       async (options, filesPath) => {
         const homePath = join(filesPath, "home");
         const empty = { directory: join(filesPath, "empty"), file: join(filesPath, "empty-file") };

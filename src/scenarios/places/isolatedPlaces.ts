@@ -82,7 +82,7 @@ export const isolatedPlaces = (provider: IsolatedSandboxProvider, settings: Plac
     signal: AbortSignal,
     fill: (sandbox: OpenSandbox<IsolatedSandboxHandle>) => Promise<Place>,
   ): Promise<Place> => {
-    const sandbox = await openSandbox(settings, provider.name, (options) => provider.create(options), signal);
+    const sandbox = await openSandbox(settings, provider, (options) => provider.create(options), signal);
     try {
       return await fill(sandbox);
     } catch (error) {

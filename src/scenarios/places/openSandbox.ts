@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { guardedHandle, providerError } from "../../engine/guardedHandle.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import type { SandboxCreateOptions, SandboxHandle } from "../../sandboxes/contract.ts";
+import type { SandboxCreateOptions, SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
 import { once } from "./once.ts";
 import type { PlaceSettings } from "./placeSettings.ts";
 
@@ -19,7 +19,7 @@ export interface OpenSandbox<Handle extends SandboxHandle> {
 /** Makes a sandbox with a name of its own, after it has been noted. Nothing is left behind when that fails. */
 export const openSandbox = async <Handle extends SandboxHandle>(
   { suite, runner }: PlaceSettings,
-  provider: string,
+  provider: SandboxProvider,
   create: (options: SandboxCreateOptions, filesPath: string) => Promise<Handle>,
   signal: AbortSignal,
 ): Promise<OpenSandbox<Handle>> => {
@@ -27,16 +27,16 @@ export const openSandbox = async <Handle extends SandboxHandle>(
   const sandboxName = `sanddune-${runId}-${randomBytes(4).toString("hex")}`;
   const filesPath = join(runner.path, sandboxName);
   await mkdir(filesPath);
-  runner.noteSandbox(provider, sandboxName);
+  runner.noteSandbox(provider.name, sandboxName);
   try {
-    const created = await create(
+    const created = create(
       {
         ...{ runId, sandboxName, repositoryPath: suite.root, signal },
-        onPlaced: (place) => runner.noteSandbox(provider, sandboxName, place),
+        onPlaced: (place) => runner.noteSandbox(provider.name, sandboxName, place),
       },
       filesPath,
     );
-    const handle = guardedHandle(created, provider);
+    const handle = await guardedHandle(created, provider);
     return {
       handle,
       filesPath,
@@ -45,6 +45,6 @@ export const openSandbox = async <Handle extends SandboxHandle>(
   } catch (error) {
     await removeDirectory(filesPath);
     if (signal.aborted) throw signal.reason;
-    throw providerError(provider, "it could not be created")(error);
+    throw providerError(provider.name, "it could not be created")(error);
   }
 };
