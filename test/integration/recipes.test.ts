@@ -110,6 +110,17 @@ esac\n`;
     expect(leftovers(cwd)).toEqual([]);
   });
 
+  it("read a review as data, with a schema", () => {
+    const cwd = projectWith({
+      "reviewer.sh":
+        'cat > /dev/null\necho \'<review>{"approved": false, "remarks": ["Say who"]}</review>\'\n',
+    });
+    symlinkSync(join(ROOT, "node_modules/zod"), join(cwd, "node_modules/zod"));
+    const { status, stdout, stderr } = runRecipe(cwd, "structured-output");
+    expect({ status, stdout, stderr }).toMatchObject({ status: 0, stdout: "Say who\n" });
+    expect(leftovers(cwd)).toEqual([]);
+  });
+
   it("leave it to a person when the reviewer is never content", () => {
     const cwd = projectWith({
       "author.sh": AUTHOR.replaceAll("git commit", "git commit --allow-empty"),

@@ -1,5 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -97,29 +106,28 @@ console.log(JSON.stringify({ exported: Object.keys(await import("sanddune")), na
   expect(names).toEqual(Object.fromEntries(Object.keys(providers).map((path) => [path, path])));
 });
 
-/** Every TypeScript sample of the documents, by where it stands: in a page, or as a file that a page shows. */
+/** Every TypeScript sample of the documents, by where it stands. */
 const samples = (): [string, string][] => {
-  const files = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
-    .filter((name) => !name.startsWith("."))
+  const pages = readdirSync(join(ROOT, "docs"), { recursive: true, encoding: "utf8" })
+    .filter((name) => !name.startsWith(".") && name.endsWith(".md"))
     .map((name) => `docs/${name}`);
-  const inPages = ["README.md", ...files.filter((name) => name.endsWith(".md"))].flatMap((file) =>
+  return ["README.md", ...pages].flatMap((file) =>
     [...readFileSync(join(ROOT, file), "utf8").matchAll(/^```ts\n(.*?)^```$/gms)].map(
-      ([, code = ""], index): [string, string] => [`${file}-${index}`, code],
+      ([, code = ""], index): [string, string] => [
+        `${`${file}-${index}`.replaceAll(/\W/g, "-")}.mts`,
+        `${code}\nexport {};\n`,
+      ],
     ),
   );
-  const programs = files
-    .filter((name) => name.startsWith("docs/examples/") && name.endsWith(".ts"))
-    .map((file): [string, string] => [file, readFileSync(join(ROOT, file), "utf8")]);
-  return [...inPages, ...programs].map(([name, code]) => [
-    `${name.replaceAll(/\W/g, "-")}.mts`,
-    `${code}\nexport {};\n`,
-  ]);
 };
 
 it("type-checks, with every sample of the documents, in a user's project that does not have Effect", () => {
   const found = samples();
   expect(found.length).toBeGreaterThan(5);
-  for (const [name, code] of found) writeFileSync(join(project, name), code);
+  const cwd = join(project, "samples");
+  mkdirSync(join(cwd, "node_modules"), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules/zod"), join(cwd, "node_modules/zod"));
+  for (const [name, code] of found) writeFileSync(join(cwd, name), code);
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const options = [
     "--noEmit",
@@ -142,10 +150,7 @@ it("type-checks, with every sample of the documents, in a user's project that do
   const { stdout } = spawnSync(
     process.execPath,
     [compiler, ...options, ...types, ...found.map(([name]) => name)],
-    {
-      cwd: project,
-      encoding: "utf8",
-    },
+    { cwd, encoding: "utf8" },
   );
   // Samples also import the reader's own files, and the test runner; there are none here.
   const problems = stdout

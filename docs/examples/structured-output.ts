@@ -1,0 +1,18 @@
+// A review as data: npm install zod; node structured-output.ts
+import { command, Output, run } from "sanddune";
+import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { z } from "zod";
+
+const { output } = await run({
+  agent: command("sh ./reviewer.sh"), // claudeCode("claude-opus-4-8"), say
+  sandbox: bubblewrap(),
+  branchStrategy: { type: "merge-to-head" },
+  prompt: `Review the last commit. Answer with
+<review>{"approved": true or false, "remarks": ["…"]}</review>`,
+  output: Output.object({
+    tag: "review",
+    schema: z.object({ approved: z.boolean(), remarks: z.array(z.string()) }),
+  }),
+});
+
+console.log(output.approved ? "Approved" : output.remarks.join("\n"));
