@@ -59,9 +59,9 @@ const skippedText = (skipped) =>
     ? ""
     : `\nNot measured this time:\n\n${skipped.map(({ name, problem }) => `* ${name}: ${problem}`).join("\n")}\n`;
 
-export const performancePage = ({ rows, sessions, skipped, names }) => `# What sanddune costs
+export const performancePage = ({ rows, sessions, skipped, names }) => `# Performance
 
-\`npm run bench\` measures it, prints it and writes this page. The numbers are those of one machine in one run, and mean
+\`npm run bench\` measures what sanddune costs, prints it and writes this page. The numbers are those of one machine in one run, and mean
 little elsewhere; what counts is how they compare. Nothing here is a test: a busy machine would make it fail.
 
 ${tableOf(HEADINGS, rows.map(cellsOf))}

@@ -14,112 +14,78 @@ interface Section {
   readonly items: readonly Page[];
 }
 
-const page = (text: string, name: string): Page => ({ text, link: `/${name}` });
-
 const DOCUMENTS = join(import.meta.dirname, "..");
 
-const titleOf = (file: string): string =>
-  /^# (.*)$/m.exec(readFileSync(join(DOCUMENTS, file), "utf8"))?.[1] ?? file;
+const fileOf = (name: string): string =>
+  ({ "adr/": "adr/README.md", "testing/": "testing/index.md", glossary: "../CONTEXT.md" })[name] ??
+  `${name}.md`;
 
-/** All pages of a directory by their titles: a new one needs no line here. */
+const titleOf = (name: string): string =>
+  /^# (.*)$/m.exec(readFileSync(join(DOCUMENTS, fileOf(name)), "utf8"))?.[1] ?? name;
+
+/** Pages are called what their first heading calls them. */
+const pages = (...names: string[]): Page[] =>
+  names.map((name) => ({ text: titleOf(name), link: `/${name}` }));
+
+/** All pages of a directory: a new one needs no line here. */
 const pagesIn = (directory: string, names: RegExp): Page[] => {
   const path = join(DOCUMENTS, directory);
   if (!existsSync(path)) return [];
-  return readdirSync(path)
-    .filter((file) => names.test(file))
-    .sort()
-    .map((file) => page(titleOf(`${directory}/${file}`), `${directory}/${file.slice(0, -".md".length)}`));
+  const files = readdirSync(path).filter((file) => names.test(file));
+  return pages(...files.sort().map((file) => `${directory}/${file.slice(0, -".md".length)}`));
 };
 
-/** Every page of the site, in the order in which somebody new would want them. */
-export const sidebar = (): Section[] => [
+/** Pages for users, in the order in which a new user would want them. */
+export const userSections = (): Section[] => [
+  { text: "Start here", items: pages("quick-start", "concepts", "recipes", "cli", "glossary") },
   {
-    text: "Start here",
-    items: [
-      page("Quick start", "quick-start"),
-      page("Concepts", "concepts"),
-      page("Recipes", "recipes"),
-      page("Command line", "cli"),
-    ],
+    text: "Entry points",
+    items: pages("run", "fleet", "lasting-sandboxes", "interactive", "standalone-sandboxes"),
   },
   {
-    text: "Doors",
-    items: [
-      page("run()", "run"),
-      page("runAll(): many runs", "fleet"),
-      page("createSandbox(), createWorktree()", "lasting-sandboxes"),
-      page("interactive()", "interactive"),
-      page("createSandboxHandle()", "standalone-sandboxes"),
-    ],
-  },
-  {
-    text: "A run in detail",
-    items: [
-      page("Prompts", "prompts"),
-      page("Branch strategies", "branches"),
-      page("Env vars and secrets", "env"),
-      page("Hooks", "hooks"),
-      page("Logging", "logging"),
-      page("Trajectories and replay", "trajectories"),
-      page("Structured output", "structured-output"),
-      page("Usage, budgets, rate limits", "usage-and-limits"),
-    ],
+    text: "Runs",
+    items: pages(
+      "prompts",
+      "branches",
+      "env",
+      "hooks",
+      "logging",
+      "trajectories",
+      "structured-output",
+      "usage-and-limits",
+    ),
   },
   {
     text: "Agents",
-    items: [
-      page("Agents and their options", "agents"),
-      page("Agent sessions", "agent-sessions"),
-      page("MCP servers", "mcp-servers"),
-      page("Environments: tests for the agent", "environments"),
-      page("Your own agent provider", "own-agent-provider"),
-    ],
+    items: pages("agents", "agent-sessions", "mcp-servers", "environments", "own-agent-provider"),
   },
+  { text: "Sandboxes", items: pages("sandboxes", "images", "own-sandbox-provider") },
+  { text: "Scenarios", items: pages("scenarios", "scenario-reference", "scenario-ci") },
+  { text: "Errors and recovery", items: pages("troubleshooting", "errors", "recovery") },
+  { text: "Security and performance", items: pages("safety", "performance") },
+];
+
+/** Pages for contributors. */
+const forContributors = (): Section[] => [
   {
-    text: "Sandboxes",
-    items: [
-      page("Sandboxes and their options", "sandboxes"),
-      page("Images", "images"),
-      page("Your own sandbox provider", "own-sandbox-provider"),
-    ],
-  },
-  {
-    text: "Scenarios",
-    items: [
-      page("Grading a tool or an agent", "scenarios"),
-      page("Everything a scenario can say", "scenario-reference"),
-      page("Reports, a site, CI", "scenario-ci"),
-    ],
-  },
-  {
-    text: "When it goes wrong",
-    items: [
-      page("Troubleshooting", "troubleshooting"),
-      page("Errors", "errors"),
-      page("Recovery", "recovery"),
-    ],
-  },
-  {
-    text: "Trust and cost",
-    items: [page("Security model", "safety"), page("Performance", "performance")],
-  },
-  {
-    text: "Our own scenarios",
+    text: "Scenarios of this project",
     collapsed: true,
-    items: [page("Latest results", "testing/"), ...pagesIn("testing/scenarios", /\.md$/)],
+    items: [...pages("testing/"), ...pagesIn("testing/scenarios", /\.md$/)],
   },
-  {
-    text: "Internals",
-    collapsed: true,
-    items: [
-      page("Glossary", "glossary"),
-      page("Promises and their tests", "behaviours"),
-      page("Dependencies", "dependencies"),
-    ],
-  },
+  { text: "Project", collapsed: true, items: pages("behaviours", "dependencies") },
   {
     text: "Decisions",
     collapsed: true,
-    items: [page("All records", "adr/"), ...pagesIn("adr", /^\d{4}-.*\.md$/)],
+    items: [...pages("adr/"), ...pagesIn("adr", /^\d{4}-.*\.md$/)],
   },
 ];
+
+/** Every page of the site. */
+export const sidebar = (): Section[] => [...userSections(), ...forContributors()];
+
+const userPages = new Set(
+  userSections().flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`)),
+);
+
+/** Whether a page, named by its file below `docs/`, is one for users. */
+export const isForUsers = (file: string): boolean => userPages.has(file);

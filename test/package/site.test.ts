@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix } from "node:path";
+import { extname, join, posix } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -9,8 +9,9 @@ const ROOT = join(import.meta.dirname, "../..");
 const BUILD_TIMEOUT_MS = 300_000;
 const NOT_IN_THE_NAVIGATION = ["404.html"];
 
-/** The pages of the built site: their text by their path. */
+/** The built site: its pages, and all of its other texts, by their path. */
 const pages = new Map<string, string>();
+const texts = new Map<string, string>();
 
 beforeAll(() => {
   const site = mkdtempSync(join(tmpdir(), "sanddune-site-"));
@@ -18,7 +19,8 @@ beforeAll(() => {
     // It fails by itself where a link leads to a page that is not there.
     execFileSync("npm", ["run", "docs:build", "--", "--outDir", site], { cwd: ROOT, stdio: "pipe" });
     for (const name of readdirSync(site, { recursive: true, encoding: "utf8" })) {
-      if (name.endsWith(".html")) pages.set(name, readFileSync(join(site, name), "utf8"));
+      const kind = { ".html": pages, ".md": texts, ".txt": texts, ".js": texts }[extname(name)];
+      kind?.set(name, readFileSync(join(site, name), "utf8"));
     }
   } finally {
     rmSync(site, { recursive: true, force: true });
@@ -70,4 +72,37 @@ it("loads nothing from elsewhere", () => {
   );
   expect(loaded.length).toBeGreaterThan(0);
   expect(loaded.filter((address) => /^(https?:)?\/\//.test(address))).toEqual([]);
+});
+
+it("finds pages for users only", () => {
+  const [, index = ""] = [...texts].find(([name]) => name.includes("localSearchIndex")) ?? [];
+  expect(index).toContain("/sandboxes.html#docker");
+  expect(index).not.toMatch(/\/(adr|testing|behaviours)/);
+});
+
+it("has every page as Markdown, whose links lead to other such pages", () => {
+  const missing = [...pages.keys()].filter((name) => !texts.has(name.replace(/html$/, "md")));
+  expect(missing).toEqual(["404.html", "index.html"]);
+  const markdown = [...texts].filter(([name]) => name.endsWith(".md"));
+  const broken = markdown.flatMap(([name, text]) =>
+    [...text.replace(/^(`{3,}).*?^\1$/gms, "").matchAll(/\]\(([^)#:\s]+\.md)/g)]
+      .map(([, target = ""]) => posix.join(posix.dirname(name), target))
+      .filter((target) => !texts.has(target))
+      .map((target) => `${name}: ${target}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+it("has an overview and all pages for users in one text, for programs that read", () => {
+  const listed = [...(texts.get("llms.txt") ?? "").matchAll(/^- \[.+\]\(\/(.+)\): .+\.$/gm)].map(
+    ([, page = ""]) => page,
+  );
+  expect(listed).toEqual(expect.arrayContaining(["quick-start.md", "run.md", "glossary.md"]));
+  expect(listed.filter((page) => !texts.has(page))).toEqual([]);
+  expect(listed.filter((page) => page.startsWith("adr/"))).toEqual([]);
+  for (const page of listed) expect(texts.get("llms-full.txt")).toContain(texts.get(page));
+});
+
+it("has an icon", () => {
+  expect(pages.get("index.html")).toContain('href="/favicon.svg"');
 });
