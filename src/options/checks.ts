@@ -1,4 +1,4 @@
-import { InvalidOptionsError } from "../errors.ts";
+import { InvalidOptionsError } from "../errors/input.ts";
 import { MAX_TIMER_MS } from "../process/timeLimit.ts";
 import { nearest } from "./nearest.ts";
 import { isOptionsObject, kindOf } from "./valueKind.ts";
