@@ -1,3 +1,4 @@
+import { callerOf, namingCaller } from "./process/entry/callersStack.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 import { createStandalone } from "./standalone/createStandalone.ts";
 import type { SandboxHandleOptions, StandaloneSandbox } from "./standaloneSandbox.ts";
@@ -14,4 +15,5 @@ import type { SandboxHandleOptions, StandaloneSandbox } from "./standaloneSandbo
 export const createSandboxHandle = (
   provider: SandboxProvider,
   options: SandboxHandleOptions = {},
-): Promise<StandaloneSandbox> => createStandalone(provider, options);
+): Promise<StandaloneSandbox> =>
+  namingCaller(callerOf(createSandboxHandle), () => createStandalone(provider, options));

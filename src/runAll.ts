@@ -1,5 +1,6 @@
 import type { FleetOptions, FleetResult, Tasks } from "./fleet/contract.ts";
 import { runFleet } from "./fleet/runFleet.ts";
+import { callerOf, namingCaller } from "./process/entry/callersStack.ts";
 import { run } from "./run.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
@@ -21,4 +22,9 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
 export const runAll = <Sandbox extends SandboxProvider, Value = undefined>(
   tasks: Tasks<Sandbox, Value>,
   options: FleetOptions<Value> = {},
-): Promise<FleetResult<Value>> => runFleet(tasks, options, (task) => run<Sandbox, Value>(task));
+): Promise<FleetResult<Value>> => {
+  const caller = callerOf(runAll);
+  return namingCaller(caller, () =>
+    runFleet(tasks, options, (task) => namingCaller(caller, () => run<Sandbox, Value>(task))),
+  );
+};

@@ -1,6 +1,3 @@
-/** Whether the user wants to see where errors come from. */
-export const isDebugging = (): boolean => !["", "0", undefined].includes(process.env["SANDDUNE_DEBUG"]);
-
 /** A cause of a cause of a cause tells nobody anything. */
 const MAX_CAUSES = 10;
 

@@ -9,8 +9,9 @@ import {
   SandduneError,
   StepTimeoutError,
 } from "../errors.ts";
+import { isDebugging } from "../process/entry/isDebugging.ts";
 import { asHostFileError } from "../process/hostFileErrors.ts";
-import { debugLines, isDebugging } from "./debug.ts";
+import { debugLines } from "./debug.ts";
 import { exitCodeOf } from "./exitCodes.ts";
 import { flagOf, inFlags } from "./flagNames.ts";
 import { printJson, tell } from "./output.ts";

@@ -4,6 +4,7 @@ import { printNotice } from "../display/notice.ts";
 import { tellIfSlow } from "../display/slowStep.ts";
 import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError } from "../errors.ts";
 import { runAtBoundary } from "../process/boundary.ts";
+import { callerOf, namingCaller } from "../process/entry/callersStack.ts";
 import { interruptible } from "../process/interruptible.ts";
 import type { CloseResult } from "../results.ts";
 import { withCallersSignal } from "./landing/abortedRuns.ts";
@@ -61,7 +62,9 @@ export class Lifecycle {
     validate: (options: Options) => void,
     perform: (options: Options) => Effect.Effect<A, unknown>,
   ): Promise<A> {
-    const call = this.#unlessWaitedFor(() => this.#call(options, validate, perform));
+    const call = namingCaller(callerOf(this.call), () =>
+      this.#unlessWaitedFor(() => this.#call(options, validate, perform)),
+    );
     const settled = call.catch(() => {}).finally(() => this.#calls.delete(settled));
     this.#calls.add(settled);
     return call;

@@ -2,6 +2,7 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { InternalError, SandduneError } from "../errors.ts";
 import { onAbort } from "./abort/onAbort.ts";
+import { callerOf, namingCaller } from "./entry/callersStack.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
 /** What a callback of the caller's has thrown: the caller gets it back as it was. */
@@ -41,17 +42,19 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   throw knownError(exit.cause) ?? asHostFileError(cause) ?? new InternalError({ cause });
 };
 
-/** Enters by a door: the options are checked first, and their signal ends everything. */
+/** Begins an entry point: the options are checked first, and their signal ends everything. */
 export const enter = <A, Options extends { readonly signal?: AbortSignal | undefined }>(
   options: Options,
   validate: (options: Options) => void,
   perform: (options: Options) => Effect.Effect<A, unknown>,
 ): Promise<A> =>
-  runAtBoundary(
-    Effect.suspend(() => {
-      validate(options);
-      return perform(options);
-    }),
-    // Anything else is refused by the check.
-    options?.signal instanceof AbortSignal ? options.signal : undefined,
+  namingCaller(callerOf(enter), () =>
+    runAtBoundary(
+      Effect.suspend(() => {
+        validate(options);
+        return perform(options);
+      }),
+      // Anything else is refused by the check.
+      options?.signal instanceof AbortSignal ? options.signal : undefined,
+    ),
   );

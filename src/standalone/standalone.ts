@@ -4,6 +4,7 @@ import { redactData } from "../env/redactData.ts";
 import { Redactor } from "../env/redactor.ts";
 import type { CommandEnv } from "../envVars.ts";
 import { InvalidOptionsError, SandboxLostError } from "../errors.ts";
+import { entryPoint } from "../process/entry/callersStack.ts";
 import type { ExecOptions } from "../sandboxes/contract.ts";
 import { providerError } from "../sandboxes/handle/guardedHandle.ts";
 import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
@@ -116,28 +117,28 @@ export const standalone = ({
   return {
     name: handle.name,
     workspace,
-    run,
-    writeFile: async (path, content) => {
+    run: entryPoint(run),
+    writeFile: entryPoint(async (path: string, content: string | Uint8Array) => {
       validateContent(content);
       const target = sandboxPath(workspace, path);
       await attempt("writeFile", () => writeFile(files, target, content));
-    },
-    readFile: async (path) => {
+    }),
+    readFile: entryPoint(async (path: string) => {
       const source = sandboxPath(workspace, path);
       return attempt("readFile", () => readFile(files, source));
-    },
-    readFileBytes: async (path) => {
+    }),
+    readFileBytes: entryPoint(async (path: string) => {
       const source = sandboxPath(workspace, path);
       return attempt("readFileBytes", () => readFileBytes(files, source));
-    },
-    copyIn: async (hostPath, path) => {
+    }),
+    copyIn: entryPoint(async (hostPath: string, path: string) => {
       const target = sandboxPath(workspace, path);
       await attempt("copyIn", () => machine.copyIn(hostPath, target));
-    },
-    copyFileOut: async (path, hostPath) => {
+    }),
+    copyFileOut: entryPoint(async (path: string, hostPath: string) => {
       const source = sandboxPath(workspace, path);
       await attempt("copyFileOut", () => handle.copyFileOut(source, hostPath));
-    },
+    }),
     terminate,
     [Symbol.asyncDispose]: terminate,
   };
