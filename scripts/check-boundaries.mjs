@@ -170,6 +170,9 @@ const RESTRICTED_PACKAGES = {
 /** Waits for an abort: one file does, and pi's extension, which is a program of its own. */
 const ABORT_LISTENERS = ["process/abort/onAbort.ts", "agents/piMcpClient.ts"];
 
+/** Everything that differs between operating systems. */
+const OPERATING_SYSTEMS = "process/host/";
+
 const roomOf = (file) => {
   const [first, second] = file.split("/");
   return second === undefined ? "." : first;
@@ -191,6 +194,8 @@ for (const name of readdirSync(source, { recursive: true })) {
   const text = readFileSync(join(source, file), "utf8");
   if (text.includes('addEventListener("abort"') && !ABORT_LISTENERS.includes(file))
     problems.push(`${file} listens for an abort itself: onAbort() of process/abort/ does`);
+  if (text.includes("process.platform") && !file.startsWith(OPERATING_SYSTEMS))
+    problems.push(`${file} looks at the operating system: hostSystem() of ${OPERATING_SYSTEMS} does`);
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));

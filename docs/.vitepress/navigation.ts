@@ -59,7 +59,7 @@ export const userSections = (): Section[] => [
     text: "Agents",
     items: pages("agents", "agent-sessions", "mcp-servers", "environments", "own-agent-provider"),
   },
-  { text: "Sandboxes", items: pages("sandboxes", "images", "own-sandbox-provider") },
+  { text: "Sandboxes", items: pages("sandboxes", "images", "own-sandbox-provider", "macos") },
   { text: "Scenarios", items: pages("scenarios", "scenario-reference", "scenario-ci") },
   { text: "Errors and recovery", items: pages("troubleshooting", "errors", "recovery") },
   { text: "Security and performance", items: pages("safety", "performance") },

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+import { hostSystem } from "../process/host/system.ts";
 import { type Finding, note, ok } from "./finding.ts";
 
 const TITLE = "user namespaces";
@@ -19,7 +20,7 @@ const read = (name: string): Promise<string | undefined> =>
 
 /** Bubblewrap and rootless Podman are made of them. Where one of these works in spite of a setting, all is well. */
 export const checkUserNamespaces = async (): Promise<Finding | undefined> => {
-  if (process.platform !== "linux") return undefined;
+  if (hostSystem().name !== "linux") return undefined;
   if (process.getuid?.() === 0) return ok(TITLE, "root needs no permission for them");
   for (const { name, isFine, fine } of SETTINGS) {
     const value = await read(name);

@@ -3,8 +3,7 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { environmentWithoutRepository } from "../git/localEnvironment.ts";
 import type { HostHook, SandboxHook } from "../hooks.ts";
-import { killOnHost } from "../process/killOnHost.ts";
-import { killExecArguments } from "../process/killScript.ts";
+import { killMarked } from "../process/killMarked.ts";
 import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { shellQuote } from "../process/shellQuote.ts";
@@ -42,10 +41,8 @@ export const openHostPlace = (
       ...options,
     });
   };
-  const endAll = Effect.promise(async () => {
-    if (isUsed) {
-      await killOnHost(killExecArguments(execId, { ownsProcessNamespace: false, mayStillStart: false }));
-    }
+  const endAll = Effect.sync(() => {
+    if (isUsed) killMarked({ name: EXEC_ID_VARIABLE, value: execId });
     ended.abort();
   });
   return Effect.as(

@@ -1,8 +1,8 @@
 import { closeSync, constants, openSync } from "node:fs";
+import { hostSystem } from "../process/host/system.ts";
 
-/** A descriptor for the place alone, on Linux: having one takes no right to read the directory, which an agent may withhold. */
-export const O_PATH = process.platform === "linux" ? 0o10000000 : constants.O_RDONLY;
-const FLAGS = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+/** For the place alone, where possible: that takes no right to read the directory, which an agent may withhold. */
+const flags = (): number => hostSystem().placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SLASH = Buffer.from("/");
 
 /** A directory that is held open: whatever becomes of its path, this is the one. */
@@ -14,8 +14,7 @@ export interface HeldDirectory {
 }
 
 const held = (descriptor: number, ownPath: Buffer): HeldDirectory => {
-  // Elsewhere than on Linux there is no path through a descriptor; the directory's own has to do.
-  const path = process.platform === "linux" ? Buffer.from(`/proc/self/fd/${descriptor}`) : ownPath;
+  const path = hostSystem().pathOfDirectory(descriptor, ownPath);
   return { descriptor, path, entry: (name) => Buffer.concat([path, SLASH, Buffer.from(name, "latin1")]) };
 };
 
@@ -29,11 +28,11 @@ export const withHeldDirectory = <A>(
   use: (directory: HeldDirectory) => A,
 ): A => {
   let path = Buffer.from(root, "latin1");
-  let directory = held(openSync(path, FLAGS), path);
+  let directory = held(openSync(path, flags()), path);
   try {
     for (const step of steps) {
       path = Buffer.concat([path, SLASH, Buffer.from(step, "latin1")]);
-      const next = openSync(directory.entry(step), FLAGS);
+      const next = openSync(directory.entry(step), flags());
       closeSync(directory.descriptor);
       directory = held(next, path);
     }

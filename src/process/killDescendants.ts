@@ -1,5 +1,4 @@
-import { readdirSync } from "node:fs";
-import { readProcessStat } from "./processIdentity.ts";
+import { type HostProcess, hostSystem } from "./host/system.ts";
 
 const send = (pid: number, signal: NodeJS.Signals): void => {
   try {
@@ -9,28 +8,25 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-const descendantsOf = (pid: number): { readonly pid: number; readonly group: number }[] => {
-  const children = new Map<number, { readonly pid: number; readonly group: number }[]>();
-  for (const name of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-    const stat = readProcessStat(Number(name));
-    if (stat === undefined) continue;
-    const siblings = children.get(stat.parent) ?? [];
-    children.set(stat.parent, [...siblings, { pid: Number(name), group: stat.group }]);
+/** The children of some processes, their children, and so on. */
+export const descendantsOf = (pids: readonly number[]): HostProcess[] => {
+  const children = new Map<number, HostProcess[]>();
+  for (const found of hostSystem().processes()) {
+    children.set(found.parent, [...(children.get(found.parent) ?? []), found]);
   }
-  const below = (parent: number): { readonly pid: number; readonly group: number }[] =>
+  const below = (parent: number): HostProcess[] =>
     (children.get(parent) ?? []).flatMap((child) => [child, ...below(child.pid)]);
-  return below(pid);
+  return pids.flatMap(below);
 };
 
 /**
  * Kills what a process group has started outside of itself, and leaves the group alone. The group stands still
- * meanwhile, so that it starts nothing new. Tells whether there was anything; false where that cannot be seen.
+ * meanwhile, so that it starts nothing new. Returns whether it found anything.
  */
 export const killDescendantsOutside = (groupId: number): boolean => {
-  if (process.platform !== "linux") return false;
   send(-groupId, "SIGSTOP");
   try {
-    const outside = descendantsOf(groupId).filter(({ group }) => group !== groupId);
+    const outside = descendantsOf([groupId]).filter(({ group }) => group !== groupId);
     for (const { pid } of outside) send(pid, "SIGKILL");
     return outside.length > 0;
   } finally {

@@ -1,19 +1,16 @@
-import { readdirSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { readProcessStat } from "./processIdentity.ts";
+import { hostSystem } from "./host/system.ts";
 
 const POLL_MS = 10;
 
 /** A process that has ended but was not collected by its parent still answers signals: only its state tells. */
 const hasLivingMember = (groupId: number): boolean => {
   try {
-    return readdirSync("/proc").some((name) => {
-      if (!/^\d+$/.test(name)) return false;
-      const stat = readProcessStat(Number(name));
-      return stat !== undefined && stat.group === groupId && stat.state !== "Z" && stat.state !== "X";
-    });
+    return hostSystem()
+      .processes()
+      .some(({ group, isZombie }) => group === groupId && !isZombie);
   } catch {
-    // Too many open files, say: what cannot be seen counts as alive.
+    // Too many open files, say: a group that cannot be seen counts as alive.
     return true;
   }
 };
@@ -24,7 +21,7 @@ const groupIsAlive = (groupId: number): boolean => {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
-  return process.platform === "linux" ? hasLivingMember(groupId) : true;
+  return hasLivingMember(groupId);
 };
 
 const sendToGroup = (groupId: number, signal: NodeJS.Signals): void => {

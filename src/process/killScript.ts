@@ -91,13 +91,3 @@ export const killExecArguments = (
   options.ownsProcessNamespace ? "own" : "shared",
   String(options.mayStillStart ? PATIENCE : 1),
 ];
-
-/** The argv that kills everything of a sandbox that shares its pid namespace with others. */
-export const killSandboxArguments = (sandboxMark: string): readonly string[] => [
-  "sh",
-  "-c",
-  KILL_SCRIPT,
-  `${SANDBOX_VARIABLE}=${sandboxMark}`,
-  "shared",
-  "1",
-];

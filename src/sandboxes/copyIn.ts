@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import { SandboxError } from "../errors.ts";
+import { hostEnvironment } from "../process/hostPrograms.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { copyFileIn, type FileExec, fileContent, requireAbsolute } from "./copyFile.ts";
@@ -19,6 +20,8 @@ const pack = async (directory: string, archivePath: string, refuse: Refuse): Pro
   const { exitCode, stderr } = await runProcess({
     program: "tar",
     args: ["-cf", archivePath, "-C", directory, "."],
+    // The tar of macOS would add a file ._NAME for each file with extended attributes.
+    env: { ...hostEnvironment(), COPYFILE_DISABLE: "1" },
   });
   if (exitCode !== 0) throw refuse("packing it failed", stderr);
 };

@@ -1,12 +1,11 @@
-import { killOnHost, killOnHostAtExit } from "../process/killOnHost.ts";
-import { killExecArguments } from "../process/killScript.ts";
+import { killMarked } from "../process/killMarked.ts";
+import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
-const argumentsFor = (execId: string) =>
-  killExecArguments(execId, { ownsProcessNamespace: false, mayStillStart: false });
+const kill = (execId: string): void => killMarked({ name: EXEC_ID_VARIABLE, value: execId });
 
 /** How commands are killed whose processes the host sees. */
 export const killedOnHost: Pick<SandboxAccess, "kill" | "killAtExit"> = {
-  kill: (execId) => killOnHost(argumentsFor(execId)),
-  killAtExit: (execId) => killOnHostAtExit(argumentsFor(execId)),
+  kill: async (execId) => kill(execId),
+  killAtExit: kill,
 };

@@ -1,6 +1,6 @@
 import { ProcessStartError, SandboxUnavailableError } from "../errors.ts";
+import { hostSystem } from "../process/host/system.ts";
 import { runProcess } from "../process/runProcess.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { HostProcess } from "./sandboxAccess.ts";
 
 const PROGRAM = "script";
@@ -22,14 +22,6 @@ export const requirePseudoTerminal = async (provider: string): Promise<void> => 
  * get hold of the real one, into which it could type. `script` passes everything on, sizes too.
  */
 export const inPseudoTerminal = ({ program, args, env }: HostProcess): HostProcess => ({
-  program: PROGRAM,
-  args: [
-    "--quiet",
-    "--return",
-    "--flush",
-    "--command",
-    `exec ${[program, ...args].map(shellQuote).join(" ")}`,
-    "/dev/null",
-  ],
+  ...hostSystem().inPseudoTerminal([program, ...args]),
   env: { ...env, SHELL: "/bin/sh" },
 });

@@ -1,6 +1,6 @@
 import { basename, join } from "node:path";
-import { killOnHost } from "../process/killOnHost.ts";
-import { killSandboxArguments } from "../process/killScript.ts";
+import { killMarked } from "../process/killMarked.ts";
+import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 
 const BUBBLEWRAP = "sanddune-bubblewrap-";
@@ -14,7 +14,7 @@ export const bubblewrapDirectory = (temporaryDirectory: string, sandboxName: str
  * them, unless that was killed before they could ask the kernel for it.
  */
 export const removeBubblewrap = async (directory: string): Promise<void> => {
-  await killOnHost(killSandboxArguments(basename(directory).slice(BUBBLEWRAP.length)));
+  killMarked({ name: SANDBOX_VARIABLE, value: basename(directory).slice(BUBBLEWRAP.length) });
   await removeDirectory(directory);
 };
 
@@ -24,6 +24,6 @@ export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: s
 
 /** Ends what still runs in a test-isolated sandbox, and removes its directory. */
 export const removeTestIsolated = async (directory: string): Promise<void> => {
-  await killOnHost(killSandboxArguments(basename(directory)));
+  killMarked({ name: SANDBOX_VARIABLE, value: basename(directory) });
   await removeDirectory(directory);
 };

@@ -5,6 +5,7 @@ import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
 import { type Checks, checkedOptions } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
+import { hostSystem } from "../process/host/system.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { isolatedCommandSandbox } from "./commandSandbox.ts";
 import {
@@ -58,7 +59,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
       const [program = "sh", ...args] = argv;
       if (terminal) return inPseudoTerminal({ program, args, env: ownEnv });
       // In a session of their own, background processes outlive the process that the host waits for.
-      return { program: "setsid", args: ["--wait", ...argv], env: ownEnv };
+      return { ...hostSystem().inOwnSession(argv), env: ownEnv };
     },
     ...killedOnHost,
     requireTerminal: () => requirePseudoTerminal(NAME),
@@ -72,7 +73,7 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
 
 /**
  * For tests of code that uses isolated sandboxes: the "sandbox" is a temporary directory, and commands run in it, on
- * the host, as the host's user. It isolates NOTHING: never run an agent in it. Linux only.
+ * the host, as the host's user. It isolates NOTHING: never run an agent in it.
  *
  * Commands get an environment of their own (PATH, HOME and TMPDIR in the temporary directory, LANG), never the host's.
  */

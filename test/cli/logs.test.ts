@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { ownIdentity, readProcessStat } from "../../src/process/processIdentity.ts";
+import { hostSystem } from "../../src/process/host/system.ts";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -67,7 +68,7 @@ describe("sanddune logs", () => {
     const owner = spawn("sleep", ["600"]);
     onTestFinished(() => void owner.kill("SIGKILL"));
     const pid = owner.pid ?? 0;
-    const identity = { ...ownIdentity(), pid, startTime: readProcessStat(pid)?.startTime };
+    const identity = { ...ownIdentity(), pid, startTime: hostSystem().findProcess(pid)?.startTime };
     const cwd = plantLog("at work\n", { owner: identity });
     const followed = await follow(cwd, RUN_ID, "at work");
     owner.kill("SIGKILL");

@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
 import { killMarked } from "../../src/process/killMarked.ts";
-import { killOnHost } from "../../src/process/killOnHost.ts";
 import { killExecArguments } from "../../src/process/killScript.ts";
 import { EXEC_ID_VARIABLE } from "../../src/process/processMarks.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -30,7 +29,13 @@ const WAYS: [string, (id: string) => void | Promise<void>][] = [
   ["in this process", (id) => killMarked({ name: EXEC_ID_VARIABLE, value: id })],
   [
     "by the script",
-    (id) => killOnHost(killExecArguments(id, { ownsProcessNamespace: false, mayStillStart: false })),
+    async (id) => {
+      const [program = "", ...args] = killExecArguments(id, {
+        ownsProcessNamespace: false,
+        mayStillStart: false,
+      });
+      await once(spawn(program, args, { stdio: "ignore" }), "exit");
+    },
   ],
 ];
 

@@ -61,6 +61,20 @@ test("the home directory, what contains it, and the engine's socket are refused 
   }
 });
 
+test.each([
+  ".docker/run",
+  ".colima/default",
+  ".orbstack/run",
+  ".rd",
+  ".local/share/containers/podman/machine",
+])(
+  "a directory of the home directory in which a desktop engine puts its socket is refused: %s",
+  async (path) => {
+    await mkdir(join(home, path), { recursive: true });
+    await expect(resolved({ hostPath: `~/${path}`, sandboxPath: "/x" })).rejects.toThrow(/engine's socket/);
+  },
+);
+
 test("a sibling whose name begins like the home directory's is no home directory", async () => {
   await mkdir(`${home}-other`);
   await expect(resolved({ hostPath: `${home}-other`, sandboxPath: "/x" })).resolves.toHaveLength(1);

@@ -1,6 +1,6 @@
 import { readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { readProcessStat } from "../../src/process/processIdentity.ts";
+import { linuxSystem } from "../../src/process/host/linux.ts";
 import { argvOf, otherProcesses, readProcess } from "../helpers/processes.ts";
 import type { Run } from "./run.ts";
 
@@ -26,17 +26,18 @@ export const isUsed = (path: string): boolean => otherProcesses().some((pid) => 
 
 /** This process, the test runner, all that they were started by, and what the test runner itself needs. */
 const isOurs = (pid: number, { owner }: Run): boolean => {
-  for (let ancestor = process.pid; ancestor > 1; ancestor = readProcessStat(ancestor)?.parent ?? 0)
+  for (let ancestor = process.pid; ancestor > 1; ancestor = linuxSystem.findProcess(ancestor)?.parent ?? 0)
     if (ancestor === pid) return true;
   return (
     pid === owner.pid ||
-    (readProcessStat(pid)?.parent === owner.pid && /vitest|esbuild|reaper/.test(readProcess(pid, "cmdline")))
+    (linuxSystem.findProcess(pid)?.parent === owner.pid &&
+      /vitest|esbuild|reaper/.test(readProcess(pid, "cmdline")))
   );
 };
 
 const isOfTests = (pid: number, run: Run): boolean => {
-  const stat = readProcessStat(pid);
-  if (stat === undefined || stat.state === "Z" || isOurs(pid, run)) return false;
+  const stat = linuxSystem.findProcess(pid);
+  if (stat === undefined || stat.isZombie || isOurs(pid, run)) return false;
   if (readProcess(pid, "environ").includes(`TMPDIR=${run.directory}`)) return true;
   // A person may look into the directory, at a terminal.
   return !stat.hasTerminal && uses(pid, run.directory);

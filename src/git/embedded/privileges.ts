@@ -1,21 +1,12 @@
-import {
-  type BigIntStats,
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-} from "node:fs";
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
+import { hostSystem } from "../../process/host/system.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
-import { O_PATH } from "../heldDirectory.ts";
 import { asText, atEntry, isAbsent } from "./entryAt.ts";
 
 const SET_ID = 0o6000;
 const PERMISSIONS = 0o777;
 /** Neither follows a link nor waits for the other end of a pipe. */
-const FLAGS = O_PATH | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+const flags = (): number => hostSystem().placeOnly | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The permissions that an entry may keep; `undefined` if they are right. */
 const harmlessMode = (status: BigIntStats, since: bigint): number | undefined => {
@@ -26,21 +17,15 @@ const harmlessMode = (status: BigIntStats, since: bigint): number | undefined =>
   return mode & SET_ID ? mode & PERMISSIONS : undefined;
 };
 
-/** On Linux through the descriptor's own path: it was opened for the place alone, which needs no right to read the file. */
-const setMode = (descriptor: number, mode: number): void =>
-  process.platform === "linux"
-    ? chmodSync(`/proc/self/fd/${descriptor}`, mode)
-    : fchmodSync(descriptor, mode);
-
 const takeAway = (checkoutPath: string, path: string, since: bigint): boolean =>
   atEntry(checkoutPath, path, (directory, name) => {
     const entry = directory.entry(name);
     if (harmlessMode(lstatSync(entry, { bigint: true }), since) === undefined) return false;
-    const descriptor = openSync(entry, FLAGS);
+    const descriptor = openSync(entry, flags());
     try {
       // Once more: it is held now, and cannot be swapped for another any more.
       const mode = harmlessMode(fstatSync(descriptor, { bigint: true }), since);
-      if (mode !== undefined) setMode(descriptor, mode);
+      if (mode !== undefined) hostSystem().setMode(descriptor, mode);
       return mode !== undefined;
     } finally {
       closeSync(descriptor);

@@ -48,7 +48,7 @@ const GIT_TIMEOUT_MS = 5 * 60_000;
 
 /** The git of a merge goes on when its parent dies, and then finishes the merge. */
 const gitIsAtWork = ({ id }: FoundNote): boolean =>
-  process.platform === "linux" && findMarked({ name: MERGE_VARIABLE, value: id }).length > 0;
+  findMarked({ name: MERGE_VARIABLE, value: id }).length > 0;
 
 const untilGitIsOver = Effect.fnUntraced(function* (note: FoundNote): Effect.fn.Return<boolean> {
   for (let waitedMs = 0; waitedMs <= GIT_TIMEOUT_MS; waitedMs += POLL_MS) {

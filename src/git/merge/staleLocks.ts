@@ -1,7 +1,7 @@
-import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
+import { lstatSync, rmSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { isInside } from "../../process/isInside.ts";
+import { hostSystem } from "../../process/host/system.ts";
 import { gitText } from "../git.ts";
 import { branchRef } from "../refs.ts";
 import type { FoundNote } from "./note.ts";
@@ -22,22 +22,11 @@ const lockPaths = Effect.fnUntraced(function* ({
   return paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 });
 
-const worksIn = (pid: string, directory: string): boolean => {
-  try {
-    return (
-      /^git/.test(readFileSync(`/proc/${pid}/comm`, "utf8")) &&
-      isInside(directory, readlinkSync(`/proc/${pid}/cwd`))
-    );
-  } catch {
-    // Gone, or another user's.
-    return false;
-  }
-};
-
-/** Whether a git of the user's may hold a lock: one at work in the checkout, or where that cannot be seen. */
+/** Whether a git of the user may hold a lock: it works in the checkout. */
 const mayBeHeld = (checkoutPath: string): boolean =>
-  process.platform !== "linux" ||
-  readdirSync("/proc").some((entry) => /^\d+$/.test(entry) && worksIn(entry, checkoutPath));
+  hostSystem()
+    .findInDirectory(checkoutPath)
+    .some((pid) => hostSystem().findProcess(pid)?.name.startsWith("git"));
 
 /**
  * Removes the locks that the git of an interrupted merge has left, and gives those that may be another git's: older

@@ -1,6 +1,7 @@
 import { rename } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { CopyToWorktreeError, ProcessTimeoutError } from "../../errors.ts";
+import { hostSystem } from "../../process/host/system.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { type ProcessResult, runProcess } from "../../process/runProcess.ts";
 
@@ -25,9 +26,6 @@ export const runInTime = (
 ): Promise<ProcessResult> =>
   runProcess({ program, args, signal, timeoutMs: Math.max(1, deadline - performance.now()) });
 
-/** Copies share their blocks with the original where the file system can do that. */
-const ARCHIVE = process.platform === "darwin" ? ["-Rpc"] : ["-a", "--reflink=auto"];
-
 /** Far below what an argv may hold. */
 const MAX_AT_ONCE = 200;
 
@@ -40,7 +38,11 @@ export const copyInto = async (
 ): Promise<void> => {
   for (let done = 0; done < sources.length; done += MAX_AT_ONCE) {
     const some = sources.slice(done, done + MAX_AT_ONCE);
-    const { exitCode, stderr } = await runInTime("cp", [...ARCHIVE, "--", ...some, `${directory}/`], limits);
+    const { exitCode, stderr } = await runInTime(
+      "cp",
+      [...hostSystem().copyOptions, "--", ...some, `${directory}/`],
+      limits,
+    );
     if (exitCode !== 0) throw new CopyToWorktreeError(item, stderr.trim());
   }
 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { hostSystem } from "../../process/host/system.ts";
 import { type CaseDefinition, HANG_MS, inputAfter, moment } from "./conformanceCase.ts";
 
 const VALUES = {
@@ -17,13 +17,10 @@ const VALUES = {
 };
 
 /** Whether any process that the host sees has the text in its arguments. */
-const isOnAnArgvOfTheHost = async (text: string): Promise<boolean> => {
-  const pids = (await readdir("/proc").catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const argvs = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  );
-  return argvs.some((argv) => argv.includes(text));
-};
+const isOnAnArgvOfTheHost = (text: string): boolean =>
+  hostSystem()
+    .commandLines()
+    .some((line) => line.includes(text));
 
 const withHostVariable = async (use: (value: string) => Promise<void>): Promise<void> => {
   const value = randomBytes(16).toString("hex");
@@ -68,7 +65,7 @@ export const environmentCases: readonly CaseDefinition[] = [
         env: { SECRET },
         stdin: inputAfter(
           running.reached.then(async () => {
-            isOnHost = await isOnAnArgvOfTheHost(SECRET);
+            isOnHost = isOnAnArgvOfTheHost(SECRET);
           }),
           "answer\n",
         ),

@@ -16,13 +16,28 @@ export const ENGINE_SOCKETS: readonly string[] = [
   "/run/crio/crio.sock",
 ];
 
+/** Where Docker Desktop, Colima, OrbStack, Rancher Desktop and Podman's machine put theirs, below the home directory. */
+const DESKTOP_SOCKETS: readonly string[] = [
+  ".docker/run/docker.sock",
+  ".docker/desktop/docker.sock",
+  ".colima/default/docker.sock",
+  ".orbstack/run/docker.sock",
+  ".rd/docker.sock",
+  ".local/share/containers/podman/machine/podman.sock",
+];
+
 const userSockets = (): string[] => {
   const uid = process.getuid?.() ?? 0;
   const runtimeDirectory = process.env["XDG_RUNTIME_DIR"] ?? `/run/user/${uid}`;
   const named = [process.env["DOCKER_HOST"], process.env["CONTAINER_HOST"]]
     .filter((address) => address?.startsWith("unix://"))
     .map((address) => (address as string).slice("unix://".length));
-  return [join(runtimeDirectory, "docker.sock"), join(runtimeDirectory, "podman/podman.sock"), ...named];
+  return [
+    join(runtimeDirectory, "docker.sock"),
+    join(runtimeDirectory, "podman/podman.sock"),
+    ...DESKTOP_SOCKETS.map((path) => join(homedir(), path)),
+    ...named,
+  ];
 };
 
 const realpathIfAny = (path: string): Promise<string> => realpath(path).catch(() => path);

@@ -1,11 +1,10 @@
 import { type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { killSandboxArguments } from "../../../src/process/killScript.ts";
+import { killMarked } from "../../../src/process/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../../src/process/processMarks.ts";
 
 export type LoopbackProcess = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -58,8 +57,7 @@ export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
       return child;
     },
     destroy: async () => {
-      const [program = "", ...args] = killSandboxArguments(mark);
-      await once(spawn(program, args, { stdio: "ignore" }), "exit");
+      killMarked({ name: SANDBOX_VARIABLE, value: mark });
       await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },
   };

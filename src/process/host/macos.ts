@@ -1,0 +1,127 @@
+import { spawnSync } from "node:child_process";
+import { constants, fchmodSync, fstatSync, statSync } from "node:fs";
+import { hostname } from "node:os";
+import { basename } from "node:path";
+import { findProgram, hostPath } from "../hostPrograms.ts";
+import { isInside } from "../isInside.ts";
+import type { HostProcess, HostSystem } from "./system.ts";
+
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** `undefined` if the program is missing, or fails without an answer. */
+const ask = (program: string, ...args: string[]): string | undefined => {
+  const { stdout, status } = spawnSync(findProgram(program), args, {
+    encoding: "utf8",
+    // Start times are text, in the time zone of whoever asks: they have to be the same for every process that asks.
+    env: { LC_ALL: "C", TZ: "UTC", PATH: hostPath() },
+    maxBuffer: MAX_OUTPUT_BYTES,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return status === 0 || stdout ? stdout : undefined;
+};
+
+/** The name is last, because it can hold spaces. */
+const COLUMNS = "pid=,ppid=,pgid=,stat=,tty=,vsz=,lstart=,comm=";
+const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\d+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/;
+
+const parseRow = (row: string): HostProcess[] => {
+  const [, pid, parent, group, state = "", tty = "", size, startTime = "", name = ""] = ROW.exec(row) ?? [];
+  if (pid === undefined) return [];
+  return [
+    {
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      name: basename(name),
+      isZombie: state.startsWith("Z"),
+      hasTerminal: !/^\?+$/.test(tty),
+      hasMemory: size !== "0",
+      startTime: startTime.replace(/\s+/g, " "),
+    },
+  ];
+};
+
+const rows = (listing: string | undefined): string[] => {
+  if (listing === undefined) throw new Error("ps cannot list the processes of this machine");
+  return listing.split("\n");
+};
+
+const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+
+/** `lsof -F pn` prints a line `p<pid>` and then lines `n<path>` of that process. */
+const pidsByPath = (listing: string, isWanted: (path: string) => boolean): number[] => {
+  const found: number[] = [];
+  let pid = 0;
+  for (const line of listing.split("\n")) {
+    if (line.startsWith("p")) pid = Number(line.slice(1));
+    else if (line.startsWith("n") && isWanted(line.slice(1))) found.push(pid);
+  }
+  return found;
+};
+
+/** A directory by its number. The file system keeps the number while a descriptor is open, so that it cannot mean another. */
+const volumePath = (descriptor: number): Buffer | undefined => {
+  const { dev, ino } = fstatSync(descriptor, { bigint: true });
+  const path = `/.vol/${dev}/${ino}`;
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found?.dev === dev && found.ino === ino ? Buffer.from(path) : undefined;
+};
+
+/** Becomes the leader of a session, which takes a child: a leader of a process group cannot become one. */
+const OWN_SESSION = `
+use POSIX;
+my $child = fork // die "fork: $!";
+if (!$child) { POSIX::setsid(); exec { $ARGV[0] } @ARGV or POSIX::_exit($! == ENOENT ? 127 : 126) }
+waitpid $child, 0;
+exit($? & 127 ? 128 + ($? & 127) : $? >> 8);
+`;
+
+/** What reads environments besides command lines: `-E` for the ps of macOS. */
+export interface MacosPrograms {
+  readonly environmentOption: string;
+}
+
+/**
+ * macOS has no `/proc`: ps, lsof and sysctl tell about processes. Programs of the system itself (`/bin/sh`, say) hide their
+ * environment there, so callers must look at the descendants of a process as well.
+ */
+export const macosSystem = (
+  { environmentOption }: MacosPrograms = { environmentOption: "-E" },
+): HostSystem => {
+  let boot: string | undefined;
+  let machine: string | undefined;
+  return {
+    name: "macos",
+    processes: () => rows(ask("ps", "-Ao", COLUMNS)).flatMap(parseRow),
+    findProcess: (pid) => parseRow((ask("ps", "-o", COLUMNS, "-p", String(pid)) ?? "").trimEnd())[0],
+    ageSeconds: ({ startTime }) => (Date.now() - Date.parse(`${startTime} UTC`)) / 1000,
+    findByVariable: (name, value) => {
+      const assignment = new RegExp(`^\\s*(\\d+)\\s.*\\s${escapePattern(`${name}=${value}`)}(\\s|$)`, "s");
+      const listing = rows(ask("ps", environmentOption, "-Aww", "-o", "pid=,command="));
+      const carriers = listing.flatMap((row) => assignment.exec(row)?.[1] ?? []).map(Number);
+      return { carriers, blank: [] };
+    },
+    findInDirectory: (directory) =>
+      pidsByPath(ask("lsof", "-w", "-d", "cwd", "-F", "pn") ?? "", (path) => isInside(directory, path)),
+    commandLines: () => rows(ask("ps", "-Aww", "-o", "command=")),
+    bootId: () => {
+      boot ??= ask("sysctl", "-n", "kern.bootsessionuuid")?.trim() ?? "";
+      return boot;
+    },
+    // Its host name changes with every network that it joins.
+    machineId: () => {
+      machine ??=
+        /"IOPlatformUUID" = "([^"]+)"/.exec(
+          ask("ioreg", "-rd1", "-c", "IOPlatformExpertDevice") ?? "",
+        )?.[1] ?? hostname();
+      return machine;
+    },
+    pidNamespace: () => "",
+    placeOnly: constants.O_RDONLY,
+    pathOfDirectory: (descriptor, ownPath) => volumePath(descriptor) ?? ownPath,
+    setMode: fchmodSync,
+    copyOptions: ["-Rpc"],
+    inOwnSession: (argv) => ({ program: "perl", args: ["-e", OWN_SESSION, "--", ...argv] }),
+    inPseudoTerminal: (argv) => ({ program: "script", args: ["-q", "/dev/null", ...argv] }),
+  };
+};
