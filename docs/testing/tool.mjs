@@ -5,7 +5,8 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const cli = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+// Installed for all users, so that it calls itself by its name, and by no path of this machine.
+const bin = fileURLToPath(new URL("bin", import.meta.url));
 const notes = resolve(".cli");
 const home = resolve(notes, "home");
 mkdirSync(home, { recursive: true });
@@ -13,10 +14,14 @@ writeFileSync(resolve(notes, ".gitignore"), "*\n");
 
 // The runner finds by its own variables what a step has left running.
 const environment = Object.entries(process.env).filter(([name]) => /^(PATH|TMPDIR|SANDDUNE_\w+)$/.test(name));
-const { status, signal, stdout, stderr } = spawnSync(process.execPath, [cli, ...process.argv.slice(2)], {
-  env: { ...Object.fromEntries(environment), HOME: home },
-  stdio: ["ignore", "pipe", "pipe"],
-});
+const { status, signal, stdout, stderr } = spawnSync(
+  process.execPath,
+  [`${bin}/sanddune`, ...process.argv.slice(2)],
+  {
+    env: { ...Object.fromEntries(environment), HOME: home, PATH: `${bin}:${process.env.PATH}` },
+    stdio: ["ignore", "pipe", "pipe"],
+  },
+);
 
 writeFileSync(resolve(notes, "stdout"), stdout);
 writeFileSync(resolve(notes, "stderr"), stderr);
