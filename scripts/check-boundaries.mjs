@@ -76,7 +76,7 @@ const ALLOWED = {
   scenarios: [
     "../schemas",
     "engine/askAgent.ts",
-    "options/nearest.ts",
+    "options",
     "engine/runId.ts",
     "env",
     "git",

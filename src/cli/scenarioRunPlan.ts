@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { didYouMean } from "../options/checks.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { AgentHand } from "../scenarios/agents/performAgentStep.ts";
@@ -24,11 +25,17 @@ export interface ScenarioRunPlan {
 const needsAgent = ({ runnable }: ScenarioSpec, filter: RunnableFilter): boolean =>
   runnable === "agent" || (runnable === "both" && filter !== "cli");
 
-const checkAgent = ({ agent }: ScenarioRunFlags): void => {
+/** A slip here would make all scenarios manual, which is not a failure. */
+const checkAgent = ({ agent, agentCommand }: ScenarioRunFlags): void => {
   // What pages call it is understood here too.
   const known = [...agentNames, "claude"];
+  if (agent === "command" && agentCommand === undefined) {
+    throw new UsageError("--agent command needs a program: pass --agent-command 'sh ./agent.sh'");
+  }
   if (agent === undefined || known.includes(agent)) return;
-  throw new UsageError(`--agent: there is no ${JSON.stringify(agent)}. Known are: ${agentNames.join(", ")}`);
+  throw new UsageError(
+    `--agent: there is no ${JSON.stringify(agent)}; expected one of: ${agentNames.join(", ")}.${didYouMean(agent, agentNames)}`,
+  );
 };
 
 /** A name that selects nothing is a slip, and must not look like success. */

@@ -2,6 +2,12 @@ import { lstatSync, readFileSync } from "node:fs";
 import { parseEnv } from "node:util";
 import { ENV_FILE } from "../configDirectory.ts";
 import { InvalidOptionsError } from "../errors.ts";
+import { envNameProblem } from "./envName.ts";
+
+const refusal = (line: number, problem: string): InvalidOptionsError =>
+  new InvalidOptionsError(ENV_FILE, `line ${line}: ${problem}`);
+
+const EXPORT = /^\s*(export[ \t]+)?/;
 
 const QUOTED_VALUE = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(["'`])/gm;
 
@@ -12,7 +18,8 @@ const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): vo
     const [, name = "", quote = ""] = match;
     const end = text.indexOf(quote, quoted.lastIndex);
     if (end === -1 || parsed[name]?.startsWith(quote)) {
-      throw new InvalidOptionsError(ENV_FILE, `the value of ${name} has no closing quote.`);
+      const line = text.slice(0, match.index).split("\n").length;
+      throw refusal(line, `the value of ${name} has no closing quote.`);
     }
     // What looks like a variable inside of a value is part of the value.
     quoted.lastIndex = end + 1;
@@ -20,12 +27,20 @@ const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): vo
 };
 
 /** Odd names are not quoted: an unquoted value of several lines makes names of parts of a secret. */
-const checkNames = (parsed: Readonly<Record<string, string>>): void => {
-  if (Object.keys(parsed).every((name) => /^[\w.-]{1,40}$/.test(name))) return;
-  throw new InvalidOptionsError(
-    ENV_FILE,
-    "it has a line that is not KEY=value, with letters, digits and _ in the KEY. A value of several lines needs quotes.",
-  );
+const nameProblem = (name: string): string | undefined =>
+  /^[\w.-]{1,40}$/.test(name)
+    ? envNameProblem(name)
+    : "this is not KEY=value, with letters, digits and _ in the KEY. A value of several lines needs quotes.";
+
+const checkNames = (text: string, parsed: Readonly<Record<string, string>>): void => {
+  for (const name of Object.keys(parsed)) {
+    const problem = nameProblem(name);
+    if (problem === undefined) continue;
+    // A line without = is the beginning of the next one's name.
+    const [beginning = ""] = name.split("\n");
+    const line = text.split("\n").findIndex((line) => line.replace(EXPORT, "").startsWith(beginning));
+    throw refusal(Math.max(line, 0) + 1, problem);
+  }
 };
 
 /** The variables of a text in the `.env` format; see docs/env.md for what it does with quotes and comments. */
@@ -36,7 +51,7 @@ export const parseEnvFile = (text: string): Record<string, string> => {
     Object.entries(parseEnv(withoutMark)).map(([name, value = ""]) => [name.trim(), value]),
   );
   checkQuotes(withoutMark, parsed);
-  checkNames(parsed);
+  checkNames(withoutMark, parsed);
   return parsed;
 };
 

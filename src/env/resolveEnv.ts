@@ -1,6 +1,7 @@
 import { ENV_FILE } from "../configDirectory.ts";
 import type { EnvValue, EnvVars } from "../envVars.ts";
 import { EnvOverlapError, InvalidOptionsError } from "../errors.ts";
+import { envNameProblem } from "./envName.ts";
 
 /** The sources of env vars, from the weakest to the strongest; the two providers are equals. */
 export interface EnvSources {
@@ -11,26 +12,13 @@ export interface EnvSources {
   readonly run: EnvVars;
 }
 
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
-/** The names that the wrapper around every command uses for itself. */
-const OWN_NAME = /^_?sanddune_/i;
-
-const checkName = (name: string, option: string): void => {
-  if (!NAME.test(name)) {
-    throw new InvalidOptionsError(
-      option,
-      `${JSON.stringify(name)} is not a name for an env var: letters, digits and _ only, no digit first.`,
-    );
-  }
-  if (OWN_NAME.test(name)) {
-    throw new InvalidOptionsError(option, `${name}: names that begin with SANDDUNE_ are sanddune's own.`);
-  }
-};
-
 const checkNames = ({ file, agent, sandbox, run }: EnvSources): void => {
   const declared = { [ENV_FILE]: file, "agent.env": agent, "sandbox.env": sandbox, env: run };
   for (const [option, vars] of Object.entries(declared)) {
-    for (const name of Object.keys(vars)) checkName(name, option);
+    const problem = Object.keys(vars)
+      .map(envNameProblem)
+      .find((found) => found !== undefined);
+    if (problem !== undefined) throw new InvalidOptionsError(option, problem);
   }
 };
 

@@ -56,7 +56,8 @@ export const nonNegative: Check = (value) =>
 export const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 export const callback: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 
-const didYouMean = (given: unknown, known: readonly string[]): string => {
+/** A sentence with the known word that was probably meant; nothing, if none is near. */
+export const didYouMean = (given: unknown, known: readonly string[]): string => {
   const meant = typeof given === "string" ? nearest(given, known) : undefined;
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
 };

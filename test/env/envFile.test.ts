@@ -96,24 +96,24 @@ const errorOf = (action: () => unknown): InvalidOptionsError => {
   throw new Error("nothing was refused");
 };
 
-const REFUSED: readonly [title: string, text: string, named: string][] = [
-  ["an unterminated double quote at the end", 'B=2\nA="s3cret', "A"],
-  ["an unterminated single quote at the end", "B=2\nA='s3cret", "A"],
-  ["an unterminated backquote at the end", "export A=`s3cret", "A"],
-  ["an unterminated double quote before other lines", 'A="s3cret\nB=2\n', "A"],
-  ["an unterminated single quote before other lines", "A='s3cret\nB=2\nC=3\n", "A"],
-  ["an unterminated backquote before a line end", "A=`s3cret\n", "A"],
-  ["a digit first", "1A=s3cret\n", "1A"],
-  ["a dash in the name", "A-B=s3cret\n", "A-B"],
-  ["a name of sanddune's own", "SANDDUNE_EXEC_ID=s3cret\n", "SANDDUNE_EXEC_ID"],
+const REFUSED: readonly [title: string, text: string, named: string, line: number][] = [
+  ["an unterminated double quote at the end", 'B=2\nA="s3cret', "A", 2],
+  ["an unterminated single quote at the end", "B=2\nA='s3cret", "A", 2],
+  ["an unterminated backquote at the end", "export A=`s3cret", "A", 1],
+  ["an unterminated double quote before other lines", '\n# c\nA="s3cret\nB=2\n', "A", 3],
+  ["an unterminated single quote before other lines", "A='s3cret\nB=2\nC=3\n", "A", 1],
+  ["an unterminated backquote before a line end", "A=`s3cret\n", "A", 1],
+  ["a digit first", "A=1\nexport  1A=s3cret\n", "1A", 2],
+  ["a dash in the name", "A=1\r\n\r\nA-B=s3cret\r\n", "A-B", 3],
+  ["a name of sanddune's own", "SANDDUNE_EXEC_ID=s3cret\n", "SANDDUNE_EXEC_ID", 1],
 ];
 
-describe("an env file is refused, by the name of the key and without its value:", () => {
-  it.each(REFUSED)("%s", (_, text, named) => {
+describe("an env file is refused, by the line and the name of the key, and without its value:", () => {
+  it.each(REFUSED)("%s", (_, text, named, line) => {
     const error = errorOf(() => use(text));
     expect(error).toBeInstanceOf(InvalidOptionsError);
     expect(error.option).toBe(".sanddune/.env");
-    expect(error.problem).toMatch(new RegExp(`\\b${named}\\b`));
+    expect(error.problem).toMatch(new RegExp(`^line ${line}: .*\\b${named}\\b`));
     expect(error.stack).not.toContain("s3cret");
   });
 
@@ -121,12 +121,14 @@ describe("an env file is refused, by the name of the key and without its value:"
     const text = "KEY=-----BEGIN KEY-----\nMIIs3cretAQ/EF+\ns3cretEnd==\n-----END KEY-----\n";
     const error = errorOf(() => use(text));
     expect(error).toBeInstanceOf(InvalidOptionsError);
+    expect(error.problem).toMatch(/^line 2: this is not KEY=value/);
     expect(error.stack).not.toContain("s3cret");
   });
 
   it("a line without = does not swallow the next one", () => {
-    const error = errorOf(() => use("s3cretword\nA=1\n"));
+    const error = errorOf(() => use("B=1\ns3cretword\nA=1\n"));
     expect(error).toBeInstanceOf(InvalidOptionsError);
+    expect(error.problem).toMatch(/^line 2: this is not KEY=value/);
     expect(error.stack).not.toContain("s3cretword");
   });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { InvalidOptionsError } from "../../src/errors.ts";
 import { type ChosenAgent, chooseAgent } from "../../src/scenarios/agents/chooseAgent.ts";
 import { type AgentFlags, readOverrides } from "../../src/scenarios/agents/overrides.ts";
+import { thrownBy } from "../helpers/thrownBy.ts";
 
 const choose = (platform: string | undefined, flags: AgentFlags = {}, env: NodeJS.ProcessEnv = {}) =>
   chooseAgent(platform, readOverrides(flags, env));
@@ -30,6 +31,20 @@ describe("the agent of a scenario", () => {
 
   it("is the one of the env var, whatever the platform", () => {
     expect(choose("claude", {}, { SANDDUNE_AGENT_PROVIDER: "codex" }).provider).toBe("codex");
+  });
+
+  it("is refused if the env var names none, with the nearest name", () => {
+    const error = thrownBy(() => choose("claude", {}, { SANDDUNE_AGENT_PROVIDER: "claude-cod" }));
+    expect(error).toBeInstanceOf(InvalidOptionsError);
+    expect(error).toMatchObject({ option: "SANDDUNE_AGENT_PROVIDER" });
+    expect(String(error)).toContain('there is no agent "claude-cod"; expected one of: claude-code, codex');
+    expect(String(error)).toContain("Did you mean claude-code?");
+  });
+
+  it("is refused if the env var wants a program, and none is named", () => {
+    const env = { SANDDUNE_AGENT_PROVIDER: "command" };
+    expect(String(thrownBy(() => choose("claude", {}, env)))).toContain("pass --agent-command");
+    expect(choose("claude", { agentCommand: "sh ./a.sh" }, env).provider).toBe("command");
   });
 
   it("is the one of the flag, whatever the env var says", () => {

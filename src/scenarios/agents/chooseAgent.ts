@@ -1,6 +1,8 @@
 import { command } from "../../agents/command.ts";
 import type { AgentProvider } from "../../agents/contract.ts";
 import { agentRegistry, findAgent } from "../../agents/registry.ts";
+import { didYouMean } from "../../options/checks.ts";
+import { ALIASES, ANY_PROGRAM, agentNames } from "./agentNames.ts";
 import type { AgentOverrides } from "./overrides.ts";
 
 /** The agent of a scenario. */
@@ -21,11 +23,6 @@ export interface NoAgent {
 
 const DEFAULT_PLATFORM = "cursor";
 
-/** Names that scenarios have for agents, besides those of the registry. */
-const ALIASES: Readonly<Record<string, string>> = { claude: "claude-code" };
-
-const ANY_PROGRAM = "command";
-
 const anyProgram = (commandLine: string | undefined): ChosenAgent | NoAgent => {
   const named = { provider: ANY_PROGRAM, model: null };
   if (!commandLine?.trim()) {
@@ -45,7 +42,7 @@ export const chooseAgent = (
   const known = findAgent(provider);
   if (known === undefined) {
     const names = Object.keys(agentRegistry).join(", ");
-    const manual = `There is no agent ${JSON.stringify(provider)} in sanddune. Let another one do it with --agent (${names}), or do it by hand.`;
+    const manual = `There is no agent ${JSON.stringify(provider)} in sanddune.${didYouMean(provider, agentNames)} Let another one do it with --agent (${names}), or do it by hand.`;
     return { provider, model: null, manual };
   }
   const modelOf = (stepModel?: string) =>

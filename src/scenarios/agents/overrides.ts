@@ -1,4 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
+import { didYouMean } from "../../options/checks.ts";
+import { ANY_PROGRAM, agentNames } from "./agentNames.ts";
 
 /** What the command line says about the agent, for all scenarios. */
 export interface AgentFlags {
@@ -35,9 +37,28 @@ const timeoutOf = (text: string | undefined): number => {
   );
 };
 
+/** A slip of the pen here would make all scenarios manual, which is not a failure. */
+const providerOf = (name: string | undefined, { agentCommand }: AgentFlags): string | undefined => {
+  if (!name) return undefined;
+  if (!agentNames.includes(name)) {
+    throw new InvalidOptionsError(
+      PROVIDER_VARIABLE,
+      `there is no agent ${JSON.stringify(name)}; expected one of: ${agentNames.join(", ")}.${didYouMean(name, agentNames)}`,
+      agentNames,
+    );
+  }
+  if (name === ANY_PROGRAM && !agentCommand) {
+    throw new InvalidOptionsError(
+      PROVIDER_VARIABLE,
+      `the agent ${ANY_PROGRAM} needs a program: pass --agent-command 'sh ./agent.sh'.`,
+    );
+  }
+  return name;
+};
+
 /** Flags win over env vars. */
 export const readOverrides = (flags: AgentFlags, env: NodeJS.ProcessEnv): AgentOverrides => ({
-  agent: flags.agent ?? (env[PROVIDER_VARIABLE] || undefined),
+  agent: flags.agent ?? providerOf(env[PROVIDER_VARIABLE], flags),
   agentCommand: flags.agentCommand,
   model: flags.model,
   defaultModel: env[MODEL_VARIABLE] || undefined,
