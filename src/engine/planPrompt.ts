@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import type { SandduneError } from "../errors.ts";
+import { InvalidOptionsError, type SandduneError } from "../errors.ts";
 import type { BranchPlan } from "../git/branchStrategy.ts";
 import { interruptible } from "../process/interruptible.ts";
 import {
@@ -54,11 +54,13 @@ export const planPrompt = Effect.fnUntraced(function* ({
     try: () => substituteArguments(prompt, { ...args, ...answers }, builtIns),
     catch: (error) => error as SandduneError,
   });
+  const { promptFile } = prompt;
+  const isBlank = resolved.parts.every((part) => typeof part === "string" && part.trim() === "");
+  if (promptFile !== undefined && isBlank)
+    return yield* Effect.fail(new InvalidOptionsError("promptFile", `there is no text in ${promptFile}`));
   return {
     prompt: resolved,
     warnings:
-      unused.length === 0
-        ? []
-        : [`Prompt arguments that ${prompt.promptFile} does not use: ${unused.join(", ")}.`],
+      unused.length === 0 ? [] : [`Prompt arguments that ${promptFile} does not use: ${unused.join(", ")}.`],
   };
 });

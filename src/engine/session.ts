@@ -18,6 +18,7 @@ import { removeDirectory } from "../process/removeDirectory.ts";
 import { withHostFileErrors } from "./hostFileErrors.ts";
 import { Journal } from "./journal.ts";
 import { noteAborted } from "./landing/abortedRuns.ts";
+import { looseCommits } from "./landing/looseCommits.ts";
 import type { SessionPlan } from "./plan.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
@@ -141,6 +142,7 @@ const closeSession = Effect.fnUntraced(function* (
   const problem =
     exit._tag === "Failure" && state === "failed" ? messageOf(Cause.squash(exit.cause)) : undefined;
   const explained = problem !== undefined && { problem };
+  progress.warn(...looseCommits(progress.reached()));
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
   display.close({ state, ...explained, reached: progress.reached(), tally });
   // Last: who follows the run log reads it to its end once the journal says that there is no more to come.

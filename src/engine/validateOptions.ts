@@ -6,7 +6,6 @@ import type {
   WorktreeInteractiveOptions,
 } from "../interactiveOptions.ts";
 import {
-  anyText,
   type Checks,
   callback,
   checkValue,
@@ -37,7 +36,7 @@ import * as value from "./valueChecks.ts";
 
 const SESSION = { name: value.name, env: value.env, signal: value.signal };
 const CHECKOUT = { cwd: text, copyToWorktree: texts };
-const PROMPT = { prompt: anyText, promptFile: text, promptArgs: value.promptArgs };
+const PROMPT = { prompt: value.prompt, promptFile: text, promptArgs: value.promptArgs };
 const COPY_TIMEOUT = { copyToWorktreeMs: milliseconds };
 const EXPANSION_TIMEOUT = { promptExpansionMs: milliseconds };
 

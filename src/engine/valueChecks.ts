@@ -63,6 +63,10 @@ export const name: Check = (value) =>
     ? undefined
     : "must be a non-empty string on one line";
 
+/** Most often a blank one is a variable that is not set. */
+export const prompt: Check = (value) =>
+  typeof value === "string" && value.trim() !== "" ? undefined : "must be a non-empty string";
+
 export const promptArgs: Check = (value) => {
   if (!isRecord(value)) return "must be an object";
   const wrong = Object.entries(value).find(

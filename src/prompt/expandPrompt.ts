@@ -81,4 +81,12 @@ export const expandPrompt = (
     parts,
     (part) => (typeof part === "string" ? Effect.succeed(part) : evaluate(part, promptFile, settings)),
     { concurrency: CONCURRENCY },
-  ).pipe(Effect.map((texts) => texts.join("")));
+  ).pipe(
+    Effect.map((texts) => texts.join("")),
+    Effect.flatMap((text) => {
+      const [expression] = parts.filter((part) => typeof part !== "string");
+      if (text.trim() !== "" || expression === undefined) return Effect.succeed(text);
+      const problem = "printed nothing, and there is nothing else in the prompt";
+      return Effect.fail(new PromptExpansionError(expression.source, promptFile, problem, 0, ""));
+    }),
+  );

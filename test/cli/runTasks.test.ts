@@ -188,6 +188,7 @@ describe("a task file that is wrong", () => {
       [":1: idleTimeout: must be a number of seconds"],
     ],
     ["has an empty text", [{ ...TASK, prompt: "" }], [], [":1: prompt: must not be empty"]],
+    ["has a blank prompt", [{ ...TASK, prompt: " " }], [], ["prompt: must be a non-empty string"]],
     ["has a task without a prompt", [{ branch: "b" }], [], [":1: there is no prompt"]],
     [
       "has two prompts in a task",

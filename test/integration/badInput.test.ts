@@ -55,6 +55,7 @@ afterEach(() => {
 describe("before anything is created, a clear error says", () => {
   it.each<[string, object, RegExp]>([
     ["which option does not exist", { maxIteration: 3 }, /maxIteration.*no such option.*maxIterations/s],
+    ["that the prompt is empty", { prompt: " \n" }, /prompt.*must be a non-empty string/],
     [
       "that the prompt file cannot be read",
       { prompt: undefined, promptFile: "/nowhere/x.md" },
@@ -88,6 +89,15 @@ describe("before anything is created, a clear error says", () => {
     const error = await failureOf({ ...good(cwd), ...wrong });
     expect(error).toBeInstanceOf(SandduneError);
     expect(error.message).toMatch(message);
+    expectUntouched(cwd);
+  });
+
+  it("that the prompt file is empty", async () => {
+    const cwd = temporaryRepository();
+    const promptFile = join(temporaryDirectory(), "prompt.md");
+    writeFileSync(promptFile, "\n");
+    const error = await failureOf({ ...good(cwd), prompt: undefined, promptFile });
+    expect(error).toMatchObject({ name: "InvalidOptionsError", option: "promptFile" });
     expectUntouched(cwd);
   });
 
@@ -310,6 +320,8 @@ describe("a call on a handle with the wrong options", () => {
     const handle = await createSandbox({ cwd, branch: "b", sandbox: testIsolated() });
     await expectRefused(cwd, [
       [handle.run as Call, [], "options"],
+      [handle.run as Call, [{ agent, prompt: "" }], "prompt"],
+      [handle.interactive as Call, [{ agent, prompt: "" }], "prompt"],
       [handle.run as Call, [{ agent, prompt: "x", hooks: {} }], "hooks"],
       // It has no environment.
       [handle.run as Call, [{ agent, prompt: "x", until: "tests-pass" }], "until"],
@@ -327,6 +339,7 @@ describe("a call on a handle with the wrong options", () => {
     const handle = await createWorktree({ cwd, branchStrategy: { type: "branch", branch: "b" } });
     await expectRefused(cwd, [
       [handle.run as Call, [], "options"],
+      [handle.run as Call, [{ agent, sandbox: never, prompt: "" }], "prompt"],
       [handle.run as Call, [{ ...good("/"), cwd: "/" }], "cwd"],
       [handle.interactive as Call, [{ agent, logging: { type: "file" } }], "logging"],
       [handle.createSandbox as Call, [{ sandbox: never, branch: "c" }], "branch"],

@@ -71,6 +71,14 @@ it.each<[string, string, RegExp, number | undefined]>([
   },
 );
 
+it("a prompt of which nothing is left is an error", async () => {
+  const error = await failureOf(expand(["true", "echo"]));
+  expect(error).toBeInstanceOf(PromptExpansionError);
+  expect(error.message).toBe(
+    "The shell expression !`true` of /somewhere/prompt.md printed nothing, and there is nothing else in the prompt.",
+  );
+});
+
 it("an expression that takes too long is killed", async () => {
   const seconds = uniqueSeconds();
   const error = await failureOf(expand([`echo its last words >&2; sleep ${seconds}`], 2500));

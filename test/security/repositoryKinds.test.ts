@@ -55,13 +55,18 @@ const playIn =
 
 /** What HEAD is. */
 const describeHeads = (playHere: Play): void => {
-  it("a detached HEAD works", async () => {
+  it("a detached HEAD works, and a warning says how to keep the commits", async () => {
     const cwd = temporaryRepository();
     git(cwd, "checkout", "--quiet", "--detach");
     const main = git(cwd, "rev-parse", "main");
     const result = await playHere(cwd);
     expectLanded(cwd, result);
     expect(result.branch).toBe("HEAD");
+    const name = `work-${result.runId}`;
+    const command = `git branch ${name} ${result.commits.at(-1)?.sha}`;
+    expect(result.warnings).toEqual([
+      expect.stringContaining(`the commits are on no branch. To keep them: ${command}`),
+    ]);
     expect(git(cwd, "rev-parse", "main")).toBe(main);
     expect(git(cwd, "status", "--porcelain")).toBe("");
   });

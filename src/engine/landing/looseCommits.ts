@@ -1,0 +1,14 @@
+import type { SandboxRunResult } from "../../results.ts";
+
+/** That a run's commits are on no branch, in a sentence: git forgets them once HEAD is elsewhere. */
+export const looseCommits = ({
+  runId,
+  branch,
+  commits,
+}: Pick<SandboxRunResult, "runId" | "branch" | "commits">): string[] => {
+  const last = commits.at(-1);
+  if (branch !== "HEAD" || last === undefined) return [];
+  return [
+    `HEAD is detached, so the commits are on no branch. To keep them: git branch work-${runId} ${last.sha}`,
+  ];
+};
