@@ -81,7 +81,7 @@ const init = performing(async (flags: InitFlags) => {
   const project = await findInitProject(cwd);
   checkPlace(project.configDirectory);
   const { answers, buildsImage } = await findWishes(flags, project);
-  const scaffold = scaffoldFor(answers, project.isModulePackage);
+  const scaffold = scaffoldFor(answers, project);
 
   // From here on a signal must not leave half a scaffold.
   using stop = abortOnStopSignals(STOPPED);

@@ -8,6 +8,7 @@ import {
   readPackageJson,
   startingPackageManager,
 } from "../process/ownCommand/packageManager.ts";
+import { type Dependencies, findDependencies } from "./dependencies/dependencies.ts";
 import { installCommand, installedFiles } from "./packageManager.ts";
 
 /** The repository that a scaffold is made for. */
@@ -18,6 +19,8 @@ export interface InitProject {
   /** Whether `.ts` files in it are modules. */
   readonly isModulePackage: boolean;
   readonly packageManager: PackageManagerName;
+  /** `undefined` where there is no package.json. */
+  readonly dependencies: Dependencies | undefined;
   /** Whether a program in it can import sanddune. */
   readonly hasSanddune: boolean;
   /** Makes that so. */
@@ -50,6 +53,7 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
     configDirectory,
     isModulePackage: packageJson.type === "module",
     packageManager,
+    dependencies: findDependencies(directory, packageManager, packageJson),
     hasSanddune,
     installCommand: installCommand(packageManager, directory, packageJson),
     installedFiles: installedFiles(packageManager, directory, hasSanddune),

@@ -2,10 +2,14 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry, needsNetwork } from "../agents/registry.ts";
 import { PRIVATE_PARTS } from "../configDirectory.ts";
 import { dockerfileFor } from "../images/dockerfile.ts";
+import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
 import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../projectConfig.ts";
 import { COMMAND_AGENT, type InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers, TASK_FILE } from "./backlogManagers.ts";
+import type { Dependencies } from "./dependencies/dependencies.ts";
+import { packageManagerLines, setupStatement } from "./dependencies/setup.ts";
 import { envExample } from "./envExample.ts";
+import type { InitProject } from "./project.ts";
 import { sandboxChoices } from "./sandboxChoices.ts";
 import { fillIn, type TemplateArguments } from "./templateArguments.ts";
 import { readTemplate, templates } from "./templates.ts";
@@ -42,13 +46,18 @@ const sandboxExpression = (
   return needsNetwork(agent) || asksServer ? `${sandbox}({ network: true })` : `${sandbox}()`;
 };
 
-const templateArguments = (answers: InitAnswers, backlog: BacklogManager): TemplateArguments => {
+const templateArguments = (
+  answers: InitAnswers,
+  backlog: BacklogManager,
+  dependencies: Dependencies | undefined,
+): TemplateArguments => {
   const factory = agentOf(answers)?.factory ?? COMMAND_AGENT;
   return {
     AGENT_FACTORY: factory,
     AGENT: call(factory, answers.agent === COMMAND_AGENT ? answers.agentCommand : answers.model),
     SANDBOX_FACTORY: answers.sandbox,
     SANDBOX: sandboxExpression(answers, backlog),
+    SETUP: setupStatement(answers.sandbox, dependencies),
     LIST_TASKS_COMMAND: backlog.listCommand,
     VIEW_TASK_COMMAND: backlog.viewCommand,
     CLOSE_TASK_STEP: backlog.closeStep,
@@ -61,12 +70,18 @@ const projectConfig = ({ template: _, ...config }: InitAnswers): string =>
 /** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */
 export const mainFileName = (isModulePackage: boolean): string => (isModulePackage ? "main.ts" : "main.mts");
 
+/** What a scaffold needs to know of the project. */
+export type ScaffoldProject = Pick<InitProject, "isModulePackage" | "packageManager" | "dependencies">;
+
 /** All files of a scaffold. Nothing is written. */
-export const scaffoldFor = (answers: InitAnswers, isModulePackage: boolean): Scaffold => {
+export const scaffoldFor = (
+  answers: InitAnswers,
+  { isModulePackage, packageManager, dependencies }: ScaffoldProject,
+): Scaffold => {
   const backlog: BacklogManager = backlogManagers[answers.backlog];
   const { imageFile, ignoreFile } = sandboxChoices[answers.sandbox];
   const texts = readTemplate(answers.template);
-  const args = templateArguments(answers, backlog);
+  const args = templateArguments(answers, backlog, dependencies);
   const agent = agentOf(answers);
   const prompts = Object.entries(texts.prompts).map(([name, text]) => [name, fillIn(text, args)] as const);
   const hasTaskFile = answers.backlog === "none" && templates[answers.template].hasTasks;
@@ -79,6 +94,8 @@ export const scaffoldFor = (answers: InitAnswers, isModulePackage: boolean): Sca
     ...(imageFile && {
       [imageFile]: dockerfileFor({
         templateText: texts.image,
+        buildCommand: `${installedSanddune(packageManager)} ${answers.sandbox} build-image`,
+        packageManager: packageManagerLines(dependencies),
         agent: agent?.provider,
         backlogTools: backlog.dockerfile,
       }),

@@ -51,7 +51,13 @@ const buildDefault = async (cwd: string, ...args: readonly string[]): Promise<vo
 const repositoryWithDockerfile = (installed: AgentProvider): string => {
   const cwd = repositoryWithAgent(OBEDIENT_AGENT);
   mkdirSync(join(cwd, ".sanddune"));
-  const text = dockerfileFor({ templateText, agent: installed, backlogTools: [] });
+  const text = dockerfileFor({
+    templateText,
+    buildCommand: "",
+    packageManager: [],
+    agent: installed,
+    backlogTools: [],
+  });
   writeFileSync(join(cwd, ".sanddune/Dockerfile"), text);
   return cwd;
 };

@@ -7,7 +7,7 @@ import { parseEnvFile } from "../../src/env/envFile.ts";
 import { type AgentAnswer, COMMAND_AGENT, type InitAnswers } from "../../src/init/answers.ts";
 import { type BacklogManagerName, backlogManagers } from "../../src/init/backlogManagers.ts";
 import { type SandboxChoiceName, sandboxChoices } from "../../src/init/sandboxChoices.ts";
-import { scaffoldFor } from "../../src/init/scaffold.ts";
+import { type ScaffoldProject, scaffoldFor } from "../../src/init/scaffold.ts";
 import { TEMPLATE_ARGUMENTS } from "../../src/init/templateArguments.ts";
 import { type TemplateName, templates } from "../../src/init/templates.ts";
 import { readProjectConfig } from "../../src/projectConfig.ts";
@@ -29,6 +29,8 @@ const SANDBOXES = Object.keys(sandboxChoices) as SandboxChoiceName[];
 const BACKLOGS = Object.keys(backlogManagers) as BacklogManagerName[];
 const TEMPLATES = Object.keys(templates) as TemplateName[];
 
+const imageOf = (sandbox: SandboxChoiceName) => sandboxChoices[sandbox].imageFile && "sanddune:my-app";
+
 /** Every scaffold that there can be. */
 const ALL: InitAnswers[] = AGENTS.flatMap((agent) =>
   SANDBOXES.flatMap((sandbox) =>
@@ -38,7 +40,7 @@ const ALL: InitAnswers[] = AGENTS.flatMap((agent) =>
         sandbox,
         backlog,
         template,
-        imageName: sandboxChoices[sandbox].imageFile && "sanddune:my-app",
+        imageName: imageOf(sandbox),
       })),
     ),
   ),
@@ -53,12 +55,25 @@ const SIMPLE: InitAnswers = {
   imageName: "sanddune:my-app",
 };
 
+const COMMON: ScaffoldProject = { isModulePackage: false, packageManager: "npm", dependencies: undefined };
+const MODULE: ScaffoldProject = { ...COMMON, isModulePackage: true };
+
+const WITH_PACKAGES: ScaffoldProject = {
+  ...MODULE,
+  dependencies: {
+    packageManager: "npm",
+    version: undefined,
+    hasLockFile: true,
+    directories: ["node_modules"],
+  },
+};
+
 const BUILT_IN = ["SOURCE_BRANCH", "TARGET_BRANCH"];
 
 describe("every scaffold", () => {
   it("has no template argument left, and only placeholders that its main file fills in", () => {
     for (const answers of ALL) {
-      const scaffold = scaffoldFor(answers, true);
+      const scaffold = scaffoldFor(answers, MODULE);
       const main = scaffold["main.ts"] ?? "";
       for (const [name, text] of Object.entries(scaffold)) {
         if (name === "main.ts" || name === "config.json") continue;
@@ -76,7 +91,7 @@ describe("every scaffold", () => {
     const builtIns = { SOURCE_BRANCH: "agent/task-1", TARGET_BRANCH: "main" };
     for (const answers of ALL) {
       const { listCommand, viewCommand } = backlogManagers[answers.backlog];
-      const expressions = Object.entries(scaffoldFor(answers, true))
+      const expressions = Object.entries(scaffoldFor(answers, MODULE))
         .filter(([name]) => name.endsWith("prompt.md"))
         .map(([promptFile, text]) => ({ promptFile, template: parseTemplate(text) }))
         .flatMap((prompt) => substituteArguments(prompt, own, builtIns).parts)
@@ -90,7 +105,7 @@ describe("every scaffold", () => {
 
   it("has exactly the prompts that its main file names", () => {
     for (const answers of ALL) {
-      const scaffold = scaffoldFor(answers, true);
+      const scaffold = scaffoldFor(answers, MODULE);
       const named = [...(scaffold["main.ts"] ?? "").matchAll(/promptFile: "\.sanddune\/(.+?)"/g)].map(
         ([, name]) => name,
       );
@@ -102,7 +117,7 @@ describe("every scaffold", () => {
   it("has a config file that the command line understands, with the answers in it", () => {
     const directory = temporaryDirectory();
     for (const answers of ALL) {
-      writeFileSync(join(directory, "config.json"), scaffoldFor(answers, false)["config.json"] ?? "");
+      writeFileSync(join(directory, "config.json"), scaffoldFor(answers, COMMON)["config.json"] ?? "");
       const { template: _, ...expected } = answers;
       expect(readProjectConfig(directory)).toEqual(expected);
     }
@@ -110,7 +125,7 @@ describe("every scaffold", () => {
 
   it("names the env vars that its agent and its backlog manager read, and gives none a value", () => {
     for (const answers of ALL) {
-      const env = parseEnvFile(scaffoldFor(answers, false)[".env.example"] ?? "");
+      const env = parseEnvFile(scaffoldFor(answers, COMMON)[".env.example"] ?? "");
       const agent = answers.agent === COMMAND_AGENT ? undefined : agentRegistry[answers.agent];
       const provider = agent?.create((answers as { model: string }).model);
       const expected = new Set([
@@ -126,11 +141,19 @@ describe("every scaffold", () => {
   it("has a main file that the compiler accepts", () => {
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "package.json"), '{ "type": "module" }');
-    const distinct = new Set(ALL.map((answers) => scaffoldFor(answers, true)["main.ts"] ?? ""));
+    const distinct = new Set(ALL.map((answers) => scaffoldFor(answers, MODULE)["main.ts"] ?? ""));
+    const preparing = TEMPLATES.flatMap((template) =>
+      SANDBOXES.map(
+        (sandbox) =>
+          scaffoldFor({ ...SIMPLE, template, sandbox, imageName: imageOf(sandbox) }, WITH_PACKAGES)[
+            "main.ts"
+          ] ?? "",
+      ),
+    );
     // A command in bubblewrap has a network only if its tasks are on it.
     const withTasks = TEMPLATES.filter((template) => templates[template].hasTasks);
     expect(distinct.size).toBe(AGENTS.length * SANDBOXES.length * TEMPLATES.length + withTasks.length);
-    [...distinct].forEach((main, index) => {
+    [...distinct, ...preparing].forEach((main, index) => {
       mkdirSync(join(directory, `${index}`));
       writeFileSync(join(directory, `${index}/main.ts`), main);
     });
@@ -161,7 +184,9 @@ it.each([
   [true, "main.ts"],
   [false, "main.mts"],
 ])("calls the main file so that Node takes it for a module (type module: %s)", (isModulePackage, name) => {
-  const mains = Object.keys(scaffoldFor(SIMPLE, isModulePackage)).filter((file) => file.startsWith("main"));
+  const mains = Object.keys(scaffoldFor(SIMPLE, { ...COMMON, isModulePackage })).filter((file) =>
+    file.startsWith("main"),
+  );
   expect(mains).toEqual([name]);
 });
 
@@ -170,14 +195,14 @@ it.each([
   ["podman", ["Containerfile", ".containerignore"]],
   ["bubblewrap", []],
 ] as const)("has what an image of %s is built from", (sandbox, expected) => {
-  const files = Object.keys(scaffoldFor({ ...SIMPLE, sandbox, imageName: undefined }, false));
+  const files = Object.keys(scaffoldFor({ ...SIMPLE, sandbox, imageName: undefined }, COMMON));
   expect(files.filter((name) => /file$|ignore$/.test(name) && name !== ".gitignore").sort()).toEqual(
     [...expected].sort(),
   );
 });
 
 it("installs the agent and what the backlog manager needs in the image", () => {
-  const dockerfile = scaffoldFor({ ...SIMPLE, backlog: "beads" }, false)["Dockerfile"];
+  const dockerfile = scaffoldFor({ ...SIMPLE, backlog: "beads" }, COMMON)["Dockerfile"];
   expect(dockerfile).toContain("npm install --global @anthropic-ai/claude-code@");
   expect(dockerfile).toContain("npm install --global @beads/bd@");
 });
@@ -187,14 +212,14 @@ it.each([
   ["simple-loop", "github-issues", false],
   ["blank", "none", false],
 ] as const)("has a list of tasks where one is asked for: %s, %s", (template, backlog, hasTasks) => {
-  expect("tasks.md" in scaffoldFor({ ...SIMPLE, template, backlog }, false)).toBe(hasTasks);
+  expect("tasks.md" in scaffoldFor({ ...SIMPLE, template, backlog }, COMMON)).toBe(hasTasks);
 });
 
 it("gives an agent in bubblewrap a network if its model or its tasks are on it", () => {
   const main = (agent: AgentAnswer, backlog: BacklogManagerName) =>
     scaffoldFor(
       { ...SIMPLE, ...agent, template: "simple-loop", backlog, sandbox: "bubblewrap", imageName: undefined },
-      true,
+      MODULE,
     )["main.ts"];
   const script = { agent: "command", agentCommand: "sh ./agent.sh" } as const;
   expect(main({ agent: "codex", model: "gpt-6-sol" }, "none")).toContain("bubblewrap({ network: true })");

@@ -9,6 +9,7 @@ import { runCli } from "../cli/callCli.ts";
 import type { CliResult } from "../cli/startCli.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AGENTS } from "../helpers/runtimes.ts";
+import { writeFiles } from "../helpers/writeFiles.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** A Node that runs TypeScript by itself, as users have it. */
@@ -45,6 +46,21 @@ const taskList = (template: string, tasks: readonly string[]): Backlog => ({
   },
 });
 
+/** A project with a dependency that needs no registry. The agent refuses to do anything where it is not installed. */
+const PACKAGES = {
+  "tiny/package.json": JSON.stringify({ name: "tiny", version: "1.0.0" }),
+  "tiny/index.js": "",
+  "package.json": JSON.stringify({ dependencies: { tiny: "file:tiny" } }),
+  "package-lock.json": JSON.stringify({
+    lockfileVersion: 3,
+    packages: {
+      "": { dependencies: { tiny: "file:tiny" } },
+      "node_modules/tiny": { resolved: "tiny", link: true },
+      tiny: { version: "1.0.0" },
+    },
+  }),
+};
+
 /** A repository with the scaffold of a template, these tasks, and an agent that is a script. */
 export const makeProject = async (
   template: string,
@@ -58,6 +74,7 @@ export const makeProject = async (
   const bin = join(directory, "node_modules/.bin");
   for (const path of [bin, join(directory, DEEP)]) mkdirSync(path, { recursive: true });
   symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
+  writeFiles(directory, { ...PACKAGES, "node_modules/tiny/index.js": "" });
   writeFileSync(join(bin, "git"), '#!/bin/sh\ntouch "$0.ran"\nexit 1\n', { mode: 0o755 });
   const init = await runCli(
     [

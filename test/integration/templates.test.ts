@@ -1,10 +1,13 @@
+import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { leftovers } from "../helpers/leftovers.ts";
+import { buildNodeImage } from "../helpers/nodeImage.ts";
 import { processesWith } from "../helpers/processes.ts";
 import { git } from "../helpers/repository.ts";
-import { describeWith, TEST_IMAGE } from "../helpers/runtimes.ts";
+import { RUN_ID } from "../helpers/runId.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { contents, DEEP, makeProject, type Project, subjects } from "./templateProjects.ts";
 
@@ -39,9 +42,14 @@ const expectWorkflowMerged = (directory: string, stderr: string): void => {
   expect(existsSync(join(directory, ".github/workflows/ci.yml"))).toBe(true);
 };
 
+const NODE_IMAGE = `sanddune-test-node:${RUN_ID}-templates`;
+
 describeWith(["docker", "node 22"], "the templates, unchanged, in docker", () => {
-  it("parallel-planner-with-review: plans, implements, reviews, and merges", async () => {
-    const flags = ["--sandbox", "docker", "--image-name", TEST_IMAGE];
+  beforeAll(() => buildNodeImage("docker", NODE_IMAGE));
+  afterAll(() => void spawnSync("docker", ["image", "rm", "--force", NODE_IMAGE]));
+
+  it("parallel-planner-with-review: plans, implements with the dependencies installed, reviews, and merges", async () => {
+    const flags = ["--sandbox", "docker", "--image-name", NODE_IMAGE];
     const { directory, main } = await makeProject("parallel-planner-with-review", ["green"], flags);
     expect(await main()).toMatchObject({ exitCode: 0 });
     expect(mergeSubjects(directory)).toEqual(["Merge task green: Write green"]);
