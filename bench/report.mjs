@@ -76,8 +76,8 @@ ${skippedText(skipped)}
 * **20,000 files**: the same in a large repository, where it must not compare worse.
 * **sandbox.run()**: the same work in a sandbox of \`createSandbox()\`, which is there already, against a \`run()\` that makes a
   sandbox and a worktree for itself.
-* **with an environment**: a run in bubblewrap with an environment of one test, which is started beside the agent and run once
-  after its iteration, in a sandbox of its own, against the same run without one.
+* **with an environment**: a run with an environment of one test, which is offered to the agent, and run once after its iteration,
+  in a sandbox of its own, against the same run without one. In a *strict* one, requests of the agent are answered in a third sandbox.
 * **with a trajectory**: a run that is recorded, with one checkpoint, against the same run that is not.
 * **runAll()**: 50 such sessions in bubblewrap, as many at a time as the machine has cores, against the same 50 calls of
   \`run()\` one after the other; once each.

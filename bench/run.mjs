@@ -1,6 +1,6 @@
 // npm run bench: measures everything that this machine can run, prints it, and writes docs/performance.md.
 import { writeFileSync } from "node:fs";
-import { environmentBenchmark } from "./environment.mjs";
+import { environmentBenchmarks } from "./environment.mjs";
 import { fleetBenchmark } from "./fleet.mjs";
 import { floodBenchmark } from "./flood.mjs";
 import { importBenchmark } from "./importCost.mjs";
@@ -12,7 +12,7 @@ import { warmBenchmark } from "./warm.mjs";
 const benchmarks = [
   ...sessionBenchmarks,
   warmBenchmark,
-  environmentBenchmark,
+  ...environmentBenchmarks,
   fleetBenchmark,
   floodBenchmark,
   importBenchmark,

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const { exports, version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
 
 /** Brought into sandboxes, where nothing else of the package is: each of these modules needs no other. */
-const ALONE = ["environment/index", "environment/tool"];
+const ALONE = ["environment/index", "environment/tool", "environment/mcpProgram"];
 
 const entries = Object.values(exports)
   .filter((target) => typeof target === "object")

@@ -64,6 +64,8 @@ export interface IterationLoop {
 
 /** How it is found out whether everything is done: by tests of the commits that were imported. */
 export interface Examination {
+  /** Comes before the agent is invoked: what can be done for the examination while it works is begun. */
+  readonly prepare: Effect.Effect<void>;
   /** Says whether everything passes. */
   readonly examine: (iteration: number) => Effect.Effect<boolean, SandduneError>;
   /** Whether that, and nothing else, ends the loop. */
@@ -127,6 +129,7 @@ const runIteration = Effect.fnUntraced(function* (
   const begunWith = iteration === 1 ? loop.resume : undefined;
   const { mcpServers } = loop;
   let prompt = yield* loop.beginIteration(iteration);
+  if (loop.examination !== undefined) yield* loop.examination.prepare;
   let resume = begunWith;
   const onEvent = (event: AgentEvent) => {
     if (event.type === "text") matcher.push(event.text);

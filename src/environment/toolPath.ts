@@ -4,8 +4,11 @@ import { dirname, join } from "node:path";
 /** The program for environments. */
 const TOOL = "tool.js";
 
-/** What runs where the tests do, each a module that needs no other: the program, and what definitions import. */
-export const TOOL_FILES: readonly string[] = [TOOL, "index.js"];
+/** What an agent starts to get the tests as tools. Apart from the program: its protocol is large, and tests start quickly without it. */
+export const MCP_PROGRAM = "mcpProgram.js";
+
+/** What runs where the tests do, each a module that needs no other: the two programs, and what definitions import. */
+export const TOOL_FILES: readonly string[] = [TOOL, MCP_PROGRAM, "index.js"];
 
 /** Where the built ones are: below the package's `dist/`, however deep in there this module has ended up. */
 export const toolDirectory = (from: string = import.meta.dirname): string => {

@@ -42,7 +42,7 @@ const evaluated = (runner: CommandRunner) =>
   evaluate(
     { sandbox: runner, packagePath: "/package", worktree: "/w", scratch: "/s", env: {} },
     {},
-    async () => {},
+    { archive: "/w.tar", tree: "/w", bring: async () => {} },
     new AbortController().signal,
   );
 
@@ -67,12 +67,12 @@ describe("the program for environments in a sandbox", () => {
     expect(await evaluated(runner)).toMatchObject({ total: 0, error: "the tests have told no results" });
   });
 
-  it("is not there without Node.js", async () => {
-    const { runner } = sandbox(127, () => []);
-    expect(await evaluated(runner)).toMatchObject({
-      total: 0,
-      error: expect.stringContaining("no Node.js in the sandbox"),
-    });
+  it.each([
+    [127, "no Node.js in the sandbox"],
+    [125, "no tar in the sandbox"],
+  ])("needs programs of the sandbox: exit code %i is %s", async (exitCode, error) => {
+    const { runner } = sandbox(exitCode, () => []);
+    expect(await evaluated(runner)).toMatchObject({ total: 0, error: expect.stringContaining(error) });
   });
 
   it("is ended when nothing is heard of it any more", async () => {

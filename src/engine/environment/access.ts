@@ -47,7 +47,7 @@ export const accessTo = ({ packagePath, url, socket, token, note }: TestAddress)
     [MCP_SERVER_NAME]: {
       command: "node",
       args: [
-        ...["--no-warnings", inPackage(packagePath).tool, "mcp", "--url", url],
+        ...["--no-warnings", inPackage(packagePath).mcpProgram, "--url", url],
         ...(socket === undefined ? [] : ["--socket", socket]),
         ...(note === undefined ? [] : ["--note", note]),
       ],

@@ -13,10 +13,7 @@ const MAX_REQUESTS = 8;
 /** They become an argument of a program, which ends at 128 KB. */
 const MAX_PARAMETERS_LENGTH = 60_000;
 
-export interface CarriedTests {
-  readonly schema: EnvironmentSchema;
-  readonly run: (request: TestRequest, signal: AbortSignal) => Promise<TestResults>;
-}
+export type RunTests = (request: TestRequest, signal: AbortSignal) => Promise<TestResults>;
 
 const readRequest = (value: unknown): TestRequest => {
   const { path, parameters = {} } = isObject(value) ? value : {};
@@ -42,10 +39,15 @@ const errorFor = (reason: unknown): object =>
 export class CourierHost {
   /** What the courier reads. */
   readonly answers = new PendingLines();
+  /** Once it is closed, the courier has nothing to wait for, and ends. */
+  isClosed = false;
   readonly #running = new Map<number, { readonly stop: AbortController; readonly over: Promise<void> }>();
 
-  constructor(private readonly tests: CarriedTests) {
-    this.answers.push({ schema: tests.schema });
+  constructor(private readonly run: RunTests) {}
+
+  /** Lists the tests: the courier waits for that, and serves them then. */
+  offer(schema: EnvironmentSchema): void {
+    this.answers.push({ schema });
   }
 
   receive(message: ToolMessage): void {
@@ -71,7 +73,7 @@ export class CourierHost {
   async #answer(id: number, request: unknown, signal: AbortSignal): Promise<void> {
     try {
       const onProgress: TestRequest["onProgress"] = (progress) => this.answers.push({ id, progress });
-      const result = await this.tests.run({ ...readRequest(request), onProgress }, signal);
+      const result = await this.run({ ...readRequest(request), onProgress }, signal);
       this.answers.push({ id, result });
     } catch (reason) {
       this.answers.push({ id, error: errorFor(reason) });
@@ -80,6 +82,7 @@ export class CourierHost {
 
   /** Ends what still runs. */
   async close(): Promise<void> {
+    this.isClosed = true;
     for (const { stop } of this.#running.values()) stop.abort();
     await Promise.all([...this.#running.values()].map(({ over }) => over));
     this.answers.end();

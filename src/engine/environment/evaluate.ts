@@ -45,45 +45,72 @@ export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): s
   ...["--worktree", worktree, "--scratch", scratch],
 ];
 
+/** The work that is tested, and how it gets into the sandbox. */
+export interface BroughtWork {
+  /** Where its archive is in the sandbox once `bring` has resolved, and where that is unpacked. */
+  readonly archive: string;
+  readonly tree: string;
+  readonly bring: (signal: AbortSignal) => Promise<void>;
+  /** Makes it ready, once it is unpacked. May run code of it. */
+  readonly makeReady?: ((signal: AbortSignal) => Promise<void>) | undefined;
+}
+
+const UNPACK = Buffer.from("unpack\n");
+
+/** Something that happens once. */
+const occurrence = () => {
+  let happen = () => {};
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happen, happened };
+};
+
 /**
- * Runs tests by a process of its own. It is started first, and has its key before `bringWork` brings what is tested into the
+ * Runs tests by a process of its own. It is started first, and has its key before the work is brought into the
  * sandbox: nothing of the work can have run by then. That the tests could not be run is a result, too; that the sandbox is
  * gone is not.
  */
 export const evaluate = async (
   place: TestPlace,
   { path = "", parameters, onProgress }: TestRequest,
-  bringWork: (signal: AbortSignal) => Promise<void>,
+  { archive, tree, bring, makeReady }: BroughtWork,
   signal: AbortSignal,
 ): Promise<TestResults> => {
   let results: TestResults | undefined;
-  let bring = () => {};
   let bringing = Promise.resolve();
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  const isWaiting = new Promise<void>((resolve) => {
-    bring = resolve;
-  });
-  /** Has nothing to say, and ends when the work is there. */
-  async function* untilWorkIsThere(): AsyncGenerator<Uint8Array> {
-    await isWaiting;
-    if (!either.aborted) bringing = bringWork(either).catch((reason: unknown) => stop.abort(reason));
+  const [waiting, unpacked] = [occurrence(), occurrence()];
+  const attempt = async (work: (own: AbortSignal) => Promise<void>): Promise<void> => {
+    if (either.aborted) return;
+    bringing = work(either).catch((reason: unknown) => stop.abort(reason));
     await bringing;
+  };
+  /** Says when the archive is there, and ends when the work is ready. */
+  async function* input(): AsyncGenerator<Uint8Array> {
+    await waiting.happened;
+    await attempt(bring);
+    yield UNPACK;
+    if (makeReady === undefined) return;
+    await unpacked.happened;
+    await attempt(makeReady);
   }
   try {
     await runTool(place.sandbox, {
       tool: inPackage(place.packagePath).tool,
       args: [
-        ...["run", "--no-setup", "--await-work", ...placeArguments(place)],
+        ...["run", "--no-setup", ...placeArguments(place), "--archive", archive, "--tree", tree],
         ...(parameters ? ["--parameters", JSON.stringify(parameters)] : []),
         ...["--", path],
       ],
       env: place.env,
-      stdin: untilWorkIsThere(),
+      stdin: input(),
       signal: either,
       maxSilenceMs: MAX_SILENCE_MS,
       onMessage: (message) => {
-        if (message.type === "waiting") bring();
+        if (message.type === "waiting") waiting.happen();
+        else if (message.type === "unpacked") unpacked.happen();
         else if (message.type === "result") results ??= readResults(message.result);
         else if (message.type === "progress" && message.progress !== undefined)
           onProgress?.(message.progress);

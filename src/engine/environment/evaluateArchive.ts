@@ -1,39 +1,58 @@
 import { posix } from "node:path";
 import type { TestResults } from "../../environment/contract.ts";
-import { EnvironmentStartError } from "../../errors.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
-import { evaluate, type TestRequest } from "./evaluate.ts";
+import { type BroughtWork, evaluate, type TestRequest } from "./evaluate.ts";
 import { placeOf, type TestsInSandbox } from "./prepareTests.ts";
 
 let archives = 0;
 
-/** Runs tests in a sandbox for tests, on the files of an archive, and removes those. */
+/** Resolves with the archive of a commit on the host, once there is one. */
+export type ArchiveSource = (signal: AbortSignal) => Promise<string>;
+
+const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): BroughtWork => {
+  const { copyIn, root } = tests.sandbox;
+  const { bringItems, runHooks } = tests;
+  const tree = posix.join(root, `tree-${++archives}`);
+  const archive = `${tree}.tar`;
+  return {
+    tree,
+    archive,
+    bring: async (signal) => {
+      const path = await archivePath(signal);
+      // First: where both have a file, the commit's is the one that lands.
+      await bringItems?.(tree, signal);
+      await copyIn(path, archive);
+    },
+    makeReady: runHooks && ((signal) => runHooks(tree, signal)),
+  };
+};
+
+/** Runs tests in a sandbox that is made for them, on the files of an archive. */
+export const judgeArchive = (
+  tests: TestsInSandbox,
+  archivePath: ArchiveSource,
+  signal: AbortSignal,
+): Promise<TestResults> => {
+  const work = workOf(tests, archivePath);
+  return evaluate(placeOf(tests, work.tree), {}, work, signal);
+};
+
+/** Runs tests in a sandbox that is used again, on the files of an archive, and removes those. */
 export const evaluateArchive = async (
   tests: TestsInSandbox,
   archivePath: string,
   request: TestRequest,
   signal: AbortSignal,
 ): Promise<TestResults> => {
-  const { handle, copyIn, root } = tests.sandbox;
-  const tree = posix.join(root, `tree-${++archives}`);
-  const archive = `${tree}.tar`;
-  const quoted = { tree: shellQuote(tree), archive: shellQuote(archive) };
-  const bringWork = async (own: AbortSignal): Promise<void> => {
-    // First: where both have a file, the commit's is the one that lands.
-    await tests.bringItems?.(tree, own);
-    await copyIn(archivePath, archive);
-    const { exitCode, stderr } = await handle.exec(
-      `mkdir -p -- ${quoted.tree} && tar -xf ${quoted.archive} -C ${quoted.tree} && rm -f -- ${quoted.archive}`,
-      { cwd: "/", signal: own },
-    );
-    if (exitCode !== 0) throw new EnvironmentStartError("the commit could not be unpacked", stderr);
-    await tests.runHooks?.(tree, own);
-  };
+  const work = workOf(tests, async () => archivePath);
   try {
-    return await evaluate(placeOf(tests, tree), request, bringWork, signal);
+    return await evaluate(placeOf(tests, work.tree), request, work, signal);
   } finally {
-    await handle
-      .exec(`rm -rf -- ${quoted.tree} ${quoted.archive}`, { cwd: "/", timeoutMs: 60_000 })
+    await tests.sandbox.handle
+      .exec(`rm -rf -- ${shellQuote(work.tree)} ${shellQuote(work.archive)}`, {
+        cwd: "/",
+        timeoutMs: 60_000,
+      })
       .catch(() => {});
   }
 };

@@ -32,6 +32,7 @@ export class TestedIterations {
   get examination(): Examination {
     return {
       decides: this.plan.untilTestsPass,
+      prepare: this.environment.prepare,
       examine: (iteration) => this.#examine(iteration),
     };
   }

@@ -23,6 +23,8 @@ export interface LiveEnvironment {
   readonly access: TestAccess;
   /** Where its files are from. */
   readonly source: EnvironmentSource;
+  /** Makes as much ready for the next evaluation as may be while an agent works. */
+  readonly prepare: Effect.Effect<void>;
   /** Runs all tests on a commit that the host has, out of the agent's reach. */
   readonly evaluate: (commit: string) => Effect.Effect<TestResults, SandduneError>;
 }

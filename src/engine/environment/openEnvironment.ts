@@ -10,7 +10,7 @@ import type { EnvironmentFiles } from "./files.ts";
 import type { LiveEnvironment } from "./live.ts";
 import { openShared } from "./shared.ts";
 import { openStrict } from "./strict.ts";
-import { verdicts } from "./verdict.ts";
+import { openVerdicts } from "./verdict.ts";
 
 /** Gets the tests ready; they end with the scope. */
 export const openEnvironment = (
@@ -24,9 +24,15 @@ export const openEnvironment = (
   if (plan === undefined || files === undefined || packagePath === undefined)
     return Effect.succeed(undefined);
   const setup = { session, sandbox, packagePath, files, plan, sandboxPlan };
-  return timed(
-    session,
-    { phase: "environment", label: "Getting the environment ready" },
-    plan.isolation === "shared" ? openShared(setup) : openStrict(setup),
-  ).pipe(Effect.map((access) => ({ access, source: plan.source, evaluate: verdicts(setup) })));
+  return Effect.gen(function* () {
+    const verdicts = yield* openVerdicts(setup);
+    // At once where an agent is about to work. A sandbox that lasts may wait for that for a long time.
+    if (sandbox.endsWithCall) yield* verdicts.prepare;
+    const access = yield* timed(
+      session,
+      { phase: "environment", label: "Getting the environment ready" },
+      plan.isolation === "shared" ? openShared(setup) : openStrict(setup),
+    );
+    return { access, source: plan.source, ...verdicts };
+  });
 };

@@ -2,7 +2,7 @@ import { copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type * as Effect from "effect/Effect";
 import { copyEnvironment, type EnvironmentPart } from "../../environment/loadEnvironment.ts";
-import { TOOL_FILES, toolDirectory } from "../../environment/toolPath.ts";
+import { MCP_PROGRAM, TOOL_FILES, toolDirectory } from "../../environment/toolPath.ts";
 import type { SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
@@ -31,6 +31,7 @@ const PACKAGE = "node_modules/sanddune";
 /** The paths in a package, wherever that is. */
 export const inPackage = (path: string) => ({
   tool: `${path}/${PACKAGE}/tool.js`,
+  mcpProgram: `${path}/${PACKAGE}/${MCP_PROGRAM}`,
   /** The environment's folder. */
   directory: `${path}/${FILES}`,
 });

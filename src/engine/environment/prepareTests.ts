@@ -1,9 +1,8 @@
 import { posix } from "node:path";
 import type { EnvironmentSchema } from "../../environment/contract.ts";
 import { readSchema } from "../../environment/readSchema.ts";
-import { EnvironmentStartError, ProcessTimeoutError, SandduneError } from "../../errors.ts";
+import { EnvironmentStartError, SandduneError } from "../../errors.ts";
 import { onAbort } from "../../process/abort/onAbort.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { placeArguments, type TestPlace } from "./evaluate.ts";
 import { inPackage } from "./package.ts";
@@ -41,31 +40,31 @@ export interface SetupWatch {
 /** What was last said tells most about a set-up that takes too long. */
 const LAST_WORDS = 20;
 
-/** Makes the directory that stands for the work as long as there is none. */
-const makeEmptyWork = async (tests: TestsInSandbox, signal: AbortSignal): Promise<TestPlace> => {
-  const place = placeOf(tests, posix.join(tests.sandbox.root, "empty"));
-  const { exitCode, stderr } = await tests.sandbox.handle.exec(
-    `mkdir -p -- ${shellQuote(place.worktree)} && tar --version >/dev/null`,
-    { cwd: "/", signal },
-  );
-  if (exitCode === 0) return place;
-  throw new EnvironmentStartError("files cannot be brought into its sandbox by tar", stderr);
-};
+/** What a set-up has left: what runs in the background, and which tests there are, if that was asked for. */
+interface SetupDone {
+  /** Ends what the set-up script has left in the background. */
+  readonly end: () => Promise<void>;
+  readonly schema: EnvironmentSchema | undefined;
+}
 
 const runSetup = async (
-  place: TestPlace,
+  tests: TestsInSandbox,
+  flags: readonly string[],
   { onProgress, timeoutMs, signal }: SetupWatch,
-): Promise<() => Promise<void>> => {
+): Promise<SetupDone> => {
+  const place = placeOf(tests, posix.join(tests.sandbox.root, "empty"));
   const stop = new AbortController();
   const said: string[] = [];
+  let schema: EnvironmentSchema | undefined;
   let over: Promise<void> = Promise.resolve();
   const prepared = new Promise<void>((resolve, reject) => {
     over = runTool(place.sandbox, {
       tool: inPackage(place.packagePath).tool,
-      args: ["setup", ...placeArguments(place)],
+      args: ["setup", ...flags, ...placeArguments(place)],
       ...{ env: place.env, signal: stop.signal },
       onMessage: (message) => {
         if (message.type === "prepared") resolve();
+        if (message.type === "schema") schema = readSchema(message.schema);
         if (message.type !== "progress") return;
         said.push(textOf(message.message));
         onProgress(textOf(message.message));
@@ -81,7 +80,7 @@ const runSetup = async (
       onAbort(either, (reason) => stop.abort(reason));
       return prepared;
     });
-    return end;
+    return { end, schema };
   } catch (reason) {
     await end();
     signal.throwIfAborted();
@@ -92,30 +91,7 @@ const runSetup = async (
 
 /** Runs the set-up script, before there is any work. What it leaves in the background continues until the result is called. */
 export const setUp = async (tests: TestsInSandbox, watch: SetupWatch): Promise<() => Promise<void>> =>
-  runSetup(await makeEmptyWork(tests, watch.signal), watch);
-
-const askSchema = async (
-  place: TestPlace,
-  { onProgress, timeoutMs, signal }: SetupWatch,
-): Promise<EnvironmentSchema> => {
-  let schema: EnvironmentSchema | undefined;
-  try {
-    await runTool(place.sandbox, {
-      tool: inPackage(place.packagePath).tool,
-      args: ["schema", "--no-setup", ...placeArguments(place)],
-      ...{ env: place.env, signal, timeoutMs },
-      onMessage: (message) => {
-        if (message.type === "schema") schema = readSchema(message.schema);
-        else if (message.type === "progress") onProgress(textOf(message.message));
-      },
-    });
-  } catch (reason) {
-    if (!(reason instanceof ProcessTimeoutError)) throw reason;
-    throw new EnvironmentStartError(notReadyWithin(timeoutMs), "", { cause: reason });
-  }
-  if (schema === undefined) throw new EnvironmentStartError("it does not tell which tests it has", "");
-  return schema;
-};
+  (await runSetup(tests, [], watch)).end;
 
 /**
  * Runs the set-up of the environment, and asks what it tests: what is wrong with it is found before an agent begins. `end` ends what
@@ -125,12 +101,8 @@ export const prepareTests = async (
   tests: TestsInSandbox,
   watch: SetupWatch,
 ): Promise<{ readonly schema: EnvironmentSchema; readonly end: () => Promise<void> }> => {
-  const place = await makeEmptyWork(tests, watch.signal);
-  const end = await runSetup(place, watch);
-  try {
-    return { schema: await askSchema(place, watch), end };
-  } catch (reason) {
-    await end();
-    throw reason;
-  }
+  const { schema, end } = await runSetup(tests, ["--schema"], watch);
+  if (schema !== undefined) return { schema, end };
+  await end();
+  throw new EnvironmentStartError("it does not tell which tests it has", "");
 };

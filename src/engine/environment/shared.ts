@@ -1,10 +1,9 @@
 import { posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
+import type { SandduneError } from "../../errors.ts";
 import { SANDBOX_HOME } from "../../git/sandboxGitDirectory.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { sandboxDirectory } from "../handleWithEnv.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
 import { placeArguments, type TestPlace } from "./evaluate.ts";
@@ -28,20 +27,6 @@ const scratchOf = ({ type }: SandboxProvider, worktreePath: string): string =>
     ? `${SANDBOX_HOME}/sanddune-scratch`
     : posix.join(posix.dirname(worktreePath), "sanddune-scratch");
 
-/** Later sandboxes of the same kind get commits by it: that it is missing is to be known before an agent begins. */
-const requireTar = (handle: SandboxHandle): Effect.Effect<void, SandduneError> =>
-  interruptible(
-    async (signal) => {
-      const { exitCode, stderr } = await handle.exec("tar --version >/dev/null", { cwd: "/", signal });
-      if (exitCode === 0) return;
-      throw new EnvironmentStartError(
-        "there is no tar in the sandbox, which commits are unpacked with: install it in its image",
-        stderr,
-      );
-    },
-    (reason) => reason as SandduneError,
-  );
-
 /** The agent's own requests, answered by a test server beside it, on its own files. */
 export const openShared = Effect.fnUntraced(function* ({
   session,
@@ -59,7 +44,6 @@ export const openShared = Effect.fnUntraced(function* ({
     worktree: sandboxDirectory(sandbox.checkout.repository, handle),
     scratch: scratchOf(provider, handle.worktreePath),
   };
-  yield* requireTar(handle);
   const url = yield* startServer(handle, {
     tool: inPackage(packagePath).tool,
     args: ["serve", ...placeArguments(place), ...(socket === undefined ? [] : ["--socket", socket])],

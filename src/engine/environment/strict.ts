@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import type { SandduneError } from "../../errors.ts";
+import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
 import { archiveInSandbox } from "./archiveInSandbox.ts";
@@ -10,7 +10,7 @@ import { CourierHost } from "./courierHost.ts";
 import { evaluateArchive } from "./evaluateArchive.ts";
 import type { EnvironmentSetup, TestAccess } from "./live.ts";
 import { inPackage } from "./package.ts";
-import { prepareTests } from "./prepareTests.ts";
+import { prepareTests, type TestsInSandbox } from "./prepareTests.ts";
 import { socketFor } from "./shared.ts";
 import { startServer } from "./startServer.ts";
 import { openTestSandbox } from "./testSandbox.ts";
@@ -28,40 +28,47 @@ export const openStrict = Effect.fnUntraced(function* (
   const { display, progress, journal } = session;
   const { startTimeoutMs: timeoutMs, token } = plan;
   const onProgress = (sentence: string) => display.hookLine("environment", sentence);
-  const tests = yield* openTestSandbox(setup, "tests");
-  let end = async () => {};
-  yield* Effect.addFinalizer(() => Effect.promise(() => end()));
-  const { schema } = yield* interruptible(
-    async (signal) => {
-      const prepared = await prepareTests(tests, { onProgress, timeoutMs, signal });
-      end = prepared.end;
-      return prepared;
-    },
-    (reason) => reason as SandduneError,
-  );
+  let tests: TestsInSandbox | undefined;
   let requests = 0;
-  const courier = new CourierHost({
-    schema,
-    run: async (request, signal) => {
-      const path = join(journal.filesDirectory, `request-${++requests}.tar`);
-      try {
-        await archiveInSandbox(sandbox.repository, path, signal);
-        return await evaluateArchive(tests, path, request, signal);
-      } finally {
-        await rm(path, { force: true });
-      }
-    },
+  const courier = new CourierHost(async (request, signal) => {
+    if (tests === undefined) throw new EnvironmentStartError("it is not ready yet", "");
+    const path = join(journal.filesDirectory, `request-${++requests}.tar`);
+    try {
+      await archiveInSandbox(sandbox.repository, path, signal);
+      return await evaluateArchive(tests, path, request, signal);
+    } finally {
+      await rm(path, { force: true });
+    }
+  });
+  const openTests = Effect.gen(function* () {
+    const opened = yield* openTestSandbox(setup, "tests");
+    let end = async () => {};
+    yield* Effect.addFinalizer(() => Effect.promise(() => end()));
+    const { schema } = yield* interruptible(
+      async (signal) => {
+        const prepared = await prepareTests(opened, { onProgress, timeoutMs, signal });
+        end = prepared.end;
+        return prepared;
+      },
+      (reason) => reason as SandduneError,
+    );
+    tests = opened;
+    courier.offer(schema);
   });
   const socket = socketFor(setup.sandboxPlan.provider);
-  const url = yield* startServer(sandbox.repository.handle, {
+  const startCourier = startServer(sandbox.repository.handle, {
     tool: inPackage(packagePath).tool,
     args: ["courier", ...(socket === undefined ? [] : ["--socket", socket])],
-    env: { ...tests.env, [TOKEN_FOR_SERVER]: token },
+    env: { ...session.plan.env.values, [TOKEN_FOR_SERVER]: token },
     stdin: courier.answers,
     ...{ timeoutMs, onProgress },
     onMessage: (message) => courier.receive(message),
-    onEnd: (problem) => progress.warn(`The courier of the tests has ended before the run: ${problem}`),
+    onEnd: (problem) => {
+      if (courier.isClosed) return;
+      progress.warn(`The courier of the tests has ended before the run: ${problem}`);
+    },
   });
+  const [url] = yield* Effect.all([startCourier, openTests], { concurrency: "unbounded" });
   yield* Effect.addFinalizer(() => Effect.promise(() => courier.close()));
   return accessTo({ packagePath, url, socket, token, note: ON_COMMITS });
 });

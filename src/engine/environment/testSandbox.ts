@@ -28,6 +28,7 @@ export interface TestSandbox {
   readonly packagePath: string;
   /** A directory in it for everything else. */
   readonly root: string;
+  /** Brings a file into `root`. It need not stay on the host. */
   readonly copyIn: (hostPath: string, sandboxPath: string) => Promise<void>;
   /** Copies what the worktree was given besides its commit into a directory of the sandbox. */
   readonly copyItems: (
@@ -93,7 +94,8 @@ const openBindMount = Effect.fnUntraced(function* (
     handle,
     packagePath: MOUNTED_PACKAGE,
     root: SANDBOX_REPOSITORY_PATH,
-    copyIn: (hostPath, sandboxPath) => handle.copyFileIn(hostPath, sandboxPath),
+    // As items are: by a renaming, which follows no link.
+    copyIn: async (hostPath, sandboxPath) => renameSync(hostPath, join(root, posix.basename(sandboxPath))),
     copyItems: (repository, copied, tree) =>
       copyItemsInto(repository, copied, directory, join(root, posix.basename(tree))),
   };
@@ -142,11 +144,13 @@ const furnishing = (
   const hooks = sandboxPlan.hooks["sandbox.onSandboxReady"];
   return {
     bringItems: (tree, signal) => runAtBoundary(tests.copyItems(repository, copied, tree), signal),
-    runHooks: (tree, signal) =>
-      runAtBoundary(
-        runHooksIn(session, tests.handle, posix.join(tree, repository.prefix, "."), hooks),
-        signal,
-      ),
+    ...(hooks.length > 0 && {
+      runHooks: (tree: string, signal: AbortSignal) =>
+        runAtBoundary(
+          runHooksIn(session, tests.handle, posix.join(tree, repository.prefix, "."), hooks),
+          signal,
+        ),
+    }),
   };
 };
 

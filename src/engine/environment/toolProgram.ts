@@ -11,6 +11,7 @@ export type ToolMessage =
   | { readonly type: "progress"; readonly message?: unknown; readonly progress?: TestProgress }
   | { readonly type: "alive" }
   | { readonly type: "waiting" }
+  | { readonly type: "unpacked" }
   | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url?: unknown }
   | { readonly type: "result"; readonly result?: unknown }
@@ -43,6 +44,9 @@ const readMessage = (key: string, line: string): ToolMessage | undefined => {
 const NO_NODE =
   "there is no Node.js in the sandbox, which the test server needs: install version 20.19 or newer in its image";
 const NO_NODE_EXIT_CODE = 127;
+/** Commits are unpacked with it, in this sandbox or in those that are made like it: that it is missing is to be known before an agent begins. */
+const NO_TAR = "there is no tar in the sandbox, which commits are unpacked with: install it in its image";
+const NO_TAR_EXIT_CODE = 125;
 
 const CAPTURE_BYTES = 64 * 1024;
 
@@ -111,7 +115,9 @@ export const runTool = async (
   using listening = listenFor(maxSilenceMs, options.signal);
   let failure: SandduneError | undefined;
   const { exitCode, stdout, stderr } = await sandbox.exec(
-    `command -v node >/dev/null 2>&1 || exit ${NO_NODE_EXIT_CODE}\nexec ${program}`,
+    `command -v node >/dev/null 2>&1 || exit ${NO_NODE_EXIT_CODE}
+command -v tar >/dev/null 2>&1 || exit ${NO_TAR_EXIT_CODE}
+exec ${program}`,
     {
       ...options,
       stdin: keyThenInput(key, options.stdin, listening.begin),
@@ -129,6 +135,7 @@ export const runTool = async (
   if (failure !== undefined) throw failure;
   if (exitCode === 0) return;
   if (exitCode === NO_NODE_EXIT_CODE) throw new EnvironmentStartError(NO_NODE);
+  if (exitCode === NO_TAR_EXIT_CODE) throw new EnvironmentStartError(NO_TAR);
   throw new EnvironmentStartError(
     `the program for environments ended with exit code ${exitCode}`,
     `${stdout}\n${stderr}`.trim(),

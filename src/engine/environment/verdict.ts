@@ -1,6 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
+import * as Exit from "effect/Exit";
+import * as Fiber from "effect/Fiber";
 import type * as Scope from "effect/Scope";
 import type { TestResults } from "../../environment/contract.ts";
 import {
@@ -14,9 +17,10 @@ import {
   StepTimeoutError,
 } from "../../errors.ts";
 import { archiveCommit } from "../../git/archiveCommit.ts";
+import { runAtBoundary } from "../../process/boundary.ts";
 import { interruptible } from "../../process/interruptible.ts";
 import { withoutResults } from "./evaluate.ts";
-import { evaluateArchive } from "./evaluateArchive.ts";
+import { type ArchiveSource, judgeArchive } from "./evaluateArchive.ts";
 import type { EnvironmentSetup, LiveEnvironment } from "./live.ts";
 import { setUp } from "./prepareTests.ts";
 import { openTestSandbox } from "./testSandbox.ts";
@@ -32,22 +36,32 @@ const NO_RESULTS = [
   SandboxLostError,
 ];
 
+/** An evaluation for which everything is made ready but the commit. */
+interface Evaluation {
+  readonly label: string;
+  /** Gets the archive of the commit. */
+  readonly archive: Deferred.Deferred<string>;
+  readonly results: Deferred.Deferred<TestResults, SandduneError>;
+  readonly fiber: Fiber.Fiber<unknown, unknown>;
+}
+
 /**
  * The engine's own evaluation of a commit: what is graded is what lands. It takes place in a sandbox that is made for it, so
  * that nothing which an agent has left running or lying about is near it; not even what its code has left that tests ran.
  */
-export const verdicts = (setup: EnvironmentSetup): LiveEnvironment["evaluate"] => {
-  const { session, sandbox, files, plan } = setup;
+export const openVerdicts = Effect.fnUntraced(function* (
+  setup: EnvironmentSetup,
+): Effect.fn.Return<Pick<LiveEnvironment, "prepare" | "evaluate">, never, Scope.Scope> {
+  const { session, sandbox, files, plan, sandboxPlan } = setup;
   const { journal, display } = session;
   const { repository } = sandbox.checkout;
+  const scope = yield* Effect.scope;
   let evaluations = 0;
-  const evaluate = Effect.fnUntraced(function* (
-    commit: string,
+
+  const judge = Effect.fnUntraced(function* (
+    label: string,
+    archivePath: ArchiveSource,
   ): Effect.fn.Return<TestResults, SandduneError, Scope.Scope> {
-    const label = `tests-${++evaluations}`;
-    const archivePath = join(journal.filesDirectory, `${label}.tar`);
-    yield* Effect.addFinalizer(() => Effect.promise(() => rm(archivePath, { force: true })));
-    yield* archiveCommit(repository, commit, archivePath);
     const tests = yield* openTestSandbox(setup, label);
     if (files.hasSetupScript) {
       let end = async () => {};
@@ -61,15 +75,60 @@ export const verdicts = (setup: EnvironmentSetup): LiveEnvironment["evaluate"] =
       );
     }
     return yield* interruptible(
-      (signal) => evaluateArchive(tests, archivePath, {}, signal),
+      (signal) => judgeArchive(tests, archivePath, signal),
       (reason) => reason as SandduneError,
     );
   });
-  return (commit) =>
-    Effect.scoped(evaluate(commit)).pipe(
-      Effect.catchIf(
-        (error) => NO_RESULTS.some((known) => error instanceof known),
-        ({ message }) => Effect.succeed(withoutResults("", message)),
-      ),
+
+  /** Ends with the scope at the latest. There are results before the sandbox is closed. */
+  const begin: Effect.Effect<Evaluation> = Effect.gen(function* () {
+    const label = `tests-${++evaluations}`;
+    const archive = yield* Deferred.make<string>();
+    const results = yield* Deferred.make<TestResults, SandduneError>();
+    const archivePath: ArchiveSource = (signal) => runAtBoundary(Deferred.await(archive), signal);
+    const tell = (exit: Exit.Exit<TestResults, SandduneError>) => Deferred.done(results, exit);
+    const judging = Effect.scoped(Effect.onExit(judge(label, archivePath), tell));
+    const fiber = yield* Effect.forkIn(judging, scope);
+    return { label, archive, results, fiber };
+  });
+
+  const finish = Effect.fnUntraced(function* (
+    { label, archive, results, fiber }: Evaluation,
+    commit: string,
+  ): Effect.fn.Return<TestResults, SandduneError> {
+    const archivePath = join(journal.filesDirectory, `${label}.tar`);
+    return yield* archiveCommit(repository, commit, archivePath).pipe(
+      Effect.andThen(Deferred.succeed(archive, archivePath)),
+      Effect.andThen(Deferred.await(results)),
+      Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Fiber.interrupt(fiber))),
+      Effect.ensuring(Effect.promise(() => rm(archivePath, { force: true }))),
     );
-};
+  });
+
+  // While an agent works, nothing may run in reach of it that tests rely on, such as a server that a set-up script has started. A sandbox of
+  // a service is paid for by the minute.
+  const mayBeAhead = sandboxPlan.provider.type === "bind-mount" && !files.hasSetupScript;
+  let ahead: Evaluation | undefined;
+  const prepare = Effect.gen(function* () {
+    if (mayBeAhead) ahead ??= yield* begin;
+  });
+  const evaluate = Effect.fnUntraced(function* (
+    commit: string,
+  ): Effect.fn.Return<TestResults, SandduneError> {
+    const prepared = ahead;
+    ahead = undefined;
+    // One that is over without any work has failed, perhaps because its sandbox was lost meanwhile.
+    const isUsable = prepared !== undefined && !(yield* Deferred.isDone(prepared.results));
+    return yield* finish(isUsable ? prepared : yield* begin, commit);
+  });
+  return {
+    prepare,
+    evaluate: (commit) =>
+      evaluate(commit).pipe(
+        Effect.catchIf(
+          (error) => NO_RESULTS.some((known) => error instanceof known),
+          ({ message }) => Effect.succeed(withoutResults("", message)),
+        ),
+      ),
+  };
+});

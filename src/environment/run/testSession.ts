@@ -15,6 +15,8 @@ export interface SessionSpec {
   readonly parameters: ParameterValues;
   /** For the set-up. */
   readonly timeoutMs: number;
+  /** A process that has loaded the definition and done nothing else: the first one of the session. */
+  readonly loaded?: TestWorker | undefined;
 }
 
 /**
@@ -29,10 +31,12 @@ export class TestSession {
   /** Does the set-up, unless that was done. Rejects with a `SetupFailure`, or with `signal.reason`. */
   async begin(signal?: AbortSignal): Promise<TestWorker> {
     if (this.#worker?.isOver === false) return this.#worker;
-    await this.#worker?.end();
-    const { launch, parameters, timeoutMs } = this.spec;
+    const { launch, parameters, timeoutMs, loaded } = this.spec;
     const { directory, worktree, scratch } = launch;
-    const worker = new TestWorker(launch);
+    const isFirst = this.#worker === undefined;
+    await this.#worker?.end();
+    const isLoaded = isFirst && loaded?.isOver === false;
+    const worker = isLoaded ? loaded : new TestWorker(launch);
     this.#worker = worker;
     const require = async (what: string, task: WorkerTask, limitMs: number): Promise<void> => {
       const outcome = await worker.ask(task, limitMs, signal);
@@ -40,10 +44,9 @@ export class TestSession {
       await worker.end();
       throw new SetupFailure(`${what}: ${outcome.message}`);
     };
-    await require("The definition could not be loaded", {
-      type: "load",
-      place: { directory, worktree, scratch },
-    }, LOAD_TIMEOUT_MS);
+    const place = { directory, worktree, scratch };
+    if (!isLoaded)
+      await require("The definition could not be loaded", { type: "load", place }, LOAD_TIMEOUT_MS);
     await require("The set-up failed", { type: "setup", parameters }, timeoutMs);
     return worker;
   }

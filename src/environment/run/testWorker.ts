@@ -46,7 +46,8 @@ export class TestWorker {
     this.#process = startDependent({
       program: process.execPath,
       args: ["--no-warnings", launch.tool, "worker"],
-      cwd: launch.worktree,
+      // It enters the worktree when it loads the definition: there may be none yet.
+      cwd: launch.directory,
       env: environmentOf(launch),
       graceMs: GRACE_MS,
       onMessage: (line) => this.#receive(readReply(line)),

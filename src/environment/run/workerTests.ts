@@ -12,12 +12,14 @@ import { outlineOf } from "./outline.ts";
 import { runInSession, type TestRun } from "./runTests.ts";
 import { selectTests } from "./selectTests.ts";
 import { SetupFailure, TestSession } from "./testSession.ts";
-import type { WorkerLaunch } from "./testWorker.ts";
+import { TestWorker, type WorkerLaunch } from "./testWorker.ts";
 
 export interface WorkerTestsOptions extends WorkerLaunch {
   /** In the place of what the definition says. */
   readonly timeoutMs?: number | undefined;
   readonly concurrency?: number | undefined;
+  /** A process that was started before there was any work: it loads the definition, and runs the first tests. */
+  readonly worker?: TestWorker | undefined;
 }
 
 class WorkerTests implements ReadyTests {
@@ -25,12 +27,16 @@ class WorkerTests implements ReadyTests {
   readonly #work = new OpenWork();
   /** Children that work. Those that wait for something to do are not counted. */
   readonly #places: Limit;
+  /** For the first session. */
+  #loaded: TestWorker | undefined;
 
   constructor(
     private readonly launch: WorkerLaunch,
     private readonly outline: EnvironmentOutline,
+    private readonly loader: TestWorker,
   ) {
     this.#places = limitTo(this.#concurrency);
+    this.#loaded = loader;
   }
 
   problem(): string | undefined {
@@ -67,6 +73,7 @@ class WorkerTests implements ReadyTests {
   async close(): Promise<void> {
     await this.#work.close(new EnvironmentStartError("it was closed"));
     await this.#sessions.endAll();
+    await this.loader.end();
   }
 
   get #concurrency(): number {
@@ -74,10 +81,13 @@ class WorkerTests implements ReadyTests {
   }
 
   #newSession(parameters: ParameterValues): TestSession {
+    const loaded = this.#loaded;
+    this.#loaded = undefined;
     return new TestSession({
       launch: this.launch,
       parameters,
       timeoutMs: this.outline.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      loaded,
     });
   }
 
@@ -126,13 +136,25 @@ class WorkerTests implements ReadyTests {
 
 /** Makes the tests of a definition ready: they run in child processes. */
 export const openWorkerTests = async (
-  { timeoutMs, concurrency, ...launch }: WorkerTestsOptions,
+  { timeoutMs, concurrency, worker, ...launch }: WorkerTestsOptions,
   signal?: AbortSignal,
 ): Promise<ReadyTests> => {
-  const outline = await outlineOf(launch, signal);
-  return new WorkerTests(launch, {
-    ...outline,
-    ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(concurrency !== undefined && { concurrency }),
-  });
+  const loader = worker ?? new TestWorker(launch);
+  try {
+    const outline = await outlineOf(loader, launch, signal);
+    // What it has loaded may be out of date when somebody asks for tests.
+    if (worker === undefined) void loader.end();
+    return new WorkerTests(
+      launch,
+      {
+        ...outline,
+        ...(timeoutMs !== undefined && { timeoutMs }),
+        ...(concurrency !== undefined && { concurrency }),
+      },
+      loader,
+    );
+  } catch (reason) {
+    await loader.end();
+    throw reason;
+  }
 };

@@ -11,6 +11,8 @@ export type ToolLine =
   | { readonly type: "alive" }
   /** It has its key, and waits for the work that is to be tested. */
   | { readonly type: "waiting" }
+  /** The files of the work are there, and may be made ready. */
+  | { readonly type: "unpacked" }
   /** The set-up script has run. */
   | { readonly type: "prepared" }
   | { readonly type: "ready"; readonly url: string }

@@ -11,14 +11,16 @@ export interface ToolArguments {
   readonly scratch?: string;
   readonly port?: string;
   readonly socket?: string;
-  readonly url?: string;
-  readonly note?: string;
   readonly parameters?: string;
   /** The first line of standard input is a key, with which all lines are sealed that are printed. */
   readonly sealed?: boolean;
   readonly "no-setup"?: boolean;
-  /** The work that is tested is there when standard input ends, and not before. */
-  readonly "await-work"?: boolean;
+  /** The work that is tested comes in this archive, once that is announced on standard input. */
+  readonly archive?: string;
+  /** Where it is unpacked. */
+  readonly tree?: string;
+  /** Whether the tests are listed as well. */
+  readonly schema?: boolean;
   readonly path?: string;
 }
 
@@ -31,11 +33,9 @@ const SERVER = { port: text, socket: text };
 /** The flags of each command. */
 const COMMANDS = {
   serve: { ...PLACE, ...SERVER },
-  run: { ...PLACE, parameters: text, "await-work": flag },
-  schema: PLACE,
-  setup: PLACE,
+  run: { ...PLACE, parameters: text, archive: text, tree: text },
+  setup: { ...PLACE, schema: flag },
   courier: { ...SERVER, sealed: flag },
-  mcp: { url: text, socket: text, note: text },
   worker: {},
 } as const satisfies Record<string, Flags>;
 
@@ -51,7 +51,9 @@ export const readArguments = (
 ): { readonly command: ToolCommandName; readonly args: ToolArguments } => {
   const [command, ...rest] = argv;
   if (!isCommand(command))
-    throw new ToolUsageError(`There is no such command. Known are: ${Object.keys(COMMANDS).join(", ")}.`);
+    throw new ToolUsageError(
+      `There is no such command: expected one of ${Object.keys(COMMANDS).join(", ")}.`,
+    );
   try {
     const { values, positionals } = parseArgs({
       args: rest,
@@ -65,7 +67,10 @@ export const readArguments = (
   }
 };
 
-export const required = (args: ToolArguments, name: "directory" | "worktree" | "scratch" | "url"): string => {
+export const required = (
+  args: ToolArguments,
+  name: "directory" | "worktree" | "scratch" | "tree",
+): string => {
   const value = args[name];
   if (value === undefined || value === "") throw new ToolUsageError(`--${name} is missing.`);
   return value;

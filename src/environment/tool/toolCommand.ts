@@ -1,16 +1,19 @@
-import { once } from "node:events";
+import { mkdir } from "node:fs/promises";
 import { boundResults } from "../boundResults.ts";
 import type { TestProgress, TestResults } from "../contract.ts";
 import { testsByCourier } from "../courierTests.ts";
+import { readEnvironment } from "../folder/readEnvironment.ts";
 import { openSetup, openTests } from "../openTests.ts";
 import type { ReadyTests } from "../readyTests.ts";
 import { TOKEN_VARIABLE } from "../run/environmentOf.ts";
+import { TestWorker } from "../run/testWorker.ts";
 import { startTestServer } from "../testServer.ts";
 import { runWorker } from "../worker/main.ts";
 import { firstLine } from "./firstLine.ts";
 import { guardFiles } from "./guardedFiles.ts";
 import { say, sayFailed, sayLine, saySentence, sealLinesWith } from "./say.ts";
 import { abortAtEndOfInput, abortOnStopSignals, Stopped, untilAborted } from "./stop.ts";
+import { takeWork } from "./takeWork.ts";
 import {
   parametersOf,
   portOf,
@@ -28,18 +31,25 @@ const SIGN_OF_LIFE_MS = 10_000;
 
 const tokenOf = (): string | undefined => process.env[TOKEN_VARIABLE] || undefined;
 
+/** This program: in a sandbox there is no other. */
+const ownPath = (): string => process.argv[1] as string;
+
+const placeOf = (args: ToolArguments) => ({
+  directory: required(args, "directory"),
+  worktree: required(args, "worktree"),
+});
+
 const withTests = async (
-  args: ToolArguments,
+  args: ToolArguments & { readonly worker?: TestWorker | undefined },
   signal: AbortSignal,
   work: (tests: ReadyTests) => Promise<void>,
 ): Promise<void> => {
   const tests = await openTests({
-    directory: required(args, "directory"),
-    worktree: required(args, "worktree"),
+    ...placeOf(args),
     scratch: args.scratch,
     runsSetup: args["no-setup"] !== true,
-    // Itself: in a sandbox there is no other.
-    tool: process.argv[1],
+    tool: ownPath(),
+    worker: args.worker,
     onProgress: saySentence,
     signal,
   });
@@ -86,65 +96,60 @@ const withDoubt = (results: TestResults, changed: string | undefined): TestResul
           `${changed} was changed while the tests ran: the results cannot be believed.\n${results.error ?? ""}`.trim(),
       };
 
-/**
- * Waits until the work is there. What gets it ready may run code of it already, which must find the key read, and the tests
- * watched. Only the end of input counts: others can write to it, and read what is written to it, but not end it.
- */
-const awaitWork = async (signal: AbortSignal): Promise<void> => {
-  const ended = once(process.stdin, "end");
-  process.stdin.resume();
-  say({ type: "waiting" });
-  await Promise.race([ended, untilAborted(signal)]);
+/** A process for tests that starts while there is no work yet; none for an environment that has a server of its own. */
+const workerAhead = (args: ToolArguments): TestWorker | undefined => {
+  const { directory, json } = readEnvironment(required(args, "directory"));
+  if (json?.type === "server") return undefined;
+  const scratch = required(args, "scratch");
+  return new TestWorker({ ...placeOf(args), directory, scratch, tool: ownPath() });
 };
 
 const run = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
   const parameters = parametersOf(args);
   const findChanged = guardFiles(required(args, "directory"), process.argv.slice(1, 2));
-  if (args["await-work"] === true) await awaitWork(signal);
-  setInterval(() => say({ type: "alive" }), SIGN_OF_LIFE_MS).unref();
-  return withTests(args, signal, async (tests) => {
-    const onProgress = (progress: TestProgress) => say({ type: "progress", progress });
-    const results = await tests.run(args.path ?? "", { parameters, onProgress, signal });
-    say({ type: "result", result: boundResults(withDoubt(results, findChanged())) });
-  });
-};
-
-const schema = (args: ToolArguments, { signal }: AbortController): Promise<void> =>
-  withTests(args, signal, async (tests) => say({ type: "schema", schema: await tests.schema({ signal }) }));
-
-/** Runs the set-up script, and stays for as long as what that has left in the background is to go on. */
-const setup = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
-  const end = await openSetup({
-    directory: required(args, "directory"),
-    worktree: required(args, "worktree"),
-    scratch: required(args, "scratch"),
-    onProgress: saySentence,
-    signal,
-  });
-  say({ type: "prepared" });
-  if (end === undefined) return;
+  const worker = args.archive === undefined ? undefined : workerAhead(args);
   try {
-    await untilAborted(signal);
+    if (args.archive !== undefined) await takeWork(args.archive, required(args, "tree"), signal);
+    setInterval(() => say({ type: "alive" }), SIGN_OF_LIFE_MS).unref();
+    await withTests({ ...args, worker }, signal, async (tests) => {
+      const onProgress = (progress: TestProgress) => say({ type: "progress", progress });
+      const results = await tests.run(args.path ?? "", { parameters, onProgress, signal });
+      say({ type: "result", result: boundResults(withDoubt(results, findChanged())) });
+    });
   } finally {
-    await end();
+    await worker?.end();
   }
 };
 
-const COMMANDS = { serve, courier, run, schema, setup };
+/**
+ * Runs the set-up script while there is no work: an empty directory stands for it. Lists the tests, if that is wanted. Stays for as
+ * long as what the script has left in the background is to continue.
+ */
+const setup = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
+  const scratch = required(args, "scratch");
+  await mkdir(required(args, "worktree"), { recursive: true });
+  const end = await openSetup({ ...placeOf(args), scratch, onProgress: saySentence, signal });
+  try {
+    if (args.schema === true) {
+      const listed = { ...args, scratch, "no-setup": true };
+      await withTests(listed, signal, async (tests) =>
+        say({ type: "schema", schema: await tests.schema({ signal }) }),
+      );
+    }
+    say({ type: "prepared" });
+    if (end !== undefined) await untilAborted(signal);
+  } finally {
+    await end?.();
+  }
+};
+
+const COMMANDS = { serve, courier, run, setup };
 
 /** Carries out a command line, and resolves with the exit code. */
 export const toolCommand = async (argv: readonly string[]): Promise<number> => {
   try {
     const { command, args } = readArguments(argv);
     if (command === "worker") return await runWorker();
-    if (command === "mcp") {
-      const { socket, note } = args;
-      const options = { url: required(args, "url"), token: tokenOf(), socket, note };
-      // Only now: its protocol is large, and children that run tests have to start quickly.
-      const { serveMcp } = await import("../mcp/serveMcp.ts");
-      await serveMcp(options);
-      return 0;
-    }
     if (args.sealed === true) sealLinesWith(await firstLine(process.stdin));
     await COMMANDS[command](args, abortOnStopSignals());
     return 0;

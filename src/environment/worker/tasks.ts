@@ -47,6 +47,8 @@ export class Tasks {
   async perform(task: WorkerTask): Promise<unknown> {
     if (task.type === "load") {
       this.#place = task.place;
+      process.chdir(task.place.worktree);
+      process.env["PWD"] = task.place.worktree;
       this.#definition = await loadDefinition(task.place.directory);
       return outlineOf(this.#definition);
     }

@@ -98,7 +98,11 @@ describe("The tools of an agent", () => {
   });
 
   it("are the same in a sandbox, with what an agent has to know there", async () => {
-    const { client, call } = await connectMcp(["--url", server().url, "--note", "Commit first."], {}, "tool");
+    const { client, call } = await connectMcp(
+      ["--url", server().url, "--note", "Commit first."],
+      {},
+      "mcpProgram",
+    );
     const { tools } = await client.listTools();
     expect(tools.find(({ name }) => name === "run_tests")?.description).toContain(" Commit first. ");
     expect(textOf(await call("run_tests", { test_path: "math/adds" }))).toBe("1 of 1 test passed.");

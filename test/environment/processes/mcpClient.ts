@@ -27,7 +27,10 @@ export interface McpConnection {
 
 /** The command line, and the program that is brought into sandboxes in its place. */
 const sanddune = builtCli();
-const PROGRAMS = { sanddune, tool: join(dirname(sanddune), "environment/tool.js") };
+const PROGRAMS = {
+  sanddune: [sanddune, "mcp"],
+  mcpProgram: [join(dirname(sanddune), "environment/mcpProgram.js")],
+};
 
 /**
  * Starts `sanddune mcp` with the official client at its other end. That has read the schemas of the tools: structured content
@@ -40,7 +43,7 @@ const openMcp = async (
 ): Promise<McpConnection> => {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [PROGRAMS[program], "mcp", ...flags],
+    args: [...PROGRAMS[program], ...flags],
     env,
     stderr: "pipe",
   });

@@ -1,6 +1,6 @@
-import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -150,13 +150,43 @@ it("tool.js lets nobody in who asks for its debugger", async () => {
   expect(said.join("")).toBe("");
 });
 
-it("tool.js schema says which tests there are", async () => {
+it("tool.js setup makes a directory that stands for the work, and says which tests there are", async () => {
   const { args } = place(NOISY);
-  const { lines, exitCode } = tool(["schema", ...args]);
+  const root = temporaryDirectory();
+  const worktree = join(root, "empty");
+  const { lines, exitCode } = tool([
+    ...["setup", "--schema", ...args.slice(0, 2)],
+    ...["--worktree", worktree, "--scratch", join(root, "scratch")],
+  ]);
   expect(await exitCode).toBe(0);
   expect(lines).toMatchObject([
     { type: "schema", schema: { tests: [{ path: "a/passes" }, { path: "a/fails" }] } },
+    { type: "prepared" },
   ]);
+  expect(readdirSync(worktree)).toEqual([]);
+});
+
+it("tool.js run unpacks the work when that is announced, and tests it when its input ends", async () => {
+  const { args, worktree } = place(
+    `tests: { made: async ({ run }) => { const { stdout } = await run("cat work made; pwd"); throw new Error(stdout); } }`,
+  );
+  writeFileSync(join(worktree, "work"), "work\n");
+  const root = temporaryDirectory();
+  const [tree, archive] = [join(root, "tree"), join(root, "tree.tar")];
+  const { child, line } = tool([
+    ...["run", ...args.slice(0, 2), "--worktree", tree, "--scratch", join(root, "scratch")],
+    ...["--archive", archive, "--tree", tree],
+  ]);
+  await line("waiting");
+  execFileSync("tar", ["-cf", archive, "-C", worktree, "work"]);
+  child.stdin.write("unpack\n");
+  await line("unpacked");
+  expect(readdirSync(root)).toEqual(["tree"]);
+  writeFileSync(join(tree, "made"), "made\n");
+  child.stdin.end();
+  expect(await line("result")).toMatchObject({
+    result: { tests: [{ message: `work\nmade\n${tree}` }], error: null },
+  });
 });
 
 const WAITING = `tests: {
