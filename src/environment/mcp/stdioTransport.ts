@@ -1,7 +1,7 @@
-import { deserializeMessage, serializeMessage } from "@modelcontextprotocol/sdk/shared/stdio.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
-import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
+import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
 import { LineSplitter } from "../../process/lineSplitter.ts";
+import { Batches } from "./batches.ts";
 
 /** More than any model writes, with every character of it escaped. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
@@ -16,6 +16,7 @@ export class StdioTransport implements Transport {
   declare onerror?: (error: Error) => void;
   declare onclose?: () => void;
 
+  readonly #batches = new Batches((answers) => void this.#write(answers));
   readonly #lines = new LineSplitter((line) => this.#take(line), MAX_MESSAGE_BYTES);
   readonly #read = (chunk: Buffer) => this.#lines.push(chunk);
   readonly #end = () => void this.close();
@@ -31,8 +32,8 @@ export class StdioTransport implements Transport {
     process.stdout.on("error", this.#end);
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return new Promise((resolve) => process.stdout.write(serializeMessage(message), () => resolve()));
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (!this.#batches.takes(message)) await this.#write(message);
   }
 
   async close(): Promise<void> {
@@ -50,9 +51,29 @@ export class StdioTransport implements Transport {
       return;
     }
     try {
-      this.onmessage?.(deserializeMessage(line));
+      const value: unknown = JSON.parse(line);
+      if (Array.isArray(value)) this.#takeBatch(value);
+      else this.#receive(JSONRPCMessageSchema.parse(value));
     } catch (error) {
       this.#fail(error as Error);
     }
+  }
+
+  #takeBatch(values: readonly unknown[]): void {
+    if (values.length === 0) throw new Error("A batch of messages is empty.");
+    const parsed = values.map((value) => JSONRPCMessageSchema.safeParse(value));
+    const messages = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
+    this.#batches.begin(messages);
+    for (const { error } of parsed) if (error !== undefined) this.#fail(error);
+    for (const message of messages) this.#receive(message);
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    this.onmessage?.(message);
+    this.#batches.receive(message);
+  }
+
+  #write(messages: JSONRPCMessage | readonly JSONRPCMessage[]): Promise<void> {
+    return new Promise((resolve) => process.stdout.write(`${JSON.stringify(messages)}\n`, () => resolve()));
   }
 }

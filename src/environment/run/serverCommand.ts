@@ -12,8 +12,8 @@ import { environmentOf } from "./environmentOf.ts";
 /** A server of somebody's own, which has said that it is well. */
 export interface RunningServer {
   readonly url: string;
-  /** Says how it ended, if it has. */
-  problem(): string | undefined;
+  /** Says how it ended, if it has, with its last words. */
+  failure(): EnvironmentStartError | undefined;
   end(): Promise<void>;
 }
 
@@ -132,10 +132,10 @@ export const startServerCommand = async (
   }
   return {
     url,
-    problem: () =>
+    failure: () =>
       exitCode === undefined
         ? undefined
-        : new EnvironmentStartError(`its server ended with exit code ${exitCode}`, server.output()).message,
+        : new EnvironmentStartError(`its server ended with exit code ${exitCode}`, server.output()),
     end: () => server.end(),
   };
 };

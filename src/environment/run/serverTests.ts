@@ -1,10 +1,12 @@
 import { EnvironmentStartError, TestRequestError, TestServerError } from "../../errors.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { createEnvironmentClient, type EnvironmentClient } from "../client.ts";
+import type { TestResults } from "../contract.ts";
 import type { ServerDefinition } from "../folder/environmentJson.ts";
 import { MAX_BODY_BYTES } from "../limits.ts";
 import type { ReadyTests } from "../readyTests.ts";
-import { type RunningServer, type ServerPlace, startServerCommand } from "./serverCommand.ts";
+import { RevivedServer } from "./revivedServer.ts";
+import { type ServerPlace, startServerCommand } from "./serverCommand.ts";
 
 const NO_SESSIONS = "The server of this environment keeps no test sessions. Leave the session out.";
 
@@ -17,22 +19,27 @@ const orNoSessions = (reason: unknown): unknown =>
     ? new TestRequestError(NO_SESSIONS, 404)
     : reason;
 
-const testsOf = (server: RunningServer, timeoutMs: number): ReadyTests => {
-  const client = createEnvironmentClient({ url: server.url });
-  const closed = new AbortController();
+const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortController): ReadyTests => {
   /** What goes wrong with a server that has ended went wrong because of that. */
-  const ask = async <A>(question: () => Promise<A>): Promise<A> => {
+  const ask = async <A>(question: (client: EnvironmentClient, url: string) => Promise<A>): Promise<A> => {
     if (closed.signal.aborted) throw closed.signal.reason;
+    const { url, failure } = await server.alive();
     try {
-      return await question();
+      const answer = await question(createEnvironmentClient({ url }), url);
+      server.hasAnswered();
+      return answer;
     } catch (reason) {
-      const problem = reason instanceof TestServerError ? server.problem() : undefined;
-      if (problem === undefined) throw reason;
-      throw new TestServerError(server.url, "is gone", problem, { cause: reason });
+      const end = reason instanceof TestServerError ? failure() : undefined;
+      if (end === undefined) throw reason;
+      throw new TestServerError(url, "has ended", end.message, { cause: reason });
     }
   };
   /** What is tested may keep a server from answering. */
-  const run: EnvironmentClient["run"] = async (path, options) => {
+  const run = async (
+    client: EnvironmentClient,
+    url: string,
+    ...[path, options]: Parameters<EnvironmentClient["run"]>
+  ): Promise<TestResults> => {
     try {
       const results = await withTimeLimit(timeoutMs, options?.signal, (signal) =>
         client.run(path, { ...options, signal }),
@@ -42,7 +49,7 @@ const testsOf = (server: RunningServer, timeoutMs: number): ReadyTests => {
       options?.signal?.throwIfAborted();
       if (reason instanceof TestRequestError || reason instanceof TestServerError) throw reason;
       throw new TestServerError(
-        server.url,
+        url,
         `has not told results after ${timeoutMs} ms`,
         "Raise `timeoutMs` in environment.json if its tests take longer.",
         { cause: reason },
@@ -51,22 +58,22 @@ const testsOf = (server: RunningServer, timeoutMs: number): ReadyTests => {
   };
   return {
     schema: (options) =>
-      ask(async () => {
+      ask(async (client, url) => {
         const schema = await client.schema(options);
         if (Buffer.byteLength(JSON.stringify(schema)) <= MAX_BODY_BYTES) return schema;
         throw new TestServerError(
-          server.url,
+          url,
           `takes more than ${MAX_BODY_BYTES} bytes to describe its tests`,
           "Shorten their descriptions.",
         );
       }),
-    run: (path, options) => ask(() => run(path, options)),
+    run: (path, options) => ask((client, url) => run(client, url, path, options)),
     beginSession: (options) =>
-      ask(() => client.beginSession(options)).catch((reason) => {
+      ask((client) => client.beginSession(options)).catch((reason) => {
         throw orNoSessions(reason);
       }),
-    endSession: (session, options) => ask(() => client.endSession(session, options)),
-    problem: () => server.problem(),
+    endSession: (session, options) => ask((client) => client.endSession(session, options)),
+    problem: () => server.failure()?.message,
     close: async () => {
       closed.abort(new EnvironmentStartError("it was closed"));
       await server.end();
@@ -80,5 +87,11 @@ export const openServerTests = async (
   place: ServerPlace,
   onProgress: (sentence: string) => void,
   signal: AbortSignal = new AbortController().signal,
-): Promise<ReadyTests> =>
-  testsOf(await startServerCommand(definition, place, onProgress, signal), definition.timeoutMs);
+): Promise<ReadyTests> => {
+  const closed = new AbortController();
+  const server = await startServerCommand(definition, place, onProgress, signal);
+  const revived = new RevivedServer(server, () =>
+    startServerCommand(definition, place, onProgress, closed.signal),
+  );
+  return testsOf(revived, definition.timeoutMs, closed);
+};

@@ -12,6 +12,7 @@ import {
 import { describe, expect, it, onTestFinished } from "vitest";
 import { environment } from "../../cli/environmentFolders.ts";
 import { builtCli } from "../../helpers/built.ts";
+import { waitFor } from "../../helpers/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { serveEnvironment } from "./mcpServing.ts";
 
@@ -26,6 +27,8 @@ interface RawMcp {
   readonly over: Promise<{ readonly exitCode: number | null; readonly stderr: string }>;
   /** Every line of standard output so far, each a message. */
   readonly messages: JSONRPCMessage[];
+  /** Those lines that are several messages. */
+  readonly batches: JSONRPCMessage[][];
   readonly write: (line: string) => void;
   /** Sends a request, and resolves with the result of it. */
   readonly ask: (method: string, params: object) => Promise<unknown>;
@@ -41,9 +44,12 @@ const startMcp = (url: string): RawMcp => {
     stderr,
   }));
   const messages: JSONRPCMessage[] = [];
+  const batches: JSONRPCMessage[][] = [];
   const waiting = new Map<number, (result: unknown) => void>();
   createInterface(child.stdout).on("line", (line) => {
-    const message = JSONRPCMessageSchema.parse(JSON.parse(line));
+    const value: unknown = JSON.parse(line);
+    if (Array.isArray(value)) return void batches.push(JSONRPCMessageSchema.array().parse(value));
+    const message = JSONRPCMessageSchema.parse(value);
     messages.push(message);
     if ("result" in message) waiting.get(Number(message.id))?.(message.result);
   });
@@ -60,7 +66,7 @@ const startMcp = (url: string): RawMcp => {
       }),
     ]);
   };
-  return { child, over, messages, write, ask };
+  return { child, over, messages, batches, write, ask };
 };
 
 const initialize = async ({ ask, write }: RawMcp, protocolVersion = LATEST_PROTOCOL_VERSION) => {
@@ -133,6 +139,43 @@ describe("A client", () => {
     for (const line of ["nonsense", "{", "[]", "null", '{"jsonrpc":"2.0"}', '{"id":"x"}', "\u0000\ufffd"]) {
       mcp.write(line);
     }
+    expect(await mcp.ask("tools/list", {})).toMatchObject({ tools: [{}, {}] });
+    expect(mcp.messages).toHaveLength(2);
+  });
+
+  it("that sends requests together is answered together, and not for those that it has cancelled", async () => {
+    const { url } = await serveEnvironment(
+      environment(`{ tests: { hangs: () => new Promise((resolve) => setTimeout(resolve, 1_000_000)) } }`),
+    );
+    const mcp = startMcp(url);
+    await initialize(mcp, "2025-03-26");
+    const request = (id: number | string, method: string, params = {}) => ({
+      jsonrpc: "2.0",
+      id,
+      method,
+      params,
+    });
+    const cancelled = { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "slow" } };
+    mcp.write(
+      JSON.stringify([
+        request("a", "tools/list"),
+        { nonsense: true },
+        request("slow", "tools/call", { name: "run_tests", arguments: {} }),
+        request("b", "tools/dance"),
+        cancelled,
+      ]),
+    );
+    mcp.write(JSON.stringify([{ jsonrpc: "2.0", method: "notifications/initialized" }]));
+    await waitFor(() => mcp.batches.length > 0);
+    expect(mcp.batches).toHaveLength(1);
+    // In any order: each answer names its request.
+    expect(mcp.batches[0]).toHaveLength(2);
+    expect(mcp.batches[0]).toContainEqual(
+      expect.objectContaining({ id: "a", result: { tools: [expect.anything(), expect.anything()] } }),
+    );
+    expect(mcp.batches[0]).toContainEqual(
+      expect.objectContaining({ id: "b", error: expect.objectContaining({ code: -32601 }) }),
+    );
     expect(await mcp.ask("tools/list", {})).toMatchObject({ tools: [{}, {}] });
     expect(mcp.messages).toHaveLength(2);
   });

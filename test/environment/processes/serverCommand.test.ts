@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createEnvironmentClient } from "../../../src/environment/client.ts";
@@ -60,7 +61,6 @@ describe("a server of somebody's own", () => {
       tests: [{ path: "file/exists", passed: false, durationMs: 1.5 }],
       error: null,
     });
-    const { writeFileSync } = await import("node:fs");
     writeFileSync(`${worktree}/b.txt`, "");
     expect(
       await client.run("file/exists", { parameters: { name: "b.txt" }, onProgress: () => {} }),
@@ -93,16 +93,47 @@ describe("a server of somebody's own", () => {
     });
   });
 
-  it("is told of with its last words, once it has died", async () => {
+  it("is started again when it has died, by the next request", async () => {
+    const { url, worktree, progress } = await serve(FILES);
+    const dying = await http(url, "/run/die");
+    expect(dying.status).toBe(502);
+    expect(dying.body["error"]).toContain("The test server at http://127.0.0.1:");
+    writeFileSync(`${worktree}/a.txt`, "");
+    for (let count = 0; count < 5; count++) {
+      const both = await Promise.all([http(url, "/run/file/exists"), http(url, "/run/file/exists")]);
+      expect(both).toMatchObject([{ body: { passed: 1 } }, { body: { passed: 1 } }]);
+      expect((await http(url, "/health", { method: "GET" })).status).toBe(200);
+      await http(url, "/run/die");
+    }
+    // Once for all that asked at a time.
+    expect(progress.filter((sentence) => sentence.startsWith("Starting "))).toHaveLength(6);
+  });
+
+  it("is started again three times if it keeps dying, and is told of with its last words then", async () => {
     const { url, tests } = await serve(FILES);
-    const { status, body } = await http(url, "/run/die");
-    expect(status).toBe(502);
+    for (let count = 0; count < 4; count++) expect((await http(url, "/run/die")).status).toBe(502);
     await waitFor(() => tests.problem() !== undefined);
     const health = await http(url, "/health", { method: "GET" });
     expect(health.status).toBe(503);
-    expect(health.body["error"]).toMatch(/its server ended with exit code 9[\s\S]*I am about to die/);
-    expect((await http(url, "/run/file/exists")).body["error"]).toContain("I am about to die");
-    expect(body["error"]).toContain("The test server at http://127.0.0.1:");
+    const gone =
+      /its server ended with exit code 9; it was started again 3 times, and is not any more[\s\S]*I am about to die/;
+    expect(health.body["error"]).toMatch(gone);
+    expect((await http(url, "/run/file/exists")).body["error"]).toMatch(gone);
+  });
+
+  it("that cannot be started again says why", async () => {
+    const start = `if [ -e "$SANDDUNE_WORKTREE/broken" ]; then echo no module; exit 4; fi; exec ${NODE} server.cjs`;
+    const { url, worktree } = await serve({ ...FILES, "environment.json": json({ start }) });
+    writeFileSync(`${worktree}/broken`, "");
+    await http(url, "/run/die");
+    for (const said of [
+      /exit code 4: it has to stay.*no module/s,
+      /exit code 4/,
+      /exit code 4/,
+      /3 times.*no module/s,
+    ]) {
+      expect((await http(url, "/run/file/exists")).body["error"]).toMatch(said);
+    }
   });
 
   it("ends with the tests, and its children with it", async () => {
