@@ -25,12 +25,8 @@ const forPrograms = ({ id, title, page, spec }: Scenario): object => ({
 
 const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined): Promise<void> => {
   // Only now: a command line that asks for help, or for a completion, does not wait for what reads pages.
-  const [{ readSuite }, { loadScenarios }] = await Promise.all([
-    import("../scenarios/readSuite.ts"),
-    import("../scenarios/pages/loadScenarios.ts"),
-  ]);
-  const suite = await readSuite({ ...choice, dir });
-  const { scenarios, problems } = await loadScenarios(suite);
+  const { checkSuite } = await import("../scenarios/checkSuite.ts");
+  const { suite, scenarios, problems } = await checkSuite({ ...choice, dir });
   if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
   else if (scenarios.length > 0) await print(scenarioTable(scenarios, terminalColumns()).join("\n"));
   else if (problems.length === 0)
@@ -45,7 +41,7 @@ const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined):
 export const createScenarioListCommand = (): Command =>
   withExamples(
     new Command("list")
-      .description("Lists the scenarios of a suite, and checks all of its pages.")
+      .description("Lists the scenarios of a suite, and checks all of its pages and fixtures.")
       .argument("[dir]", "the directory of the pages (default: that of the config file)")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
       .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")

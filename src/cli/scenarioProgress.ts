@@ -2,6 +2,7 @@ import { relative } from "node:path";
 import { showDuration } from "../display/duration.ts";
 import type { Execution } from "../scenarios/executions.ts";
 import type { RunRecord } from "../scenarios/record.ts";
+import type { RunnerProblem } from "../scenarios/report/runnerProblem.ts";
 import { isFine } from "../scenarios/report/words.ts";
 import type { Finished, SuiteRun } from "../scenarios/runSuite.ts";
 
@@ -36,7 +37,9 @@ export const linesOf = (finished: Finished, width: number): string[] => {
     `${MARKS[record.result]} ${name.padEnd(width)}  ${record.result}  ${showDuration(record.duration_ms)}`,
     ...(record.result !== "passing" && record.notes !== null ? indented(record.notes) : []),
     ...lastWords(record),
-    ...(record.result === "failing" ? indented(`record: ${relative(process.cwd(), recordPath)}`) : []),
+    ...(record.result === "failing" && recordPath !== undefined
+      ? indented(`record: ${relative(process.cwd(), recordPath)}`)
+      : []),
     ...(projectPath === undefined ? [] : indented(`project: ${projectPath}`)),
   ];
 };
@@ -46,13 +49,6 @@ export const widthOfNames = ({ executions, handOf }: Pick<SuiteRun, "executions"
   executions
     .map((execution) => nameOf(execution, handOf(execution)?.provider))
     .reduce((width, { length }) => Math.max(width, length), 0);
-
-/** Something that could not be graded, and says nothing about what is tested. */
-export interface Problem {
-  /** A page with its line, the id of a scenario, or a file. */
-  readonly subject: string;
-  readonly message: string;
-}
 
 /** How many executions ended in which way. */
 export interface Tally {
@@ -66,7 +62,10 @@ export const tallyOf = (records: readonly RunRecord[]): Tally => {
   return { passing: count("passing"), failing: count("failing"), manual: count("manual") };
 };
 
-export const showTally = ({ passing, failing, manual }: Tally, { length }: readonly Problem[]): string =>
+export const showTally = (
+  { passing, failing, manual }: Tally,
+  { length }: readonly RunnerProblem[],
+): string =>
   [
     `${passing} passing, ${failing} failing, ${manual} manual`,
     ...(length === 0 ? [] : [`${length} ${length === 1 ? "problem" : "problems"}`]),

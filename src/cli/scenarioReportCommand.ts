@@ -8,7 +8,7 @@ import { withExamples } from "./helpExamples.ts";
 import { print, tell } from "./output.ts";
 import { performing } from "./performing.ts";
 import { collect } from "./runValues.ts";
-import { tellPageProblems } from "./scenarioProblems.ts";
+import { asRunnerProblem, tellPageProblems, withoutPaths } from "./scenarioProblems.ts";
 import { UsageError } from "./usageError.ts";
 
 interface ReportFlags {
@@ -42,20 +42,20 @@ const checkFiles = async (files: readonly string[], format: ReportFormat | undef
   }
 };
 
-/** Reads what there is to report; what cannot be read is told, and left out. */
+/** Reads what there is to report. Pages and fixtures that are wrong are errors in it; files that are no records are left out. */
 const readModel = async (choice: SuiteChoice): Promise<ReportModel> => {
-  const [{ readSuite }, { loadScenarios }, { readRecords }, { namesOf, reportModel }] = await Promise.all([
-    import("../scenarios/readSuite.ts"),
-    import("../scenarios/pages/loadScenarios.ts"),
+  const [{ checkSuite }, { readRecords }, { namesOf, reportModel }] = await Promise.all([
+    import("../scenarios/checkSuite.ts"),
     import("../scenarios/records/readRecords.ts"),
     import("../scenarios/report/model.ts"),
   ]);
-  const suite = await readSuite(choice);
-  const [pages, read] = await Promise.all([loadScenarios(suite), readRecords(suite.recordsDir)]);
-  await tellPageProblems(pages.problems);
+  const { suite, scenarios, problems } = await checkSuite(choice);
+  const read = await readRecords(suite.recordsDir);
+  await tellPageProblems(problems);
   for (const problem of read.problems) await tell(`Left out: ${problem}`);
-  if (pages.problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
-  return reportModel(read.records, namesOf(pages.scenarios));
+  if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
+  const shown = await withoutPaths(problems.map(asRunnerProblem), suite);
+  return reportModel(read.records, namesOf(scenarios), shown);
 };
 
 const perform = async (flags: ReportFlags, dir: string | undefined): Promise<void> => {

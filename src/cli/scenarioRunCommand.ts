@@ -1,11 +1,13 @@
 import { Command } from "commander";
+import type { RunnerProblem } from "../scenarios/report/runnerProblem.ts";
 import type { Finished } from "../scenarios/runSuite.ts";
 import { EXIT_BAD_USAGE, EXIT_RUN_FAILED, exitCodeOf } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell } from "./output.ts";
-import { reportError } from "./reportError.ts";
-import { tellPageProblems } from "./scenarioProblems.ts";
-import { linesOf, type Problem, showTally, tallyOf, widthOfNames } from "./scenarioProgress.ts";
+import { forPrograms, messageOf, reportError } from "./reportError.ts";
+import { checkReports, type Graded, writeReports } from "./scenario/runReports.ts";
+import { asRunnerProblem, tellPageProblems } from "./scenarioProblems.ts";
+import { linesOf, showTally, tallyOf, widthOfNames } from "./scenarioProgress.ts";
 import { addScenarioRunFlags, type ScenarioRunFlags } from "./scenarioRunFlags.ts";
 import { planScenarioRun, type ScenarioRunPlan } from "./scenarioRunPlan.ts";
 import { abortOnStopSignals, StoppedError } from "./stopSignals.ts";
@@ -16,41 +18,21 @@ const STOPPED = {
   tidying: "ending what runs, and removing the projects",
 };
 
-/** A report that cannot be written is told before anything is executed. */
-const checkReports = async (files: readonly string[]): Promise<void> => {
-  if (files.length === 0) return;
-  const { checkReportFile } = await import("../scenarios/report/writeReport.ts");
-  for (const file of files) await checkReportFile(file);
-};
-
-/** Reports what this go has executed, with its history. */
-const writeReports = async (
-  files: readonly string[],
-  { run, scenarios }: ScenarioRunPlan,
-  finished: readonly Finished[],
-): Promise<void> => {
-  if (files.length === 0) return;
-  const [{ readRecords }, { namesOf, recordsOf, reportModel }, { writeReport }] = await Promise.all([
-    import("../scenarios/records/readRecords.ts"),
-    import("../scenarios/report/model.ts"),
-    import("../scenarios/report/writeReport.ts"),
-  ]);
-  const { records } = await readRecords(run.suite.recordsDir);
-  const executed = finished.map(({ record }) => record);
-  const named = scenarios.filter(({ id }) => executed.some(({ test_id }) => test_id === id));
-  const model = reportModel(recordsOf(records, executed), namesOf(named));
-  for (const file of files) await writeReport(model, file);
-};
+/** Filled while scenarios are executed: an error in between takes nothing of it away. */
+interface Grading extends Graded {
+  plan?: ScenarioRunPlan;
+  readonly finished: Finished[];
+  readonly problems: RunnerProblem[];
+}
 
 /** Executes what was planned, and tells how each execution went as soon as it is over. */
 const execute = async (
   { run }: ScenarioRunPlan,
   { json }: ScenarioRunFlags,
+  { finished, problems }: Grading,
   signal: AbortSignal,
-): Promise<{ readonly finished: readonly Finished[]; readonly problems: readonly Problem[] }> => {
+): Promise<void> => {
   const { runSuite } = await import("../scenarios/runSuite.ts");
-  const finished: Finished[] = [];
-  const problems: Problem[] = [];
   const width = widthOfNames(run);
   await runSuite({
     ...run,
@@ -60,48 +42,80 @@ const execute = async (
       finished.push(each);
       if (!json) void print(linesOf(each, width).join("\n"));
     },
-    onProblem: (subject, { message }, projectPath) => {
-      problems.push({ subject, message });
+    onProblem: (problem, projectPath) => {
+      problems.push(problem);
       const kept = projectPath === undefined ? "" : `\n    project: ${projectPath}`;
-      void tell(`error: ${subject}: ${message}${kept}`);
+      void tell(`error: ${problem.subject}: ${problem.message}${kept}`);
     },
   });
-  return { finished, problems };
+};
+
+/** Plans and executes. Resolves with the error that ended it before its end. */
+const grade = async (
+  dir: string | undefined,
+  flags: ScenarioRunFlags,
+  grading: Grading,
+  signal: AbortSignal,
+): Promise<{ readonly error: unknown } | undefined> => {
+  try {
+    const plan = await planScenarioRun(dir, flags, signal);
+    grading.plan = plan;
+    grading.problems.push(...plan.problems.map(asRunnerProblem));
+    await tellPageProblems(plan.problems);
+    await execute(plan, flags, grading, signal);
+    return undefined;
+  } catch (error) {
+    return { error };
+  }
+};
+
+/** Whatever ends the runner before a verdict is its own error, and no verdict on what it tests. */
+const exitCodeFor = (error: unknown): number =>
+  error instanceof StoppedError ? exitCodeOf(error) : Math.max(exitCodeOf(error), EXIT_BAD_USAGE);
+
+/** Tells people and programs what the run came to, and decides the exit code. */
+const tellResults = async (
+  { plan, finished, problems }: Grading,
+  failure: { readonly error: unknown } | undefined,
+  json: boolean,
+): Promise<void> => {
+  const tally = tallyOf(finished.map(({ record }) => record));
+  const records = finished.map(({ record, recordPath, projectPath }) => ({
+    ...record,
+    recordPath,
+    projectPath,
+  }));
+  if (json) {
+    await printJson({
+      ...(plan && { ...tally, problems, records }),
+      ...(failure && { error: forPrograms(failure.error) }),
+    });
+  } else if (failure === undefined || finished.length > 0) {
+    await print(`\n${showTally(tally, problems)}`);
+  }
+  process.exitCode = tally.failing > 0 ? EXIT_RUN_FAILED : 0;
+  if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
+  if (failure === undefined) return;
+  await reportError(failure.error, { json: false, isShown: false });
+  process.exitCode = exitCodeFor(failure.error);
 };
 
 const perform = async (dir: string | undefined, flags: ScenarioRunFlags): Promise<void> => {
   const json = flags.json ?? false;
   const reports = flags.report ?? [];
   using stop = abortOnStopSignals(STOPPED);
+  let hasTold = false;
   try {
     await checkReports(reports);
-    const plan = await planScenarioRun(dir, flags, stop.signal);
-    await tellPageProblems(plan.problems);
-    const { finished, problems } = await execute(plan, flags, stop.signal);
-    const tally = tallyOf(finished.map(({ record }) => record));
-    const all = [
-      ...plan.problems.map(({ page, line, problem }) => ({ subject: `${page}:${line}`, message: problem })),
-      ...problems,
-    ];
-    if (json) {
-      const records = finished.map(({ record, ...places }) => ({
-        ...record,
-        recordPath: places.recordPath,
-        projectPath: places.projectPath,
-      }));
-      await printJson({ ...tally, problems: all, records });
-    } else await print(`\n${showTally(tally, all)}`);
-    process.exitCode = tally.failing > 0 ? EXIT_RUN_FAILED : 0;
-    if (all.length > 0) process.exitCode = EXIT_BAD_USAGE;
-    // Last: whatever becomes of them, the results have been told.
-    await writeReports(reports, plan, finished);
+    const grading: Grading = { finished: [], problems: [] };
+    const failure = await grade(dir, flags, grading, stop.signal);
+    await tellResults(grading, failure, json);
+    hasTold = true;
+    const whole = failure && { subject: "sanddune scenario run", message: messageOf(failure.error) };
+    await writeReports(reports, { ...grading, problems: [...grading.problems, ...(whole ? [whole] : [])] });
   } catch (error) {
-    const exitCode = await reportError(error, {
-      json: json && process.exitCode === undefined,
-      isShown: false,
-    });
-    // Whatever went wrong before a verdict is the runner's, and no verdict on what it tests.
-    process.exitCode = error instanceof StoppedError ? exitCodeOf(error) : Math.max(exitCode, EXIT_BAD_USAGE);
+    await reportError(error, { json: json && !hasTold, isShown: false });
+    process.exitCode = exitCodeFor(error);
   }
 };
 

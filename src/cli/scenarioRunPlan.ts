@@ -145,7 +145,10 @@ export const planScenarioRun = async (
     run: {
       suite,
       executions,
-      scenarioIds: ids,
+      indexed: ids.map((id) => ({
+        id,
+        runnable: scenarios.find((scenario) => scenario.id === id)?.spec.runnable,
+      })),
       runnerVersion: version,
       baseUrl: flags.baseUrl,
       ciUrl: flags.ci,

@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { FixtureError, ProjectRemovalError } from "../commandErrors.ts";
 import { ENV_FILE } from "../configDirectory.ts";
 import { createRunId } from "../engine/runId.ts";
@@ -18,8 +18,10 @@ import type { Execution } from "./executions.ts";
 import { startMirror } from "./mirror.ts";
 import { type FixtureSnapshots, layProject, snapshotFixtures } from "./project/fixtures.ts";
 import type { RunRecord } from "./record.ts";
-import { redactRecord, secretsOfEnvironment } from "./records/redactRecord.ts";
-import { addRecord, pruneRecords, writeIndex } from "./records/writeRecords.ts";
+import { redactRecord, secretsOfEnvironment, suitePaths } from "./records/redactRecord.ts";
+import { type IndexedScenario, writeIndex } from "./records/writeIndex.ts";
+import { addRecord, checkRecordsPlace, pruneRecords } from "./records/writeRecords.ts";
+import type { RunnerProblem } from "./report/runnerProblem.ts";
 import { type Outcome, runScenario } from "./runScenario.ts";
 import type { ScenarioSpec } from "./spec.ts";
 import type { Suite } from "./suite.ts";
@@ -30,7 +32,8 @@ import type { Workshop } from "./workshop.ts";
 export interface Finished {
   readonly execution: Execution;
   readonly record: RunRecord;
-  readonly recordPath: string;
+  /** `undefined` if the record could not be written; why is a problem of the runner. */
+  readonly recordPath: string | undefined;
   /** Where the project is, if it was to be kept. */
   readonly projectPath: string | undefined;
 }
@@ -38,8 +41,8 @@ export interface Finished {
 export interface SuiteRun {
   readonly suite: Suite;
   readonly executions: readonly Execution[];
-  /** Of all scenarios of the suite, for the index. */
-  readonly scenarioIds: readonly string[];
+  /** All scenarios of the suite, also those whose pages are bad, for the index. */
+  readonly indexed: readonly IndexedScenario[];
   readonly runnerVersion: string;
   /** Given by the caller; without one, a mirror is started if the suite has something to serve. */
   readonly baseUrl: string | undefined;
@@ -55,7 +58,7 @@ export interface SuiteRun {
   readonly onMirror: (baseUrl: string) => void;
   readonly onFinished: (finished: Finished) => void;
   /** The runner itself has failed, at an execution or after it: nothing of that is a verdict. */
-  readonly onProblem: (subject: string, problem: Error, projectPath?: string) => void;
+  readonly onProblem: (problem: RunnerProblem, projectPath?: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -66,8 +69,7 @@ interface Go extends SuiteRun {
   readonly directory: OwnedDirectory;
   readonly snapshots: FixtureSnapshots;
   readonly secrets: ReadonlyMap<string, string>;
-  /** The names of the records so far, by scenario. */
-  readonly written: Map<string, Set<string>>;
+  readonly startedAt: Date;
 }
 
 const NOT_AUTOMATED: Outcome = { result: "manual", steps: [], assertions: [], notes: undefined };
@@ -77,17 +79,6 @@ const fixtureOf = ({ suite, snapshots: { snapshots, problems } }: Go, { fixture 
   if (snapshot !== undefined) return snapshot;
   throw new FixtureError(fixture, suite.fixturesRoot, problems.get(fixture) ?? "it was not copied");
 };
-
-/** What no record shows: paths of the host. */
-const pathsOf = (suite: Suite, projectPath: string): ReadonlyMap<string, string> =>
-  new Map([
-    [suite.fixturesRoot, "<fixtures>"],
-    [suite.recordsDir, "<records>"],
-    [suite.scenarioDir, "<scenarios>"],
-    ...(suite.mirrorDir === undefined ? [] : ([[suite.mirrorDir, "<mirror>"]] as const)),
-    [suite.root, "<suite>"],
-    [projectPath, "<project>"],
-  ]);
 
 const execute = async (go: Go, execution: Execution, projectPath: string): Promise<RunRecord> => {
   const { suite, signal } = go;
@@ -101,7 +92,7 @@ const execute = async (go: Go, execution: Execution, projectPath: string): Promi
     runnerVersion: go.runnerVersion,
     ciUrl: go.ciUrl,
   };
-  const paths = pathsOf(suite, projectPath);
+  const paths = new Map([...suitePaths(suite), [projectPath, "<project>"]]);
   if (adapter === undefined) {
     const record = buildRecord(execution, NOT_AUTOMATED, { ...about, sandbox: null, agent: undefined });
     return redactRecord(record, { secrets: go.secrets, paths });
@@ -128,35 +119,45 @@ const execute = async (go: Go, execution: Execution, projectPath: string): Promi
   return redactRecord(record, { secrets, paths });
 };
 
+/** Problems are in reports, which are published as records are. */
+const tellProblem = (go: Go, subject: string, error: unknown, projectPath?: string): void => {
+  const message = new Redactor(go.secrets).text((error as Error).message);
+  go.onProblem({ subject, message }, projectPath);
+};
+
 /** What cannot be removed is no reason not to execute the others. */
 const removeProject = async (go: Go, id: string, projectPath: string): Promise<void> => {
   try {
     await removeDirectory(projectPath);
   } catch (cause) {
-    go.onProblem(id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
+    tellProblem(go, id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
   }
 };
 
-const prune = async ({ suite, keep, written }: Go, id: string, recordPath: string): Promise<void> => {
-  if (keep === undefined) return;
-  const names = written.get(id) ?? new Set();
-  written.set(id, names.add(basename(recordPath)));
-  await pruneRecords(suite.recordsDir, id, { keep, written: names });
+/** A verdict that cannot be written down is still one. */
+const writeDown = async (go: Go, record: RunRecord): Promise<string | undefined> => {
+  try {
+    return await addRecord(go.suite.recordsDir, record);
+  } catch (error) {
+    tellProblem(go, record.test_id, error);
+    return undefined;
+  }
 };
 
 const runOne = async (go: Go, execution: Execution, number: number): Promise<void> => {
-  const { suite, signal, keepsProjects } = go;
+  const { suite, signal, keepsProjects, keep } = go;
   const { id } = execution.scenario;
   const projectPath = join(go.directory.path, `${number}-${id}`);
   try {
+    await checkRecordsPlace(join(suite.recordsDir, id));
     const record = await execute(go, execution, projectPath);
-    const recordPath = await addRecord(suite.recordsDir, record);
+    const recordPath = await writeDown(go, record);
     const isKept = keepsProjects && execution.adapter !== undefined;
     go.onFinished({ execution, record, recordPath, projectPath: isKept ? projectPath : undefined });
-    await prune(go, id, recordPath);
+    if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: go.startedAt });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    go.onProblem(id, error as Error, keepsProjects ? projectPath : undefined);
+    tellProblem(go, id, error, keepsProjects ? projectPath : undefined);
   } finally {
     if (!keepsProjects) await removeProject(go, id, projectPath);
   }
@@ -169,6 +170,7 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
   await mkdir(fixturesDirectory);
   const go: Go = {
     ...run,
+    startedAt: new Date(),
     baseUrl: mirrorUrl ?? run.baseUrl,
     usesMirror: mirrorUrl !== undefined,
     directory,
@@ -177,14 +179,13 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
       ...Object.entries(readEnvFile(join(suite.root, ENV_FILE)) ?? {}),
       ...secretsOfEnvironment(process.env),
     ]),
-    written: new Map(),
   };
   const numbered = executions.map((execution, index) => ({ execution, number: index + 1 }));
   try {
     await inParallel(numbered, run.concurrency, ({ execution, number }) => runOne(go, execution, number));
   } finally {
     // The records are there, and the index can be made of them by any later run.
-    await writeIndex(suite.recordsDir, run.scenarioIds).catch((error) => run.onProblem("index.json", error));
+    await writeIndex(suite.recordsDir, run.indexed).catch((error) => tellProblem(go, "index.json", error));
   }
 };
 
@@ -200,9 +201,13 @@ const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<voi
   }
 };
 
-/** Executes scenarios side by side, and writes a record of each. Rejects if nothing at all could be executed. */
+/**
+ * Executes scenarios side by side, and writes a record of each. Rejects if nothing at all could be executed: also if records
+ * cannot be written, before anything is.
+ */
 export const runSuite = async (run: SuiteRun): Promise<void> => {
   run.signal.throwIfAborted();
+  await checkRecordsPlace(run.suite.recordsDir);
   await removeDeadDirectories();
   const directory = await openOwnedDirectory("scenarios", createRunId());
   try {

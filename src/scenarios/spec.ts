@@ -83,6 +83,8 @@ export interface Scenario {
   /** The page, absolute. */
   readonly page: string;
   readonly spec: ScenarioSpec;
+  /** Where the page names its fixture. */
+  readonly fixtureLine?: number;
 }
 
 export const isAgentStep = (step: Step): step is AgentStep => "agent" in step;

@@ -36,8 +36,7 @@ export const placesOf = (file: SuiteFile, { cwd = ".", dir }: SuiteChoice): Suit
   };
 };
 
-const isDirectory = (path: string): boolean =>
-  statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
 const firstPage = (): string =>
   `make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario")}`;
@@ -75,7 +74,7 @@ export const checkPlaces = (file: SuiteFile, places: SuitePlaces, { dir }: Suite
   checkScenarioDir(file, scenarioDir, dir);
   check("fixturesRoot", fixturesRoot, "Make it, or name another one");
   if (mirrorDir !== undefined) check("mirrorDir", mirrorDir, "Build what it holds, or name another one");
-  if (statSync(recordsDir, { throwIfNoEntry: false }) !== undefined) {
+  if (existsSync(recordsDir)) {
     check("recordsDir", recordsDir, "Something else is there. Name another one");
   }
 };

@@ -47,6 +47,19 @@ describe("sanddune scenario list", () => {
     });
   });
 
+  it("tells page and line of a fixture that cannot be used, and ends with 2", async () => {
+    const cwd = pages({
+      "lost.md": `# Lost\n${pageOf({ runnable: "cli", fixture: "none", assertions: [{ file_exists: "a" }] })}`,
+    });
+    expect(await scenario(cwd, "list")).toMatchObject({
+      exitCode: 2,
+      stdout: expect.stringContaining("lost"),
+      stderr: expect.stringMatching(
+        /^docs\/testing\/scenarios\/lost\.md:5: the fixture "none" cannot be used: there is no .*none\.$/m,
+      ),
+    });
+  });
+
   it("says only what is wrong where every page is wrong", async () => {
     const cwd = pages({ "bad.md": "# Bad\n<!-- sandbox-spec:start -->" });
     expect(await scenario(cwd, "list")).toMatchObject({

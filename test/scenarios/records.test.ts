@@ -17,7 +17,8 @@ import { ScenarioRecordError } from "../../src/commandErrors.ts";
 import type { RunRecord } from "../../src/scenarios/record.ts";
 import { readRecords } from "../../src/scenarios/records/readRecords.ts";
 import { redactRecord, secretsOfEnvironment } from "../../src/scenarios/records/redactRecord.ts";
-import { addRecord, pruneRecords, writeIndex } from "../../src/scenarios/records/writeRecords.ts";
+import { writeIndex } from "../../src/scenarios/records/writeIndex.ts";
+import { addRecord, pruneRecords } from "../../src/scenarios/records/writeRecords.ts";
 
 let directory: string;
 let recordsDir: string;
@@ -47,6 +48,10 @@ const record = (testId: string, startedAt: string, more: Partial<RunRecord> = {}
 
 const FIRST = "2026-01-02T03:04:05.006Z";
 const SECOND = "2026-01-02T03:04:05.007Z";
+const NOW = new Date("2026-02-01T00:00:00.000Z");
+
+/** A scenario that the suite's tool executes. */
+const tool = (id: string) => ({ id, runnable: "cli" }) as const;
 
 const readIndex = () => JSON.parse(readFileSync(join(recordsDir, "index.json"), "utf8"));
 
@@ -66,7 +71,7 @@ it("the index has the newest record of each scenario that exists, and of no othe
   await addRecord(recordsDir, record("a", SECOND, { result: "failing" }));
   await addRecord(recordsDir, record("a", FIRST));
   await addRecord(recordsDir, record("gone", FIRST));
-  await writeIndex(recordsDir, ["never-executed", "a"]);
+  await writeIndex(recordsDir, [tool("never-executed"), tool("a")]);
   const { schema, generated_at, latest } = readIndex();
   expect(schema).toBe("sanddune.scenario-runs-index/v1");
   expect(Number.isNaN(Date.parse(generated_at))).toBe(false);
@@ -87,7 +92,7 @@ it("a file that is no record is told of, and the one before it counts", async ()
   await addRecord(recordsDir, record("a", FIRST));
   writeFileSync(join(recordsDir, "a", "2027-01-01.json"), "{ half");
   writeFileSync(join(recordsDir, "a", "2027-01-02.json"), JSON.stringify(record("b", SECOND)));
-  await writeIndex(recordsDir, ["a"]);
+  await writeIndex(recordsDir, [tool("a")]);
   expect(readIndex().latest.a.started_at).toBe(FIRST);
   const { records, problems } = await readRecords(recordsDir);
   expect(records).toEqual([record("a", FIRST)]);
@@ -110,7 +115,7 @@ it.each<[string, (path: string) => void]>([
 ])("what lies among the records and is %s is told of, and not waited for", async (_, plant) => {
   await addRecord(recordsDir, record("a", FIRST));
   plant(join(recordsDir, "a", "2027-01-01.json"));
-  await writeIndex(recordsDir, ["a"]);
+  await writeIndex(recordsDir, [tool("a")]);
   expect(readIndex().latest.a.started_at).toBe(FIRST);
   const { records, problems } = await readRecords(recordsDir);
   expect(records).toEqual([record("a", FIRST)]);
@@ -119,7 +124,7 @@ it.each<[string, (path: string) => void]>([
 
 it("there may be no records at all", async () => {
   expect(await readRecords(recordsDir)).toEqual({ records: [], problems: [] });
-  await writeIndex(recordsDir, ["a"]);
+  await writeIndex(recordsDir, [tool("a")]);
   expect(readIndex().latest).toEqual({});
 });
 
@@ -127,7 +132,7 @@ it("pruning keeps the newest records of that scenario, and those of others", asy
   for (const startedAt of [FIRST, SECOND, "2026-01-02T03:04:05.008Z"])
     await addRecord(recordsDir, record("a", startedAt));
   await addRecord(recordsDir, record("b", FIRST));
-  await pruneRecords(recordsDir, "a", { keep: 2, written: new Set() });
+  await pruneRecords(recordsDir, "a", { keep: 2, since: NOW });
   const { records } = await readRecords(recordsDir);
   expect(records.map(({ test_id, started_at }) => [test_id, started_at])).toEqual([
     ["a", SECOND],
@@ -144,7 +149,7 @@ it.each([
 ])("a record %s is none, and does not become the newest", async (_, startedAt, name) => {
   await addRecord(recordsDir, record("a", FIRST, { result: "failing" }));
   writeFileSync(join(recordsDir, "a", name), JSON.stringify(record("a", startedAt)));
-  await writeIndex(recordsDir, ["a"]);
+  await writeIndex(recordsDir, [tool("a")]);
   expect(readIndex().latest.a.result).toBe("failing");
   expect((await readRecords(recordsDir)).problems).toEqual([expect.stringContaining(name)]);
 });
@@ -152,18 +157,48 @@ it.each([
 it("pruning leaves files alone that are nobody's record", async () => {
   for (const startedAt of [FIRST, SECOND]) await addRecord(recordsDir, record("a", startedAt));
   writeFileSync(join(recordsDir, "a", "0-notes.json"), "{}");
-  await pruneRecords(recordsDir, "a", { keep: 1, written: new Set() });
+  await pruneRecords(recordsDir, "a", { keep: 1, since: NOW });
   expect(readdirSync(join(recordsDir, "a")).sort()).toEqual([
     "0-notes.json",
     "2026-01-02T03-04-05-007Z.json",
   ]);
 });
 
+it("a runner that prunes leaves the records of another one alone that runs at the same time", async () => {
+  const others = { keep: 1, since: new Date(FIRST) };
+  await addRecord(recordsDir, record("a", "2025-12-31T00:00:00.000Z"));
+  await addRecord(recordsDir, record("a", SECOND));
+  await pruneRecords(recordsDir, "a", others);
+  await addRecord(recordsDir, record("a", "2026-01-02T03:04:05.008Z"));
+  await pruneRecords(recordsDir, "a", others);
+  const { records } = await readRecords(recordsDir);
+  expect(records.map(({ started_at }) => started_at)).toEqual([SECOND, "2026-01-02T03:04:05.008Z"]);
+});
+
+it("a scenario for both counts as failing in the index while one of its runners fails", async () => {
+  const agent = { ...record("a", FIRST).runner, kind: "agent", provider: "pi" } as const;
+  await addRecord(recordsDir, record("a", FIRST, { result: "failing" }));
+  await addRecord(recordsDir, record("a", SECOND, { runner: agent }));
+  await writeIndex(recordsDir, [{ id: "a", runnable: "both" }]);
+  expect(readIndex().latest.a).toMatchObject({ result: "failing", runner_kind: "cli", started_at: FIRST });
+  await addRecord(recordsDir, record("a", "2026-01-02T03:04:05.008Z"));
+  await writeIndex(recordsDir, [{ id: "a", runnable: "both" }]);
+  expect(readIndex().latest.a).toMatchObject({ result: "passing", runner_kind: "cli" });
+});
+
+it("an agent's records count no more in the index once only the tool executes the scenario", async () => {
+  const agent = { ...record("a", FIRST).runner, kind: "agent", provider: "pi" } as const;
+  await addRecord(recordsDir, record("a", FIRST));
+  await addRecord(recordsDir, record("a", SECOND, { result: "failing", runner: agent }));
+  await writeIndex(recordsDir, [tool("a")]);
+  expect(readIndex().latest.a).toMatchObject({ result: "passing", started_at: FIRST });
+});
+
 it("of records of the same moment, the one that was added last is the newest", async () => {
   for (let number = 1; number <= 11; number++) {
     await addRecord(recordsDir, record("a", FIRST, { duration_ms: number }));
   }
-  await writeIndex(recordsDir, ["a"]);
+  await writeIndex(recordsDir, [tool("a")]);
   expect(readIndex().latest.a.duration_ms).toBe(11);
 });
 
@@ -176,7 +211,7 @@ it("a failure among executions that were repeated in one go stands for all of th
     await addRecord(recordsDir, record("a", startedAt, { result, ...repeated(index + 1, "now") }));
     await addRecord(recordsDir, record("b", startedAt, repeated(index + 1, "now")));
   }
-  await writeIndex(recordsDir, ["a", "b"]);
+  await writeIndex(recordsDir, [tool("a"), tool("b")]);
   const { a, b } = readIndex().latest;
   expect([a.result, a.started_at]).toEqual(["failing", times[1]]);
   expect([b.result, b.started_at]).toEqual(["passing", times[2]]);

@@ -131,7 +131,7 @@ it("has well-formed elements, whatever is in them", () => {
   }
 });
 
-it("stays a file that can be sent around, and says what it leaves out", () => {
+it("stays a page that a browser can show, however many scenarios and records there are, and says what it leaves out", () => {
   const text = "x".repeat(8000);
   const steps = [1, 2, 3, 4].map((number) => ({
     name: `step ${number}`,
@@ -140,13 +140,30 @@ it("stays a file that can be sent around, and says what it leaves out", () => {
     stdout_tail: text,
     stderr_tail: text,
   }));
-  const names = Array.from({ length: 100 }, (_, index) => ({ id: `s${index}`, title: `S ${index}` }));
-  const records = names.flatMap(({ id }) =>
-    Array.from({ length: 60 }, (_, index) => runRecord({ test_id: id, steps, ...minute(index) })),
+  const names = Array.from({ length: 300 }, (_, index) => ({ id: `s${index}`, title: `S ${index}` }));
+  const records = names.flatMap(({ id }, scenario) =>
+    Array.from({ length: 50 }, (_, index) =>
+      scenario % 10 === 0 && index === 49
+        ? failingRecord({
+            test_id: id,
+            ...minute(index),
+            assertions: [{ name: `why ${id}`, ok: false, detail: "" }],
+          })
+        : runRecord({ test_id: id, steps, ...minute(index) }),
+    ),
   );
   const html = htmlReport(reportModel(records, names));
-  expect(html.length).toBeLessThan(10_000_000);
-  expect(html).toContain("10 older executions are not shown.");
+  expect(html.length).toBeLessThan(5_000_000);
+  expect(html.match(/<[a-z]/g)?.length).toBeLessThan(100_000);
+  expect(html).toContain("40 older executions are not shown.");
+  // Above all, a reader wants to know why something fails.
+  for (const { id } of names.filter((_, index) => index % 10 === 0)) expect(html).toContain(`why ${id}<`);
+});
+
+it("shows all of a small history", () => {
+  const records = Array.from({ length: 60 }, (_, index) => runRecord(minute(index)));
+  const html = htmlReport(model(records));
+  expect(html).toContain("5 executions of 50 can be opened. 10 older executions are not shown.");
 });
 
 it("is XML, whatever it is told", () => {
@@ -165,14 +182,12 @@ it("tells a CI system what passed, failed and was skipped, and why", () => {
       runRecord({ runner: { kind: "agent", provider: "codex" }, result: "manual", notes: "no key" }),
     ]),
   );
-  expect(xml).toContain(
-    '<testsuites name="scenarios" tests="3" failures="1" errors="0" skipped="1" time="4.500">',
-  );
+  expect(xml).toContain('<testsuites name="scenarios" tests="3" failures="1" errors="0" time="4.500">');
   expect(xml).toContain('<testcase name="first (1 of 2)" classname="scenarios.cli" time="1.500">');
   expect(xml).toContain('<failure message="file_exists a.txt: there is nothing">');
   expect(xml).toContain('<skipped message="no key"/>');
-  expect(xml).toContain('<property name="manifest_version" value="v1.2.3"/>');
-  expect(xml).toContain("<system-out># install: exit 0\ndone</system-out>");
+  expect(xml).toContain("manifest_version: v1.2.3\n");
+  expect(xml).toContain("\n\n# install: exit 0\ndone</system-out>");
 });
 
 it("has results only of those who execute a scenario today; the page has the history of the others below", () => {
@@ -237,7 +252,7 @@ it("is a table of Markdown, with the reasons of failures below", () => {
   const markdown = markdownReport(model([failingRecord()]));
   expect(markdown).toContain("## Scenarios: 1 failing");
   expect(markdown).toContain(
-    "| ✗ failing | The first (first) | cli | 1.5 s | v1.2.3 | [CI run](<https://ci.example/runs/1>) |",
+    "| ✗ failing | The first (first) | cli | 1.5 s |  | v1.2.3 | [CI run](<https://ci.example/runs/1>) |",
   );
   expect(markdown).toContain("- **first** by cli\n  - file\\_exists a.txt: there is nothing\n");
 });
@@ -246,9 +261,66 @@ it("has nothing in Markdown that could be more than text", () => {
   const markdown = markdownReport(hostile);
   const rows = markdown.split("\n").filter((line) => line.startsWith("| ✗"));
   expect(rows).toHaveLength(1);
-  expect(rows[0]?.match(/(?<!\\)\|/g)).toHaveLength(7);
+  expect(rows[0]?.match(/(?<!\\)\|/g)).toHaveLength(8);
   const told = markdown.replace("<!-- sanddune scenario report -->", "").replaceAll("**first**", "");
   expect(told).not.toMatch(/(?<!\\)(?:\\\\)*[`*[$@]|[<]|https?:\/\/|www\./);
+});
+
+it("has the errors of the runner in every format, with or without a verdict beside them", () => {
+  const problems = [{ subject: "pages/a.md:7", message: `the fixture is missing ${HOSTILE}` }];
+  for (const shown of [
+    reportModel([], [], problems),
+    reportModel([runRecord()], [{ id: "first", title: "The first" }], problems),
+  ]) {
+    const tests = shown.executions + 1;
+    const xml = junitReport(shown);
+    expect(xml).toContain(`<testsuites name="scenarios" tests="${tests}" failures="0" errors="1"`);
+    expect(xml).toMatch(
+      /<testcase name="pages\/a\.md:7" classname="scenarios\.runner" time="0\.000"><error message="the fixture/,
+    );
+    elementsOf(xml.slice(xml.indexOf("<testsuites")), () => false);
+    const markdown = markdownReport(shown);
+    expect(markdown).toMatch(/^## Scenarios: .*1 error$/m);
+    expect(markdown).toContain("### Errors of the runner\n\n- **pages/a.md:7**: the fixture is missing");
+    const html = htmlReport(shown);
+    expect(html).toMatch(/<title>1 error: Scenario report<\/title>/);
+    expect(html).toContain("<strong>pages/a.md:7</strong>");
+    elementsOf(bodyOf(html), isVoidInHtml);
+  }
+});
+
+it("has tokens, and notes of the page and of the execution, in every format", () => {
+  const usage = {
+    ...{ inputTokens: 1000, cacheCreationInputTokens: 200 },
+    ...{ cacheReadInputTokens: 30_000, outputTokens: 456 },
+  };
+  const agent = runRecord({
+    runner: { kind: "agent", provider: "pi" },
+    notes: "check.mjs was put back",
+    steps: [1, 2].map((number) => ({ name: `ask ${number}`, exit_code: 0, duration_ms: 1, usage })),
+  });
+  const shown = reportModel([agent], [{ id: "first", title: "The first", notes: "Needs a network." }]);
+  const told = "62,400 tokens in (60,000 cached), 912 out";
+  const markdown = markdownReport(shown);
+  expect(markdown).toContain("| 1.5 s | 63,312 | v1.2.3 |");
+  expect(markdown).toContain(
+    "### Notes\n\n- **first**: Needs a network.\n- **first**: check.mjs was put back\n",
+  );
+  expect(junitReport(shown)).toContain(
+    `usage: ${told}\nnotes of the page: Needs a network.\nnotes: check.mjs was put back\n`,
+  );
+  const html = htmlReport(shown);
+  for (const text of ["63,312 tokens", "31,200 tokens in", "Needs a network.", "check.mjs was put back"]) {
+    expect(html).toContain(text);
+  }
+});
+
+it("does not repeat the reasons of a failure, nor the page's notes, among the notes", () => {
+  const notes = "failed assertions:\n  file_exists a.txt: there is nothing\nPage says so.";
+  const name = { id: "first", title: "The first", notes: "Page says so." };
+  const markdown = markdownReport(reportModel([failingRecord({ notes })], [name]));
+  expect(markdown).toContain("### Notes\n\n- **first**: Page says so.\n");
+  expect(markdown.match(/Page says so/g)).toHaveLength(1);
 });
 
 it.each([

@@ -53,13 +53,14 @@ const readSpec = (
   lines: readonly string[],
   suite: Pick<Suite, "cliCommand">,
   problems: LineProblem[],
-): ScenarioSpec => {
+): Pick<Scenario, "spec" | "fixtureLine"> => {
   const block = findSpecBlock(lines);
   // Only people can do what only people can read.
-  if (block === undefined) return { runnable: "manual" };
+  if (block === undefined) return { spec: { runnable: "manual" } };
   const { node, problems: ofJson } = parseJson(block.text, block.line);
   problems.push(...ofJson, ...validate(node, scenarioSchema), ...checkRules(node, suite));
-  return node.value as ScenarioSpec;
+  const fixture = node.members?.get("fixture");
+  return { spec: node.value as ScenarioSpec, ...(fixture && { fixtureLine: fixture.line }) };
 };
 
 /** Reads the text of a scenario page, and says everything that is wrong with it. */
@@ -71,7 +72,7 @@ export const readPage = (page: string, text: string, suite: Pick<Suite, "cliComm
   const id = collecting(problems, () => readId(page, frontMatter.values));
   // Blank instead of gone: lines keep their numbers.
   const prose = lines.map((line, index) => (index < frontMatter.end ? "" : line));
-  const spec = collecting(problems, () => readSpec(prose, suite, problems));
-  if (id === undefined || spec === undefined || problems.length > 0) return { id, problems };
-  return { id, scenario: { id: id.value, title: titleOf(prose) ?? id.value, page, spec }, problems };
+  const read = collecting(problems, () => readSpec(prose, suite, problems));
+  if (id === undefined || read === undefined || problems.length > 0) return { id, problems };
+  return { id, scenario: { id: id.value, title: titleOf(prose) ?? id.value, page, ...read }, problems };
 };

@@ -3,7 +3,9 @@ import { join, relative, sep } from "node:path";
 import { ENV_FILE } from "../../configDirectory.ts";
 import { HostFileError } from "../../errors.ts";
 import { isInside } from "../../process/isInside.ts";
+import type { PageProblem } from "../pages/problem.ts";
 import { isPrivateDirectory } from "../privateNames.ts";
+import type { Scenario } from "../spec.ts";
 import type { Suite } from "../suite.ts";
 import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
 import { findInside } from "./findInside.ts";
@@ -38,15 +40,44 @@ const refusePrivate = (
   if (secret !== undefined) throw new Error(`${join(path, secret.path)} is not for others to see`);
 };
 
-const snapshot = async (suite: FixtureSuite, fixture: string, path: string): Promise<FixtureSnapshot> => {
+/** Where a fixture is, with what is in it. Throws, with the reason, if it cannot be used. */
+const findFixture = (suite: FixtureSuite, fixture: string): FixtureSnapshot => {
   const source = findInside(realpathSync(suite.fixturesRoot), fixture);
   if (source.status === undefined) throw new Error(`there is no ${source.path}`);
   if (!source.status.isDirectory()) throw new Error(`${source.path} is not a directory`);
   const entries = readTree(source.path);
   refusePrivate(source.path, entries, suite);
+  return { path: source.path, entries };
+};
+
+/** Which fixtures of these scenarios cannot be used, and why. Nothing is copied. */
+export const fixtureProblems = (
+  suite: FixtureSuite,
+  scenarios: readonly Scenario[],
+): readonly PageProblem[] => {
+  const problems = new Map<string, string | undefined>();
+  const problemOf = (fixture: string): string | undefined => {
+    try {
+      findFixture(suite, fixture);
+      return undefined;
+    } catch (error) {
+      return reasonOf(error);
+    }
+  };
+  return scenarios.flatMap(({ page, fixtureLine = 1, spec: { fixture } }) => {
+    if (fixture === undefined) return [];
+    if (!problems.has(fixture)) problems.set(fixture, problemOf(fixture));
+    const reason = problems.get(fixture);
+    const problem = `the fixture ${JSON.stringify(fixture)} cannot be used: ${reason}`;
+    return reason === undefined ? [] : [{ page, line: fixtureLine, problem }];
+  });
+};
+
+const snapshot = async (suite: FixtureSuite, fixture: string, path: string): Promise<FixtureSnapshot> => {
+  const source = findFixture(suite, fixture);
   mkdirSync(path, { mode: 0o700 });
-  await copyTree(entries, source.path, path);
-  return { path, entries };
+  await copyTree(source.entries, source.path, path);
+  return { path, entries: source.entries };
 };
 
 /**

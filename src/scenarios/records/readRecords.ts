@@ -49,9 +49,13 @@ export const readRecord = async (
   }
 };
 
-/** Every record below a directory, oldest first for each scenario, and what is no record, in words. */
+/**
+ * Every record below a directory, oldest first for each scenario, and what is no record, in words. Files in `known` are left
+ * out: the caller has them.
+ */
 export const readRecords = async (
   recordsDir: string,
+  known: ReadonlySet<string> = new Set(),
 ): Promise<{ readonly records: readonly RunRecord[]; readonly problems: readonly string[] }> => {
   const entries = await readdir(recordsDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
@@ -61,7 +65,7 @@ export const readRecords = async (
   const named = await Promise.all(
     ids.sort().map(async (id) => (await recordNames(recordsDir, id)).map((name) => ({ id, name }))),
   );
-  const files = named.flat();
+  const files = named.flat().filter(({ id, name }) => !known.has(join(recordsDir, id, name)));
   const read: (RunRecord | string)[] = [];
   for (let from = 0; from < files.length; from += AT_ONCE) {
     const some = files.slice(from, from + AT_ONCE);

@@ -4,6 +4,7 @@ import { redactData } from "../../env/redactData.ts";
 import { Redactor } from "../../env/redactor.ts";
 import { escaped } from "../../process/escaped.ts";
 import type { RunRecord } from "../record.ts";
+import type { Suite } from "../suite.ts";
 
 /** Names of env vars whose values are nobody else's business, wherever they come from. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
@@ -30,9 +31,22 @@ const spellingsOf = ([path, name]: readonly [string, string]): [string, string][
   }
 };
 
-/** Replaces directories of this machine, the longest first, by names that mean the same everywhere. */
-const pathReplacer = (paths: ReadonlyMap<string, string>): ((text: string) => string) => {
-  const sorted = [...paths].filter(([path]) => path.length > 1).sort(([a], [b]) => b.length - a.length);
+/** The directories of a suite, with what they are called where no path of this machine is shown. */
+export const suitePaths = (suite: Suite): ReadonlyMap<string, string> =>
+  new Map([
+    [suite.fixturesRoot, "<fixtures>"],
+    [suite.recordsDir, "<records>"],
+    [suite.scenarioDir, "<scenarios>"],
+    ...(suite.mirrorDir === undefined ? [] : ([[suite.mirrorDir, "<mirror>"]] as const)),
+    [suite.root, "<suite>"],
+  ]);
+
+/** Replaces these directories, and those of the user, the longest first, by names that mean the same everywhere. */
+export const pathReplacer = (paths: ReadonlyMap<string, string>): ((text: string) => string) => {
+  const places = [[homedir(), "<home>"] as const, [tmpdir(), "<tmp>"] as const, ...paths];
+  const sorted = [...new Map(places.flatMap(spellingsOf))]
+    .filter(([path]) => path.length > 1)
+    .sort(([a], [b]) => b.length - a.length);
   if (sorted.length === 0) return (text) => text;
   const names = new Map(sorted);
   // Not within a longer name: /tmp/a is not a part of /tmp/abc.
@@ -59,7 +73,6 @@ export const redactRecord = (
   }: { readonly secrets: ReadonlyMap<string, string>; readonly paths: ReadonlyMap<string, string> },
 ): RunRecord => {
   const redacted = redactData(new Redactor(secrets), record);
-  const places = [[homedir(), "<home>"] as const, [tmpdir(), "<tmp>"] as const, ...paths];
-  const moved = mapStrings(redacted, pathReplacer(new Map(places.flatMap(spellingsOf))));
+  const moved = mapStrings(redacted, pathReplacer(paths));
   return { ...moved, ...Object.fromEntries(OWN_WORDS.map((key) => [key, record[key]])) };
 };

@@ -1,15 +1,15 @@
 import { lstat, mkdir, rm } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { ScenarioRecordError } from "../../commandErrors.ts";
 import { reasonOf } from "../project/reasonOf.ts";
-import { INDEX_SCHEMA, type IndexEntry, type RunRecord, type RunsIndex } from "../record.ts";
-import { worstOf } from "../report/worstOf.ts";
-import { readRecord, recordNames } from "./readRecords.ts";
+import type { RunRecord } from "../record.ts";
+import { checkDirectory } from "../report/reportPlace.ts";
+import { recordNames } from "./readRecords.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
-import { createFile, replaceFile } from "./writeFileWhole.ts";
+import { createFile } from "./writeFileWhole.ts";
 
 /** What the system refuses is told with its place and in words. */
-const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
+export const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   try {
     return await work();
   } catch (error) {
@@ -18,16 +18,35 @@ const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   }
 };
 
-const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-const makeDirectory = async (path: string): Promise<void> => {
+/** A link in a checkout may lead anywhere. */
+const refuseOther = async (path: string): Promise<void> => {
+  const status = await lstat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw error;
+  });
+  if (status === undefined || status.isDirectory()) return;
+  throw new ScenarioRecordError(
+    path,
+    status.isSymbolicLink()
+      ? "it is a symbolic link, and records are not written through one"
+      : "it is not a directory",
+  );
+};
+
+export const makeDirectory = async (path: string): Promise<void> => {
   await mkdir(path, { recursive: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "EEXIST") throw error;
   });
-  // A link in a checkout may lead anywhere.
-  const status = await lstat(path);
-  if (!status.isDirectory()) throw new ScenarioRecordError(path, "it is not a directory");
+  await refuseOther(path);
 };
+
+/** Checks, without changing anything, that records can be put into a directory. Throws a `ScenarioRecordError`. */
+export const checkRecordsPlace = (directory: string): Promise<void> =>
+  writing(directory, async () => {
+    await refuseOther(directory);
+    await checkDirectory(directory);
+  });
 
 /** Puts a record beside the others of its scenario, under the first name that is free. */
 const putRecord = async (directory: string, record: RunRecord): Promise<string> => {
@@ -52,67 +71,19 @@ export const addRecord = (recordsDir: string, record: RunRecord): Promise<string
   });
 };
 
-/** Removes all but the newest `keep` records of a scenario. Those that were written just now stay in any case. */
+/**
+ * Removes all but the newest `keep` records of a scenario. Records of executions that began at `since` or later stay in any
+ * case: they are those of this runner, or of another one that runs at the same time.
+ */
 export const pruneRecords = async (
   recordsDir: string,
   id: string,
-  { keep, written }: { readonly keep: number; readonly written: ReadonlySet<string> },
+  { keep, since }: { readonly keep: number; readonly since: Date },
 ): Promise<void> => {
   await writing(join(recordsDir, id), async () => {
-    const names = (await recordNames(recordsDir, id)).filter(
-      (name) => looksLikeRecord(name) && !written.has(name),
-    );
-    const old = names.slice(0, Math.max(0, names.length + written.size - keep));
+    const names = (await recordNames(recordsDir, id)).filter(looksLikeRecord);
+    const first = recordName(since.toISOString(), 1);
+    const old = names.slice(0, Math.max(0, names.length - keep)).filter((name) => name < first);
     await Promise.all(old.map((name) => rm(join(recordsDir, id, name), { force: true })));
   });
-};
-
-interface NamedRecord {
-  readonly name: string;
-  readonly record: RunRecord;
-}
-
-/** The newest record that can be read, with those that were made in the same go; newest first. */
-const newestGo = async (recordsDir: string, id: string): Promise<readonly NamedRecord[]> => {
-  const found: NamedRecord[] = [];
-  for (const name of (await recordNames(recordsDir, id)).reverse()) {
-    const record = await readRecord(recordsDir, id, name);
-    if (typeof record === "string") continue;
-    const go = record.repeat?.go;
-    if (found[0] !== undefined && found[0].record.repeat?.go !== go) break;
-    found.push({ name, record });
-    if (go === undefined) break;
-  }
-  return found;
-};
-
-/** Of executions that were repeated in one go, the worst stands for all of them. */
-const newestOf = async (recordsDir: string, id: string): Promise<NamedRecord | undefined> => {
-  const found = await newestGo(recordsDir, id);
-  const worst = worstOf(found.map(({ record }) => record.result));
-  return found.find(({ record }) => record.result === worst);
-};
-
-const indexEntry = (recordsDir: string, { name, record }: NamedRecord): IndexEntry => ({
-  started_at: record.started_at,
-  manifest_version: record.manifest_version,
-  result: record.result,
-  runner_kind: record.runner.kind,
-  runner_provider: record.runner.provider,
-  duration_ms: record.duration_ms,
-  record_path: `${basename(recordsDir)}/${record.test_id}/${name}`,
-});
-
-/** Writes `index.json` anew, from the records of the scenarios that exist. */
-export const writeIndex = async (recordsDir: string, ids: readonly string[]): Promise<void> => {
-  await writing(recordsDir, () => makeDirectory(recordsDir));
-  const found = await Promise.all([...ids].sort().map((id) => newestOf(recordsDir, id)));
-  const newest = found.filter((each) => each !== undefined);
-  const index: RunsIndex = {
-    schema: INDEX_SCHEMA,
-    generated_at: new Date().toISOString(),
-    latest: Object.fromEntries(newest.map((each) => [each.record.test_id, indexEntry(recordsDir, each)])),
-  };
-  const path = join(recordsDir, "index.json");
-  await writing(path, () => replaceFile(path, json(index)));
 };

@@ -1,21 +1,23 @@
 import { createHash } from "node:crypto";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { RunRecord } from "../record.ts";
+import { NOTES_LENGTH } from "./htmlExecution.ts";
+import { limitsFor } from "./htmlLimits.ts";
 import { anchorOf, badge, moment, sparkline } from "./htmlParts.ts";
-import { detailedOf, scenarioSection } from "./htmlScenario.ts";
+import { scenarioSection } from "./htmlScenario.ts";
 import { Markup, markup } from "./markup.ts";
 import type { ReportModel, ScenarioHistory } from "./model.ts";
 import { STYLE } from "./style.ts";
-import { briefly, briefRate, byWhom, counted, RESULT_WORDS, tookTime } from "./words.ts";
+import { briefUsage } from "./usage.ts";
+import { briefly, briefRate, byWhom, counted, endOf, notShown, RESULT_WORDS, tookTime } from "./words.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const HTML_MARK = '<meta name="generator" content="sanddune scenario report">';
 
-/** What all steps of all shown executions have printed shares this much, so that the file stays one to send around. */
-const OUTPUT_BUDGET = 4_000_000;
-const LONGEST_TAIL = 8000;
-
 /** Nothing is loaded and nothing is executed: what agents have printed stays text, even if we had made a mistake. */
 const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+
+const MOST_PROBLEMS = 100;
 
 const FILTERS = [
   "failing",
@@ -23,13 +25,6 @@ const FILTERS = [
   "manual",
   "never",
 ] as const satisfies readonly ScenarioHistory["result"][];
-
-const tailLengthFor = ({ scenarios }: ReportModel): number => {
-  const steps = scenarios
-    .flatMap(({ runners, earlier }) => [...runners, ...earlier].flatMap((runner) => [...detailedOf(runner)]))
-    .reduce((sum, record) => sum + record.steps.length, 0);
-  return Math.min(LONGEST_TAIL, Math.floor(OUTPUT_BUDGET / Math.max(1, 2 * steps)));
-};
 
 const summary = ({ counts, scenarios, executions, newest }: ReportModel): Markup => {
   const numbers = FILTERS.filter((result) => result !== "never" || counts.never > 0).map(
@@ -51,6 +46,11 @@ const summary = ({ counts, scenarios, executions, newest }: ReportModel): Markup
 const scenarioCell = ({ id, title }: ScenarioHistory, rows: number): Markup =>
   markup`<th scope="row" rowspan="${rows}"><a href="#${anchorOf(id)}">${briefly(title, 200)}</a><code>${id}</code></th>`;
 
+const tokens = (record: RunRecord): Markup | undefined => {
+  const used = briefUsage(record);
+  return used === "" ? undefined : markup`<br><span class="quiet">${used} tokens</span>`;
+};
+
 const gridRows = (scenario: ScenarioHistory): Markup => {
   const { runners, result } = scenario;
   if (runners.length === 0) {
@@ -58,7 +58,7 @@ const gridRows = (scenario: ScenarioHistory): Markup => {
   }
   const rows = runners.map((runner, index) => {
     const [newest] = runner.latest;
-    return markup`<tr>${index === 0 ? scenarioCell(scenario, runners.length) : undefined}<td>${badge(runner.result)}<br><span class="quiet by">${briefly(byWhom(runner), 40)}</span></td><td class="number">${newest && tookTime(newest)}</td><td class="wide">${sparkline(runner)}</td><td class="wide whole">${runner.flakeRate && briefRate(runner.flakeRate)}</td><td class="wide whole">${briefly(newest?.manifest_version ?? "", 40)}<br><span class="quiet">${newest && moment(newest.started_at)}</span></td></tr>`;
+    return markup`<tr>${index === 0 ? scenarioCell(scenario, runners.length) : undefined}<td>${badge(runner.result)}<br><span class="quiet by">${briefly(byWhom(runner), 40)}</span></td><td class="number">${newest && tookTime(newest)}${newest && tokens(newest)}</td><td class="wide">${sparkline(runner)}</td><td class="wide whole">${runner.flakeRate && briefRate(runner.flakeRate)}</td><td class="wide whole">${briefly(newest?.manifest_version ?? "", 40)}<br><span class="quiet">${newest && moment(newest.started_at)}</span></td></tr>`;
   });
   return markup`<tbody data-result="${result}">${rows}</tbody>`;
 };
@@ -74,11 +74,33 @@ const filter = ({ counts }: ReportModel): Markup => {
   return markup`<fieldset class="filter"><legend class="hidden">Scenarios to show</legend><label><input type="radio" name="show" id="show-all" checked> all</label>${choices}</fieldset>`;
 };
 
+/** Above everything else: without these, the results may be those of some other time. */
+const errors = ({ problems }: ReportModel): Markup | undefined => {
+  if (problems.length === 0) return undefined;
+  const items = problems
+    .slice(0, MOST_PROBLEMS)
+    .map(
+      ({ subject, message }) =>
+        markup`<li><strong>${briefly(subject)}</strong><pre tabindex="0">${endOf(message, NOTES_LENGTH)}</pre></li>`,
+    );
+  const hidden = problems.length - MOST_PROBLEMS;
+  return markup`<div class="errors"><h2>${counted(problems.length, "error")} of the runner</h2><ul>${items}</ul>${hidden > 0 ? notShown(hidden, "more error") : undefined}</div>`;
+};
+
 const body = (model: ReportModel): Markup => {
-  if (model.scenarios.length === 0)
+  if (model.scenarios.length === 0 && model.problems.length === 0)
     return markup`<p>There are no scenarios yet. To begin one: <code>${sandduneCommand("scenario", "new")}</code></p>`;
-  const tailLength = tailLengthFor(model);
-  return markup`${summary(model)}${filter(model)}${grid(model.scenarios)}${model.scenarios.map((scenario) => scenarioSection(scenario, tailLength))}`;
+  if (model.scenarios.length === 0) return markup`${errors(model)}<p>No scenario was executed.</p>`;
+  const limits = limitsFor(model);
+  return markup`${errors(model)}${summary(model)}${filter(model)}${grid(model.scenarios)}${model.scenarios.map((scenario) => scenarioSection(scenario, limits))}`;
+};
+
+const titleOf = ({ problems, counts }: ReportModel): string => {
+  const bad = [
+    ...(problems.length > 0 ? [counted(problems.length, "error")] : []),
+    ...(counts.failing > 0 ? [`${counts.failing} failing`] : []),
+  ];
+  return bad.length > 0 ? `${bad.join(", ")}: Scenario report` : "Scenario report";
 };
 
 /** The report as one HTML file that needs nothing else: no network, no script. */
@@ -91,7 +113,7 @@ export const htmlReport = (model: ReportModel): string =>
 ${new Markup(HTML_MARK)}
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${model.counts.failing > 0 ? `${model.counts.failing} failing: ` : ""}Scenario report</title>
+<title>${titleOf(model)}</title>
 <style>${new Markup(STYLE)}</style>
 </head>
 <body id="top">

@@ -1,6 +1,7 @@
 import type { AssertionRecord, RunRecord, StepRecord } from "../record.ts";
 import { badge, moment, verdict } from "./htmlParts.ts";
 import { type Markup, markup } from "./markup.ts";
+import { briefUsage, showUsage } from "./usage.ts";
 import {
   briefly,
   circumstances,
@@ -17,7 +18,7 @@ import {
 
 /** More of either is a mistake, or an attack on the reader. */
 const MOST_ROWS = 100;
-const NOTES_LENGTH = 4000;
+export const NOTES_LENGTH = 4000;
 
 const more = (count: number, noun: string): Markup | undefined =>
   count > MOST_ROWS ? markup`<p class="quiet">${notShown(count - MOST_ROWS, `more ${noun}`)}</p>` : undefined;
@@ -34,9 +35,13 @@ const toolEdits = ({ tool_edits = [] }: StepRecord): Markup | undefined => {
   return markup`<p class="quiet">${counted(tool_edits.length, "tool call")}${failed > 0 ? `, ${failed} of them failed` : ""}: ${briefly(names.join(", "))}</p>`;
 };
 
+const usage = ({ usage: used }: StepRecord): Markup | undefined =>
+  used && markup`<p class="quiet">${showUsage(used)}</p>`;
+
 const stepRow = (step: StepRecord, tailLength: number): Markup => {
   const outputs = [
     toolEdits(step),
+    usage(step),
     output("stdout", printed(step.stdout_tail, tailLength)),
     output("stderr", printed(step.stderr_tail, tailLength)),
   ].filter((part) => part !== undefined);
@@ -64,8 +69,10 @@ const ciLink = ({ ci_run }: RunRecord): Markup | undefined => {
   return markup`<a class="ci" href="${address}" rel="noopener noreferrer">CI run<span class="hidden"> on ${briefly(ci_run.platform, 40)}</span></a>`;
 };
 
-const line = (record: RunRecord): Markup =>
-  markup`${badge(record.result)}<span>${moment(record.started_at)}</span><span class="number">${tookTime(record)}</span><span>${briefly(record.manifest_version ?? "", 40)}</span><span class="quiet">${briefly(circumstances(record), 80)}${record.repeat && ` · ${record.repeat.number} of ${record.repeat.of}`}</span>`;
+const line = (record: RunRecord): Markup => {
+  const tokens = briefUsage(record);
+  return markup`${badge(record.result)}<span>${moment(record.started_at)}</span><span class="number">${tookTime(record)}</span><span>${briefly(record.manifest_version ?? "", 40)}</span><span class="quiet">${briefly(circumstances(record), 80)}${record.repeat && ` · ${record.repeat.number} of ${record.repeat.of}`}${tokens && ` · ${tokens} tokens`}</span>`;
+};
 
 /** An execution as one line; with `tailLength`, as one that opens, with so much of what each step printed. */
 export const execution = (record: RunRecord, tailLength: number | undefined): Markup => {

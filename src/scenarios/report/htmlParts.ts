@@ -20,11 +20,13 @@ export const sparkline = (runner: RunnerHistory): Markup | undefined => {
   const picture = durationBars(runner);
   if (picture === undefined) return undefined;
   const { bars, width, height, barWidth, label } = picture;
-  const rects = bars.map(
-    (bar) =>
-      markup`<rect class="${bar.result}" x="${bar.x}" y="${bar.y}" width="${barWidth}" height="${bar.height}" rx="1"/>`,
-  );
-  return markup`<svg class="bars" role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${label}</title>${rects}</svg>`;
+  // One element for each result, not for each bar: a page can have hundreds of these pictures.
+  const paths = [...new Set(bars.map(({ result }) => result))].map((result) => {
+    const lines = bars.filter((bar) => bar.result === result);
+    const path = lines.map(({ x, y }) => `M${x + barWidth / 2} ${height}V${y}`).join("");
+    return markup`<path class="${result}" stroke-width="${barWidth}" d="${path}"/>`;
+  });
+  return markup`<svg class="bars" role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${label}</title>${paths}</svg>`;
 };
 
 /** Where the history of a scenario begins on the page. */

@@ -1,22 +1,10 @@
 import type { RunRecord } from "../record.ts";
-import { execution } from "./htmlExecution.ts";
+import { execution, NOTES_LENGTH } from "./htmlExecution.ts";
+import type { HtmlLimits } from "./htmlLimits.ts";
 import { anchorOf, badge, sparkline } from "./htmlParts.ts";
 import { type Markup, markup } from "./markup.ts";
 import type { RunnerHistory, ScenarioHistory } from "./model.ts";
-import { briefly, byWhom, notShown, showMs, showRate } from "./words.ts";
-
-/** How many executions of a runner are shown. */
-const SHOWN = 50;
-/** How many of these with all that is known of them: the newest, and those that failed last. */
-const DETAILED = 5;
-const DETAILED_FAILURES = 3;
-
-/** The executions that open on the page. */
-export const detailedOf = ({ executions }: RunnerHistory): ReadonlySet<RunRecord> => {
-  const shown = executions.slice(0, SHOWN);
-  const failures = shown.filter(({ result }) => result === "failing");
-  return new Set([...shown.slice(0, DETAILED), ...failures.slice(0, DETAILED_FAILURES)]);
-};
+import { briefly, byWhom, counted, endOf, notShown, showMs, showRate } from "./words.ts";
 
 const fact = (name: string, value: Markup | string | undefined): Markup | undefined =>
   value === undefined ? undefined : markup`<div><dt>${name}</dt><dd>${value}</dd></div>`;
@@ -31,27 +19,35 @@ const facts = (runner: RunnerHistory): Markup => {
   ]}</dl>`;
 };
 
-const limits = ({ executions }: RunnerHistory): Markup | undefined => {
-  if (executions.length <= DETAILED) return undefined;
-  const hidden = executions.length - SHOWN;
-  return markup`<p class="quiet">The newest ${DETAILED} open, and the ${DETAILED_FAILURES} that failed last.${hidden > 0 ? ` ${notShown(hidden, "older execution")}` : ""} The records have everything.</p>`;
+const leftOut = ({ executions }: RunnerHistory, lines: readonly Line[]): Markup | undefined => {
+  const hidden = executions.length - lines.length;
+  const opening = lines.filter(({ opens }) => opens).length;
+  if (hidden === 0 && opening === lines.length) return undefined;
+  return markup`<p class="quiet">${opening < lines.length ? `${counted(opening, "execution")} of ${lines.length} can be opened. ` : ""}${hidden > 0 ? `${notShown(hidden, "older execution")} ` : ""}The records have everything.</p>`;
 };
 
-const history = (runner: RunnerHistory, tailLength: number, when = ""): Markup => {
-  const detailed = detailedOf(runner);
+interface Line {
+  readonly record: RunRecord;
+  readonly opens: boolean;
+}
+
+const history = (runner: RunnerHistory, limits: HtmlLimits, when = ""): Markup => {
   const lines = runner.executions
-    .slice(0, SHOWN)
-    .map((record) => execution(record, detailed.has(record) ? tailLength : undefined));
-  return markup`<div class="runner"><h3>${badge(runner.result)} ${when}${briefly(byWhom(runner), 80)}</h3>${facts(runner)}<ol class="executions">${lines}</ol>${limits(runner)}</div>`;
+    .slice(0, limits.lines)
+    .map((record) => ({ record, opens: limits.detailed.has(record) }));
+  const shown = lines.map(({ record, opens }) => execution(record, opens ? limits.tailLength : undefined));
+  return markup`<div class="runner"><h3>${badge(runner.result)} ${when}${briefly(byWhom(runner), 80)}</h3>${facts(runner)}<ol class="executions">${shown}</ol>${leftOut(runner, lines)}</div>`;
 };
 
 /** All that is known of a scenario. */
 export const scenarioSection = (
-  { id, title, result, runners, earlier }: ScenarioHistory,
-  tailLength: number,
+  { id, title, notes, result, runners, earlier }: ScenarioHistory,
+  limits: HtmlLimits,
 ): Markup =>
-  markup`<section id="${anchorOf(id)}" data-result="${result}"><header><h2>${briefly(title, 200)}</h2><p class="quiet"><code>${id}</code> · <a href="#top">to the top</a></p></header>${
+  markup`<section id="${anchorOf(id)}" data-result="${result}"><header><h2>${briefly(title, 200)}</h2><p class="quiet"><code>${id}</code> · <a href="#top">to the top</a></p>${
+    notes === undefined ? undefined : markup`<p class="notes">${endOf(notes, NOTES_LENGTH)}</p>`
+  }</header>${
     runners.length === 0
       ? markup`<p class="quiet">It was never executed.</p>`
-      : runners.map((runner) => history(runner, tailLength))
-  }${earlier.map((runner) => history(runner, tailLength, "earlier, "))}</section>`;
+      : runners.map((runner) => history(runner, limits))
+  }${earlier.map((runner) => history(runner, limits, "earlier, "))}</section>`;

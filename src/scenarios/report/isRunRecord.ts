@@ -66,6 +66,14 @@ const isRecord = fields({
       allow_nonzero: orNone(isFlag),
       manual: orNone(isFlag),
       tool_edits: orNone(listOf(fields({ name: isText, status: oneOf("completed", "error") }))),
+      usage: orNone(
+        fields({
+          inputTokens: isNumber,
+          cacheCreationInputTokens: isNumber,
+          cacheReadInputTokens: isNumber,
+          outputTokens: isNumber,
+        }),
+      ),
     }),
   ),
   assertions: listOf(fields({ name: isText, ok: isFlag, detail: isText })),

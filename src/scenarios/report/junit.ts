@@ -1,6 +1,8 @@
 import type { RunRecord, StepRecord } from "../record.ts";
 import { Markup, markup } from "./markup.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
+import type { RunnerProblem } from "./runnerProblem.ts";
+import { showUsage, usageOf } from "./usage.ts";
 import { briefly, endOf, failuresOf, printed, runnerName, showEnd } from "./words.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
@@ -8,9 +10,16 @@ export const JUNIT_MARK = "<!-- sanddune scenario report -->";
 
 const TAIL_LENGTH = 4000;
 
-/** An execution of the newest go: what a CI run is about. */
-interface TestCase extends ScenarioName {
-  readonly record: RunRecord;
+/** Where errors of the runner itself are. */
+const RUNNER_SUITE = "scenarios.runner";
+
+/** An execution of the newest go: what a CI run is about. Or an error of the runner. */
+interface TestCase {
+  readonly name: string;
+  readonly durationMs: number;
+  readonly result: RunRecord["result"] | "error";
+  /** `skipped`, `failure` or `error`, and then `system-out`: the order and the elements that Jenkins' schema allows. */
+  readonly content: Markup;
 }
 
 interface TestSuite {
@@ -29,7 +38,9 @@ const outputOf = (step: StepRecord): string =>
     .filter((text) => text !== undefined)
     .join("\n");
 
-const properties = ({ title, record }: TestCase): Markup => {
+/** As text: Jenkins' schema has no properties of a test case. */
+const factsOf = ({ title, notes }: ScenarioName, record: RunRecord): string => {
+  const usage = usageOf(record);
   const known: readonly (readonly [string, string | null | undefined])[] = [
     ["title", title],
     ["started_at", record.started_at],
@@ -38,11 +49,13 @@ const properties = ({ title, record }: TestCase): Markup => {
     ["model", record.runner.model],
     ["sandbox", record.runner.sandbox],
     ["ci_run", record.ci_run?.url],
+    ["usage", usage && showUsage(usage)],
+    ["notes of the page", notes],
+    ["notes", record.notes],
   ];
-  const told = known.flatMap(([name, value]) =>
-    value == null ? [] : [markup`<property name="${name}" value="${briefly(value)}"/>`],
-  );
-  return markup`<properties>${told}</properties>`;
+  return known
+    .flatMap(([name, value]) => (value == null ? [] : [`${name}: ${briefly(value, 1000)}`]))
+    .join("\n");
 };
 
 const outcome = (record: RunRecord): Markup | undefined => {
@@ -53,34 +66,55 @@ const outcome = (record: RunRecord): Markup | undefined => {
   return markup`<failure message="${briefly(failures[0] ?? notes ?? "failing")}">${endOf((failures.length > 0 ? failures : [notes ?? ""]).join("\n"), TAIL_LENGTH)}</failure>`;
 };
 
-const testCase = (suite: string, item: TestCase): Markup => {
-  const { repeat, duration_ms, steps } = item.record;
-  const name = repeat === undefined ? item.id : `${item.id} (${repeat.number} of ${repeat.of})`;
-  return markup`    <testcase name="${name}" classname="${suite}" time="${seconds(duration_ms)}">${properties(item)}${outcome(item.record)}<system-out>${steps.map(outputOf).join("\n\n")}</system-out></testcase>
+const caseOf = (scenario: ScenarioName, record: RunRecord): TestCase => {
+  const { repeat, duration_ms, steps, result } = record;
+  const output = [factsOf(scenario, record), ...steps.map(outputOf)].join("\n\n");
+  return {
+    name: repeat === undefined ? scenario.id : `${scenario.id} (${repeat.number} of ${repeat.of})`,
+    durationMs: duration_ms,
+    result,
+    content: markup`${outcome(record)}<system-out>${output}</system-out>`,
+  };
+};
+
+const caseOfProblem = ({ subject, message }: RunnerProblem): TestCase => ({
+  name: subject,
+  durationMs: 0,
+  result: "error",
+  content: markup`<error message="${briefly(message)}">${endOf(message, TAIL_LENGTH)}</error>`,
+});
+
+const counts = (cases: readonly TestCase[]) => {
+  const having = (wanted: TestCase["result"]): number =>
+    cases.filter(({ result }) => result === wanted).length;
+  const durationMs = cases.reduce((sum, each) => sum + each.durationMs, 0);
+  return {
+    all: markup`tests="${cases.length}" failures="${having("failing")}" errors="${having("error")}" time="${seconds(durationMs)}"`,
+    skipped: having("manual"),
+  };
+};
+
+const testCase = (suite: string, { name, durationMs, content }: TestCase): Markup =>
+  markup`    <testcase name="${name}" classname="${suite}" time="${seconds(durationMs)}">${content}</testcase>
+`;
+
+const testSuite = ({ name, cases }: TestSuite): Markup => {
+  const { all, skipped } = counts(cases);
+  return markup`  <testsuite name="${name}" ${all} skipped="${skipped}">
+${cases.map((each) => testCase(name, each))}  </testsuite>
 `;
 };
 
-const countsOf = (cases: readonly TestCase[]): Markup => {
-  const having = (wanted: RunRecord["result"]): number =>
-    cases.filter(({ record }) => record.result === wanted).length;
-  const durationMs = cases.reduce((sum, { record }) => sum + record.duration_ms, 0);
-  return markup`tests="${cases.length}" failures="${having("failing")}" errors="0" skipped="${having("manual")}" time="${seconds(durationMs)}"`;
-};
-
-const testSuite = ({ name, cases }: TestSuite): Markup =>
-  markup`  <testsuite name="${name}" ${countsOf(cases)}>
-${cases.map((item) => testCase(name, item))}  </testsuite>
-`;
-
-/** One test suite for each runner; what was never executed is none of theirs. */
-const suitesOf = ({ scenarios }: ReportModel): TestSuite[] => {
+/** One test suite for each runner; a scenario that was never executed is in none of them. */
+const suitesOf = ({ scenarios, problems }: ReportModel): TestSuite[] => {
   const suites = new Map<string, TestCase[]>();
-  const add = ({ id, title }: ScenarioName, runner: RunnerHistory): void => {
+  const add = (scenario: ScenarioName, runner: RunnerHistory): void => {
     const name = `scenarios.${runnerName(runner)}`;
-    const cases = runner.latest.map((record) => ({ id, title, record })).toReversed();
+    const cases = runner.latest.map((record) => caseOf(scenario, record)).toReversed();
     suites.set(name, [...(suites.get(name) ?? []), ...cases]);
   };
   for (const scenario of scenarios) for (const runner of scenario.runners) add(scenario, runner);
+  if (problems.length > 0) suites.set(RUNNER_SUITE, problems.map(caseOfProblem));
   return [...suites].map(([name, cases]) => ({ name, cases }));
 };
 
@@ -89,7 +123,7 @@ export const junitReport = (model: ReportModel): string => {
   const suites = suitesOf(model);
   return markup`<?xml version="1.0" encoding="UTF-8"?>
 ${new Markup(JUNIT_MARK)}
-<testsuites name="scenarios" ${countsOf(suites.flatMap(({ cases }) => cases))}>
+<testsuites name="scenarios" ${counts(suites.flatMap(({ cases }) => cases)).all}>
 ${suites.map(testSuite)}</testsuites>
 `.text;
 };

@@ -1,13 +1,16 @@
 import type { RunRecord } from "../record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
+import { briefUsage } from "./usage.ts";
 import {
   briefly,
   byWhom,
+  counted,
   failuresOf,
   harmless,
   notShown,
   RESULT_SIGNS,
   RESULT_WORDS,
+  remarksOf,
   runnerName,
   showCounts,
   showRate,
@@ -22,6 +25,8 @@ export const MARKDOWN_MARK = "<!-- sanddune scenario report -->";
 const MOST_ROWS = 500;
 const MOST_FAILURES = 100;
 const MOST_FAILURES_EACH = 10;
+const MOST_NOTES = 100;
+const MOST_PROBLEMS = 100;
 
 /** A text in a cell or a line, with nothing in it that Markdown, HTML or GitHub could make something of. */
 const inline = (text: string, maxLength?: number): string =>
@@ -50,6 +55,7 @@ const row = ({ id, title }: ScenarioHistory, runner: RunnerHistory): string => {
     title === id ? inline(id, 200) : `${inline(title, 200)} (${inline(id, 200)})`,
     inline(runnerName(runner), 80),
     newest === undefined ? "" : tookTime(newest),
+    newest === undefined ? "" : briefUsage(newest),
     inline(newest?.manifest_version ?? "", 40),
     newest === undefined ? "" : ciLink(newest),
   ];
@@ -57,7 +63,7 @@ const row = ({ id, title }: ScenarioHistory, runner: RunnerHistory): string => {
 };
 
 const neverRow = ({ id, title }: ScenarioHistory): string =>
-  `| ${RESULT_SIGNS.never} ${RESULT_WORDS.never} | ${inline(title === id ? id : `${title} (${id})`)} | | | | |`;
+  `| ${RESULT_SIGNS.never} ${RESULT_WORDS.never} | ${inline(title === id ? id : `${title} (${id})`)} | | | | | |`;
 
 const failureLines = ({ id }: ScenarioHistory, runner: RunnerHistory): string[] => {
   const { latest, flakeRate } = runner;
@@ -74,31 +80,56 @@ const failureLines = ({ id }: ScenarioHistory, runner: RunnerHistory): string[] 
   ];
 };
 
+/** What a reader should know besides the verdict: notes of the page, and of the newest execution. */
+const noteLines = ({ id, notes = "", runners }: ScenarioHistory): string[] => {
+  const remarks = runners.flatMap(({ latest }) =>
+    latest.slice(0, 1).map((record) => remarksOf(record, notes)),
+  );
+  return [notes, ...new Set(remarks)]
+    .filter((text) => text !== "")
+    .map((text) => `- **${inline(id, 200)}**: ${inline(text, 500)}`);
+};
+
 const beyond = (count: number, most: number, noun: string): string[] =>
   count > most ? ["", notShown(count - most, `more ${noun}`)] : [];
 
+const section = (
+  title: string,
+  noun: string,
+  items: readonly (readonly string[])[],
+  most: number,
+): string[] =>
+  items.length === 0
+    ? []
+    : ["", `### ${title}`, "", ...items.slice(0, most).flat(), ...beyond(items.length, most, noun)];
+
 /** The newest results as Markdown, for the summary of a CI run. */
-export const markdownReport = ({ scenarios, counts }: ReportModel): string => {
+export const markdownReport = ({ scenarios, counts, problems }: ReportModel): string => {
   const rows = scenarios.flatMap((scenario) =>
     scenario.runners.length === 0
       ? [neverRow(scenario)]
       : scenario.runners.map((each) => row(scenario, each)),
   );
+  const errors = problems.map(({ subject, message }) => [
+    `- **${inline(subject, 300)}**: ${inline(message, 1000)}`,
+  ]);
   const failures = scenarios.flatMap((scenario) =>
     scenario.runners.map((runner) => failureLines(scenario, runner)).filter((lines) => lines.length > 0),
   );
+  const notes = scenarios.flatMap(noteLines).map((line) => [line]);
+  const summary = [showCounts(counts), errors.length > 0 && counted(errors.length, "error")];
   return [
     MARKDOWN_MARK,
     "",
-    `## Scenarios: ${showCounts(counts) || "none yet"}`,
+    `## Scenarios: ${summary.filter(Boolean).join(", ") || "none yet"}`,
+    ...section("Errors of the runner", "error", errors, MOST_PROBLEMS),
     "",
-    "| Result | Scenario | By | Took | Version | CI |",
-    "| --- | --- | --- | ---: | --- | --- |",
+    "| Result | Scenario | By | Took | Tokens | Version | CI |",
+    "| --- | --- | --- | ---: | ---: | --- | --- |",
     ...rows.slice(0, MOST_ROWS),
     ...beyond(rows.length, MOST_ROWS, "result"),
-    ...(failures.length > 0 ? ["", "### Why they fail", ""] : []),
-    ...failures.slice(0, MOST_FAILURES).flat(),
-    ...beyond(failures.length, MOST_FAILURES, "failure"),
+    ...section("Why they fail", "failure", failures, MOST_FAILURES),
+    ...section("Notes", "note", notes, MOST_NOTES),
     "",
   ].join("\n");
 };

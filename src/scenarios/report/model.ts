@@ -1,6 +1,7 @@
 import type { RunRecord, ScenarioResult } from "../record.ts";
 import type { Runnable, Scenario } from "../spec.ts";
 import { runnerHistory } from "./runnerHistory.ts";
+import type { RunnerProblem } from "./runnerProblem.ts";
 import type { Rate } from "./wilson.ts";
 import { runnerName } from "./words.ts";
 import { worstOf } from "./worstOf.ts";
@@ -11,6 +12,8 @@ export interface ScenarioName {
   readonly title: string;
   /** Who executes it, if that is known: what others made of it in earlier days no longer counts. */
   readonly runnable?: Runnable;
+  /** Of its page. */
+  readonly notes?: string;
 }
 
 /** What the suite's tool, or one agent, has made of a scenario. */
@@ -48,6 +51,8 @@ export interface ReportModel {
   readonly executions: number;
   /** The newest execution of all. */
   readonly newest?: RunRecord;
+  /** Errors of the runner itself. */
+  readonly problems: readonly RunnerProblem[];
 }
 
 const startOf = ({ started_at }: RunRecord): number => Date.parse(started_at);
@@ -93,13 +98,14 @@ export const recordsOf = (
   return records.filter((record) => startOf(record) <= (newest.get(historyKey(record)) ?? -Infinity));
 };
 
-const historyOf = ({ id, title, runnable }: ScenarioName, records: readonly RunRecord[]): ScenarioHistory => {
+export const historyOf = (name: ScenarioName, records: readonly RunRecord[]): ScenarioHistory => {
   const byRunner = groupsBy(records, ({ runner }) => runnerName(runner));
   const all = [...byRunner.keys()].sort().flatMap((key) => runnerHistory(byRunner.get(key) ?? []));
-  const todays = all.filter((runner) => isExecutedBy(runnable, runner));
+  const todays = all.filter((runner) => isExecutedBy(name.runnable, runner));
   const runners = todays.length === 0 ? all : todays;
   return {
-    ...{ id, title, runners },
+    ...name,
+    runners,
     earlier: all.filter((runner) => !runners.includes(runner)),
     result: worstOf(runners.map(({ result }) => result)) ?? "never",
   };
@@ -107,10 +113,17 @@ const historyOf = ({ id, title, runnable }: ScenarioName, records: readonly RunR
 
 /** What a report has to know of the scenarios of a suite. */
 export const namesOf = (scenarios: readonly Scenario[]): readonly ScenarioName[] =>
-  scenarios.map(({ id, title, spec: { runnable } }) => ({ id, title, runnable }));
+  scenarios.map(({ id, title, spec: { runnable, notes } }) => ({
+    ...{ id, title, runnable },
+    ...(notes !== undefined && { notes }),
+  }));
 
 /** Puts records together to what a report shows. Records of scenarios that are not named are left out. */
-export const reportModel = (records: readonly RunRecord[], names: readonly ScenarioName[]): ReportModel => {
+export const reportModel = (
+  records: readonly RunRecord[],
+  names: readonly ScenarioName[],
+  problems: readonly RunnerProblem[] = [],
+): ReportModel => {
   const byId = groupsBy(records.toSorted(byNewest), ({ test_id }) => test_id);
   const scenarios = names.map((name) => historyOf(name, byId.get(name.id) ?? []));
   const count = (wanted: ScenarioHistory["result"]): number =>
@@ -128,6 +141,7 @@ export const reportModel = (records: readonly RunRecord[], names: readonly Scena
       never: count("never"),
     },
     executions: shown.length,
+    problems,
     ...(newest !== undefined && { newest }),
   };
 };

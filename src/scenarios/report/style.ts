@@ -43,7 +43,10 @@ code, pre { font-family: ui-monospace, "Cascadia Mono", "SF Mono", Menlo, Consol
 .badge.never { color: var(--never); background: var(--never-soft); }
 rect.passing { fill: var(--passing); } rect.failing { fill: var(--failing); }
 rect.manual { fill: var(--manual); } rect.never { fill: var(--never); }
-.bars { display: block; max-width: 100%; } .bars rect.passing { opacity: 0.7; }
+.bars { display: block; max-width: 100%; }
+path.passing { stroke: var(--passing); opacity: 0.7; } path.failing { stroke: var(--failing); }
+.errors { border: 1px solid var(--failing); border-radius: 8px; background: var(--failing-soft); padding: 0.75rem 1rem; margin: 0 0 1.5rem; }
+.errors ul { margin: 0.5rem 0 0; padding: 0 0 0 1.2rem; } .errors strong { overflow-wrap: anywhere; }
 .counts { list-style: none; display: flex; flex-wrap: wrap; gap: 0.25rem 2rem; margin: 0; padding: 0; }
 .counts strong { font-size: 2rem; line-height: 1.2; letter-spacing: -0.02em; margin-right: 0.15em; }
 .counts .failing { color: var(--failing); } .counts .passing { color: var(--passing); }
@@ -70,6 +73,8 @@ td.failing { color: var(--failing); font-weight: 600; }
 .grid tbody th a:hover { text-decoration-color: currentColor; }
 .grid tbody th code { display: block; color: var(--quiet); font-weight: 400; }
 .grid td { font-size: 0.92rem; } .grid .bars { margin-top: 0.15rem; }
+/* Laid out when it comes into view: the page is there at once, however long the history is. */
+section { content-visibility: auto; contain-intrinsic-size: auto 500px; }
 section { border-top: 1px solid var(--line); padding: 1.5rem 0 1rem; }
 section:target h2 { text-decoration: underline; text-decoration-color: var(--link); text-underline-offset: 0.3em; }
 section header p { margin: 0.1rem 0 0.75rem; overflow-wrap: anywhere; }

@@ -122,3 +122,9 @@ export const failuresOf = ({ result, steps, assertions }: RunRecord): string[] =
     ...assertions.filter(({ ok }) => !ok).map(({ name, detail }) => `${name}: ${detail}`),
   ];
 };
+
+/** The notes of an execution, without the reasons of its failure and the notes of its page. */
+export const remarksOf = (record: RunRecord, ofPage = ""): string => {
+  const known = [...failuresOf(record), "failed assertions:", ofPage].filter((text) => text !== "");
+  return known.reduce((notes, text) => notes.replace(text, ""), record.notes ?? "").trim();
+};

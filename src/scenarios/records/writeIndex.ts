@@ -1,0 +1,86 @@
+import { basename, join } from "node:path";
+import { INDEX_SCHEMA, type IndexEntry, type RunRecord, type RunsIndex } from "../record.ts";
+import { historyOf } from "../report/model.ts";
+import type { Runnable } from "../spec.ts";
+import { readRecord, recordNames } from "./readRecords.ts";
+import { replaceFile } from "./writeFileWhole.ts";
+import { json, makeDirectory, writing } from "./writeRecords.ts";
+
+/** A scenario that has a page. */
+export interface IndexedScenario {
+  readonly id: string;
+  /** `undefined` if the page does not say, because it is bad. */
+  readonly runnable: Runnable | undefined;
+}
+
+interface NamedRecord {
+  readonly name: string;
+  readonly record: RunRecord;
+}
+
+/** Whether the newest go of the suite's tool is complete; with `next`, whether that one is of another go. */
+const hasToolGo = (found: readonly NamedRecord[], next?: RunRecord): boolean => {
+  const newest = found.find(({ record }) => record.runner.kind === "cli")?.record;
+  if (newest === undefined) return false;
+  return newest.repeat === undefined || (next !== undefined && next.repeat?.go !== newest.repeat.go);
+};
+
+/** The records that the result depends on, newest first. With one runner only, those of its newest go. */
+const decidingRecords = async (
+  recordsDir: string,
+  { id, runnable }: IndexedScenario,
+): Promise<readonly NamedRecord[]> => {
+  const isOfTool = runnable === "cli";
+  const found: NamedRecord[] = [];
+  for (const name of (await recordNames(recordsDir, id)).reverse()) {
+    if (isOfTool && hasToolGo(found)) break;
+    const record = await readRecord(recordsDir, id, name);
+    if (typeof record === "string") continue;
+    if (isOfTool && hasToolGo(found, record)) break;
+    found.push({ name, record });
+  }
+  return found;
+};
+
+/** The record that stands for a scenario: the newest that ended as the scenario counts in reports. */
+const standingFor = async (
+  recordsDir: string,
+  scenario: IndexedScenario,
+): Promise<NamedRecord | undefined> => {
+  const { id, runnable } = scenario;
+  const found = await decidingRecords(recordsDir, scenario);
+  const { runners, result } = historyOf(
+    { id, title: id, ...(runnable && { runnable }) },
+    found.map(({ record }) => record),
+  );
+  const latest = new Set(runners.flatMap((runner) => runner.latest));
+  return found.find(({ record }) => record.result === result && latest.has(record));
+};
+
+const indexEntry = (recordsDir: string, { name, record }: NamedRecord): IndexEntry => ({
+  started_at: record.started_at,
+  manifest_version: record.manifest_version,
+  result: record.result,
+  runner_kind: record.runner.kind,
+  runner_provider: record.runner.provider,
+  duration_ms: record.duration_ms,
+  record_path: `${basename(recordsDir)}/${record.test_id}/${name}`,
+});
+
+/** Writes `index.json` anew, from the records of the scenarios that exist. */
+export const writeIndex = async (
+  recordsDir: string,
+  scenarios: readonly IndexedScenario[],
+): Promise<void> => {
+  await writing(recordsDir, () => makeDirectory(recordsDir));
+  const sorted = scenarios.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  const found = await Promise.all(sorted.map((scenario) => standingFor(recordsDir, scenario)));
+  const standing = found.filter((each) => each !== undefined);
+  const index: RunsIndex = {
+    schema: INDEX_SCHEMA,
+    generated_at: new Date().toISOString(),
+    latest: Object.fromEntries(standing.map((each) => [each.record.test_id, indexEntry(recordsDir, each)])),
+  };
+  const path = join(recordsDir, "index.json");
+  await writing(path, () => replaceFile(path, json(index)));
+};

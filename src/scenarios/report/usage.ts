@@ -1,0 +1,25 @@
+import type { IterationUsage } from "../../results.ts";
+import { addUsage, totalTokens } from "../../usage.ts";
+import type { RunRecord } from "../record.ts";
+
+/** All tokens that the agents of an execution have used; `undefined` if none of them reports usage. */
+export const usageOf = ({ steps }: RunRecord): IterationUsage | undefined =>
+  steps.reduce<IterationUsage | undefined>(
+    (sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)),
+    undefined,
+  );
+
+const grouped = (tokens: number): string =>
+  Math.round(tokens)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ",");
+
+/** `12,345 tokens in (10,000 cached), 678 out`. */
+export const showUsage = (usage: IterationUsage): string =>
+  `${grouped(totalTokens(usage) - usage.outputTokens)} tokens in (${grouped(usage.cacheReadInputTokens)} cached), ${grouped(usage.outputTokens)} out`;
+
+/** The tokens of an execution as one number; nothing if none were reported. */
+export const briefUsage = (record: RunRecord): string => {
+  const usage = usageOf(record);
+  return usage === undefined ? "" : grouped(totalTokens(usage));
+};
