@@ -68,6 +68,7 @@ export type {
   InteractiveResult,
   IterationResult,
   IterationUsage,
+  KeptRef,
   RunResult,
   SandboxExecResult,
   SandboxRunResult,

@@ -5,6 +5,15 @@ export interface Commit {
   readonly sha: string;
 }
 
+/** A ref of the host that holds what the agent has left anywhere but on the source branch. */
+export interface KeptRef {
+  /** In the host repository: `refs/sanddune/runs/…`. */
+  readonly ref: string;
+  /** How it was called in the sandbox: `refs/heads/feature`, for one. */
+  readonly name: string;
+  readonly sha: string;
+}
+
 /** Tokens of one iteration, summed over all its model calls. */
 export interface IterationUsage {
   readonly inputTokens: number;
@@ -59,6 +68,8 @@ export interface SandboxRunResult<Value = unknown> {
   readonly commits: Commit[];
   /** The branch that holds the commits; `HEAD` when the host repository's HEAD is detached. */
   readonly branch: string;
+  /** Where commits are that the agent has made anywhere but on the source branch; set if there are any. */
+  readonly keptRefs?: readonly KeptRef[];
   /** The run log, which is written in every display mode. */
   readonly logFilePath: string;
   /** Set when the worktree was kept because it has uncommitted changes. */
@@ -105,6 +116,7 @@ export interface InteractiveResult
     | "runId"
     | "commits"
     | "branch"
+    | "keptRefs"
     | "logFilePath"
     | "preservedWorktreePath"
     | "protectedPaths"
@@ -132,6 +144,8 @@ export interface SandboxExecResult {
   readonly exitCode: number;
   /** What the command has committed: it is on the branch already. */
   readonly commits: Commit[];
+  /** As in `RunResult`. */
+  readonly keptRefs?: readonly KeptRef[];
   /** As in `RunResult`. */
   readonly protectedPaths: string[];
   readonly warnings: string[];

@@ -58,6 +58,15 @@ const commitLines = ({ commits = [] }: Reached): string[] =>
     ? [line("Commits", "none")]
     : [line("Commits", String(commits.length)), ...listed(commits.map(({ sha }) => sha))];
 
+/** Commits that are not on the branch; a warning has the command that makes a branch of them. */
+const keptRefLines = ({ keptRefs = [] }: Reached): string[] =>
+  keptRefs.length === 0
+    ? []
+    : [
+        line("Elsewhere", "these are not on the branch:"),
+        ...listed(keptRefs.map(({ name, ref }) => `${name.replace(/^refs\/heads\//, "")}: ${ref}`)),
+      ];
+
 const number = (count: number): string => count.toLocaleString("en-US");
 
 /** What a run has done, in figures. */
@@ -127,6 +136,7 @@ export const reachedLines = (reached: Reached, log = reached.logFilePath): strin
   return [
     ...branchLines(reached),
     ...commitLines(reached),
+    ...keptRefLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
     ...solvedLines(reached),
     ...testLines(reached),

@@ -103,8 +103,8 @@ export const execInSandbox = (
     const session = execSession(sandbox, allSecrets(new Map(entries.filter(isSecret)), surroundings));
     return telling(session, runCommand(session, sandbox, command, { ...options, env: values }), signal).pipe(
       Effect.map((result) => {
-        const { commits, protectedPaths, warnings } = session.progress.reached();
-        return { ...result, commits, protectedPaths, warnings };
+        const { commits, keptRefs, protectedPaths, warnings } = session.progress.reached();
+        return { ...result, commits, ...(keptRefs && { keptRefs }), protectedPaths, warnings };
       }),
     );
   });

@@ -191,6 +191,7 @@ export const landExport = Effect.fnUntraced(function* (
       // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
       allowsRewrite: checkout.branches.strategy !== "head",
       checkpoints,
+      onKept: (kept) => progress.addKeptRefs(kept),
     },
     exported,
   );

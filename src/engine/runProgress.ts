@@ -3,7 +3,7 @@ import type { Redactor } from "../env/redactor.ts";
 import type { TestResults } from "../environment/contract.ts";
 import { SandduneError } from "../errors.ts";
 import { BoundedCapture } from "../process/boundedCapture.ts";
-import type { Artifact, IterationResult, IterationUsage, SandboxRunResult } from "../results.ts";
+import type { Artifact, IterationResult, IterationUsage, KeptRef, SandboxRunResult } from "../results.ts";
 import { addUsage } from "../usage.ts";
 
 const STDOUT_BYTES = 1024 * 1024;
@@ -19,6 +19,7 @@ export class RunProgress {
   /** Files that the user had not committed, and the run's commits contain. */
   readonly committedUserPaths = new Set<string>();
   commits: string[] = [];
+  readonly #keptRefs = new Map<string, KeptRef>();
   completionSignal: string | undefined;
   /** Whether all tests pass, as far as is known; not set unless the run goes on until they do. */
   solved: boolean | undefined;
@@ -46,6 +47,11 @@ export class RunProgress {
       this.#warnings.push(sentence);
       this.onWarning(sentence);
     }
+  }
+
+  /** What was imported that is not on the source branch. */
+  addKeptRefs(kept: readonly KeptRef[]): void {
+    for (const each of kept) this.#keptRefs.set(each.ref, { ...each, name: this.redactor.text(each.name) });
   }
 
   addIteration(result: IterationResult, failed: boolean): void {
@@ -84,6 +90,7 @@ export class RunProgress {
       ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
       commits: this.commits.map((sha) => ({ sha })),
       branch: this.branch,
+      ...(this.#keptRefs.size > 0 && { keptRefs: [...this.#keptRefs.values()] }),
       logFilePath: this.logFilePath,
       warnings: this.#warnings,
       protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),

@@ -1,4 +1,4 @@
-import type { Artifact, Commit, IterationResult, IterationUsage } from "../results.ts";
+import type { Artifact, Commit, IterationResult, IterationUsage, KeptRef } from "../results.ts";
 
 /**
  * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run
@@ -18,6 +18,8 @@ export abstract class SandduneError extends Error {
   declare commits?: Commit[];
   /** The branch that those commits are on. */
   declare branch?: string;
+  /** As in `RunResult.keptRefs`. */
+  declare keptRefs?: readonly KeptRef[];
   /** Set when the worktree was kept on disk. */
   declare preservedWorktreePath?: string;
   declare logFilePath?: string;

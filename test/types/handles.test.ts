@@ -54,7 +54,7 @@ it("the results have the promised shapes", () => {
   expectTypeOf<keyof CloseResult>().toEqualTypeOf<"commits" | "preservedWorktreePath" | "warnings">();
   expectTypeOf<CloseResult["preservedWorktreePath"]>().toEqualTypeOf<string | undefined>();
   expectTypeOf<keyof SandboxExecResult>().toEqualTypeOf<
-    "stdout" | "stderr" | "exitCode" | "commits" | "protectedPaths" | "warnings"
+    "stdout" | "stderr" | "exitCode" | "commits" | "keptRefs" | "protectedPaths" | "warnings"
   >();
   const cases = [
     async () =>

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { interruptible } from "../../process/interruptible.ts";
+import type { KeptRef } from "../../results.ts";
 import type { Checkpoint } from "../checkpoint.ts";
 import { git } from "../git.ts";
 import { findPrivateChange } from "../privateFiles.ts";
@@ -27,6 +28,8 @@ export interface ImportTarget {
   readonly allowsRewrite: boolean;
   /** Checkpoints that the host has heard of and does not have yet. */
   readonly checkpoints?: readonly Checkpoint[];
+  /** Called with what is kept beside the branch, also if the import fails after that. */
+  readonly onKept?: (kept: readonly KeptRef[]) => void;
   readonly limits?: ImportLimits | undefined;
 }
 

@@ -1,5 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import type { KeptRef } from "../../results.ts";
 import { git, gitText } from "../git.ts";
 import { updateRefs } from "../refs.ts";
 import { keptRefs, RUN_REFS, strayRef } from "../runRefs.ts";
@@ -10,6 +12,7 @@ export type Heads = ReadonlyMap<string, string>;
 export interface StrayTarget {
   readonly cwd: string;
   readonly runId: string;
+  readonly onKept?: (kept: readonly KeptRef[]) => void;
 }
 
 /** Each gets a ref; more warnings than that nobody reads. */
@@ -26,6 +29,12 @@ const describe = (name: string, type: string, ownRefs: string | undefined): stri
     return type === "commit" ? `tagged commits as ${shown}` : `made the tag ${shown}`;
   if (type !== "commit") return `made the ref ${shown}`;
   return `committed to ${shown}`;
+};
+
+/** How to have a branch of the agent's on the host. */
+const asBranch = (name: string, ref: string): string => {
+  const [, branch] = /^refs\/heads\/(.+)$/s.exec(name) ?? [];
+  return branch === undefined ? "" : ` To make a branch of it: git branch ${shellQuote(branch)} ${ref}`;
 };
 
 const typesOf = (
@@ -119,13 +128,14 @@ export const keepStrays = Effect.fnUntraced(function* (
     cwd,
     kept.map(([name, to]) => ({ ref: refOf(name, to), to })),
   );
+  target.onKept?.(kept.map(([name, sha]) => ({ ref: refOf(name, sha), name, sha })));
   // What the bundle names but does not hold cannot be kept here.
   const missing = strays.filter(([, object]) => typeOf(object) === "missing").length;
   const told = kept.slice(0, MAX_TOLD);
   return [
     ...told.map(
       ([name, object]) =>
-        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${refOf(name, object)}.`,
+        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${refOf(name, object)}.${asBranch(name, refOf(name, object))}`,
     ),
     ...(kept.length > told.length
       ? [
