@@ -12,6 +12,7 @@ import { environmentOf } from "./environmentOf.ts";
 /** A server of somebody's own, which has said that it is well. */
 export interface RunningServer {
   readonly url: string;
+  readonly exited: Promise<unknown>;
   /** Says how it ended, if it has, with its last words. */
   failure(): EnvironmentStartError | undefined;
   end(): Promise<void>;
@@ -121,7 +122,7 @@ export const startServerCommand = async (
     graceMs: GRACE_MS,
   });
   let exitCode: number | undefined;
-  void server.exited.then((code) => {
+  const exited = server.exited.then((code) => {
     exitCode = code;
   });
   try {
@@ -131,7 +132,7 @@ export const startServerCommand = async (
     throw reason;
   }
   return {
-    url,
+    ...{ url, exited },
     failure: () =>
       exitCode === undefined
         ? undefined

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { EnvironmentStartError, TestRequestError, TestServerError } from "../../errors.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
 import { createEnvironmentClient, type EnvironmentClient } from "../client.ts";
@@ -9,6 +10,13 @@ import { RevivedServer } from "./revivedServer.ts";
 import { type ServerPlace, startServerCommand } from "./serverCommand.ts";
 
 const NO_SESSIONS = "The server of this environment keeps no test sessions. Leave the session out.";
+
+/** Whether there was no connection, or not until the end of the answer. */
+const isBroken = ({ cause }: TestServerError): boolean =>
+  (cause as NodeJS.ErrnoException)?.code !== undefined;
+
+/** How long it may take until a server that has broken a connection is known to have ended. */
+const END_MS = 1000;
 
 /** Not every server has all of the protocol. */
 const NOT_THERE: readonly (number | undefined)[] = [404, 405, 501];
@@ -23,13 +31,16 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
   /** What goes wrong with a server that has ended went wrong because of that. */
   const ask = async <A>(question: (client: EnvironmentClient, url: string) => Promise<A>): Promise<A> => {
     if (closed.signal.aborted) throw closed.signal.reason;
-    const { url, failure } = await server.alive();
+    const { url, exited, failure } = await server.alive();
     try {
       const answer = await question(createEnvironmentClient({ url }), url);
       server.hasAnswered();
       return answer;
     } catch (reason) {
-      const end = reason instanceof TestServerError ? failure() : undefined;
+      if (!(reason instanceof TestServerError)) throw reason;
+      // Its connections break before it is known that it has ended.
+      if (isBroken(reason)) await Promise.race([exited, delay(END_MS, undefined, { ref: false })]);
+      const end = failure();
       if (end === undefined) throw reason;
       throw new TestServerError(url, "has ended", end.message, { cause: reason });
     }
