@@ -126,7 +126,11 @@ export const addRunFlags = (command: Command): Command =>
     .optionsGroup("Many tasks:")
     .option("--tasks <file>", "JSONL, one task a line, a run for each; - reads standard input")
     .option("--concurrency <n>", "how many runs at a time (default: one for each core)", wholeNumber)
-    .option("--retries <n>", "how often to try again when a sandbox is lost (default: 0)", wholeNumberOrNone)
+    .option(
+      "--retries <n>",
+      "how often to try again when a sandbox is lost, or there is none for the moment (default: 0)",
+      wholeNumberOrNone,
+    )
     .optionsGroup("Output:")
     .option("--name <text>", "stands before every line that is shown of the run")
     .addOption(

@@ -12,6 +12,19 @@ export class SandboxUnavailableError extends SandduneError {
   }
 }
 
+/** The service that makes the sandboxes has no room at the moment, or does not answer: the same call may succeed later. */
+export class SandboxBusyError extends SandboxUnavailableError {
+  constructor(
+    sandbox: string,
+    problem: string,
+    hint: string,
+    /** When the service wants to be asked again, if it has said so. */
+    readonly retryAfterMs?: number,
+  ) {
+    super(sandbox, problem, hint);
+  }
+}
+
 /** The sandbox provider refused or failed at an operation; the sandbox as such is not known to be lost. */
 export class SandboxError extends SandduneError {
   constructor(

@@ -1,7 +1,8 @@
-import { SandboxLostError } from "../errors.ts";
+import { SandboxBusyError, SandboxLostError } from "../errors.ts";
 import type { RunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import type { RetriedError } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";
 
 /** Does one task once. */
@@ -12,12 +13,15 @@ export type RunOne<Sandbox extends SandboxProvider, Value> = (
 /** How all attempts at a task went. */
 export interface Attempts<Value> {
   readonly ending: Ending<Value>;
-  readonly lost: readonly SandboxLostError[];
+  readonly lost: readonly RetriedError[];
 }
 
+const isRetried = (error: unknown): error is RetriedError =>
+  error instanceof SandboxLostError || error instanceof SandboxBusyError;
+
 /**
- * Does a task, and does it again in a new run session if its sandbox was lost. The options are the same: on a named branch,
- * or in the checkout, the next attempt goes on from what was brought home of the one before; with merge-to-head it starts
+ * Does a task, and does it again in a new run session if its sandbox was lost, or there was none for the moment. The
+ * options are the same: on a named branch, or in the checkout, the next attempt goes on from what was brought home of the one before; with merge-to-head it starts
  * anew from the target branch, which a lost attempt never reaches.
  */
 export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
@@ -29,16 +33,16 @@ export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
   }: {
     readonly run: RunOne<Sandbox, Value>;
     readonly retries: number;
-    readonly onRetry: (error: SandboxLostError, attempt: number) => void;
+    readonly onRetry: (error: RetriedError, attempt: number) => void;
   },
 ): Promise<Attempts<Value>> => {
-  const lost: SandboxLostError[] = [];
+  const lost: RetriedError[] = [];
   for (;;) {
     try {
       return { ending: { result: await run(task) }, lost };
     } catch (error) {
-      const isLost = error instanceof SandboxLostError && task.signal?.aborted !== true;
-      if (!isLost || lost.length >= retries) return { ending: { error }, lost };
+      if (!isRetried(error) || task.signal?.aborted || lost.length >= retries)
+        return { ending: { error }, lost };
       lost.push(error);
       onRetry(error, lost.length + 1);
     }

@@ -1,4 +1,4 @@
-import type { SandboxLostError } from "../errors.ts";
+import type { SandboxBusyError, SandboxLostError } from "../errors.ts";
 import type { Source } from "../process/inParallel.ts";
 import type { Commit, IterationUsage, RunResult, SandboxRunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
@@ -29,7 +29,7 @@ export interface TaskOutcome<Value = unknown>
   /** The `name` of the task. */
   readonly name?: string;
   readonly state: TaskState;
-  /** How many run sessions it took: more than one if a sandbox was lost. */
+  /** How many run sessions it took: more than one if a sandbox was lost, or there was none for the moment. */
   readonly attempts: number;
   /** Of all attempts. */
   readonly durationMs: number;
@@ -39,20 +39,23 @@ export interface TaskOutcome<Value = unknown>
   readonly usage?: IterationUsage;
   /** What the run rejected with. */
   readonly error?: unknown;
-  /** The attempts whose sandbox was lost and that were followed by another one. Each tells its `branch` and `commits`. */
-  readonly lost: readonly SandboxLostError[];
+  /** Why attempts ended that were followed by another one. Each tells its `branch` and `commits`. */
+  readonly lost: readonly RetriedError[];
 }
+
+/** What a task is tried again after: its sandbox was lost, or its service had none for the moment. */
+export type RetriedError = SandboxLostError | SandboxBusyError;
 
 /** What becomes of the tasks, as it happens. */
 export type FleetEvent<Value = unknown> =
   | { readonly type: "started"; readonly index: number; readonly name?: string }
-  /** The sandbox was lost, and the task is tried again in a new one. `attempt` is the one that begins: 2 or more. */
+  /** The sandbox was lost, or there was none for the moment, and the task is tried again in a new one. `attempt` is the one that begins: 2 or more. */
   | {
       readonly type: "retried";
       readonly index: number;
       readonly name?: string;
       readonly attempt: number;
-      readonly error: SandboxLostError;
+      readonly error: RetriedError;
     }
   /** Every task has one of these, also one that was not started. `result` is all that `run()` resolved with. */
   | {
@@ -65,7 +68,10 @@ export type FleetEvent<Value = unknown> =
 export interface FleetOptions<Value = unknown> {
   /** How many run sessions there are at a time; one for each core when it is left out. */
   readonly concurrency?: number;
-  /** How often a task is tried again whose sandbox was lost; never when it is left out. Other failures are final. */
+  /**
+   * How often a task is tried again whose sandbox was lost, or whose service had none for the moment; never when it is left
+   * out. Other failures are final.
+   */
   readonly retries?: number;
   /** Aborting ends all runs as an abort of each would, and starts no further ones. */
   readonly signal?: AbortSignal;

@@ -1,8 +1,8 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../errors.ts";
+import { inTime, NoAnswerError } from "../process/inTime.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
 import type { ContainerUser } from "./containerArguments.ts";
-import { inTime, NoAnswerError } from "./inTime.ts";
 
 /** How an engine's client gets to an engine on another machine. */
 export interface EngineConnection {
@@ -87,7 +87,7 @@ const openInTime = async (
   options: Pick<CallOptions, "timeoutMs" | "signal">,
 ): Promise<void> => {
   try {
-    await inTime(open(), options);
+    await inTime(open, options);
   } catch (error) {
     if (!(error instanceof NoAnswerError)) throw error;
     throw new SandboxUnavailableError(

@@ -20,7 +20,8 @@ export const e2b = (options: E2bOptions = {}): IsolatedSandboxProvider => {
     name: E2B,
     ...(options.env && { env: options.env }),
     capabilities: { terminal: false },
-    preflight: async ({ signal }) => requireE2b(await loadE2b(), signal),
+    preflight: async ({ signal }) =>
+      requireE2b(await loadE2b(), { timeoutMs: settings.requestTimeoutMs, signal }),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
       await loadE2b();

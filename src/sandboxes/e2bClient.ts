@@ -1,8 +1,11 @@
 import type { CommandExitError, Sandbox } from "e2b";
-import { SandboxError, SandboxUnavailableError, type SandduneError } from "../errors.ts";
+import { SandboxBusyError, SandboxError, SandboxUnavailableError, type SandduneError } from "../errors.ts";
+import { NoAnswerError } from "../process/inTime.ts";
 import { type CloudAccount, fingerprintOf } from "./cloudAccount.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
+import { callE2b, e2bTransience, statusOf } from "./e2b/callE2b.ts";
 import { loadSdk } from "./loadSdk.ts";
+import { refusalOf } from "./services/refusal.ts";
 
 export const E2B = "e2b";
 
@@ -49,8 +52,6 @@ export const e2bAccount = (): CloudAccount => {
   return { key: fingerprintOf(key), host: url === "" ? domain : hostOf(url) };
 };
 
-const statusOf = (error: unknown): unknown => (error as { statusCode?: unknown } | undefined)?.statusCode;
-
 /** Whether E2B says that there is no such sandbox, or no such template. */
 export const isNotFound = (error: unknown): boolean =>
   statusOf(error) === 404 || /^(Sandbox|File)?NotFoundError$/.test((error as Error | undefined)?.name ?? "");
@@ -60,24 +61,35 @@ const secrets = () => [process.env["E2B_API_KEY"]];
 /** What E2B has said, fit to be shown. */
 export const discreet = (text: string): string => withoutSecrets(text, secrets());
 
+/** What to do about what E2B forbids. */
+const FORBIDDEN_HINTS = {
+  quota: "Run less at once, or look at the limits of your plan: https://e2b.dev/dashboard",
+  image: "Use a template of your team: npx @e2b/cli template list",
+  other: "Look at what the team of this key may do: https://e2b.dev/dashboard",
+} as const;
+
 /** What a refusal of E2B's means for whoever wants a sandbox. */
 export const e2bError = (problem: string, error: unknown): SandduneError => {
   const said = discreet((error as Error).message);
   const { name } = error as Error;
-  if (name === "AuthenticationError" || statusOf(error) === 403) {
+  if (name === "AuthenticationError") {
     return unavailable(`E2B refuses the key in E2B_API_KEY (${said})`, KEY_HINT);
   }
-  if (name === "RateLimitError") {
-    return unavailable(`E2B has no room at the moment (${said})`, "Try again later, or run less at once");
-  }
-  if (
-    name === "ServiceBusyError" ||
-    name === "TimeoutError" ||
-    name === "TypeError" ||
-    isServerError(error)
-  ) {
+  if (statusOf(error) === 403) {
     return unavailable(
-      `E2B cannot be reached (${said})`,
+      `E2B accepts the key, but not this request (${said})`,
+      FORBIDDEN_HINTS[refusalOf(said)],
+    );
+  }
+  const forNow = (what: string, hint: string) =>
+    new SandboxBusyError(E2B, `E2B ${what} (${said})`, hint, e2bTransience(error)?.retryAfterMs);
+  if (statusOf(error) === 429) {
+    return forNow("has no room at the moment", "Try again later, or run less at once");
+  }
+  const isUnanswered = error instanceof NoAnswerError || name === "TimeoutError" || name === "TypeError";
+  if (isUnanswered || e2bTransience(error) !== undefined) {
+    return forNow(
+      "cannot be reached",
       "Check the network, E2B_DOMAIN and E2B_API_URL if they are set, and https://status.e2b.dev",
     );
   }
@@ -86,17 +98,18 @@ export const e2bError = (problem: string, error: unknown): SandduneError => {
   });
 };
 
-const isServerError = (error: unknown): boolean => Number(statusOf(error)) >= 500;
-
-const REQUEST_TIMEOUT_MS = 20_000;
+/** How long E2B may take for a request. */
+export interface E2bPatience {
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
 
 /** Asks E2B something harmless, to find out whether it answers, and accepts the key. */
-export const requireE2b = async ({ Sandbox }: E2bSdk, signal?: AbortSignal): Promise<void> => {
+export const requireE2b = async ({ Sandbox }: E2bSdk, patience: E2bPatience): Promise<void> => {
   try {
-    const options = { requestTimeoutMs: REQUEST_TIMEOUT_MS, ...(signal && { signal }) };
-    await Sandbox.list({ limit: 1 }).nextItems(options);
+    await callE2b((call) => Sandbox.list({ limit: 1 }).nextItems(call), patience);
   } catch (error) {
-    signal?.throwIfAborted();
+    patience.signal?.throwIfAborted();
     throw e2bError("it could not be asked about its sandboxes", error);
   }
 };
@@ -111,21 +124,26 @@ const MAX_PAGES = 100;
 export const findE2bSandboxes = async (
   { Sandbox }: E2bSdk,
   metadata: Readonly<Record<string, string>>,
+  patience: E2bPatience,
 ): Promise<readonly string[]> => {
   const found: string[] = [];
-  const pages = Sandbox.list({ query: { metadata }, requestTimeoutMs: REQUEST_TIMEOUT_MS });
+  const pages = Sandbox.list({ query: { metadata } });
   const isMeant = (tags: Readonly<Record<string, string>> | undefined) =>
     Object.entries(metadata).every(([name, value]) => tags?.[name] === value);
   for (let count = 0; pages.hasNext && count < MAX_PAGES; count++) {
-    const page = await pages.nextItems();
+    const page = await callE2b((call) => pages.nextItems(call), patience);
     found.push(...page.filter((item) => isMeant(item.metadata)).map(({ sandboxId }) => sandboxId));
   }
   return found;
 };
 
 /** Ends a sandbox; one that is not there counts as ended. Rejects if it may still be there. */
-export const endE2bSandbox = async ({ Sandbox }: E2bSdk, sandboxId: string): Promise<void> => {
-  await Sandbox.kill(sandboxId, { requestTimeoutMs: REQUEST_TIMEOUT_MS }).catch((cause: unknown) => {
+export const endE2bSandbox = async (
+  { Sandbox }: E2bSdk,
+  sandboxId: string,
+  patience: E2bPatience,
+): Promise<void> => {
+  await callE2b((call) => Sandbox.kill(sandboxId, call), patience).catch((cause: unknown) => {
     if (isNotFound(cause)) return;
     throw new SandboxError(
       E2B,

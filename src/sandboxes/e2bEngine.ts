@@ -2,12 +2,11 @@ import type { CommandHandle, Sandbox } from "e2b";
 import { onAbort } from "../process/abort/onAbort.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { boundedText } from "./boundedText.ts";
+import { callE2b, type E2bCall } from "./e2b/callE2b.ts";
 import { type E2bSdk, isNotFound } from "./e2bClient.ts";
 import type { RelayEngine, RelayListener, RelayProcess } from "./relay.ts";
 import type { RelayReader } from "./relayOutput.ts";
 import { uploadTimeoutMs } from "./relayUpload.ts";
-
-const REQUEST_TIMEOUT_MS = 30_000;
 
 /** The SDK keeps all that comes over one connection in memory: after so many characters, there is a new one. */
 const CONNECTION_CHARACTERS = 8 * 1024 * 1024;
@@ -46,22 +45,29 @@ interface Connection {
 }
 
 /** How commands are run in a sandbox of E2B's. */
-export const e2bEngine = (sdk: E2bSdk, sandbox: Sandbox, ownersDirectory: string): RelayEngine => {
+export const e2bEngine = (
+  sdk: E2bSdk,
+  sandbox: Sandbox,
+  { ownersDirectory, timeoutMs }: { readonly ownersDirectory: string; readonly timeoutMs: number },
+): RelayEngine => {
   const { sandboxId, commands, files } = sandbox;
   const userOf = (sudo: boolean) => (sudo ? { user: "root" } : {});
 
   const connection = async (
-    open: (options: {
-      onStdout: (text: string) => void;
-      onStderr: (text: string) => void;
-      timeoutMs: number;
-      requestTimeoutMs: number;
-    }) => Promise<CommandHandle>,
+    open: (
+      options: E2bCall & {
+        onStdout: (text: string) => void;
+        onStderr: (text: string) => void;
+        timeoutMs: number;
+      },
+    ) => Promise<CommandHandle>,
   ): Promise<Connection> => {
     const reader = new LateReader();
     const { stdout: onStdout, stderr: onStderr } = reader;
     // By default a command is ended after a minute.
-    const handle = await open({ onStdout, onStderr, timeoutMs: 0, requestTimeoutMs: REQUEST_TIMEOUT_MS });
+    const handle = await callE2b((call) => open({ ...call, onStdout, onStderr, timeoutMs: 0 }), {
+      timeoutMs,
+    });
     const ended = handle.wait().then(
       () => "ended" as const,
       (error: unknown) => {
@@ -124,18 +130,21 @@ export const e2bEngine = (sdk: E2bSdk, sandbox: Sandbox, ownersDirectory: string
         path,
         data: new Blob([data as Uint8Array<ArrayBuffer>]),
       }));
-      await files.write(entries, { ...userOf(sudo), requestTimeoutMs: uploadTimeoutMs(written) });
+      await callE2b((call) => files.write(entries, { ...call, ...userOf(sudo) }), {
+        timeoutMs: uploadTimeoutMs(written, timeoutMs),
+      });
     },
     readFile: async (path, { sudo }, maxBytes) => {
-      const options = { ...userOf(sudo), requestTimeoutMs: REQUEST_TIMEOUT_MS, format: "stream" } as const;
-      const content = await files.read(path, options).catch((error: unknown) => {
+      const options = { ...userOf(sudo), format: "stream" } as const;
+      const read = async (call: E2bCall) =>
+        boundedText(await files.read(path, { ...call, ...options }), maxBytes);
+      return callE2b(read, { timeoutMs }).catch((error: unknown) => {
         if (isNotFound(error)) return undefined;
         throw error;
       });
-      return content && boundedText(content, maxBytes);
     },
     isGone: () =>
-      sdk.Sandbox.getInfo(sandboxId, { requestTimeoutMs: REQUEST_TIMEOUT_MS }).then(
+      callE2b((call) => sdk.Sandbox.getInfo(sandboxId, call), { timeoutMs }).then(
         ({ state }) => state !== "running",
         isNotFound,
       ),

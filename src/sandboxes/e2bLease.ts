@@ -1,6 +1,7 @@
 import type { Sandbox } from "e2b";
 import { SandboxLostError } from "../errors.ts";
 import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "./cloudLease.ts";
+import { callE2b } from "./e2b/callE2b.ts";
 import { E2B, isNotFound } from "./e2bClient.ts";
 import type { Heartbeat } from "./heartbeat.ts";
 
@@ -12,12 +13,13 @@ export const ENDED = "E2B does not know it any more: it was ended, or has reache
 /** Has a sandbox stay. E2B grants what is left of a plan's longest time, and says so to nobody who does not ask. */
 export const e2bLease = (sandbox: Sandbox, lease: CloudLease): Heartbeat =>
   cloudLease(lease, async (wantedMs, signal) => {
-    const request = { requestTimeoutMs: BEAT_TIMEOUT_MS, signal };
-    const isRenewed = await sandbox.setTimeout(Math.max(wantedMs - Date.now(), SHORTEST_MS), request).then(
+    const patience = { timeoutMs: BEAT_TIMEOUT_MS, signal };
+    const moreMs = Math.max(wantedMs - Date.now(), SHORTEST_MS);
+    const isRenewed = await callE2b((call) => sandbox.setTimeout(moreMs, call), patience).then(
       () => true,
       () => false,
     );
-    const info = await sandbox.getInfo(request).catch((error: unknown) => {
+    const info = await callE2b((call) => sandbox.getInfo(call), patience).catch((error: unknown) => {
       if (isNotFound(error)) throw new SandboxLostError(E2B, ENDED, `Sandbox ${sandbox.sandboxId}`);
       if (!isRenewed) throw error;
       return undefined;

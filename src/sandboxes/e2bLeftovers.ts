@@ -11,6 +11,7 @@ import {
 } from "./e2bClient.ts";
 import { e2bMetadata } from "./e2bSandbox.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
+import { REQUEST_TIMEOUT_MS } from "./services/limits.ts";
 
 const elsewhere = (): SandboxError =>
   new SandboxError(
@@ -18,10 +19,16 @@ const elsewhere = (): SandboxError =>
     "it was made with another E2B account; set the E2B_API_KEY of that one, and E2B_DOMAIN and E2B_API_URL as they were then",
   );
 
-const findIds = async (sdk: E2bSdk, sandbox: LeftSandbox): Promise<readonly string[]> => {
+const findIds = async (
+  sdk: E2bSdk,
+  sandbox: LeftSandbox,
+  signal?: AbortSignal,
+): Promise<readonly string[]> => {
+  const patience = { timeoutMs: REQUEST_TIMEOUT_MS, signal };
   const look = async () => {
     const metadata = e2bMetadata(sandbox.runId, sandbox.sandboxName);
-    const ids = await findE2bSandboxes(sdk, metadata).catch((error: unknown) => {
+    const ids = await findE2bSandboxes(sdk, metadata, patience).catch((error: unknown) => {
+      signal?.throwIfAborted();
       throw e2bError("it could not be asked about its sandboxes", error);
     });
     return ids.length === 0 ? undefined : ids;
@@ -33,12 +40,14 @@ const findIds = async (sdk: E2bSdk, sandbox: LeftSandbox): Promise<readonly stri
 /** What runs have left with E2B. It ends by itself when its deadline comes. */
 export const e2bLeftovers: SandboxLeftovers = {
   holdsWork: true,
-  find: async (sandbox) => {
-    const ids = await findIds(await loadE2b(), sandbox);
+  find: async (sandbox, signal) => {
+    const ids = await findIds(await loadE2b(), sandbox, signal);
     return ids.length === 0 ? undefined : `${E2B} sandbox ${ids.join(", ")}`;
   },
   remove: async (sandbox) => {
     const sdk = await loadE2b();
-    for (const id of await findIds(sdk, sandbox)) await endE2bSandbox(sdk, id);
+    for (const id of await findIds(sdk, sandbox)) {
+      await endE2bSandbox(sdk, id, { timeoutMs: REQUEST_TIMEOUT_MS });
+    }
   },
 };

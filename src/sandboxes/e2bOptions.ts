@@ -1,8 +1,9 @@
 import type { EnvVars } from "../envVars.ts";
-import { type Checks, checkedOptions, text } from "../options/checks.ts";
+import { type Checks, checkedOptions, milliseconds, text } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
+import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
 export interface E2bOptions {
   /** The name or id of a template, which also says how many CPUs and how much memory there are; `base` when it is left out. */
@@ -18,10 +19,14 @@ export interface E2bOptions {
   readonly leaseMs?: number;
   /** `"none"`, or what may be reached; everything when it is left out. */
   readonly network?: "none" | CloudNetwork;
+  /** How long E2B may take to answer a request; 20 seconds when it is left out. */
+  readonly requestTimeoutMs?: number;
+  /** How long making a sandbox may take, while E2B has no room included; 2 minutes when it is left out. */
+  readonly createTimeoutMs?: number;
 }
 
 /** The options, checked and complete. */
-export interface E2bSettings extends SandboxTimes {
+export interface E2bSettings extends SandboxTimes, ServiceLimits {
   readonly template: string;
   readonly network?: "none" | CloudNetwork;
 }
@@ -32,10 +37,12 @@ const OPTIONS: Checks<E2bOptions> = {
   lifetimeMs: cloudTime,
   leaseMs: cloudTime,
   network: cloudNetwork,
+  requestTimeoutMs: milliseconds,
+  createTimeoutMs: milliseconds,
 };
 
 /** Checks the options of `e2b()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const e2bSettings = (options: E2bOptions): E2bSettings => {
   const { template = "base", network, ...times } = checkedOptions(options, OPTIONS);
-  return { template, network, ...consistentTimes(times) };
+  return { template, network, ...consistentTimes(times), ...serviceLimits(times) };
 };

@@ -2,9 +2,11 @@ import type { Sandbox, SandboxOpts } from "e2b";
 import { SandboxError, SandboxUnavailableError } from "../errors.ts";
 import { isolatedCommandSandbox } from "./commandSandbox.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "./contract.ts";
+import { callE2b, e2bTransience, requestOfE2b } from "./e2b/callE2b.ts";
 import {
   discreet,
   E2B,
+  type E2bPatience,
   type E2bSdk,
   e2bError,
   endE2bSandbox,
@@ -21,9 +23,9 @@ import { makeWorktree } from "./makeWorktree.ts";
 import { relayed } from "./relay.ts";
 import type { Diagnosis, SandboxAccess } from "./sandboxAccess.ts";
 import { sandboxTags } from "./sandboxTags.ts";
+import { makeSandbox } from "./services/makeSandbox.ts";
 
-const CREATE_TIMEOUT_MS = 120_000;
-const REQUEST_TIMEOUT_MS = 10_000;
+const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
 const LIVE_LONGER =
   "Give e2b() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
@@ -42,30 +44,42 @@ const networkOf = ({ network }: E2bSettings): Pick<SandboxOpts, "allowInternetAc
 };
 
 /** Ends what may have been made although E2B did not say so; what cannot be ended now has a deadline. */
-const endUnknown = async (sdk: E2bSdk, metadata: Record<string, string>): Promise<void> => {
-  for (const sandboxId of await findE2bSandboxes(sdk, metadata).catch(() => [])) {
-    await endE2bSandbox(sdk, sandboxId).catch(() => {});
+const endUnknown = async (
+  sdk: E2bSdk,
+  metadata: Record<string, string>,
+  patience: E2bPatience,
+): Promise<void> => {
+  for (const sandboxId of await findE2bSandboxes(sdk, metadata, patience)) {
+    await endE2bSandbox(sdk, sandboxId, patience).catch(() => {});
   }
 };
 
 const startSandbox = async (
   sdk: E2bSdk,
   settings: E2bSettings,
-  { runId, sandboxName }: SandboxCreateOptions,
+  { runId, sandboxName, signal }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
   const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
   const metadata = e2bMetadata(run, sandboxName);
+  const { requestTimeoutMs: timeoutMs } = settings;
+  const options = {
+    metadata: { ...metadata, "sanddune.owner": owner, "sanddune.expires": expires },
+    timeoutMs: settings.leaseMs,
+    lifecycle: { onTimeout: "kill" },
+    ...networkOf(settings),
+  } as const;
   try {
-    // Not given the signal: a request that is aborted half-way may leave a sandbox that nobody knows.
-    return await sdk.Sandbox.create(settings.template, {
-      metadata: { ...metadata, "sanddune.owner": owner, "sanddune.expires": expires },
-      timeoutMs: settings.leaseMs,
-      lifecycle: { onTimeout: "kill" },
-      requestTimeoutMs: CREATE_TIMEOUT_MS,
-      ...networkOf(settings),
+    return await makeSandbox({
+      ask: (cut) =>
+        requestOfE2b((call) => sdk.Sandbox.create(settings.template, { ...options, ...call }), cut),
+      end: ({ sandboxId }) => endE2bSandbox(sdk, sandboxId, { timeoutMs }),
+      endUnknown: (given) => endUnknown(sdk, metadata, { timeoutMs, signal: given }),
+      limits: settings,
+      signal,
+      transienceOf: e2bTransience,
     });
   } catch (error) {
-    await endUnknown(sdk, metadata);
+    signal?.throwIfAborted();
     if (isNotFound(error)) {
       throw new SandboxUnavailableError(
         E2B,
@@ -80,7 +94,9 @@ const startSandbox = async (
 const diagnose = async (sdk: E2bSdk, sandboxId: string): Promise<Diagnosis> => {
   const details = `Sandbox ${sandboxId}`;
   try {
-    const { state, endAt } = await sdk.Sandbox.getInfo(sandboxId, { requestTimeoutMs: REQUEST_TIMEOUT_MS });
+    const { state, endAt } = await callE2b((call) => sdk.Sandbox.getInfo(sandboxId, call), {
+      timeoutMs: DIAGNOSIS_TIMEOUT_MS,
+    });
     if (state !== "running") return { problem: `E2B has ${state} it`, details };
     return {
       problem: "it does not answer, although E2B says that it is running",
@@ -107,10 +123,11 @@ export const createE2bSandbox = async (
   const sandbox = await startSandbox(sdk, settings, options);
   const startedByMs = Date.now();
   const { sandboxId } = sandbox;
+  const end = () => endE2bSandbox(sdk, sandboxId, { timeoutMs: settings.requestTimeoutMs });
   const lastCall = new LastCall({ provider: E2B, atMs, lifetimeMs, leaseMs, hint: LIVE_LONGER });
   try {
     signal?.throwIfAborted();
-    const engine = e2bEngine(sdk, sandbox, "/");
+    const engine = e2bEngine(sdk, sandbox, { ownersDirectory: "/", timeoutMs: settings.requestTimeoutMs });
     const launch: SandboxAccess["launch"] = (argv, { sudo }) => relayed(engine, argv, { sudo });
     const { worktreePath, home } = await makeWorktree(launch, { signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -128,12 +145,12 @@ export const createE2bSandbox = async (
       kill: killInSandbox(launch, { ownsProcessNamespace: false }),
       diagnose: () => diagnose(sdk, sandboxId),
       heartbeat: e2bLease(sandbox, { leaseMs, madeAtMs, startedByMs, atMs, lastCall }),
-      close: () => endE2bSandbox(sdk, sandboxId),
+      close: end,
     });
     return endInTime(handle, lastCall);
   } catch (error) {
     lastCall.cancel();
-    await endE2bSandbox(sdk, sandboxId).catch(() => {});
+    await end().catch(() => {});
     throw error;
   }
 };

@@ -1,5 +1,6 @@
 import { SandboxLostError } from "../errors.ts";
-import { onAbort, orAborted } from "../process/abort/onAbort.ts";
+import { onAbort } from "../process/abort/onAbort.ts";
+import { inTime } from "../process/inTime.ts";
 
 /** How a sandbox on another machine is watched: whether it is there is known only by asking. */
 export interface Heartbeat {
@@ -17,23 +18,6 @@ export interface Heartbeat {
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** One beat, in bounded time whatever becomes of it: after a power cut there are connections that never end. */
-const beatInTime = async (
-  { beat, timeoutMs = DEFAULT_TIMEOUT_MS }: Heartbeat,
-  signal: AbortSignal,
-): Promise<void> => {
-  const ends = new AbortController();
-  const stopFollowing = onAbort(signal, (reason) => ends.abort(reason));
-  const tooLate = new Error(`there was no answer within ${timeoutMs} ms`);
-  const timer = setTimeout(() => ends.abort(tooLate), timeoutMs).unref();
-  try {
-    await orAborted(beat(ends.signal), ends.signal);
-  } finally {
-    clearTimeout(timer);
-    stopFollowing();
-  }
-};
-
 /** Asks a sandbox again and again until `signal` is aborted; calls `onLost` if it does not answer any more. */
 export const watch = async (
   heartbeat: Heartbeat,
@@ -45,7 +29,8 @@ export const watch = async (
     await pause(heartbeat.everyMs, signal);
     if (signal.aborted) return;
     try {
-      await beatInTime(heartbeat, signal);
+      // After a power cut there are connections that never end.
+      await inTime(heartbeat.beat, { timeoutMs: heartbeat.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal });
       missed = 0;
     } catch (error) {
       if (signal.aborted) return;

@@ -1,4 +1,5 @@
 import { SandboxError, SandboxLostError } from "../errors.ts";
+import { inTime } from "../process/inTime.ts";
 import { sharedAnswer } from "../process/sharedAnswer.ts";
 import {
   createIsolatedSandboxProvider,
@@ -7,7 +8,6 @@ import {
   type SandboxCreateOptions,
 } from "./contract.ts";
 import { endInTime, LastCall } from "./endInTime.ts";
-import { inTime } from "./inTime.ts";
 import { podHandle, podLauncher } from "./kubernetes/podHandle.ts";
 import { findPlace, KUBERNETES, type KubernetesPlace } from "./kubernetesClient.ts";
 import { diagnosePod, type PodDiagnosis } from "./kubernetesDiagnosis.ts";
@@ -108,7 +108,7 @@ export const kubernetes = (options: KubernetesOptions = {}): IsolatedSandboxProv
     ...(env && { env }),
     capabilities: { sudo: user === 0, networkPolicy: "none" },
     preflight: async ({ signal }) => {
-      await inTime(check(), { timeoutMs: PREFLIGHT_TIMEOUT_MS, signal });
+      await inTime(check, { timeoutMs: PREFLIGHT_TIMEOUT_MS, signal });
     },
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError, SandboxLostError } from "../errors.ts";
-import { inTime } from "./inTime.ts";
+import { inTime } from "../process/inTime.ts";
 import { KUBERNETES, type KubernetesPlace } from "./kubernetesClient.ts";
 import { nodeProblem } from "./kubernetesDiagnosis.ts";
 import { DOUBT_MS, doubtedNodes, doubtNode } from "./kubernetesDoubts.ts";
@@ -45,7 +45,7 @@ const untilRunning = async (
   for (;;) {
     await delay(PAUSE_MS, undefined, signal && { signal }).catch(() => {});
     signal?.throwIfAborted();
-    const asked = inTime(podCensus(place), { timeoutMs: CENSUS_TIMEOUT_MS, signal });
+    const asked = inTime(() => podCensus(place), { timeoutMs: CENSUS_TIMEOUT_MS, signal });
     const census = await asked.catch((error: unknown) => {
       signal?.throwIfAborted();
       misses++;

@@ -15,7 +15,7 @@ export interface SandboxLeftovers {
   /** The agent's files are in the sandbox and nowhere else. Where it depends, what was found is asked. */
   readonly holdsWork: boolean | ((sandbox: LeftSandbox) => Promise<boolean>);
   /** What is left of the sandbox, in words; `undefined` if nothing is. Rejects if that cannot be found out. */
-  find(sandbox: LeftSandbox): Promise<string | undefined>;
+  find(sandbox: LeftSandbox, signal?: AbortSignal): Promise<string | undefined>;
   /**
    * Opens a sandbox again that holds work, with nothing at work in it any more. Closing the handle leaves the sandbox where it
    * is. Left out where that is not possible; rejects if the sandbox cannot be reached.

@@ -1,6 +1,5 @@
-import type { ModalClient } from "modal";
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
-import { connectToModal, MODAL, requireModal } from "./modalClient.ts";
+import { askModal, connectToModal, MODAL, requireModal } from "./modalClient.ts";
 import { type ModalOptions, modalSettings } from "./modalOptions.ts";
 import { writeModalPlace } from "./modalPlace.ts";
 import { createModalSandbox } from "./modalSandbox.ts";
@@ -19,24 +18,19 @@ export type { ModalOptions };
  */
 export const modal = (options: ModalOptions = {}): IsolatedSandboxProvider => {
   const settings = modalSettings(options);
-  let connecting: Promise<ModalClient> | undefined;
-  const connect = (): Promise<ModalClient> => {
-    connecting ??= connectToModal().catch((error: unknown) => {
-      connecting = undefined;
-      throw error;
-    });
-    return connecting;
-  };
   return createIsolatedSandboxProvider({
     name: MODAL,
     ...(options.env && { env: options.env }),
     capabilities: { terminal: false, extension: false },
-    preflight: async ({ signal }) => requireModal(await connect(), settings.app, signal),
+    preflight: ({ signal }) =>
+      askModal((client) =>
+        requireModal(client, settings.app, { timeoutMs: settings.requestTimeoutMs, signal }),
+      ),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
-      const client = await connect();
-      createOptions.onPlaced?.(writeModalPlace(client, settings));
-      return createModalSandbox(client, settings, createOptions);
+      const connection = await connectToModal();
+      createOptions.onPlaced?.(writeModalPlace(connection.client, settings));
+      return createModalSandbox(connection, settings, createOptions);
     },
   });
 };

@@ -1,8 +1,11 @@
 import type { ModalClient, ModalClientParams } from "modal";
-import { SandboxError, SandboxUnavailableError, SandduneError } from "../errors.ts";
+import { SandboxBusyError, SandboxError, SandboxUnavailableError, SandduneError } from "../errors.ts";
+import { inTime, NoAnswerError, type Patience } from "../process/inTime.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
-import { inTime, NoAnswerError } from "./inTime.ts";
 import { loadSdk } from "./loadSdk.ts";
+import { type ModalConnection, openConnection } from "./modal/connection.ts";
+import { refusalOf } from "./services/refusal.ts";
+import type { Transience } from "./services/untilAccepted.ts";
 
 export const MODAL = "modal";
 
@@ -37,7 +40,7 @@ const requireCredentials = ({ profile }: ModalClient): void => {
 };
 
 /** Loads the SDK and makes a client of it. Nothing is sent yet. Rejects with a `SandboxUnavailableError`. */
-export const connectToModal = async (): Promise<ModalClient> => {
+export const connectToModal = async (): Promise<ModalConnection> => {
   const sdk = await loadSdk({
     provider: MODAL,
     // Without a version, npm gives another package of that name: one for windows in a browser.
@@ -46,22 +49,34 @@ export const connectToModal = async (): Promise<ModalClient> => {
     load: () => import("modal"),
     isIt: (module) => typeof module.ModalClient === "function",
   });
-  let client: ModalClient;
+  let connection: ModalConnection;
   try {
-    client = new sdk.ModalClient({ logger: SILENT });
+    connection = openConnection(sdk.ModalClient, { logger: SILENT });
   } catch (error) {
     throw unavailable(`its settings are not usable: ${(error as Error).message}`, TOKEN_HINT);
   }
-  requireCredentials(client);
-  return client;
+  requireCredentials(connection.client);
+  return connection;
+};
+
+/** Asks Modal something over a connection of its own. */
+export const askModal = async <A>(ask: (client: ModalClient) => Promise<A>): Promise<A> => {
+  const connection = await connectToModal();
+  try {
+    return await ask(connection.client);
+  } finally {
+    connection.close();
+  }
 };
 
 /** Codes of gRPC. */
 export const GRPC = {
+  unknown: 2,
   deadlineExceeded: 4,
   notFound: 5,
   permissionDenied: 7,
   resourceExhausted: 8,
+  internal: 13,
   unavailable: 14,
   unauthenticated: 16,
 } as const;
@@ -72,6 +87,19 @@ export const grpcCodeOf = (error: unknown): unknown => (error as { code?: unknow
 export const isNotFound = (error: unknown): boolean =>
   grpcCodeOf(error) === GRPC.notFound || (error as Error | undefined)?.name === "NotFoundError";
 
+const FOR_NOW: readonly unknown[] = [GRPC.resourceExhausted, GRPC.unavailable, GRPC.internal, GRPC.unknown];
+
+/** Whether Modal has refused for the moment. When it wants to be asked again is heeded by the SDK itself. */
+export const modalTransience = (error: unknown): Transience | undefined =>
+  FOR_NOW.includes(grpcCodeOf(error)) ? {} : undefined;
+
+/** What to do about what Modal forbids. */
+const FORBIDDEN_HINTS = {
+  quota: "Run less at once, or look at the limits of your plan: https://modal.com/settings/plans",
+  image: "Use an image that Modal may pull, or one that it has built",
+  other: "Check MODAL_ENVIRONMENT, and what this token may do: https://modal.com/settings/tokens",
+} as const;
+
 /** What a refusal of Modal's means for whoever wants a sandbox. */
 export const modalError = (problem: string, error: unknown): SandduneError => {
   if (error instanceof SandduneError) return error;
@@ -80,16 +108,23 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
   const said = discreet((error as Error).message);
   switch (error instanceof NoAnswerError ? GRPC.deadlineExceeded : grpcCodeOf(error)) {
     case GRPC.unauthenticated:
-    case GRPC.permissionDenied:
       return unavailable(`Modal refuses the credentials (${said})`, TOKEN_HINT);
-    case GRPC.unavailable:
-    case GRPC.deadlineExceeded:
+    case GRPC.permissionDenied:
       return unavailable(
+        `Modal accepts the credentials, but not this request (${said})`,
+        FORBIDDEN_HINTS[refusalOf(said)],
+      );
+    case GRPC.unavailable:
+    case GRPC.internal:
+    case GRPC.deadlineExceeded:
+      return new SandboxBusyError(
+        MODAL,
         `Modal cannot be reached (${said})`,
         "Check the network, MODAL_SERVER_URL if it is set, and https://status.modal.com",
       );
     case GRPC.resourceExhausted:
-      return unavailable(
+      return new SandboxBusyError(
+        MODAL,
         `Modal has no room at the moment (${said})`,
         "Try again later, run less at once, or ask Modal for higher limits",
       );
@@ -100,14 +135,12 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
   }
 };
 
-const PREFLIGHT_TIMEOUT_MS = 20_000;
-
 /** Asks Modal something harmless, to find out whether it answers, and accepts the credentials. */
-export const requireModal = async (client: ModalClient, app: string, signal?: AbortSignal): Promise<void> => {
+export const requireModal = async (client: ModalClient, app: string, patience: Patience): Promise<void> => {
   try {
-    await inTime(client.apps.fromName(app), { timeoutMs: PREFLIGHT_TIMEOUT_MS, signal });
+    await inTime(() => client.apps.fromName(app), patience);
   } catch (error) {
-    signal?.throwIfAborted();
+    patience.signal?.throwIfAborted();
     if (!isNotFound(error)) throw modalError(`it could not be asked about the app ${app}`, error);
   }
 };

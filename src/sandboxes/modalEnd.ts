@@ -1,6 +1,6 @@
 import type { Sandbox } from "modal";
+import { inTime } from "../process/inTime.ts";
 import { inWords } from "./endInTime.ts";
-import { inTime } from "./inTime.ts";
 import { isNotFound } from "./modalClient.ts";
 import type { Diagnosis } from "./sandboxAccess.ts";
 
@@ -18,7 +18,7 @@ export const modalEnd = async (
   lifetimeMs: number,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
 ): Promise<string | undefined> => {
-  const exitCode = await inTime(sandbox.poll(), { timeoutMs, signal }).catch((error: unknown) => {
+  const exitCode = await inTime(() => sandbox.poll(), { timeoutMs, signal }).catch((error: unknown) => {
     if (isNotFound(error)) return TERMINATED;
     throw error;
   });

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContainerProcess, Sandbox } from "modal";
 import { onAbort } from "../process/abort/onAbort.ts";
+import { inTime } from "../process/inTime.ts";
 import type { ExecInput } from "./contract.ts";
 import { GRPC, grpcCodeOf } from "./modalClient.ts";
 import type { LibraryCall } from "./sandboxAccess.ts";
@@ -14,17 +15,25 @@ const REFUSED_INPUT_GRACE_MS = 5000;
 const START_ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 200;
 
+export interface ModalExecLimits {
+  /** How long the command may run. */
+  readonly timeoutMs: number;
+  /** How long Modal may take to start it. */
+  readonly startTimeoutMs: number;
+}
+
 /** The SDK tries again when the service cannot be reached, but not when it has too much to do: then nothing was started. */
 const start = async (
   sandbox: Sandbox,
   argv: readonly string[],
-  timeoutMs: number,
+  { timeoutMs, startTimeoutMs }: ModalExecLimits,
   signal: AbortSignal,
 ): Promise<Process> => {
   for (let attempt = 1; ; attempt++) {
     signal.throwIfAborted();
     try {
-      return await sandbox.exec([...argv], { mode: "binary", timeoutMs });
+      const starting = () => sandbox.exec([...argv], { mode: "binary", timeoutMs });
+      return await inTime(starting, { timeoutMs: startTimeoutMs, signal });
     } catch (error) {
       if (grpcCodeOf(error) !== GRPC.resourceExhausted || attempt === START_ATTEMPTS) throw error;
       await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1));
@@ -82,9 +91,13 @@ const drain = async (
  * Runs an argv in a Modal sandbox. Streams that break are taken up again by the SDK, where they broke.
  * Nothing can end a command from outside: whoever gives up on it has to kill it with another one.
  */
-export const modalExec = (sandbox: Sandbox, argv: readonly string[], timeoutMs: number): LibraryCall => ({
+export const modalExec = (
+  sandbox: Sandbox,
+  argv: readonly string[],
+  limits: ModalExecLimits,
+): LibraryCall => ({
   call: async ({ stdin, signal, onStdoutChunk, onStderrChunk }) => {
-    const process = await start(sandbox, argv, timeoutMs, signal);
+    const process = await start(sandbox, argv, limits, signal);
     const over = new AbortController();
     const end = () => over.abort();
     const stopWaiting = onAbort(signal, end);
@@ -104,8 +117,8 @@ export const modalExec = (sandbox: Sandbox, argv: readonly string[], timeoutMs: 
       ]);
       await Promise.race([outputs, refused]);
       signal.throwIfAborted();
-      // Asked for only now: there is no way to stop waiting for the end of a command.
-      return await process.wait();
+      // Asked for only now: nothing cancels this call, but the command has ended.
+      return await inTime(() => process.wait(), { timeoutMs: limits.startTimeoutMs, signal });
     } finally {
       stopWaiting();
       end();

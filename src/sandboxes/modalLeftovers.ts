@@ -1,13 +1,12 @@
 import type { App, ModalClient, Sandbox } from "modal";
 import { SandboxError } from "../errors.ts";
+import { inTime, type Patience } from "../process/inTime.ts";
 import { type CloudPlace, lookInAccount } from "./cloudAccount.ts";
-import { inTime } from "./inTime.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
-import { connectToModal, isNotFound, MODAL, modalError } from "./modalClient.ts";
-import { modalAccount, readModalPlace } from "./modalPlace.ts";
+import { askModal, isNotFound, MODAL, modalError } from "./modalClient.ts";
+import { type ModalPlace, modalAccount, readModalPlace } from "./modalPlace.ts";
 import { findTagged, terminateModalSandbox } from "./modalTerminate.ts";
-
-const APP_TIMEOUT_MS = 20_000;
+import { REQUEST_TIMEOUT_MS } from "./services/limits.ts";
 
 const elsewhere = ({ account }: CloudPlace): SandboxError => {
   const environment = account["environment"] || undefined;
@@ -19,41 +18,57 @@ const elsewhere = ({ account }: CloudPlace): SandboxError => {
   );
 };
 
-const openApp = async (client: ModalClient, name: string): Promise<App | undefined> =>
-  inTime(client.apps.fromName(name), { timeoutMs: APP_TIMEOUT_MS }).catch((error: unknown) => {
+const openApp = async (client: ModalClient, name: string, patience: Patience): Promise<App | undefined> =>
+  inTime(() => client.apps.fromName(name), patience).catch((error: unknown) => {
     if (isNotFound(error)) return undefined;
     throw error;
   });
 
 /** The sandboxes that are marked as that one, in the app in which it was made. There should be one at most. */
-const findSandboxes = async (sandbox: LeftSandbox): Promise<readonly Sandbox[]> => {
-  // Before anything is made it is said where: a sandbox without a place was never made.
-  const place = readModalPlace(sandbox);
-  if (place === undefined) return [];
-  const client = await connectToModal();
+const findSandboxes = async (
+  client: ModalClient,
+  place: ModalPlace,
+  sandbox: LeftSandbox,
+  signal?: AbortSignal,
+): Promise<readonly Sandbox[]> => {
+  const patience = { timeoutMs: REQUEST_TIMEOUT_MS, signal };
   const look = async () => {
-    const app = await openApp(client, place.app);
-    const found = app === undefined ? [] : await findTagged(client, app, sandbox);
+    const app = await openApp(client, place.app, patience);
+    const found = app === undefined ? [] : await findTagged(client, app, sandbox, patience);
     return found.length === 0 ? undefined : found;
   };
   return (await lookInAccount(place.account, modalAccount(client), look, elsewhere)) ?? [];
 };
 
-const saying = async <A>(problem: string, ask: () => Promise<A>): Promise<A> =>
-  ask().catch((error: unknown) => {
-    throw modalError(problem, error);
+/** Does something with the sandboxes that are marked as that one. */
+const withFound = async <A>(
+  sandbox: LeftSandbox,
+  problem: string,
+  use: (found: readonly Sandbox[]) => Promise<A> | A,
+  signal?: AbortSignal,
+): Promise<A> => {
+  // Before anything is made it is said where: a sandbox without a place was never made.
+  const place = readModalPlace(sandbox);
+  if (place === undefined) return use([]);
+  return askModal(async (client) => {
+    try {
+      return await use(await findSandboxes(client, place, sandbox, signal));
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw modalError(problem, error);
+    }
   });
+};
 
 /** Sandboxes of dead runs at Modal, by their tags. */
 export const modalLeftovers: SandboxLeftovers = {
   holdsWork: true,
-  find: (sandbox) =>
-    saying(`it cannot be asked about ${sandbox.sandboxName}`, async () => {
-      const [found] = await findSandboxes(sandbox);
-      return found && `modal sandbox ${found.sandboxId}`;
-    }),
+  find: (sandbox, signal) => {
+    const problem = `it cannot be asked about ${sandbox.sandboxName}`;
+    return withFound(sandbox, problem, ([found]) => found && `modal sandbox ${found.sandboxId}`, signal);
+  },
   remove: (sandbox) =>
-    saying(`${sandbox.sandboxName} could not be terminated`, async () => {
-      for (const found of await findSandboxes(sandbox)) await terminateModalSandbox(found);
+    withFound(sandbox, `${sandbox.sandboxName} could not be terminated`, async (found) => {
+      for (const one of found) await terminateModalSandbox(one, REQUEST_TIMEOUT_MS);
     }),
 };

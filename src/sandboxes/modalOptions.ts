@@ -1,8 +1,17 @@
 import type { EnvVars } from "../envVars.ts";
-import { aboveZero, type Check, type Checks, checkedOptions, names, text } from "../options/checks.ts";
+import {
+  aboveZero,
+  type Check,
+  type Checks,
+  checkedOptions,
+  milliseconds,
+  names,
+  text,
+} from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { MINUTE_MS } from "./sandboxTimes.ts";
+import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
 export interface ModalOptions {
   /** The Modal app that the sandboxes belong to. It is made if it is missing; `sanddune` when it is left out. */
@@ -24,10 +33,17 @@ export interface ModalOptions {
   readonly memory?: string;
   /** `"none"`, or what may be reached; everything when it is left out. */
   readonly network?: "none" | CloudNetwork;
+  /** How long Modal may take to answer a request; 20 seconds when it is left out. */
+  readonly requestTimeoutMs?: number;
+  /**
+   * How long making a sandbox may take once its image is built, while Modal looks for a machine and has no room included;
+   * 10 minutes when it is left out.
+   */
+  readonly createTimeoutMs?: number;
 }
 
 /** The options, checked and complete. */
-export interface ModalSettings {
+export interface ModalSettings extends ServiceLimits {
   readonly app: string;
   readonly imageName: string;
   readonly dockerfileCommands: readonly string[];
@@ -39,6 +55,8 @@ export interface ModalSettings {
 
 /** Longer than elsewhere: it cannot be put off while the sandbox is in use. */
 const DEFAULT_LIFETIME_MS = 240 * MINUTE_MS;
+/** Modal answers when it has found a machine. */
+const DEFAULT_CREATE_MS = 10 * MINUTE_MS;
 export const APP_NAME = /^[A-Za-z0-9._-]{1,64}$/;
 const MEMORY = /^(\d+)([mg])$/i;
 const SMALLEST_MEMORY_MIB = 128;
@@ -66,6 +84,8 @@ const OPTIONS: Checks<ModalOptions> = {
   cpus: aboveZero,
   memory,
   network: cloudNetwork,
+  requestTimeoutMs: milliseconds,
+  createTimeoutMs: milliseconds,
 };
 
 /** Checks the options of `modal()`; throws an `InvalidOptionsError` that names the wrong one. */
@@ -81,5 +101,6 @@ export const modalSettings = (options: ModalOptions): ModalSettings => {
     cpus: given.cpus,
     ...(given.memory !== undefined && { memoryMiB: mebibytesOf(given.memory) }),
     network: given.network,
+    ...serviceLimits({ createTimeoutMs: DEFAULT_CREATE_MS, ...given }),
   };
 };

@@ -1,10 +1,10 @@
-import type { ModalClient } from "modal";
 import { SandboxError } from "../errors.ts";
 import { isolatedCommandSandbox } from "./commandSandbox.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "./contract.ts";
 import { endInTime, LastCall } from "./endInTime.ts";
 import { killInSandbox } from "./killInSandbox.ts";
 import { makeWorktree } from "./makeWorktree.ts";
+import type { ModalConnection } from "./modal/connection.ts";
 import { MODAL, modalError } from "./modalClient.ts";
 import { diagnoseModal, LIVE_LONGER } from "./modalEnd.ts";
 import { modalExec } from "./modalExec.ts";
@@ -18,21 +18,31 @@ import type { LaunchOptions } from "./sandboxAccess.ts";
 /** For what is no command of anybody's, but a question of ours. */
 const QUESTION_TIMEOUT_MS = 60_000;
 
-/** Makes a sandbox at Modal, and the handle to work in it. */
+/** Makes a sandbox at Modal, and the handle to work in it. The connection is closed with it. */
 export const createModalSandbox = async (
-  client: ModalClient,
+  connection: ModalConnection,
   settings: ModalSettings,
   options: SandboxCreateOptions,
 ): Promise<IsolatedSandboxHandle> => {
-  const { lifetimeMs } = settings;
+  const { lifetimeMs, requestTimeoutMs } = settings;
   const { sandboxName, signal } = options;
-  const { sandbox, endsAtMs: atMs } = await startModalSandbox(client, settings, options);
+  const started = startModalSandbox(connection.client, settings, options);
+  const { sandbox, endsAtMs: atMs } = await started.catch((error: unknown) => {
+    connection.close();
+    throw error;
+  });
+  const end = () => terminateModalSandbox(sandbox, requestTimeoutMs).finally(() => connection.close());
   const { heartbeat, heed } = modalHeartbeat(sandbox, lifetimeMs);
   let hasRoot = true;
   const launch = (argv: readonly string[], { sudo, execId }: LaunchOptions) => {
     if (sudo && !hasRoot) throw new SandboxError(MODAL, NO_ROOT);
     const leftMs = Math.ceil(Math.max(1, atMs - Date.now()) / 1000) * 1000;
-    return heed(modalExec(sandbox, argv, execId === undefined ? QUESTION_TIMEOUT_MS : leftMs));
+    return heed(
+      modalExec(sandbox, argv, {
+        timeoutMs: execId === undefined ? QUESTION_TIMEOUT_MS : leftMs,
+        startTimeoutMs: requestTimeoutMs,
+      }),
+    );
   };
   try {
     signal?.throwIfAborted();
@@ -50,11 +60,11 @@ export const createModalSandbox = async (
       kill: killInSandbox(launch, { ownsProcessNamespace: false }),
       diagnose: () => diagnoseModal(sandbox, lifetimeMs),
       heartbeat,
-      close: () => terminateModalSandbox(sandbox),
+      close: end,
     });
     return endInTime(handle, new LastCall({ provider: MODAL, atMs, lifetimeMs, hint: LIVE_LONGER }));
   } catch (error) {
-    await terminateModalSandbox(sandbox).catch(() => {});
+    await end().catch(() => {});
     signal?.throwIfAborted();
     throw modalError("it could not be made ready", error);
   }

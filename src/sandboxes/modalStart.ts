@@ -1,17 +1,14 @@
 import type { App, Image, ModalClient, Sandbox } from "modal";
+import { inTime } from "../process/inTime.ts";
 import type { SandboxCreateOptions } from "./contract.ts";
-import { inTime } from "./inTime.ts";
-import { modalError } from "./modalClient.ts";
+import { modalError, modalTransience } from "./modalClient.ts";
 import type { ModalSettings } from "./modalOptions.ts";
 import { modalTags } from "./modalTags.ts";
-import { terminateTagged } from "./modalTerminate.ts";
+import { terminateModalSandbox, terminateTagged } from "./modalTerminate.ts";
+import { makeSandbox } from "./services/makeSandbox.ts";
+import { untilAccepted } from "./services/untilAccepted.ts";
 
-const APP_TIMEOUT_MS = 60_000;
 const BUILD_TIMEOUT_MS = 60 * 60_000;
-/** Modal answers when it has found a machine. */
-const CREATE_TIMEOUT_MS = 10 * 60_000;
-/** How long somebody who has given up waits for a sandbox that is about to come. A later one is ended as well. */
-const LATE_MS = 10_000;
 
 const imageOf = async (
   { images }: ModalClient,
@@ -23,10 +20,17 @@ const imageOf = async (
 
 /** What a sandbox is made in, and of. That may take long the first time. */
 const prepare = async (client: ModalClient, settings: ModalSettings, signal: AbortSignal | undefined) => {
-  const getApp = client.apps.fromName(settings.app, { createIfMissing: true });
-  const app = await inTime(getApp, { timeoutMs: APP_TIMEOUT_MS, signal });
-  const build = imageOf(client, settings).then((image) => image.build(app));
-  return { app, image: await inTime(build, { timeoutMs: BUILD_TIMEOUT_MS, signal }) };
+  const inLimit = <A>(timeoutMs: number, ask: () => Promise<A>) =>
+    untilAccepted((leftMs) => inTime(ask, { timeoutMs: leftMs, signal }), {
+      timeoutMs,
+      signal,
+      transienceOf: modalTransience,
+    });
+  const app = await inLimit(settings.requestTimeoutMs, () =>
+    client.apps.fromName(settings.app, { createIfMissing: true }),
+  );
+  const build = async () => (await imageOf(client, settings)).build(app);
+  return { app, image: await inLimit(BUILD_TIMEOUT_MS, build) };
 };
 
 const parametersOf = ({ lifetimeMs, cpus, memoryMiB, network }: ModalSettings) => ({
@@ -40,26 +44,27 @@ const parametersOf = ({ lifetimeMs, cpus, memoryMiB, network }: ModalSettings) =
   }),
 });
 
-const create = async (
+const create = (
   client: ModalClient,
   { app, image }: { readonly app: App; readonly image: Image },
   settings: ModalSettings,
   { runId, sandboxName, signal }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
-  const request = client.sandboxes.create(app, image, {
-    ...parametersOf(settings),
-    name: sandboxName,
-    tags: modalTags({ runId, sandboxName }, settings.lifetimeMs),
+  const { requestTimeoutMs: timeoutMs } = settings;
+  return makeSandbox({
+    // What is cut off here is cut off with the connection.
+    ask: () =>
+      client.sandboxes.create(app, image, {
+        ...parametersOf(settings),
+        name: sandboxName,
+        tags: modalTags({ runId, sandboxName }, settings.lifetimeMs),
+      }),
+    end: (late) => terminateModalSandbox(late, timeoutMs),
+    endUnknown: (given) => terminateTagged(client, app, { runId, sandboxName }, { timeoutMs, signal: given }),
+    limits: settings,
+    signal,
+    transienceOf: modalTransience,
   });
-  try {
-    return await inTime(request, { timeoutMs: CREATE_TIMEOUT_MS, signal });
-  } catch (error) {
-    // What was asked for may still come into being, and an answer that was lost may have been about a sandbox.
-    const ended = request.then((late) => late.terminate());
-    await inTime(ended, { timeoutMs: LATE_MS }).catch(() => {});
-    await terminateTagged(client, app, { runId, sandboxName }).catch(() => {});
-    throw error;
-  }
 };
 
 export interface StartedSandbox {

@@ -1,22 +1,19 @@
 import type { App, ModalClient, Sandbox } from "modal";
 import { SandboxError } from "../errors.ts";
+import { inTime, type Patience } from "../process/inTime.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { inTime } from "./inTime.ts";
 import { isNotFound, MODAL } from "./modalClient.ts";
 import { identifyingTags, type NamedSandbox } from "./modalTags.ts";
 
 const TERMINATE_TIMEOUT_MS = 10_000;
-const LIST_TIMEOUT_MS = 20_000;
 
 /** Ends a sandbox, in bounded time; one that has ended counts as ended. Rejects if it may still be there. */
-export const terminateModalSandbox = async (sandbox: Sandbox): Promise<void> => {
+export const terminateModalSandbox = async (sandbox: Sandbox, requestTimeoutMs: number): Promise<void> => {
+  const patience = { timeoutMs: Math.min(requestTimeoutMs, TERMINATE_TIMEOUT_MS) };
   const isOver = () =>
-    inTime(sandbox.poll(), { timeoutMs: TERMINATE_TIMEOUT_MS }).then(
-      (exitCode) => exitCode !== null,
-      isNotFound,
-    );
+    inTime(() => sandbox.poll(), patience).then((exitCode) => exitCode !== null, isNotFound);
   try {
-    await inTime(sandbox.terminate(), { timeoutMs: TERMINATE_TIMEOUT_MS });
+    await inTime(() => sandbox.terminate(), patience);
   } catch (cause) {
     if (isNotFound(cause) || (await isOver())) return;
     throw new SandboxError(
@@ -34,7 +31,12 @@ export const terminateModalSandbox = async (sandbox: Sandbox): Promise<void> => 
  * The sandboxes of an app that are marked as that one, and have not ended. There should be one at most. Modal is asked for these
  * only, but what is going to be ended is looked at.
  */
-export const findTagged = (client: ModalClient, { appId }: App, named: NamedSandbox): Promise<Sandbox[]> => {
+export const findTagged = (
+  client: ModalClient,
+  { appId }: App,
+  named: NamedSandbox,
+  patience: Patience,
+): Promise<Sandbox[]> => {
   const tags = identifyingTags(named);
   const list = async () => {
     const found: Sandbox[] = [];
@@ -45,10 +47,17 @@ export const findTagged = (client: ModalClient, { appId }: App, named: NamedSand
     }
     return found;
   };
-  return inTime(list(), { timeoutMs: LIST_TIMEOUT_MS });
+  return inTime(list, patience);
 };
 
 /** Ends a sandbox of which nothing is known but its tags. */
-export const terminateTagged = async (client: ModalClient, app: App, named: NamedSandbox): Promise<void> => {
-  for (const sandbox of await findTagged(client, app, named)) await terminateModalSandbox(sandbox);
+export const terminateTagged = async (
+  client: ModalClient,
+  app: App,
+  named: NamedSandbox,
+  patience: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<void> => {
+  for (const sandbox of await findTagged(client, app, named, patience)) {
+    await terminateModalSandbox(sandbox, patience.timeoutMs);
+  }
 };

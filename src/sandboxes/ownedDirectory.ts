@@ -50,7 +50,7 @@ export interface DeadDirectory {
   readonly path: string;
   readonly runIds: readonly string[];
   /** What is left, in words. Rejects if that cannot be found out. */
-  describe(): Promise<string[]>;
+  describe(signal: AbortSignal): Promise<string[]>;
   /** Removes the sandboxes, then the directory. */
   remove(): Promise<void>;
 }
@@ -90,8 +90,8 @@ const leftSandbox = async ({ provider, ...sandbox }: NotedSandbox): Promise<Left
   temporaryDirectory: await temporaryDirectory(),
 });
 
-const describeSandbox = async (note: NotedSandbox): Promise<string | undefined> =>
-  sandboxLeftovers.get(note.provider)?.find(await leftSandbox(note));
+const describeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<string | undefined> =>
+  sandboxLeftovers.get(note.provider)?.find(await leftSandbox(note), signal);
 
 const removeSandbox = async (note: NotedSandbox): Promise<void> => {
   if (note.provider === ON_HOST) return killMarked({ name: SANDBOX_VARIABLE, value: note.sandboxName });
@@ -140,8 +140,10 @@ const deadDirectory = async (path: string): Promise<DeadDirectory> => {
   return {
     path,
     runIds: [...new Set(notes.map(({ runId }) => runId))],
-    describe: async () =>
-      (await Promise.all(notes.map(describeSandbox))).filter((text) => text !== undefined),
+    describe: async (signal) => {
+      const found = await Promise.all(notes.map((note) => describeSandbox(note, signal)));
+      return found.filter((text) => text !== undefined);
+    },
     remove: () => removeWithSandboxes(path),
   };
 };

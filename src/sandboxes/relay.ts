@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { onAbort } from "../process/abort/onAbort.ts";
+import { inTime } from "../process/inTime.ts";
 import type { ExecInput } from "./contract.ts";
-import { inTime } from "./inTime.ts";
 import { inputPieces } from "./relayInput.ts";
 import { RelayOutput, type RelayReader } from "./relayOutput.ts";
 import {
@@ -130,7 +130,7 @@ class OpenRelay {
     const process = await this.engine.start(relayArguments(this.engine.ownersDirectory), { sudo: this.sudo });
     this.#follow(process).catch(this.#fail);
     try {
-      await inTime(Promise.race([this.#output.inbox, this.#failed]), { timeoutMs: START_TIMEOUT_MS });
+      await inTime(() => Promise.race([this.#output.inbox, this.#failed]), { timeoutMs: START_TIMEOUT_MS });
     } catch (error) {
       this.close();
       throw error;

@@ -21,7 +21,8 @@ export const vercel = (options: VercelOptions = {}): IsolatedSandboxProvider => 
     name: VERCEL,
     ...(options.env && { env: options.env }),
     capabilities: { terminal: false },
-    preflight: async ({ signal }) => requireVercel(await loadVercel(), signal),
+    preflight: async ({ signal }) =>
+      requireVercel(await loadVercel(), { timeoutMs: settings.requestTimeoutMs, signal }),
     create: async (createOptions) => {
       createOptions.signal?.throwIfAborted();
       createOptions.onPlaced?.(writeCloudPlace(vercelAccount(await loadVercel()), settings.lifetimeMs));

@@ -1,8 +1,11 @@
 import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
-import { SandboxError, SandboxUnavailableError, type SandduneError } from "../errors.ts";
+import { SandboxBusyError, SandboxError, SandboxUnavailableError, type SandduneError } from "../errors.ts";
+import { inTime, type Patience } from "../process/inTime.ts";
 import type { CloudAccount } from "./cloudAccount.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
 import { loadSdk } from "./loadSdk.ts";
+import { refusalOf } from "./services/refusal.ts";
+import { isTransientStatus, readRetryAfter, type Transience } from "./services/untilAccepted.ts";
 
 export const VERCEL = "vercel";
 
@@ -80,55 +83,73 @@ export const vercelAccount = ({ credentials }: VercelClient): CloudAccount => ({
   project: credentials.projectId,
 });
 
-export const statusOf = (error: unknown): number | undefined =>
-  (error as { response?: { status?: number } } | undefined)?.response?.status;
+/** An error of the SDK's about an answer. */
+interface Refused {
+  readonly response?: Pick<Response, "status" | "headers">;
+}
+
+const refused = (error: unknown): Refused => (error ?? {}) as Refused;
+
+export const statusOf = (error: unknown): number | undefined => refused(error).response?.status;
+
+/** Whether Vercel has refused for the moment: no room, or a failure of its own. */
+export const vercelTransience = (error: unknown): Transience | undefined => {
+  const { response } = refused(error);
+  if (response === undefined || !isTransientStatus(response.status)) return undefined;
+  return { retryAfterMs: readRetryAfter(response.headers.get("retry-after")) };
+};
 
 const secrets = () => [process.env["VERCEL_TOKEN"], process.env[OIDC]];
 
 /** What Vercel has said, fit to be shown. */
 export const discreet = (text: string): string => withoutSecrets(text, secrets());
 
+/** What to do about what Vercel forbids. */
+const FORBIDDEN_HINTS = {
+  quota: "Run less at once, or look at the limits of your plan: https://vercel.com/dashboard/usage",
+  image: "Use an image of this project, or of vercel/sandbox",
+} as const;
+
 /** What a refusal of Vercel's means for whoever wants a sandbox. */
 export const vercelError = (problem: string, error: unknown): SandduneError => {
   const said = discreet((error as Error).message);
   const status = statusOf(error);
-  if (status === 401 || status === 403) {
-    return unavailable(`Vercel refuses the credentials (${said})`, CREDENTIALS_HINT);
-  }
-  if (status === 402 || status === 429) {
+  if (status === 401 || status === 402 || status === 403) {
+    const refusal = status === 402 ? "quota" : refusalOf(said);
+    // To a token that it does not know Vercel answers with 403, too.
+    if (status === 401 || refusal === "other") {
+      return unavailable(`Vercel refuses the credentials (${said})`, CREDENTIALS_HINT);
+    }
     return unavailable(
-      `Vercel has no room at the moment (${said})`,
+      `Vercel accepts the credentials, but not this request (${said})`,
+      FORBIDDEN_HINTS[refusal],
+    );
+  }
+  const forNow = (what: string, hint: string) =>
+    new SandboxBusyError(VERCEL, `Vercel ${what} (${said})`, hint, vercelTransience(error)?.retryAfterMs);
+  if (status === 429) {
+    return forNow(
+      "has no room at the moment",
       "Try again later, run less at once, or look at the limits of your plan",
     );
   }
   if (status === undefined || status >= 500) {
-    return unavailable(
-      `Vercel cannot be reached (${said})`,
-      "Check the network, and https://www.vercel-status.com",
-    );
+    return forNow("cannot be reached", "Check the network, and https://www.vercel-status.com");
   }
   return new SandboxError(VERCEL, problem, discreet(String(error)), {
     cause: discreetCause(error, secrets()),
   });
 };
 
-const REQUEST_TIMEOUT_MS = 20_000;
-
-/** The SDK waits for as long as the service takes. */
-export const requestSignal = (signal?: AbortSignal, timeoutMs = REQUEST_TIMEOUT_MS): AbortSignal => {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-};
-
 /** Asks Vercel something harmless, to find out whether it answers, and accepts the credentials. */
 export const requireVercel = async (
   { sdk, credentials }: VercelClient,
-  signal?: AbortSignal,
+  patience: Patience,
 ): Promise<void> => {
   try {
-    await sdk.Sandbox.list({ ...credentials, limit: 1, signal: requestSignal(signal) });
+    await inTime((signal) => sdk.Sandbox.list({ ...credentials, limit: 1, signal }), patience);
   } catch (error) {
-    signal?.throwIfAborted();
+    patience.signal?.throwIfAborted();
     throw vercelError("it could not be asked about its sandboxes", error);
   }
 };
@@ -137,9 +158,13 @@ export const requireVercel = async (
 export const findVercelSandbox = async (
   { sdk, credentials }: VercelClient,
   name: string,
+  patience: Patience,
 ): Promise<VercelSandbox | undefined> => {
   try {
-    return await sdk.Sandbox.get({ ...credentials, name, resume: false, signal: requestSignal() });
+    return await inTime(
+      (signal) => sdk.Sandbox.get({ ...credentials, name, resume: false, signal }),
+      patience,
+    );
   } catch (error) {
     if (statusOf(error) === 404) return undefined;
     throw error;
@@ -147,8 +172,9 @@ export const findVercelSandbox = async (
 };
 
 /** Deletes a sandbox; one that is not there counts as deleted. Rejects if it may still be there. */
-export const deleteVercelSandbox = async (sandbox: VercelSandbox): Promise<void> => {
-  await sandbox.delete({ deleteOrphanSnapshots: true, signal: requestSignal() }).catch((cause: unknown) => {
+export const deleteVercelSandbox = async (sandbox: VercelSandbox, patience: Patience): Promise<void> => {
+  const remove = (signal: AbortSignal) => sandbox.delete({ deleteOrphanSnapshots: true, signal });
+  await inTime(remove, patience).catch((cause: unknown) => {
     if (statusOf(cause) === 404) return;
     throw new SandboxError(
       VERCEL,

@@ -1,19 +1,23 @@
 import type { Sandbox } from "@vercel/sandbox";
+import { inTime } from "../process/inTime.ts";
 import { boundedText } from "./boundedText.ts";
 import type { RelayEngine } from "./relay.ts";
 import { uploadTimeoutMs } from "./relayUpload.ts";
-import { findVercelSandbox, requestSignal, type VercelClient } from "./vercelClient.ts";
+import { findVercelSandbox, type VercelClient } from "./vercelClient.ts";
 
 const PRIVATE_MODE = 0o600;
 
 /** How commands are run in a sandbox of Vercel's. */
-export const vercelEngine = (client: VercelClient, sandbox: Sandbox): RelayEngine => {
+export const vercelEngine = (client: VercelClient, sandbox: Sandbox, timeoutMs: number): RelayEngine => {
   // Of the sandbox itself, every method would start it anew when it has ended, and run the command there.
   const session = sandbox.currentSession();
   return {
     ownersDirectory: session.cwd,
     start: async ([cmd = "sh", ...args], { sudo }) => {
-      const command = await session.runCommand({ cmd, args, sudo, detached: true, signal: requestSignal() });
+      const command = await inTime(
+        (signal) => session.runCommand({ cmd, args, sudo, detached: true, signal }),
+        { timeoutMs },
+      );
       return {
         // Every connection begins with what was printed first: nothing is ever missed.
         read: async ({ openReader }, signal) => {
@@ -23,16 +27,23 @@ export const vercelEngine = (client: VercelClient, sandbox: Sandbox): RelayEngin
       };
     },
     writeFiles: (files) =>
-      session.writeFiles(
-        files.map(({ path, data }) => ({ path, content: data, mode: PRIVATE_MODE })),
-        { signal: requestSignal(undefined, uploadTimeoutMs(files)) },
+      inTime(
+        (signal) =>
+          session.writeFiles(
+            files.map(({ path, data }) => ({ path, content: data, mode: PRIVATE_MODE })),
+            { signal },
+          ),
+        { timeoutMs: uploadTimeoutMs(files, timeoutMs) },
       ),
-    readFile: async (path, _, maxBytes) => {
-      const content = await session.readFile({ path }, { signal: requestSignal() });
-      return content === null ? undefined : boundedText(content, maxBytes);
+    readFile: (path, _, maxBytes) => {
+      const read = async (signal: AbortSignal) => {
+        const content = await session.readFile({ path }, { signal });
+        return content === null ? undefined : boundedText(content, maxBytes);
+      };
+      return inTime(read, { timeoutMs });
     },
     isGone: async () => {
-      const found = await findVercelSandbox(client, sandbox.name).catch(() => sandbox);
+      const found = await findVercelSandbox(client, sandbox.name, { timeoutMs }).catch(() => sandbox);
       if (found === undefined) return true;
       const { sessionId, status } = found.currentSession();
       return sessionId !== session.sessionId || (status !== "running" && status !== "pending");

@@ -1,8 +1,9 @@
 import type { Sandbox } from "@vercel/sandbox";
 import { SandboxLostError } from "../errors.ts";
+import { inTime, type Patience } from "../process/inTime.ts";
 import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "./cloudLease.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { findVercelSandbox, requestSignal, VERCEL, type VercelClient } from "./vercelClient.ts";
+import { findVercelSandbox, VERCEL, type VercelClient } from "./vercelClient.ts";
 
 /** Vercel adds no less. */
 const SHORTEST_MS = 1000;
@@ -19,8 +20,9 @@ export const findVercelState = async (
   client: VercelClient,
   name: string,
   sessionId: string,
+  patience: Patience,
 ): Promise<State> => {
-  const found = await findVercelSandbox(client, name);
+  const found = await findVercelSandbox(client, name, patience);
   if (found === undefined) return { end: "Vercel does not know it any more: it was deleted", timeoutMs: 0 };
   const session = found.currentSession();
   const isCurrent = session.sessionId === sessionId;
@@ -40,8 +42,9 @@ export const vercelLease = (client: VercelClient, sandbox: Sandbox, lease: Cloud
   const extend = async (moreMs: number, signal: AbortSignal): Promise<boolean> => {
     if (moreMs <= 0) return false;
     try {
-      await session.extendTimeout(Math.max(moreMs, SHORTEST_MS), {
-        signal: requestSignal(signal, BEAT_TIMEOUT_MS),
+      await inTime((given) => session.extendTimeout(Math.max(moreMs, SHORTEST_MS), { signal: given }), {
+        timeoutMs: BEAT_TIMEOUT_MS,
+        signal,
       });
       timeoutMs = session.timeout;
       return true;
@@ -51,7 +54,10 @@ export const vercelLease = (client: VercelClient, sandbox: Sandbox, lease: Cloud
   };
   return cloudLease(lease, async (wantedMs, signal) => {
     if (!(await extend(wantedMs - lease.madeAtMs - timeoutMs, signal))) {
-      const state = await findVercelState(client, sandbox.name, session.sessionId);
+      const state = await findVercelState(client, sandbox.name, session.sessionId, {
+        timeoutMs: BEAT_TIMEOUT_MS,
+        signal,
+      });
       if (state.end !== undefined) throw new SandboxLostError(VERCEL, state.end, `Sandbox ${sandbox.name}`);
       // It may have been given more time although that was not heard.
       timeoutMs = state.timeoutMs;

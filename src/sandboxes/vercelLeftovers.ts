@@ -2,6 +2,7 @@ import type { Sandbox } from "@vercel/sandbox";
 import { SandboxError } from "../errors.ts";
 import { type CloudPlace, lookInAccount, readCloudPlace } from "./cloudAccount.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
+import { REQUEST_TIMEOUT_MS } from "./services/limits.ts";
 import {
   deleteVercelSandbox,
   findVercelSandbox,
@@ -18,11 +19,15 @@ const elsewhere = ({ account: { team, project } }: CloudPlace): SandboxError =>
     `it was made in another project of Vercel's; set VERCEL_TEAM_ID=${team} and VERCEL_PROJECT_ID=${project}, and a VERCEL_TOKEN or VERCEL_OIDC_TOKEN for it`,
   );
 
-const findSandbox = async (sandbox: LeftSandbox): Promise<Sandbox | undefined> => {
+const findSandbox = async (sandbox: LeftSandbox, signal?: AbortSignal): Promise<Sandbox | undefined> => {
   const { runId, sandboxName } = sandbox;
   const client = await loadVercel();
   const look = async () => {
-    const found = await findVercelSandbox(client, sandboxName).catch((error: unknown) => {
+    const found = await findVercelSandbox(client, sandboxName, {
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      signal,
+    }).catch((error: unknown) => {
+      signal?.throwIfAborted();
       throw vercelError(`it could not be asked about the sandbox ${sandboxName}`, error);
     });
     return found !== undefined && isSandboxOfRun(found, runId) ? found : undefined;
@@ -34,12 +39,12 @@ const findSandbox = async (sandbox: LeftSandbox): Promise<Sandbox | undefined> =
 /** What runs have left with Vercel. It ends by itself when its deadline comes, but its name stays. */
 export const vercelLeftovers: SandboxLeftovers = {
   holdsWork: async (sandbox) => (await findSandbox(sandbox))?.status === "running",
-  find: async (sandbox) => {
-    const found = await findSandbox(sandbox);
+  find: async (sandbox, signal) => {
+    const found = await findSandbox(sandbox, signal);
     return found === undefined ? undefined : `${VERCEL} sandbox ${found.name}`;
   },
   remove: async (sandbox) => {
     const found = await findSandbox(sandbox);
-    if (found !== undefined) await deleteVercelSandbox(found);
+    if (found !== undefined) await deleteVercelSandbox(found, { timeoutMs: REQUEST_TIMEOUT_MS });
   },
 };

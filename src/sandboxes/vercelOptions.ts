@@ -1,8 +1,9 @@
 import type { EnvVars } from "../envVars.ts";
-import { type Checks, checkedOptions, count, text } from "../options/checks.ts";
+import { type Checks, checkedOptions, count, milliseconds, text } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
+import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
 export interface VercelOptions {
   /** An image of Vercel's, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
@@ -20,10 +21,14 @@ export interface VercelOptions {
   readonly vcpus?: number;
   /** `"none"`, or what may be reached; everything when it is left out. */
   readonly network?: "none" | CloudNetwork;
+  /** How long Vercel may take to answer a request; 20 seconds when it is left out. */
+  readonly requestTimeoutMs?: number;
+  /** How long making a sandbox may take, while Vercel has no room included; 2 minutes when it is left out. */
+  readonly createTimeoutMs?: number;
 }
 
 /** The options, checked and complete. */
-export interface VercelSettings extends SandboxTimes {
+export interface VercelSettings extends SandboxTimes, ServiceLimits {
   readonly imageName?: string;
   readonly vcpus?: number;
   readonly network?: "none" | CloudNetwork;
@@ -36,10 +41,12 @@ const OPTIONS: Checks<VercelOptions> = {
   leaseMs: cloudTime,
   vcpus: count,
   network: cloudNetwork,
+  requestTimeoutMs: milliseconds,
+  createTimeoutMs: milliseconds,
 };
 
 /** Checks the options of `vercel()`; throws an `InvalidOptionsError` that names the wrong one. */
 export const vercelSettings = (options: VercelOptions): VercelSettings => {
   const { imageName, vcpus, network, ...times } = checkedOptions(options, OPTIONS);
-  return { imageName, vcpus, network, ...consistentTimes(times) };
+  return { imageName, vcpus, network, ...consistentTimes(times), ...serviceLimits(times) };
 };

@@ -8,22 +8,23 @@ import { makeWorktree } from "./makeWorktree.ts";
 import { relayed } from "./relay.ts";
 import type { Diagnosis, SandboxAccess } from "./sandboxAccess.ts";
 import { sandboxTags } from "./sandboxTags.ts";
+import { makeSandbox } from "./services/makeSandbox.ts";
 import {
   deleteVercelSandbox,
   discreet,
   findVercelSandbox,
   loadVercel,
-  requestSignal,
   statusOf,
   VERCEL,
   type VercelClient,
   vercelError,
+  vercelTransience,
 } from "./vercelClient.ts";
 import { vercelEngine } from "./vercelEngine.ts";
 import { findVercelState, vercelLease } from "./vercelLease.ts";
 import type { VercelSettings } from "./vercelOptions.ts";
 
-const CREATE_TIMEOUT_MS = 120_000;
+const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
 const LIVE_LONGER =
   "Give vercel() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
@@ -47,13 +48,12 @@ const policyOf = ({ network }: VercelSettings): { readonly networkPolicy?: Netwo
 const startSandbox = async (
   client: VercelClient,
   settings: VercelSettings,
-  { runId, sandboxName: name }: SandboxCreateOptions,
+  { runId, sandboxName: name, signal }: SandboxCreateOptions,
 ): Promise<Sandbox> => {
   const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
-  const { imageName: image, vcpus, leaseMs } = settings;
-  try {
-    // Not given the signal: a request that is aborted half-way may leave a sandbox that nobody knows.
-    return await client.sdk.Sandbox.create({
+  const { imageName: image, vcpus, leaseMs, requestTimeoutMs: timeoutMs } = settings;
+  const create = (cut: AbortSignal) =>
+    client.sdk.Sandbox.create({
       ...client.credentials,
       name,
       timeout: leaseMs,
@@ -67,14 +67,33 @@ const startSandbox = async (
       ...(image !== undefined && { image }),
       ...(vcpus !== undefined && { resources: { vcpus } }),
       ...policyOf(settings),
-      signal: requestSignal(undefined, CREATE_TIMEOUT_MS),
+      signal: cut,
+    });
+  const findOwn = async (given: AbortSignal) => {
+    const found = await findVercelSandbox(client, name, { timeoutMs, signal: given });
+    return found !== undefined && isSandboxOfRun(found, runId) ? found : undefined;
+  };
+  // The SDK repeats a request that has failed, although the first one may have made the sandbox.
+  const createOnce = (cut: AbortSignal) =>
+    create(cut).catch(async (error: unknown) => {
+      const made = statusOf(error) === 409 ? await findOwn(cut).catch(() => undefined) : undefined;
+      if (made === undefined) throw error;
+      return made;
+    });
+  try {
+    return await makeSandbox({
+      ask: createOnce,
+      end: (late) => deleteVercelSandbox(late, { timeoutMs }),
+      endUnknown: async (given) => {
+        const made = await findOwn(given);
+        if (made !== undefined) await deleteVercelSandbox(made, { timeoutMs, signal: given });
+      },
+      limits: settings,
+      signal,
+      transienceOf: vercelTransience,
     });
   } catch (error) {
-    // The SDK repeats a request that has failed, although the first one may have made the sandbox.
-    const made = await findVercelSandbox(client, name).catch(() => undefined);
-    const isOurs = made !== undefined && isSandboxOfRun(made, runId);
-    if (isOurs && statusOf(error) === 409) return made;
-    if (isOurs) await deleteVercelSandbox(made).catch(() => {});
+    signal?.throwIfAborted();
     if (statusOf(error) === 404 && image !== undefined) {
       throw new SandboxUnavailableError(
         VERCEL,
@@ -89,7 +108,7 @@ const startSandbox = async (
 const diagnose = async (client: VercelClient, name: string, sessionId: string): Promise<Diagnosis> => {
   const details = `Sandbox ${name}, session ${sessionId}`;
   try {
-    const { end } = await findVercelState(client, name, sessionId);
+    const { end } = await findVercelState(client, name, sessionId, { timeoutMs: DIAGNOSIS_TIMEOUT_MS });
     return { problem: end ?? "it does not answer, although Vercel says that it is running", details };
   } catch (error) {
     return { problem: "Vercel does not answer", details: `${details}\n${discreet(String(error))}` };
@@ -109,11 +128,12 @@ export const createVercelSandbox = async (
   const atMs = madeAtMs + lifetimeMs;
   const sandbox = await startSandbox(client, settings, options);
   const startedByMs = Date.now();
+  const remove = () => deleteVercelSandbox(sandbox, { timeoutMs: settings.requestTimeoutMs });
   const lastCall = new LastCall({ provider: VERCEL, atMs, lifetimeMs, leaseMs, hint: LIVE_LONGER });
   try {
     signal?.throwIfAborted();
     const session = sandbox.currentSession();
-    const engine = vercelEngine(client, sandbox);
+    const engine = vercelEngine(client, sandbox, settings.requestTimeoutMs);
     const launch: SandboxAccess["launch"] = (argv, { sudo }) => relayed(engine, argv, { sudo });
     const made = await makeWorktree(launch, { inside: session.cwd, signal }).catch((error: unknown) => {
       signal?.throwIfAborted();
@@ -131,12 +151,12 @@ export const createVercelSandbox = async (
       kill: killInSandbox(launch, { ownsProcessNamespace: false }),
       diagnose: () => diagnose(client, sandbox.name, session.sessionId),
       heartbeat: vercelLease(client, sandbox, { leaseMs, madeAtMs, startedByMs, atMs, lastCall }),
-      close: () => deleteVercelSandbox(sandbox),
+      close: remove,
     });
     return endInTime(handle, lastCall);
   } catch (error) {
     lastCall.cancel();
-    await deleteVercelSandbox(sandbox).catch(() => {});
+    await remove().catch(() => {});
     throw error;
   }
 };

@@ -2,7 +2,12 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type FleetEvent, SandboxLostError } from "../../src/index.ts";
+import {
+  createIsolatedSandboxProvider,
+  type FleetEvent,
+  SandboxBusyError,
+  SandboxLostError,
+} from "../../src/index.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
@@ -26,6 +31,39 @@ const workUntil = (wait: ReturnType<ReturnType<typeof gate>["wait"]>) => ({
     ...(iteration === 2 ? [wait] : []),
   ],
   maxIterations: 2,
+});
+
+describe("a task whose service has no sandbox for the moment", () => {
+  /** Has none the first times. */
+  const crowded = (times: number) => {
+    const inner = testIsolated();
+    let left = times;
+    return createIsolatedSandboxProvider({
+      name: inner.name,
+      create: (options) => {
+        if (left-- > 0) throw new SandboxBusyError("test", "there is no room", "Wait");
+        return inner.create(options);
+      },
+    });
+  };
+
+  it("is tried again as often as retries say", async () => {
+    const cwd = temporaryRepository();
+    const [fits, crowds] = (
+      await watchFleet(
+        [
+          task(cwd, [commit("One")], { sandbox: crowded(1), ...onBranch("one") }),
+          task(cwd, [commit("Two")], { sandbox: crowded(2), ...onBranch("two") }),
+        ],
+        { retries: 1 },
+      )
+    ).outcomes;
+    expect(fits).toMatchObject({ state: "succeeded", attempts: 2, commits: [{}] });
+    expect(fits?.lost[0]).toBeInstanceOf(SandboxBusyError);
+    expect(crowds).toMatchObject({ state: "failed", attempts: 2 });
+    expect(crowds?.error).toBeInstanceOf(SandboxBusyError);
+    expect(leftovers(cwd)).toEqual([]);
+  });
 });
 
 describe("a task whose sandbox is lost", () => {

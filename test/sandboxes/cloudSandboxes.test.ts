@@ -129,7 +129,12 @@ describe("an e2b sandbox", () => {
   test("is not to be had from a service that is down, or has no room", async () => {
     server.current.loopback.faults.push({ on: /^GET \/v2\/sandboxes$/, times: 1, status: 503 });
     await expect(preflight(e2b())).rejects.toThrow(/E2B cannot be reached/);
-    server.current.loopback.faults.push({ on: /^POST \/v2\/sandboxes$/, times: 1, status: 429 });
+    server.current.loopback.faults.push({
+      on: /^POST \/v2\/sandboxes$/,
+      times: 1,
+      status: 429,
+      retryAfter: 3600,
+    });
     await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no room/);
   });
 
@@ -164,7 +169,12 @@ describe("an e2b sandbox", () => {
     expect(await sandboxLeftovers.get("e2b")?.find(left)).toBe(undefined);
     await sandboxLeftovers.get("e2b")?.remove(left);
     // A request that fails, although it may have made something, ends nothing either that is not its own.
-    server.current.loopback.faults.push({ on: /^POST \/v2\/sandboxes$/, times: 1, status: 429 });
+    server.current.loopback.faults.push({
+      on: /^POST \/v2\/sandboxes$/,
+      times: 1,
+      status: 429,
+      retryAfter: 3600,
+    });
     await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no room/);
     expect(server.current.sandboxes.size).toBe(1);
   });
@@ -250,7 +260,7 @@ describe("a vercel sandbox", () => {
     const { faults } = server.current.loopback;
     faults.push({ on: /^GET .*\/sandboxes$/, times: 3, status: 503 });
     await expect(preflight(vercel())).rejects.toThrow(/Vercel cannot be reached/);
-    faults.push({ on: /^POST .*\/sandboxes$/, times: 3, status: 429 });
+    faults.push({ on: /^POST .*\/sandboxes$/, times: 1, status: 429, retryAfter: 3600 });
     await expect(openIsolated(vercel())).rejects.toThrow(/Vercel has no room/);
   });
 

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { InvalidOptionsError, SandboxUnavailableError } from "../../src/errors.ts";
+import { InvalidOptionsError, SandboxBusyError, SandboxUnavailableError } from "../../src/errors.ts";
 import { type ModalOptions, modal } from "../../src/sandboxes/modal.ts";
 import { STATUS } from "../helpers/cloud/modalFaults.ts";
 import { modalServer, openModal } from "./modalScene.ts";
@@ -219,7 +219,8 @@ it("tells where a sandbox is before it asks for one, without any secret", async 
 
 it("says that Modal has no room, when that is why there is no sandbox", async () => {
   const server = await modalServer();
-  server.fail("sandboxCreateV2", STATUS.RESOURCE_EXHAUSTED);
-  const error = await unavailability(openModal(server));
+  server.fail("sandboxCreateV2", STATUS.RESOURCE_EXHAUSTED, Number.POSITIVE_INFINITY);
+  const error = await unavailability(openModal(server, { createTimeoutMs: 300 }));
+  expect(error).toBeInstanceOf(SandboxBusyError);
   expect(error.message).toContain("no room");
 });

@@ -60,7 +60,7 @@ it("sandboxes that were noted in it go with it", async () => {
   const [found, ...others] = await findDeadDirectories();
   expect(others).toEqual([]);
   expect(found?.runIds).toEqual([dead.runId]);
-  expect(await found?.describe()).toEqual([expect.stringContaining(sandboxName)]);
+  expect(await found?.describe(new AbortController().signal)).toEqual([expect.stringContaining(sandboxName)]);
   expect(readdirSync(directory)).toHaveLength(2);
   await removeDeadDirectories();
   expect(readdirSync(directory)).toEqual([]);
@@ -78,7 +78,7 @@ it("what is noted later about a sandbox counts, and a line that was torn off doe
   const [found] = await findDeadDirectories();
   expect(found?.runIds).toEqual([owned.runId]);
   expect(readFileSync(notes, "utf8")).toContain("tcp://there:2375");
-  expect(await found?.describe()).toEqual([]);
+  expect(await found?.describe(new AbortController().signal)).toEqual([]);
   await found?.remove();
   expect(existsSync(owned.path)).toBe(false);
 });

@@ -21,7 +21,7 @@ const leftoverOf = (directory: DeadDirectory): Effect.Effect<Leftover> => {
     detail: "its process is dead",
     remove: interruptible(remove, asError(path)),
   };
-  return interruptible(() => directory.describe(), asError(path)).pipe(
+  return interruptible((signal) => directory.describe(signal), asError(path)).pipe(
     Effect.map((sandboxes) => ({ ...leftover, name: [...sandboxes, leftover.name].join(", ") })),
     Effect.catch((error) => Effect.succeed({ ...leftover, keptBecause: error.message })),
   );

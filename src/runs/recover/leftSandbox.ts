@@ -84,7 +84,7 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   }
   const temporaryDirectory = run.temporaryDirectory ?? tmpdir();
   const left = { sandboxName, runId, temporaryDirectory, ...(place !== undefined && { place }) };
-  const found = yield* Effect.exit(interruptible(() => known.find(left), asError));
+  const found = yield* Effect.exit(interruptible((signal) => known.find(left, signal), asError));
   if (found._tag === "Failure") {
     const [reason] = found.cause.reasons;
     const error: unknown = reason !== undefined && "error" in reason ? reason.error : undefined;

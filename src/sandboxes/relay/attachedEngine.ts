@@ -1,7 +1,7 @@
 import { orAborted } from "../../process/abort/onAbort.ts";
 import { BoundedCapture } from "../../process/boundedCapture.ts";
+import { inTime } from "../../process/inTime.ts";
 import { withTimeLimit } from "../../process/timeLimit.ts";
-import { inTime } from "../inTime.ts";
 import {
   type RelayEngine,
   type RelayListener,
@@ -26,6 +26,7 @@ import type { Reach } from "./reach.ts";
 
 const HELLO_TIMEOUT_MS = 30_000;
 const READ_TIMEOUT_MS = 30_000;
+const WRITE_TIMEOUT_MS = 30_000;
 
 type PlainLaunch = SandboxAccess["launch"];
 
@@ -61,7 +62,7 @@ class AttachedEngine implements RelayEngine {
         else await this.#writeAlone(file, sudo);
       }
     };
-    await inTime(write(), { timeoutMs: uploadTimeoutMs(files) });
+    await inTime(write, { timeoutMs: uploadTimeoutMs(files, WRITE_TIMEOUT_MS) });
   }
 
   async readFile(path: string, { sudo }: { readonly sudo: boolean }, maxBytes: number) {
@@ -94,7 +95,7 @@ class AttachedEngine implements RelayEngine {
     });
     ended.catch(() => {});
     try {
-      return await inTime(Promise.race([connection.hall, ended]), { timeoutMs: HELLO_TIMEOUT_MS });
+      return await inTime(() => Promise.race([connection.hall, ended]), { timeoutMs: HELLO_TIMEOUT_MS });
     } catch (error) {
       connection.end();
       if (!(error instanceof UnfitSandboxError)) {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { inTime } from "../inTime.ts";
+import { inTime } from "../../process/inTime.ts";
 import { askLaunch } from "../runLaunch.ts";
 import type { SandboxAccess } from "../sandboxAccess.ts";
 
@@ -44,7 +44,8 @@ export class Reach {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
-    await inTime(this.#asking, { signal });
+    const asking = this.#asking;
+    await inTime(() => asking, { signal });
   }
 
   /** The sandbox is not wanted any more. */

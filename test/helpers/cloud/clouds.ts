@@ -25,7 +25,11 @@ export interface Cloud {
 
 export interface CloudService {
   readonly name: "e2b" | "vercel";
-  provider(options?: { readonly lifetimeMs?: number; readonly leaseMs?: number }): IsolatedSandboxProvider;
+  provider(options?: {
+    readonly lifetimeMs?: number;
+    readonly leaseMs?: number;
+    readonly requestTimeoutMs?: number;
+  }): IsolatedSandboxProvider;
   /** Starts the service for the tests of a `describe`. */
   use(): () => Cloud;
   /** Requests, as the log of the service has them. */

@@ -21,6 +21,8 @@ export interface Fault {
   /** What is answered; nothing at all when it is left out: the connection breaks. */
   readonly status?: number;
   readonly retryAfter?: number;
+  /** The words of the answer. */
+  readonly message?: string;
   /** What was asked for is done all the same. */
   readonly afterwards?: boolean;
   /** Nothing goes wrong, but this comes before the answer. */
@@ -141,7 +143,7 @@ export class Loopback {
       "content-type": "application/json",
       ...(fault.retryAfter !== undefined && { "retry-after": String(fault.retryAfter) }),
     });
-    response.end(JSON.stringify(this.errorBody(fault.status, "on demand")));
+    response.end(JSON.stringify(this.errorBody(fault.status, fault.message ?? "on demand")));
   }
 
   #send(response: ServerResponse, reply: Reply): void {

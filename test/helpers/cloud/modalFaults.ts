@@ -5,6 +5,7 @@ export const STATUS = {
   INVALID_ARGUMENT: 3,
   NOT_FOUND: 5,
   ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
   RESOURCE_EXHAUSTED: 8,
   FAILED_PRECONDITION: 9,
   UNIMPLEMENTED: 12,
@@ -18,7 +19,7 @@ export type Status = (typeof STATUS)[keyof typeof STATUS];
 /** How unkind the server is. */
 export interface ModalFaults {
   /** The next calls of a method fail, before anything is done. */
-  fail(method: string, status: Status, times?: number): void;
+  fail(method: string, status: Status, times?: number, details?: string): void;
   /** The next calls of a method are done, but their answers get lost. */
   loseAnswers(method: string, times?: number): void;
   /** Every stream of output breaks after that many bytes. */
@@ -36,6 +37,7 @@ export interface ModalFaults {
 interface Fault {
   readonly when: "before" | "after";
   readonly status: Status;
+  readonly details?: string;
   times: number;
 }
 
@@ -58,10 +60,11 @@ export const modalFaults = (fail: (status: Status, details: string) => Error) =>
     const fault = faults.get(method);
     if (fault === undefined || fault.when !== when || fault.times === 0) return;
     fault.times--;
-    throw fail(fault.status, `${method}: not this time`);
+    throw fail(fault.status, fault.details ?? `${method}: not this time`);
   };
   const control: ModalFaults = {
-    fail: (method, status, times = 1) => faults.set(method, { when: "before", status, times }),
+    fail: (method, status, times = 1, details) =>
+      faults.set(method, { when: "before", status, times, ...(details !== undefined && { details }) }),
     loseAnswers: (method, times = 1) =>
       faults.set(method, { when: "after", status: STATUS.UNAVAILABLE, times }),
     breakStreamsAfter: (bytes) => {

@@ -1,0 +1,16 @@
+/** How long the requests to a service may take. */
+export interface ServiceLimits {
+  /** One request, tries included that were refused for the moment. */
+  readonly requestTimeoutMs: number;
+  /** Making a sandbox, tries included. */
+  readonly createTimeoutMs: number;
+}
+
+export const REQUEST_TIMEOUT_MS = 20_000;
+const CREATE_TIMEOUT_MS = 120_000;
+
+/** The limits among the options, with defaults. */
+export const serviceLimits = ({
+  requestTimeoutMs = REQUEST_TIMEOUT_MS,
+  createTimeoutMs = CREATE_TIMEOUT_MS,
+}: Partial<ServiceLimits>): ServiceLimits => ({ requestTimeoutMs, createTimeoutMs });

@@ -1,0 +1,55 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+const TRIES = 6;
+const FIRST_PAUSE_MS = 500;
+
+/** What a service has said about a request that the same request may succeed with later. */
+export interface Transience {
+  /** When it wants to be asked again; not set if it has not said so. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+export interface Persistence {
+  /** For all tries and the pauses between them. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** `undefined` if asking again is of no use. */
+  transienceOf(error: unknown): Transience | undefined;
+}
+
+/** Many runs are refused at the same moment, and should not all come back at the same moment. */
+const pauseBefore = (attempt: number): number => FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
+
+/**
+ * Asks a service again that has refused a request for the moment: after the time that it wants, or with growing pauses.
+ * Rejects with its last error when there is no use in it, or no time left, and with `signal.reason`.
+ */
+export const untilAccepted = async <A>(
+  ask: (leftMs: number) => Promise<A>,
+  { timeoutMs, signal, transienceOf }: Persistence,
+): Promise<A> => {
+  const endsAt = performance.now() + timeoutMs;
+  for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
+    try {
+      return await ask(Math.ceil(endsAt - performance.now()));
+    } catch (error) {
+      signal?.throwIfAborted();
+      const transience = transienceOf(error);
+      if (transience === undefined || attempt === TRIES) throw error;
+      const pauseMs = transience.retryAfterMs ?? pauseBefore(attempt);
+      if (performance.now() + pauseMs >= endsAt) throw error;
+      await delay(pauseMs, undefined, signal && { signal }).catch(() => {});
+    }
+  }
+};
+
+/** The header `Retry-After`, in seconds or as a date. */
+export const readRetryAfter = (header: string | null | undefined): number | undefined => {
+  if (!header) return undefined;
+  const ms = /^\s*\d+\s*$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+};
+
+/** Whether an answer of HTTP says that there was no room, or that the service failed. */
+export const isTransientStatus = (status: number): boolean => status === 429 || status >= 500;
