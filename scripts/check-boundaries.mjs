@@ -71,7 +71,7 @@ const ALLOWED = {
   // What runs have left behind, to be shown, stopped and cleaned up.
   runs: ["engine/journal.ts", "engine/runId.ts", "git", "display", "process", "sandboxes"],
   images: ["process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
-  init: ["images", "git/repository.ts", "process", "agents"],
+  init: ["images", "git", "process", "agents"],
   doctor: ["images", "init/backlogManagers.ts", "env/envFile.ts", "git", "process", "agents", "sandboxes"],
   scenarios: [
     "../schemas",

@@ -48,6 +48,10 @@ export const nextSteps = ({
   const main = `${CONFIG_DIRECTORY_NAME}/${mainFileName(project.isModulePackage)}`;
   const isElsewhere = relative(project.directory, cwd) !== "";
   const hasEnvVars = /^\w+=/m.test(scaffold[".env.example"] ?? "");
+  const { installedFiles, dependencies, ignoresPackages } = project;
+  // Under Plug'n'Play there is no node_modules.
+  const showsPackages =
+    installedFiles.length > 0 && dependencies?.directories.length !== 0 && !ignoresPackages;
   const steps: (NextStep | false)[] = [
     isElsewhere && {
       what: "Go to the top of the repository",
@@ -70,9 +74,13 @@ export const nextSteps = ({
         command: `${sanddune} ${answers.sandbox} build-image`,
       },
     templates[answers.template].hasTasks && preparation,
+    showsPackages && {
+      what: "Have git ignore installed packages, or agents commit them",
+      command: "echo /node_modules/ >> .gitignore && git add .gitignore",
+    },
     {
       what: "Look at the prompts and commit everything: agents see what is committed",
-      command: `git add ${[CONFIG_DIRECTORY_NAME, ...project.installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
+      command: `git add ${[CONFIG_DIRECTORY_NAME, ...installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
     },
     { what: "See whether everything is there", command: `${sanddune} doctor` },
     {

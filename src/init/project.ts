@@ -27,6 +27,8 @@ export interface InitProject {
   readonly installCommand: string;
   /** What belongs to sanddune's being installed, from the top. */
   readonly installedFiles: readonly string[];
+  /** Whether git ignores the packages that are installed in it. */
+  readonly ignoresPackages: boolean;
   /** Whether there is an env file, which nobody may replace. */
   readonly hasEnvFile: boolean;
 }
@@ -39,8 +41,9 @@ const canImportSanddune = (directory: string): boolean =>
 /** Finds the repository of `cwd`. */
 export const findInitProject = async (cwd: string): Promise<InitProject> => {
   // Only now: a command line that asks for help does not wait for Effect to be loaded.
-  const [{ openRepository }, { runAtBoundary }] = await Promise.all([
+  const [{ openRepository }, { isIgnored }, { runAtBoundary }] = await Promise.all([
     import("../git/repository.ts"),
+    import("../git/worktrees/ignored.ts"),
     import("../process/boundary.ts"),
   ]);
   const { configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
@@ -57,6 +60,7 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
     hasSanddune,
     installCommand: installCommand(packageManager, directory, packageJson),
     installedFiles: installedFiles(packageManager, directory, hasSanddune),
+    ignoresPackages: await runAtBoundary(isIgnored(directory, "node_modules/")),
     hasEnvFile: existsSync(join(directory, ENV_FILE)),
   };
 };

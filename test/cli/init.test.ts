@@ -195,6 +195,29 @@ describe("sanddune init", () => {
     expect(git(cwd, "status", "--porcelain")).toBe("");
   });
 
+  it.each([
+    ["package.json", "{}", undefined, true],
+    [".gitignore", "*.log\n", undefined, true],
+    [".gitignore", "node_modules\n", undefined, false],
+    ["yarn.lock", "__metadata:\n", "package.json", false],
+  ])(
+    "has git ignore installed packages where it does not, so that no agent commits them: %s, %j",
+    async (name, text, other, isNeeded) => {
+      const cwd = temporaryRepository();
+      writeFileSync(join(cwd, name), text);
+      if (other !== undefined) writeFileSync(join(cwd, other), "{}");
+      const command = commandsOf(await initForPrograms(cwd, ["--yes"])).find((step) =>
+        step?.includes(".gitignore"),
+      );
+      expect(command !== undefined).toBe(isNeeded);
+      if (command === undefined) return;
+      type(cwd, command);
+      mkdirSync(join(cwd, "node_modules"));
+      writeFileSync(join(cwd, "node_modules/a.js"), "");
+      expect(git(cwd, "status", "--porcelain", "--", "node_modules")).toBe("");
+    },
+  );
+
   it("has the env file made so that nobody else can read it", async () => {
     const cwd = temporaryRepository();
     const commands = commandsOf(await initForPrograms(cwd, ["--yes"]));
