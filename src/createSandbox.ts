@@ -12,9 +12,10 @@ import type { CreateSandboxOptions } from "./sandboxOptions.ts";
  * worktree: `close()` ends both. For a worktree that outlives its sandboxes, see `createWorktree()`.
  *
  * @example
- * await using sandbox = await createSandbox({ branch: "agent/fix-42", sandbox: docker() });
+ * const sandbox = await createSandbox({ branch: "agent/fix-42", sandbox: docker() });
  * await sandbox.run({ agent, prompt: "Fix issue 42" });
  * await sandbox.run({ agent: reviewer, prompt: "Review the last commit" });
+ * await sandbox.close();
  */
 export const createSandbox = (options: CreateSandboxOptions): Promise<Sandbox> =>
   enter(options, validateCreateSandbox, (own) =>

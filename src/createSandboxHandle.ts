@@ -8,9 +8,10 @@ import type { SandboxHandleOptions, StandaloneSandbox } from "./standaloneSandbo
  * files to and from. For an agent that commits, see `run()` and `createSandbox()`.
  *
  * @example
- * await using machine = await createSandboxHandle(docker({ imageName: "node:24" }));
+ * const machine = await createSandboxHandle(docker({ imageName: "node:24" }));
  * await machine.writeFile("hello.mjs", "console.log('hello')");
  * const { exitCode, stdout } = await machine.run("node hello.mjs", { timeoutMs: 10_000 });
+ * await machine.terminate();
  */
 export const createSandboxHandle = (
   provider: SandboxProvider,

@@ -12,9 +12,10 @@ import type { CreateWorktreeOptions } from "./worktreeOptions.ts";
  * another reviews.
  *
  * @example
- * await using worktree = await createWorktree({ branchStrategy: { type: "branch", branch: "agent/fix-42" } });
+ * const worktree = await createWorktree({ branchStrategy: { type: "branch", branch: "agent/fix-42" } });
  * await worktree.interactive({ agent, prompt: "Plan the fix of issue 42 with me" });
  * await worktree.run({ agent, sandbox: docker(), prompt: "Follow PLAN.md" });
+ * await worktree.close();
  */
 export const createWorktree = (options: CreateWorktreeOptions): Promise<Worktree> =>
   enter(options, validateCreateWorktree, (own) =>

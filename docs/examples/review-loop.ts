@@ -10,31 +10,35 @@ const MAX_ROUNDS = 3;
 
 // A worktree that lasts, and a new sandbox for each run: the author leaves nothing behind that could sway the reviewer
 // but the files and the commits themselves.
-await using worktree = await createWorktree({
+const worktree = await createWorktree({
   branchStrategy: { type: "branch", branch: "agent/reviewed" },
 });
 
-await worktree.run({ agent: author, sandbox, prompt: `${task}. Commit what you have done.` });
+try {
+  await worktree.run({ agent: author, sandbox, prompt: `${task}. Commit what you have done.` });
 
-let remarks = "";
-for (let round = 1; round <= MAX_ROUNDS; round++) {
-  const review = await worktree.run({
-    agent: reviewer,
-    sandbox,
-    prompt: `Review "git diff main...HEAD"; the task was: ${task}. Change nothing.
+  let remarks = "";
+  for (let round = 1; round <= MAX_ROUNDS; round++) {
+    const review = await worktree.run({
+      agent: reviewer,
+      sandbox,
+      prompt: `Review "git diff main...HEAD"; the task was: ${task}. Change nothing.
 Answer with <remarks>what has to change, one remark a line</remarks>; leave the tag empty if nothing has to.`,
-    output: Output.string({ tag: "remarks" }),
-  });
-  remarks = review.output;
-  if (remarks === "") break;
-  // An agent's words must not steer your terminal.
-  console.log(`Round ${round}:\n${remarks.replace(/[^\P{Cc}\n]/gu, "")}`);
-  await worktree.run({
-    agent: author,
-    sandbox,
-    prompt: `${task}. A reviewer remarks:\n${remarks}\nCommit your changes.`,
-  });
-}
+      output: Output.string({ tag: "remarks" }),
+    });
+    remarks = review.output;
+    if (remarks === "") break;
+    // An agent's words must not steer your terminal.
+    console.log(`Round ${round}:\n${remarks.replace(/[^\P{Cc}\n]/gu, "")}`);
+    await worktree.run({
+      agent: author,
+      sandbox,
+      prompt: `${task}. A reviewer remarks:\n${remarks}\nCommit your changes.`,
+    });
+  }
 
-console.log(remarks === "" ? `Approved: ${worktree.branch}` : `Look at it yourself: ${worktree.branch}`);
-if (remarks !== "") process.exitCode = 1;
+  console.log(remarks === "" ? `Approved: ${worktree.branch}` : `Look at it yourself: ${worktree.branch}`);
+  if (remarks !== "") process.exitCode = 1;
+} finally {
+  await worktree.close();
+}
