@@ -79,7 +79,7 @@ const CONTESTS = [
     problem: dockerProblem,
     sandbox: () =>
       docker({
-        image: IMAGE,
+        imageName: IMAGE,
         mounts: [{ hostPath: process.execPath, sandboxPath: "/usr/local/bin/node", readOnly: true }],
       }),
     limitsMs: { shared: 450, strict: 700, recorded: 300 },

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { TestRequest } from "./engine/environment/evaluate.ts";
 import { evaluateArchive } from "./engine/environment/evaluateArchive.ts";
 import { writePackage } from "./engine/environment/package.ts";
 import { prepareTests, type TestsInSandbox } from "./engine/environment/prepareTests.ts";
-import type { TestResults } from "./environment/contract.ts";
+import type { EnvironmentSchema, TestResults } from "./environment/contract.ts";
 import { loadEnvironment } from "./environment/loadEnvironment.ts";
 import { archiveCommit } from "./git/archiveCommit.ts";
 import { openRepository } from "./git/repository.ts";
@@ -28,7 +29,9 @@ const START_TIMEOUT_MS = 5 * 60_000;
 
 /** Runs the tests of an environment on commits of a repository, one after the other, each on a copy of its own. */
 export interface CommitEvaluator {
-  evaluate(commit: string): Promise<TestResults>;
+  readonly schema: EnvironmentSchema;
+  /** All tests, unless the request says otherwise. */
+  evaluate(commit: string, request?: TestRequest): Promise<TestResults>;
   close(): Promise<void>;
 }
 
@@ -70,14 +73,15 @@ export const openCommitEvaluator = async ({
         env: {},
         prefix: repository.prefix,
       };
-      const { end } = await prepareTests(tests, { onProgress, timeoutMs: START_TIMEOUT_MS, signal });
+      const { schema, end } = await prepareTests(tests, { onProgress, timeoutMs: START_TIMEOUT_MS, signal });
       endSetup = end;
       const archivePath = join(directory, "commit.tar");
       return {
-        evaluate: async (commit) => {
+        schema,
+        evaluate: async (commit, request = {}) => {
           await rm(archivePath, { force: true });
           await runAtBoundary(archiveCommit(repository, commit, archivePath), signal);
-          return evaluateArchive(tests, archivePath, {}, signal);
+          return evaluateArchive(tests, archivePath, request, signal);
         },
         close,
       };

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { allPassed, type TestResult } from "../environment/contract.ts";
 import { verdictOf } from "../environment/describeResults.ts";
 import { asksFor } from "../environment/testPath.ts";
+import { isForSandbox, openSandboxTests, type SandboxTestFlags } from "./environment/sandboxTests.ts";
 import { openEnv, WORKTREE_FLAG } from "./envOpen.ts";
 import { parametersOf } from "./envParameters.ts";
 import { performingEnv } from "./envPerforming.ts";
@@ -9,11 +10,11 @@ import { linesOf } from "./envResults.ts";
 import { EXIT_RUN_FAILED, EXIT_SUCCESS } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
+import { addSandboxFlags } from "./placeFlags.ts";
 import { collect } from "./runValues.ts";
 
-interface RunFlags {
+interface RunFlags extends SandboxTestFlags {
   readonly param?: readonly string[];
-  readonly worktree?: string;
   readonly json?: boolean;
 }
 
@@ -24,7 +25,8 @@ const STOPPED = {
 };
 
 const perform = async (signal: AbortSignal, flags: RunFlags, directory: string, path = ""): Promise<void> => {
-  await using environment = await openEnv(directory, flags, signal);
+  const open = isForSandbox(flags) ? openSandboxTests : openEnv;
+  await using environment = await open(directory, flags, signal);
   const { tests } = await environment.schema({ signal });
   const asked = tests.filter((test) => asksFor(path, test.path));
   const parameters = parametersOf(flags.param ?? [], asked);
@@ -54,18 +56,27 @@ Exit codes:
 /** `sanddune env run`: runs the tests of an environment, without an agent. */
 export const createEnvRunCommand = (): Command =>
   withExamples(
-    new Command("run")
-      .description("Runs tests of an environment on this machine, and says why those fail that do.")
-      .argument("<dir>", "the environment: a folder with environment.ts or environment.json")
-      .argument("[test]", "the path of a test, or the beginning of several up to a / (default: all)")
-      .option("--param <name=value>", "a parameter of the tests (repeatable)", collect)
-      .option(...WORKTREE_FLAG)
-      .option("--json", "print the results as one JSON object")
-      .action(performingEnv(STOPPED, perform)),
+    addSandboxFlags(
+      new Command("run")
+        .description(
+          "Runs tests of an environment, on this machine or in a sandbox, and says why those fail that do.",
+        )
+        .argument("<dir>", "the environment: a folder with environment.ts or environment.json")
+        .argument("[test]", "the path of a test, or the beginning of several up to a / (default: all)")
+        .option("--param <name=value>", "a parameter of the tests (repeatable)", collect)
+        .option(...WORKTREE_FLAG)
+        .option("--json", "print the results as one JSON object")
+        .optionsGroup("In a sandbox:")
+        .option("--commit <ref>", "the commit that is tested there (default: HEAD of the worktree)"),
+    ).action(performingEnv(STOPPED, perform)),
     { title: "All tests, against the current directory", command: "sanddune env run tests/env" },
     {
       title: "Some of them, against another checkout",
       command: `sanddune env run tests/env api/login --worktree ../feature \\
         --param user=ada`,
+    },
+    {
+      title: "Grade a branch in a sandbox, as a run would",
+      command: "sanddune env run tests/env --sandbox docker --commit agent/parser",
     },
   ).addHelpText("after", NOTES);

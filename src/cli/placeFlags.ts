@@ -1,12 +1,31 @@
 import type { Command } from "commander";
-import type { SandboxFlags } from "./chosenSandbox.ts";
+import { findProject } from "../findProject.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { createSandboxProvider, type SandboxFlags, sandboxNames } from "./chosenSandbox.ts";
+import { choices } from "./flagChoices.ts";
+import { kebabCase } from "./flagNames.ts";
+import { choicesOf } from "./runDefaults.ts";
 import { collect, collectHosts, collectMounts } from "./runValues.ts";
 
+const SETTINGS = ["imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
+
 /** What commands that make sandboxes for something else than a run can say about them. */
-export type PlaceFlags = Pick<
-  SandboxFlags,
-  "imageName" | "network" | "mount" | "host" | "readOnlyPath" | "path"
->;
+export interface PlaceFlags extends Pick<SandboxFlags, (typeof SETTINGS)[number]> {
+  readonly sandbox?: string;
+}
+
+/** The first of these flags that was given, as it is typed. */
+export const givenPlaceFlag = (flags: PlaceFlags): string | undefined => {
+  const given = (["sandbox", ...SETTINGS] as const).find((flag) => flags[flag] !== undefined);
+  return given && `--${kebabCase(given)}`;
+};
+
+/** The sandbox that the flags choose, or else the config of the project that `cwd` is in. */
+export const sandboxFor = async (flags: PlaceFlags, cwd: string | undefined): Promise<SandboxProvider> => {
+  const { sandbox, imageName } = choicesOf(flags, await findProject(cwd));
+  const settings = Object.fromEntries(SETTINGS.map((flag) => [flag, flags[flag]]));
+  return createSandboxProvider({ sandbox, imageName }, settings);
+};
 
 export const addPlaceFlags = (command: Command): Command =>
   command
@@ -20,3 +39,7 @@ export const addPlaceFlags = (command: Command): Command =>
     )
     .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
     .option("--path <dirs>", "PATH in bubblewrap");
+
+/** The same, and the sandbox itself. */
+export const addSandboxFlags = (command: Command): Command =>
+  addPlaceFlags(command.addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames)));

@@ -1,9 +1,9 @@
 import { Command, Option } from "commander";
 import type { Replay } from "../trajectory/replay.ts";
-import { kebabCase } from "./flagNames.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell, terminalColumns } from "./output.ts";
 import { performing } from "./performing.ts";
+import { givenPlaceFlag } from "./placeFlags.ts";
 import { addEvaluateFlags, type EvaluateFlags, evaluate } from "./replayEvaluate.ts";
 import { wholeNumberOrNone } from "./runValues.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
@@ -57,8 +57,6 @@ const showAll = async (replay: Replay, { json }: ReplayFlags): Promise<void> => 
   await print(replayTable(replay, terminalColumns()).join("\n"));
 };
 
-const FOR_EVALUATION = ["sandbox", "imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
-
 /** A flag that would mean nothing is a slip. */
 const checkFlags = (flags: ReplayFlags): void => {
   const empty = (["to", "html", "evaluate"] as const).find((flag) => flags[flag] === "");
@@ -66,9 +64,9 @@ const checkFlags = (flags: ReplayFlags): void => {
   if (flags.to !== undefined && flags.checkout === undefined) {
     throw new UsageError("--to says where files are put, so it needs --checkout STEP");
   }
-  const lonely = FOR_EVALUATION.find((flag) => flags[flag] !== undefined);
+  const lonely = givenPlaceFlag(flags);
   if (lonely !== undefined && flags.evaluate === undefined) {
-    throw new UsageError(`--${kebabCase(lonely)} says where tests are run, so it needs --evaluate DIR`);
+    throw new UsageError(`${lonely} says where tests are run, so it needs --evaluate DIR`);
   }
 };
 

@@ -1,20 +1,15 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { findProject } from "../findProject.ts";
 import type { Replay } from "../trajectory/replay.ts";
 import { showTests } from "../trajectory/words.ts";
-import { createSandboxProvider, sandboxNames } from "./chosenSandbox.ts";
-import { choices } from "./flagChoices.ts";
 import { tell } from "./output.ts";
-import { addPlaceFlags, type PlaceFlags } from "./placeFlags.ts";
-import { choicesOf } from "./runDefaults.ts";
+import { addSandboxFlags, type PlaceFlags, sandboxFor } from "./placeFlags.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 
 /** The flags of `sanddune replay --evaluate`. */
 export interface EvaluateFlags extends PlaceFlags {
   readonly cwd?: string;
   readonly evaluate?: string;
-  readonly sandbox?: string;
 }
 
 const STOPPED = {
@@ -24,14 +19,13 @@ const STOPPED = {
 };
 
 export const addEvaluateFlags = (command: Command): Command =>
-  addPlaceFlags(
+  addSandboxFlags(
     command
       .optionsGroup("Evaluation:")
       .option(
         "--evaluate <dir>",
         "run the tests of an environment on the files after every step that changed any",
-      )
-      .addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames)),
+      ),
   );
 
 /** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and keeps what comes of them. */
@@ -40,12 +34,7 @@ export const evaluate = async (replay: Replay, directory: string, flags: Evaluat
     import("../evaluateCommits.ts"),
     import("../trajectory/evaluate.ts"),
   ]);
-  const chosen = choicesOf(flags, await findProject(flags.cwd));
-  const { imageName, network, mount, host, readOnlyPath, path } = flags;
-  const sandbox = await createSandboxProvider(
-    { sandbox: chosen.sandbox, imageName: chosen.imageName },
-    { imageName, network, mount, host, readOnlyPath, path },
-  );
+  const sandbox = await sandboxFor(flags, flags.cwd);
   using stop = abortOnStopSignals(STOPPED);
   const { signal } = stop;
   const cwd = flags.cwd ?? ".";

@@ -1,5 +1,8 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 import { runCli } from "./callCli.ts";
 import { folder, greetings, hanging, hangingPids, ownServer } from "./environmentFolders.ts";
@@ -79,5 +82,59 @@ describe("sanddune env run", () => {
     child.kill("SIGTERM");
     expect(await result).toMatchObject({ exitCode: 143, stderr: expect.stringContaining("was stopped by") });
     expect(hangingPids(cwd).filter(processIsAlive)).toEqual([]);
+  });
+});
+
+describeWith(["bubblewrap"], "sanddune env run --sandbox", () => {
+  const repository = (): string => {
+    const cwd = temporaryRepository();
+    writeFileSync(join(cwd, "greeting.txt"), "Hello, Ada\n");
+    git(cwd, "add", ".");
+    git(cwd, "commit", "--quiet", "-m", "Greet");
+    return cwd;
+  };
+
+  it("tests a commit in a sandbox, and neither files that are not committed nor anything on this machine", async () => {
+    const cwd = repository();
+    git(cwd, "branch", "greets");
+    writeFileSync(join(cwd, "greeting.txt"), "Hello, Bob\n");
+    git(cwd, "commit", "--quiet", "--all", "-m", "Greet another");
+    writeFileSync(join(cwd, "greeting.txt"), "Hello, Ada\n");
+    const flags = ["run", greetings(), "--sandbox", "bubblewrap"];
+    const head = await env(cwd, ...flags);
+    expect(head.exitCode).toBe(1);
+    expect(head.stdout).toMatch(/^✗ greeting\/names .*\n {4}.*[\s\S]*Hello, Bob/m);
+    expect(head.stdout).toMatch(/\n\n1 of 2 tests passed\.\n$/);
+    expect(head.stderr).toContain(
+      `Testing the commit ${git(cwd, "rev-parse", "HEAD").slice(0, 7)} in a sandbox`,
+    );
+    const branch = await env(
+      cwd,
+      ...flags,
+      "greeting/names",
+      "--commit",
+      "greets",
+      "--param",
+      "times=1",
+      "--json",
+    );
+    expect(branch.exitCode).toBe(0);
+    expect(JSON.parse(branch.stdout)).toMatchObject({
+      path: "greeting/names",
+      passed: 1,
+      total: 1,
+      error: null,
+    });
+  });
+
+  it.each([
+    [["--commit", "nowhere"], '--commit: there is no commit "nowhere"'],
+    [["--sandbox", "bubblewrap", "greeting/nmaes"], '"greeting/names"'],
+    [["--network", "host"], "--network says something about a sandbox, so it needs --sandbox NAME"],
+    [["--commit", "HEAD"], "--sandbox is missing"],
+  ])("ends with 2 for %j, and says what to write", async (flags, said) => {
+    const { exitCode, stdout, stderr } = await env(repository(), "run", greetings(), ...flags);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(said);
   });
 });

@@ -1,0 +1,52 @@
+import type { EnvironmentClient } from "../../environment/client.ts";
+import { tell } from "../output.ts";
+import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../placeFlags.ts";
+import { UsageError } from "../usageError.ts";
+
+/** The flags of `sanddune env run` that have tests run in a sandbox, on a commit. */
+export interface SandboxTestFlags extends PlaceFlags {
+  readonly worktree?: string;
+  readonly commit?: string;
+}
+
+/** Tests that can be listed and run. Disposing ends everything of them. */
+export type OpenTests = Pick<EnvironmentClient, "schema" | "run"> & AsyncDisposable;
+
+/** Whether tests are to be run in a sandbox. Refuses flags that would mean nothing on this machine. */
+export const isForSandbox = (flags: SandboxTestFlags): boolean => {
+  if (flags.sandbox !== undefined || flags.commit !== undefined) return true;
+  const lonely = givenPlaceFlag(flags);
+  if (lonely === undefined) return false;
+  throw new UsageError(`${lonely} says something about a sandbox, so it needs --sandbox NAME`);
+};
+
+/** Makes the tests of an environment ready in a new sandbox, for one commit of the repository that the worktree belongs to. */
+export const openSandboxTests = async (
+  directory: string,
+  flags: SandboxTestFlags,
+  signal: AbortSignal,
+): Promise<OpenTests> => {
+  const [{ findCommit }, { openCommitEvaluator }] = await Promise.all([
+    import("../../runs/findCommit.ts"),
+    import("../../evaluateCommits.ts"),
+  ]);
+  const { worktree: cwd = ".", commit: name = "HEAD" } = flags;
+  const commit = await findCommit(cwd, name);
+  if (commit === undefined) throw new UsageError(`--commit: there is no commit ${JSON.stringify(name)}`);
+  const sandbox = await sandboxFor(flags, cwd);
+  const onProgress = (sentence: string) => void tell(sentence);
+  onProgress(
+    `Testing the commit ${commit.slice(0, 7)} in a sandbox: ${sandbox.name}. Uncommitted changes are not tested.`,
+  );
+  const evaluator = await openCommitEvaluator({ environment: directory, sandbox, cwd, signal, onProgress });
+  return {
+    schema: async () => evaluator.schema,
+    run: (path, { parameters, onProgress: onTest } = {}) =>
+      evaluator.evaluate(commit, {
+        path,
+        ...(parameters && { parameters }),
+        ...(onTest && { onProgress: onTest }),
+      }),
+    [Symbol.asyncDispose]: () => evaluator.close(),
+  };
+};
