@@ -15,6 +15,7 @@ import { findProcesses } from "./clean/processes.ts";
 import { findRecords } from "./clean/records.ts";
 import { findRefs } from "./clean/refs.ts";
 import { findSandboxes } from "./clean/sandboxes.ts";
+import { findUnlistedSandboxes } from "./clean/unlistedSandboxes.ts";
 import { rescueWork } from "./clean/work.ts";
 import { findUnfinishedRemovals, findWorktrees } from "./clean/worktrees.ts";
 import { findRun } from "./findRun.ts";
@@ -138,7 +139,12 @@ const clean = Effect.fnUntraced(function* (
   const keepsFiles = staying(outcomes.filter(({ what }) => what === "files"));
   yield* settle(yield* findRefs(scope, keepsFiles));
   yield* settle(findLocks(scope));
-  if (options.runs.length === 0 && options.branches.length === 0) yield* settle(yield* findOfNoRepository);
+  if (options.runs.length === 0 && options.branches.length === 0) {
+    const ofNoRepository = yield* findOfNoRepository;
+    yield* settle(ofNoRepository);
+    const known = new Set(ofNoRepository.flatMap(({ runIds }) => runIds));
+    yield* settle(yield* findUnlistedSandboxes(repository, known));
+  }
   const keepsSomething = staying(outcomes);
   const wantsRecords = options.records || options.runs.length > 0;
   if (wantsRecords) yield* settle(yield* findRecords(scope, keepsSomething));

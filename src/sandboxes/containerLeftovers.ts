@@ -1,5 +1,6 @@
 import { SandboxError, SandboxLostError } from "../errors.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
+import { findUnlistedContainers } from "./containers/unlisted.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
 import { remoteEngine } from "./remoteEngine.ts";
 import { parseRemoteHost } from "./remoteHost.ts";
@@ -56,4 +57,5 @@ export const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers =>
     return reopenContainer(at, sandbox.sandboxName);
   },
   remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),
+  findUnlisted: (checkouts, isListed) => findUnlistedContainers(engine, checkouts, isListed),
 });

@@ -5,6 +5,7 @@ import { mountArguments } from "./containerArguments.ts";
 import { containerCommands } from "./containerCommands.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./containerEngine.ts";
 import { type ContainerOptions, imageOf, mountsOf } from "./containerOptions.ts";
+import { processLabel } from "./containers/unlisted.ts";
 import {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -61,7 +62,7 @@ const create = async (
     homePath: options.homePath,
     mounts: [...options.mounts, ...(await mountsOf(settings, options.repositoryPath))],
     ...labelsOf(engine, settings),
-    labels: {},
+    labels: processLabel(),
   });
   const commands = containerCommands(engine, {
     name: container,

@@ -23,4 +23,22 @@ export interface SandboxLeftovers {
   reopen?(sandbox: LeftSandbox): Promise<IsolatedSandboxHandle>;
   /** Removes what `find` finds. */
   remove(sandbox: LeftSandbox): Promise<void>;
+  /**
+   * Sandboxes of runs in any of these checkouts that no journal lists, and that no living process has made. Left out
+   * where sandboxes end by themselves, or do not say which repository they are for.
+   */
+  findUnlisted?(
+    checkouts: ReadonlySet<string>,
+    isListed: (runId: string) => boolean,
+  ): Promise<readonly UnlistedSandbox[]>;
+}
+
+/** A sandbox of a run whose journal is gone. */
+export interface UnlistedSandbox {
+  readonly runId: string;
+  /** In words. */
+  readonly description: string;
+  /** Why it is not sure that nothing works in it. */
+  readonly doubt?: string;
+  remove(): Promise<void>;
 }

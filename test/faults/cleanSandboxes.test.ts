@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
@@ -17,7 +17,7 @@ import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/ru
 import { waitFor } from "../helpers/waiting.ts";
 import { type HangingRun, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
 
-const { deadRuns } = useHangingRuns();
+const { deadRuns, startRuns } = useHangingRuns();
 
 const docker = (...args: string[]): string => execFileSync("docker", args, { encoding: "utf8" }).trim();
 
@@ -56,6 +56,28 @@ describeWith(["bubblewrap", "docker"], "clean and containers", () => {
     expect(docker("inspect", "--format", "{{.State.Running}}", name)).toBe("true");
   });
 });
+
+for (const engine of ["docker", "podman"] as const) {
+  describeWith([engine], `clean and ${engine} containers whose journal is gone`, () => {
+    it("finds them by their labels once their process is dead, and leaves those of other repositories alone", async () => {
+      const elsewhere = await deadRuns([{ sandbox: engine }]);
+      const { cwd, runs, die } = await startRuns([{ sandbox: engine }]);
+      rmSync(join(cwd, ".sanddune/runs"), { recursive: true });
+      const containers = async (...flags: string[]) =>
+        (await clean(cwd, ...flags)).filter(({ what }) => what === "sandbox");
+      expect(await containers("--yes")).toEqual([]);
+      expect(runs[0].isAgentAlive()).toBe(true);
+
+      await die();
+      const name = `${engine} container sanddune-${runs[0].runId}`;
+      expect(await containers()).toMatchObject([{ outcome: "wouldBeRemoved", name }]);
+      expect(await containers("--yes")).toMatchObject([{ outcome: "removed", name }]);
+      expect(await containers()).toEqual([]);
+      await waitFor(() => !runs[0].isAgentAlive());
+      expect(elsewhere.runs[0].isAgentAlive()).toBe(true);
+    });
+  });
+}
 
 it("clean leaves everything of a run whose sandbox provider it does not know", async () => {
   const { cwd, runs } = await deadRuns([{ sandbox: "isolated", script: commits("unfinished") }]);

@@ -1,0 +1,53 @@
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import * as Effect from "effect/Effect";
+import { configDirectoryPart } from "../../configDirectory.ts";
+import { SandboxError, SandduneError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { listWorktrees } from "../../git/worktreeList.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import type { UnlistedSandbox } from "../../sandboxes/leftovers.ts";
+import { sandboxLeftovers } from "../../sandboxes/registry.ts";
+import type { Leftover } from "./leftover.ts";
+
+const asError =
+  (provider: string) =>
+  (reason: unknown): SandduneError =>
+    reason instanceof SandduneError
+      ? reason
+      : new SandboxError(provider, "it could not be removed", String(reason));
+
+const leftoverOf = (provider: string, { runId, description, doubt, remove }: UnlistedSandbox): Leftover => ({
+  what: "sandbox",
+  name: description,
+  runIds: [runId],
+  detail: doubt === undefined ? "its journal is gone, and its process is dead" : "its journal is gone",
+  ...(doubt !== undefined && { keptBecause: doubt }),
+  remove: interruptible(remove, asError(provider)),
+});
+
+/** Sandboxes of this repository that no journal names: they are known by their labels, where the provider has any. */
+export const findUnlistedSandboxes = Effect.fnUntraced(function* (
+  repository: Repository,
+  /** Runs that were found in another way. */
+  known: ReadonlySet<string>,
+): Effect.fn.Return<Leftover[]> {
+  const { topLevel, configDirectory } = repository;
+  const registered = yield* Effect.catch(listWorktrees(topLevel), () => Effect.succeed([]));
+  const checkouts = new Set([topLevel, dirname(configDirectory), ...registered.map(({ path }) => path)]);
+  const runs = configDirectoryPart(configDirectory, "runs");
+  const isListed = (runId: string) => known.has(runId) || existsSync(join(runs, runId));
+  const found = yield* Effect.forEach(
+    [...sandboxLeftovers],
+    ([provider, { findUnlisted }]) =>
+      findUnlisted === undefined
+        ? Effect.succeed([])
+        : interruptible(() => findUnlisted(checkouts, isListed), asError(provider)).pipe(
+            Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
+            // Whoever does not use it need not have it.
+            Effect.catch(() => Effect.succeed([])),
+          ),
+    { concurrency: "unbounded" },
+  );
+  return found.flat();
+});

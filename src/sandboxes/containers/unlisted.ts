@@ -1,0 +1,65 @@
+import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/processIdentity.ts";
+import { type ContainerEngine, callEngine } from "../containerEngine.ts";
+import type { UnlistedSandbox } from "../leftovers.ts";
+import { removeContainer } from "../startContainer.ts";
+
+const ASK_TIMEOUT_MS = 10_000;
+
+/** Which process made a container of this machine: its journal says so too, but may be gone. */
+export const processLabel = (): { readonly process: string } => ({ process: JSON.stringify(ownIdentity()) });
+
+interface InspectedContainer {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+const FORMAT = '{"name":{{json .Name}},"labels":{{json .Config.Labels}}}';
+
+const ask = async (engine: ContainerEngine, args: readonly string[]): Promise<string[]> => {
+  const { stdout } = await callEngine(engine, args, { timeoutMs: ASK_TIMEOUT_MS });
+  return stdout.split("\n").filter((line) => line !== "");
+};
+
+/** One that goes in between is not printed. */
+const inspectAll = async (engine: ContainerEngine): Promise<InspectedContainer[]> => {
+  const ids = await ask(engine, ["ps", "--all", "--quiet", "--filter", "label=sanddune.repository"]);
+  if (ids.length === 0) return [];
+  return (await ask(engine, ["inspect", "--type", "container", "--format", FORMAT, ...ids])).map((line) => {
+    const { name, labels } = JSON.parse(line) as InspectedContainer;
+    return { name: name.replace(/^\//, ""), labels };
+  });
+};
+
+/** `undefined` if the label is missing or was not written by us. */
+const makerOf = ({ labels }: InspectedContainer): ProcessIdentity | undefined => {
+  try {
+    const maker = JSON.parse(labels["sanddune.process"] ?? "null") as ProcessIdentity | null;
+    return typeof maker?.pid === "number" ? maker : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Containers of a repository's runs, by their labels, as far as nothing says that their process is alive. */
+export const findUnlistedContainers = async (
+  engine: ContainerEngine,
+  checkouts: ReadonlySet<string>,
+  isListed: (runId: string) => boolean,
+): Promise<UnlistedSandbox[]> =>
+  (await inspectAll(engine)).flatMap((container) => {
+    const { name, labels } = container;
+    const runId = labels["sanddune.run"] ?? "";
+    if (!checkouts.has(labels["sanddune.repository"] ?? "") || isListed(runId)) return [];
+    const maker = makerOf(container);
+    if (maker !== undefined && isRunning(maker)) return [];
+    return [
+      {
+        runId,
+        description: `${engine.name} container ${name}`,
+        ...(maker === undefined && {
+          doubt: `it does not say which process made it. If no run works in it: ${engine.name} rm --force ${name}`,
+        }),
+        remove: () => removeContainer(engine, name),
+      },
+    ];
+  });
