@@ -17,13 +17,12 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 
 /** A sandbox in which an argv can be run: all that a provider has to know how to do. */
 export interface CommandSandboxDescription extends SandboxAccess {
+  /** Names this sandbox in errors. */
   readonly name: string;
   /** `false` where there can be no terminal. */
   readonly hasTerminal?: boolean;
   /** For sandboxes whose loss would not be noticed by the commands in them. */
   readonly heartbeat?: Heartbeat;
-  /** For sandboxes whose commands outlive their connection: it is not asked for once the sandbox is closed. */
-  readonly reach?: Reach;
   /**
    * Called instead of `close` when the sandbox was lost: resolves with whether it may still hold work, and lets go of it then.
    * Left out where a sandbox that was lost is gone for good. Must not reject.
@@ -33,12 +32,17 @@ export interface CommandSandboxDescription extends SandboxAccess {
   close(): Promise<void>;
 }
 
+/** The same of a sandbox whose commands outlive their connection: it is not asked for once the sandbox is closed. */
+interface ReachableSandboxDescription extends CommandSandboxDescription {
+  readonly reach?: Reach;
+}
+
 interface OpenedSandbox {
   readonly handle: SandboxHandle;
   readonly files: FileExec;
 }
 
-const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
+const openSandbox = (description: ReachableSandboxDescription): OpenedSandbox => {
   const closed = new AbortController();
   onAbort(closed.signal, () => description.reach?.end());
   const running = new Set<Promise<unknown>>();
@@ -98,7 +102,7 @@ const openSandbox = (description: CommandSandboxDescription): OpenedSandbox => {
 };
 
 /** Makes a sandbox handle of a sandbox in which an argv can be run, and which sees the host's files. */
-export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle => {
+export const commandSandbox = (description: ReachableSandboxDescription): BindMountSandboxHandle => {
   const { handle, files } = openSandbox(description);
   return {
     ...handle,
@@ -107,7 +111,7 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
 };
 
 /** Makes a sandbox handle of a sandbox with files of its own, in which an argv can be run. Directories need `tar` in it. */
-export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle => {
+export const isolatedCommandSandbox = (description: ReachableSandboxDescription): IsolatedSandboxHandle => {
   const { handle, files } = openSandbox(description);
   return { ...handle, copyIn: (hostPath, sandboxPath) => copyIn(files, hostPath, sandboxPath) };
 };

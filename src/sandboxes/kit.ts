@@ -1,0 +1,54 @@
+/**
+ * `sanddune/sandboxes/kit`: what the sandbox providers of sanddune are made of, for providers of your own. You say how an argv
+ * is run in your sandbox; these make the handle with all its promises of that.
+ */
+import type { CommandSandboxDescription } from "./commandSandbox.ts";
+import * as handles from "./commandSandbox.ts";
+import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "./contract.ts";
+import * as kills from "./killInSandbox.ts";
+import type { SandboxAccess } from "./sandboxAccess.ts";
+
+export { shellQuote } from "../process/shellQuote.ts";
+export type { CommandSandboxDescription } from "./commandSandbox.ts";
+export type { Heartbeat } from "./heartbeat.ts";
+export { askLaunch, type LaunchStreams } from "./runLaunch.ts";
+export type {
+  Diagnosis,
+  HostProcess,
+  Launch,
+  LaunchOptions,
+  LibraryCall,
+  SandboxAccess,
+} from "./sandboxAccess.ts";
+
+/**
+ * Makes the handle of a bind-mount sandbox. Commands run under a wrapper that marks them with an exec id and prints an exit
+ * marker: without that, an exit code is not believed.
+ *
+ * @example
+ * return commandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
+ */
+export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle =>
+  handles.commandSandbox(description);
+
+/**
+ * Makes the handle of an isolated sandbox, likewise. Directories are copied in as one archive, so the sandbox needs `tar`.
+ *
+ * @example
+ * return isolatedCommandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
+ */
+export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle =>
+  handles.isolatedCommandSandbox(description);
+
+/**
+ * Kills a command with all its descendants where ending the connection ends nothing: by another command, which looks for the
+ * exec id in the environment of every process. With `ownsProcessNamespace`, processes that have cleared their environment
+ * are killed as well: only for sandboxes in which every process belongs to a command.
+ *
+ * @example
+ * const kill = killInSandbox(launch, { ownsProcessNamespace: false });
+ */
+export const killInSandbox = (
+  launch: SandboxAccess["launch"],
+  { ownsProcessNamespace }: { readonly ownsProcessNamespace: boolean },
+): SandboxAccess["kill"] => kills.killInSandbox(launch, { ownsProcessNamespace });
