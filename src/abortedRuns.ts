@@ -1,4 +1,5 @@
 import { runsAbortedBy } from "./engine/landing/abortedRuns.ts";
+import { InvalidOptionsError } from "./errors.ts";
 import type { AbortedRun } from "./results.ts";
 
 /**
@@ -15,4 +16,7 @@ import type { AbortedRun } from "./results.ts";
  *   }
  * }
  */
-export const abortedRuns = (signal: AbortSignal): readonly AbortedRun[] => runsAbortedBy(signal);
+export const abortedRuns = (signal: AbortSignal): readonly AbortedRun[] => {
+  if (!(signal instanceof AbortSignal)) throw new InvalidOptionsError("signal", "must be an AbortSignal");
+  return runsAbortedBy(signal);
+};

@@ -81,15 +81,15 @@ export const e2bError = (problem: string, error: unknown): SandduneError => {
       FORBIDDEN_HINTS[refusalOf(said)],
     );
   }
-  const forNow = (what: string, hint: string) =>
-    new SandboxBusyError(E2B, `E2B ${what} (${said})`, hint, e2bTransience(error)?.retryAfterMs);
+  const forNow = (why: string, hint: string) =>
+    new SandboxBusyError(E2B, `${why} (${said})`, hint, e2bTransience(error)?.retryAfterMs);
   if (statusOf(error) === 429) {
-    return forNow("has no room at the moment", "Try again later, or run less at once");
+    return forNow("E2B has no room at the moment", "Try again later, or run less at once");
   }
   const isUnanswered = error instanceof NoAnswerError || name === "TimeoutError" || name === "TypeError";
   if (isUnanswered || e2bTransience(error) !== undefined) {
     return forNow(
-      "cannot be reached",
+      "E2B cannot be reached",
       "Check the network, E2B_DOMAIN and E2B_API_URL if they are set, and https://status.e2b.dev",
     );
   }

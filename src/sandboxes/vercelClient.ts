@@ -125,16 +125,16 @@ export const vercelError = (problem: string, error: unknown): SandduneError => {
       FORBIDDEN_HINTS[refusal],
     );
   }
-  const forNow = (what: string, hint: string) =>
-    new SandboxBusyError(VERCEL, `Vercel ${what} (${said})`, hint, vercelTransience(error)?.retryAfterMs);
+  const forNow = (problem: string, hint: string) =>
+    new SandboxBusyError(VERCEL, `${problem} (${said})`, hint, vercelTransience(error)?.retryAfterMs);
   if (status === 429) {
     return forNow(
-      "has no room at the moment",
+      "Vercel has no room at the moment",
       "Try again later, run less at once, or look at the limits of your plan",
     );
   }
   if (status === undefined || status >= 500) {
-    return forNow("cannot be reached", "Check the network, and https://www.vercel-status.com");
+    return forNow("Vercel cannot be reached", "Check the network, and https://www.vercel-status.com");
   }
   return new SandboxError(VERCEL, problem, discreet(String(error)), {
     cause: discreetCause(error, secrets()),

@@ -149,7 +149,7 @@ describe.each(Object.entries(ENTRY_POINTS))("%s()", (_, { call, needs }) => {
 });
 
 /** Their definitions have checks of their own, or they take no options. */
-const OTHERS = ["defineEnvironment", "suite", "Output", "RunRecords", "LatestRunsSummary"];
+const OTHERS = ["abortedRuns", "defineEnvironment", "suite", "Output", "RunRecords", "LatestRunsSummary"];
 
 it("every function of the package is among them", () => {
   const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -173,6 +173,11 @@ it("every function of the package is among them", () => {
   expect(
     names.filter((name) => !(name in FACTORIES || name in ENTRY_POINTS || OTHERS.includes(name))),
   ).toEqual([]);
+});
+
+it("abortedRuns() takes a signal, and nothing else", () => {
+  expect(() => library.abortedRuns({ signal: AbortSignal.abort() } as never)).toThrow(/signal.*AbortSignal/);
+  expect(library.abortedRuns(AbortSignal.abort())).toEqual([]);
 });
 
 describe("defineEnvironment()", () => {
