@@ -33,7 +33,13 @@ const fail = (error) =>
   end(
     {
       status: "${UNAVAILABLE}",
-      error: { name: error?.name, message: String(error?.message ?? error), code: error?.code, status: error?.status },
+      error: {
+        name: error?.name,
+        message: String(error?.message ?? error),
+        code: error?.code,
+        status: error?.status,
+        isRetryable: error?.isRetryable,
+      },
     },
     1,
   );

@@ -1,4 +1,4 @@
-import type { AgentEvent, AgentOutputParser } from "./contract.ts";
+import type { AgentErrorKind, AgentEvent, AgentOutputParser } from "./contract.ts";
 import { RESULT_LINE, UNAVAILABLE } from "./cursorDriver.ts";
 import { errorEvent } from "./errorEvent.ts";
 import {
@@ -22,6 +22,25 @@ const STATUS: Readonly<Record<string, number>> = {
   NetworkError: 503,
   RateLimitError: 429,
 };
+
+/** What the SDK threw: its class, its words, its code, and whether the SDK takes another attempt to be worth it. */
+const thrownMessage = (error: JsonObject, message: string): string => {
+  const name = textAt(error, "name") ?? "Error";
+  const isRetryable = error["isRetryable"];
+  const details = [
+    ...["code", "status"].flatMap((key) => {
+      const value = textAt(error, key) ?? numberAt(error, key);
+      return value === undefined ? [] : [`${key} ${value}`];
+    }),
+    ...(typeof isRetryable === "boolean" ? [isRetryable ? "retryable" : "not retryable"] : []),
+  ];
+  const named = name === "Error" ? message : `${name}: ${message}`;
+  return details.length === 0 ? named : `${named} (${details.join(", ")})`;
+};
+
+/** A run that came to an end of its own has failed. Its words are about its work: only a class, or a status, tells more. */
+const kindOfEnd = (message: string): AgentErrorKind =>
+  kindOfError(message) === "contextLength" ? "contextLength" : "other";
 
 /** Known, and nothing that anybody is told. The prompt is among it, which may hold a completion signal. */
 const SILENT = new Set(["request", "status", "task", "thinking", "user"]);
@@ -116,15 +135,14 @@ export const cursorParser = (): AgentOutputParser => {
     const told = !hasToldUsage && isObject(usage) ? [usageOf(usage)] : [];
     if (event["status"] === "finished") return [...told, { type: "result", isError: false }];
     const error = objectAt(event, "error");
-    const message = textAt(error, "message") ?? `the run was ${String(event["status"])}`;
+    const words = textAt(error, "message") ?? `the run was ${String(event["status"])}`;
     const status = STATUS[textAt(error, "name") ?? ""] ?? numberAt(error, "status");
-    const trouble = errorEvent({ message, status, willRetry: false });
-    const isUnavailable = trouble.kind === "other" && event["status"] === UNAVAILABLE;
-    return [
-      ...told,
-      isUnavailable ? { ...trouble, kind: "unavailable" } : trouble,
-      { type: "result", isError: true, message },
-    ];
+    const isThrown = event["status"] === UNAVAILABLE;
+    const trouble = errorEvent({ message: words, status, willRetry: false });
+    const ended = status === undefined ? kindOfEnd(words) : trouble.kind;
+    const kind = isThrown ? (trouble.kind === "other" ? "unavailable" : trouble.kind) : ended;
+    const message = isThrown ? thrownMessage(error, words) : words;
+    return [...told, { ...trouble, kind, message }, { type: "result", isError: true, message }];
   };
 
   const eventsOf = (event: JsonObject, line: string): readonly AgentEvent[] => {

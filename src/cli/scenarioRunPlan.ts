@@ -8,7 +8,7 @@ import type { Execution, RunnableFilter } from "../scenarios/executions.ts";
 import type { LoadedScenarios } from "../scenarios/pages/loadScenarios.ts";
 import type { PageProblem } from "../scenarios/pages/problem.ts";
 import type { SuiteRun } from "../scenarios/runSuite.ts";
-import type { Scenario, ScenarioSpec } from "../scenarios/spec.ts";
+import { isAgentStep, type Scenario, type ScenarioSpec } from "../scenarios/spec.ts";
 import { agentNames } from "./agentFlags.ts";
 import type { ScenarioRunFlags } from "./scenarioRunFlags.ts";
 import { checkAddress, type ScenarioSandboxes, scenarioSandboxes } from "./scenarioSandbox.ts";
@@ -56,6 +56,12 @@ const checkSelection = (
   );
 };
 
+/** Nothing of such a scenario is executed if its agent is unavailable. */
+const beginsWithAgent = ({ prerequisites = [], steps = [] }: ScenarioSpec): boolean => {
+  const [first] = [...prerequisites, ...steps];
+  return first !== undefined && isAgentStep(first);
+};
+
 /** Sandboxes are tried before the first scenario: none of them would get further. */
 const tryOut = async (
   executions: readonly Execution[],
@@ -66,7 +72,8 @@ const tryOut = async (
   const isUsed = (adapter: "cli" | "agent") =>
     executions.some((execution) => {
       const hand = handOf(execution);
-      return execution.adapter === adapter && (hand === undefined || !("manual" in hand));
+      const isAbsent = hand !== undefined && "manual" in hand;
+      return execution.adapter === adapter && !(isAbsent && beginsWithAgent(execution.scenario.spec));
     });
   for (const adapter of ["cli", "agent"] as const) {
     const provider = sandboxes[adapter];

@@ -1,11 +1,9 @@
 import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
 import { type CommandPlace, commandPlace } from "./commandPlace.ts";
 import { checkAssertions } from "./grading/checkAssertions.ts";
-import { stepName } from "./project/plainSteps.ts";
 import { ProjectFiles } from "./project/projectFiles.ts";
 import { ProjectRefusedError } from "./projectRefused.ts";
 import type { AssertionRecord, ScenarioResult, StepRecord } from "./record.ts";
-import { isAgentStep, type Step } from "./spec.ts";
 import { type StepsTaken, takeSteps } from "./takeSteps.ts";
 
 /** How an execution went. */
@@ -15,14 +13,6 @@ export interface Outcome {
   readonly assertions: readonly AssertionRecord[];
   readonly notes: string | undefined;
 }
-
-/** What can be said of a scenario whose agent cannot be had: nothing is done that would not be graded. */
-const withoutAgent = (steps: readonly Step[], reason: string): Outcome | undefined => {
-  const step = steps.find(isAgentStep);
-  if (step === undefined) return undefined;
-  const record = { name: stepName(step), exit_code: 0, duration_ms: 0, manual: true };
-  return { result: "manual", steps: [record], assertions: [], notes: reason };
-};
 
 const notesOf = (
   { failure, troubles, restored }: StepsTaken,
@@ -67,11 +57,7 @@ const unlessRefused = (error: unknown): void => {
 
 /** Executes a scenario in its project, and grades what has become of that. Rejects if the runner itself has failed. */
 export const runScenario = async (circumstances: Circumstances): Promise<Outcome> => {
-  const { spec, projectPath, workshop, agent, redactOutput } = circumstances;
-  if (agent !== undefined && "manual" in agent) {
-    const outcome = withoutAgent(spec.steps ?? [], agent.manual);
-    if (outcome !== undefined) return outcome;
-  }
+  const { projectPath, workshop, redactOutput } = circumstances;
   const files = new ProjectFiles(projectPath);
   const workplace = commandPlace(workshop, redactOutput);
   const steps: StepRecord[] = [];

@@ -1,5 +1,5 @@
 import { HelperFileError } from "../commandErrors.ts";
-import { type AgentStepOutcome, AgentTraces } from "./agents/agentTraces.ts";
+import { type AgentStepOutcome, AgentTraces, EXIT_MANUAL } from "./agents/agentTraces.ts";
 import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
 import type { CommandPlace } from "./commandPlace.ts";
 import { rememberHelpers } from "./grading/helperFiles.ts";
@@ -98,6 +98,7 @@ export const takeSteps = async (
 
   const performAgent = async (step: AgentStep): Promise<Done> => {
     if (agent === undefined) throw new Error("an agent's step, and no agent");
+    if ("manual" in agent) return { code: EXIT_MANUAL, stdout: "", stderr: "", manual: agent.manual };
     // Nothing of the suite's runs beside an agent, which could watch or disturb it.
     await workplace.close();
     await restoreHelpers?.();

@@ -190,7 +190,24 @@ describe("a run with Cursor's SDK", () => {
     [{ name: "Error", message: "Could not locate the bindings file" }, "unavailable"],
   ])("that has not come about is unavailable, unless it is of another kind: %j", (error, kind) => {
     const events = read(agent, { type: "sanddune.result", status: "unavailable", error });
-    expect(told(events)).toMatchObject({ verdict: "error", problem: error.message, errors: [kind] });
+    const problem = expect.stringContaining(error.message);
+    expect(told(events)).toMatchObject({ verdict: "error", problem, errors: [kind] });
+  });
+
+  it.each([
+    "the API key handling is broken",
+    "expected 200, got 500",
+    "rate limit test failed",
+    "credit balance",
+  ])("that ends with an error is no trouble with the model because of its words: %s", (message) => {
+    const events = read(agent, { type: "sanddune.result", status: "error", error: { message } });
+    expect(told(events)).toMatchObject({ verdict: "error", problem: message, errors: ["other"] });
+  });
+
+  it("that has not come about tells class, code, status and whether another attempt is worth it", () => {
+    const error = { name: "RateLimitError", message: "slow", code: "busy", status: 429, isRetryable: true };
+    const events = read(agent, { type: "sanddune.result", status: "unavailable", error });
+    expect(told(events).problem).toBe("RateLimitError: slow (code busy, status 429, retryable)");
   });
 
   it("that was cancelled is a failure", () => {

@@ -201,7 +201,7 @@ test("A suite as the contract describes it runs as it is, against the local mirr
   expect(resultOf("boot-cursor-node")).toMatchObject({
     result: "manual",
     runner: { kind: "manual", provider: "cursor" },
-    steps: [{ name: "copy fixture" }, { name: "boot", manual: true }],
+    steps: [{ name: "copy fixture" }, { name: "prereq: install" }, { name: "boot", manual: true }],
   });
   expect(resultOf("by-hand")).toMatchObject({ result: "manual", notes: "No provider yet." });
   expect(records).toHaveLength(4);

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
@@ -249,6 +249,23 @@ test("With a concurrency of one, the first waits for the second in vain", async 
   expect(await runScenarios(cwd, ["--concurrency", "1"])).toMatchObject({ exitCode: 1 });
   expect(resultsIn(cwd)).toEqual({ a: "failing", b: "passing" });
   expect(recordOf(cwd, "a").steps.at(-1)?.exit_code).toBe(124);
+});
+
+test("Twelve agents at a time make Node.js warn of nothing", async () => {
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on("warning", onWarning);
+  onTestFinished(() => void process.off("warning", onWarning));
+  const ids = Array.from({ length: 12 }, (_, index) => `a${index}`);
+  const cwd = makeSuite({
+    pages: Object.fromEntries(ids.map((id) => [id, spec({ runnable: "agent", steps: [{ agent: "wait" }] })])),
+  });
+  const here = temporaryDirectory();
+  // None of them is over before all are there.
+  const waits = `touch ${here}/$$; while [ $(ls ${here} | wc -l) -lt ${ids.length} ]; do sleep 0.1; done`;
+  const flags = ["--runnable=agent", "--sandbox=none", "--concurrency=12", "--agent-command", waits];
+  expect(await runScenarios(cwd, flags)).toMatchObject({ exitCode: 0 });
+  expect(warnings).toEqual([]);
 });
 
 test("Repeated executions are numbered, and the newest records are kept", async () => {

@@ -64,6 +64,7 @@ const perform = async (performance: Performance) => {
   const spec = { runnable: "agent", ide_platform: platform, steps: [step] } as const;
   const overrides = readOverrides(flags, {});
   const hand = await prepareHand(spec, { suite, overrides, sandbox, signal });
+  if ("manual" in hand) throw new Error(hand.manual);
   const openForAgent: typeof workshop.openForAgent = async (opening) => {
     const place = await workshop.openForAgent(opening);
     await place.handle.exec(before);
@@ -157,16 +158,9 @@ describeSideBySide("an agent of a scenario", () => {
   });
 
   describe("an agent", () => {
-    it("without a key cannot be had, and nothing is started", async () => {
-      const { hand, result } = await perform({
-        platform: "claude",
-        sandbox: testIsolated(),
-        before: "exit 1",
-      });
-      expect(hand).toMatchObject({ provider: "claude-code" });
-      expect(result).toMatchObject({
-        manual: expect.stringMatching(/ANTHROPIC_API_KEY or .*export ANTHROPIC_API_KEY=…$/),
-      });
+    it("without a key is unavailable, and nothing is started", async () => {
+      const performed = perform({ platform: "claude", sandbox: testIsolated(), before: "exit 1" });
+      await expect(performed).rejects.toThrow(/ANTHROPIC_API_KEY or .*export ANTHROPIC_API_KEY=…$/);
     });
 
     it("has no place to work at if no sandbox was chosen", async () => {
@@ -174,6 +168,17 @@ describeSideBySide("an agent of a scenario", () => {
       const options = { suite, overrides: readOverrides({}, {}), sandbox: undefined, signal };
       const hand = await prepareHand({ runnable: "agent", steps: [{ agent: "install" }] }, options);
       expect(hand).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
+    });
+
+    it("has the models of its steps, unless the command line names one for all", async () => {
+      const { suite, signal } = await scenarioScene("none");
+      const steps = [{ agent: "install", model: "one" }, { agent: "sync" }, { agent: "boot", model: "one" }];
+      const modelFor = async (flags: AgentFlags, env: NodeJS.ProcessEnv) => {
+        const options = { suite, overrides: readOverrides(flags, env), sandbox: "none", signal } as const;
+        return (await prepareHand({ runnable: "agent", ide_platform: "pi", steps }, options)).model;
+      };
+      expect(await modelFor({}, { SANDDUNE_AGENT_MODEL: "usual" })).toBe("one, usual");
+      expect(await modelFor({ model: "all" }, {})).toBe("all");
     });
 
     it("does not work for a suite whose env file is in git", async () => {
@@ -224,6 +229,7 @@ describeSideBySide("an agent of a scenario", () => {
       const options = { suite: scene.suite, overrides, sandbox, signal: controller.signal };
       const step = { agent: "install" };
       const hand = await prepareHand({ runnable: "agent", steps: [step] }, options);
+      if ("manual" in hand) throw new Error(hand.manual);
       const { workshop, suite } = scene;
       const context = {
         hand,
@@ -274,8 +280,8 @@ describeWith(["cursor sdk", "node 22"], "Cursor's real SDK on the host", () => {
   const SDK = join(INSTALLED, "cursor/node_modules/@cursor/sdk");
 
   it.each([
-    [401, /failed: .*let in by: CURSOR_API_KEY/s],
-    [404, /cannot be used as it is set up: /],
+    [401, /failed: \w*AuthenticationError: .*status 401.*not retryable.*let in by: CURSOR_API_KEY/s],
+    [404, /cannot be used as it is set up: \w+Error: .*\[AgentUnavailableError, not retryable\]$/s],
   ])("whose servers answer with %d cannot be had", async (status, reason) => {
     const env = { CURSOR_API_KEY: SECRET, CURSOR_BACKEND_URL: await cursorServer(status) };
     const { result } = await cursorOnHost(env, SDK);
@@ -290,7 +296,9 @@ describeWith(["cursor sdk", "node 22"], "Cursor's real SDK on the host", () => {
 
   it("that is not installed cannot be had", async () => {
     const { result } = await cursorOnHost({ CURSOR_API_KEY: SECRET }, undefined);
-    expect(result.manual).toMatch(/no "cursor-agent" on this machine\. .*npm install @cursor\/sdk$/);
+    expect(result.manual).toMatch(
+      /no "cursor-agent" on this machine\. .*npm install @cursor\/sdk \[AgentNotFoundError, not retryable\]$/,
+    );
   });
 });
 

@@ -1,4 +1,4 @@
-import { appendFileSync, chmodSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkGitClean } from "../../src/scenarios/grading/gitClean.ts";
@@ -163,4 +163,40 @@ test("Nothing of the repository is executed or changed by looking at it", async 
   });
   expect(await check(project, true)).toMatchObject({ ok: true });
   expect(() => rmSync(canary)).toThrow("ENOENT");
+});
+
+/** A repository with a submodule, which is as it was committed. */
+const withSubmodule = (): { readonly project: string; readonly submodule: string } => {
+  const project = temporaryRepository();
+  const source = temporaryRepository();
+  git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", source, "lib");
+  git(project, "commit", "--quiet", "-m", "Add a submodule");
+  return { project, submodule: join(project, "lib") };
+};
+
+test.each<[string, (submodule: string) => void]>([
+  ["an untracked file", (submodule) => addUntracked(submodule)],
+  [
+    "a changed file, which its own settings ignore",
+    (submodule) => appendFileSync(join(submodule, "README.md"), "more"),
+  ],
+  ["another commit", (submodule) => git(submodule, "commit", "--quiet", "--allow-empty", "-m", "Another")],
+])("A repository is not clean with %s in a submodule", async (_, change) => {
+  const { project, submodule } = withSubmodule();
+  git(project, "config", "submodule.lib.ignore", "all");
+  expect(await check(project, true)).toEqual({ ok: true, detail: "clean" });
+  change(submodule);
+  expect(await check(project, true)).toEqual({
+    ok: false,
+    detail: expect.stringMatching(/^not clean: .*lib/),
+  });
+});
+
+test("No program of a submodule's settings is run", async () => {
+  const { project, submodule } = withSubmodule();
+  const marker = join(temporaryDirectory(), "ran");
+  git(submodule, "config", "core.fsmonitor", `touch ${marker}; false`);
+  addUntracked(submodule);
+  expect(await check(project, true)).toMatchObject({ ok: false });
+  expect(existsSync(marker)).toBe(false);
 });

@@ -15,10 +15,12 @@ const OBEDIENT: AgentHand = {
   timeoutMs: 60_000,
 };
 
-const execute = async (spec: Omit<ScenarioSpec, "runnable">) => {
+const ABSENT: AgentHand = { provider: "pi", model: null, secrets: new Map(), manual: "no key" };
+
+const execute = async (spec: Omit<ScenarioSpec, "runnable">, hand: AgentHand = OBEDIENT) => {
   const { suite, projectPath, workshop, signal } = await scenarioScene("none");
   return runScenario({
-    ...{ suite, projectPath, workshop, signal, agent: OBEDIENT, baseUrl: undefined, usesMirror: false },
+    ...{ suite, projectPath, workshop, signal, agent: hand, baseUrl: undefined, usesMirror: false },
     spec: { runnable: "agent", ...spec },
     adapter: "agent",
     redact: (text) => text,
@@ -147,4 +149,15 @@ it("what a command has left running, which may be the agent's, is gone before th
     assertions: [{ cmd_nonzero: CHECK }],
   });
   expect(result).toBe("passing");
+});
+
+it("a prerequisite that fails makes the scenario failing, also if its agent is unavailable", async () => {
+  const parts = { steps: [agent("true")], assertions: HOLDS };
+  for (const hand of [OBEDIENT, ABSENT]) {
+    const broken = await execute({ prerequisites: [{ cmd: ["false"] }], ...parts }, hand);
+    expect(broken).toMatchObject({ result: "failing", notes: expect.stringContaining("prereq: cmd: false") });
+  }
+  const { result, notes, steps } = await execute({ prerequisites: [{ cmd: ["true"] }], ...parts }, ABSENT);
+  expect({ result, notes }).toEqual({ result: "manual", notes: "no key" });
+  expect(steps).toMatchObject([{ exit_code: 0 }, { name: "agent: obey", exit_code: 0, manual: true }]);
 });

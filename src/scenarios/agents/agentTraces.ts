@@ -10,7 +10,7 @@ export interface AgentStepOutcome extends Omit<AgentStepResult, "unavailable" | 
 }
 
 /** As for every step that only a person can do: nothing has failed. */
-const EXIT_MANUAL = 0;
+export const EXIT_MANUAL = 0;
 
 /**
  * What shows that an agent of a scenario has worked: it called a tool, or the project is not what it was. From then on it is

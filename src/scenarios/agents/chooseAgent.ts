@@ -10,6 +10,8 @@ export interface ChosenAgent {
   readonly provider: string;
   /** What steps use that do not name a model; `null` if the agent has none to choose. */
   readonly model: string | null;
+  /** The model of a step that names that one. */
+  modelFor(stepModel: string | undefined): string | null;
   /** For a step that names that model. */
   create(stepModel?: string): AgentProvider;
 }
@@ -28,7 +30,7 @@ const anyProgram = (commandLine: string | undefined): ChosenAgent | NoAgent => {
   if (!commandLine?.trim()) {
     return { ...named, manual: "The agent `command` needs a program: pass --agent-command 'sh ./agent.sh'." };
   }
-  return { ...named, create: () => command(commandLine) };
+  return { ...named, modelFor: () => null, create: () => command(commandLine) };
 };
 
 /** Which agent does a scenario's steps: by `ide_platform`, unless something else was said for all. */
@@ -47,5 +49,8 @@ export const chooseAgent = (
   }
   const modelOf = (stepModel?: string) =>
     overrides.model ?? stepModel ?? overrides.defaultModel ?? known.exampleModel;
-  return { provider, model: modelOf(), create: (stepModel) => known.create(modelOf(stepModel)) };
+  return {
+    ...{ provider, model: modelOf(), modelFor: modelOf },
+    create: (stepModel) => known.create(modelOf(stepModel)),
+  };
 };

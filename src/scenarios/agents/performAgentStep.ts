@@ -20,7 +20,7 @@ interface NamedHand {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-interface ReadyHand extends NamedHand {
+export interface ReadyHand extends NamedHand {
   agentFor(step: AgentStep): AgentProvider;
   readonly env: ResolvedEnv;
   /** For steps that have no limit of their own. */
@@ -28,7 +28,7 @@ interface ReadyHand extends NamedHand {
 }
 
 interface AbsentHand extends NamedHand {
-  /** Why it cannot be had, and what to do about it. */
+  /** Why it is unavailable, and what to do about it. */
   readonly manual: string;
 }
 
@@ -36,7 +36,7 @@ interface AbsentHand extends NamedHand {
 export type AgentHand = ReadyHand | AbsentHand;
 
 export interface AgentStepContext extends PromptContext {
-  readonly hand: AgentHand;
+  readonly hand: ReadyHand;
   readonly workshop: Workshop;
   readonly signal: AbortSignal;
 }
@@ -51,11 +51,6 @@ export interface AgentStepResult extends WorkResult, Pick<StepRecord, "tool_edit
 }
 
 const EXIT_FAILED = 1;
-
-const absent = (unavailable: string): AgentStepResult => ({
-  ...{ code: EXIT_FAILED, stdout: "", stderr: unavailable },
-  ...{ hasCalledTool: false, unavailable },
-});
 
 const ask = async (
   step: AgentStep,
@@ -110,7 +105,6 @@ export const performAgentStep = async (
   context: AgentStepContext,
 ): Promise<AgentStepResult> => {
   const { hand, workshop, signal } = context;
-  if ("manual" in hand) return absent(hand.manual);
   const place = await workshop.openForAgent(signal);
   let result: AgentStepResult;
   try {

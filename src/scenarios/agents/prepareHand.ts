@@ -25,6 +25,12 @@ const NO_SANDBOX =
 const agentsFor = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec) =>
   steps.filter(isAgentStep).map(({ model }) => chosen.create(model));
 
+/** The models of the steps, in order; one after the other if they differ. */
+const modelsOf = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec): string | null => {
+  const models = steps.filter(isAgentStep).map(({ model }) => chosen.modelFor(model));
+  return [...new Set(models)].filter((model) => model !== null).join(", ") || chosen.model;
+};
+
 /** The agent's declared keys of which none has a value; empty if it has one, or needs none. */
 const missingKeys = (agents: ReturnType<typeof agentsFor>, { values }: ResolvedEnv): readonly string[] =>
   agents
@@ -45,7 +51,8 @@ export const prepareHand = async (
   { suite, overrides, sandbox, signal }: HandOptions,
 ): Promise<AgentHand> => {
   const chosen = chooseAgent(spec.ide_platform, overrides);
-  const { provider, model } = chosen;
+  const { provider } = chosen;
+  const model = "manual" in chosen ? null : modelsOf(chosen, spec);
   const absent = (manual: string): AgentHand => ({ provider, model, secrets: new Map(), manual });
   if ("manual" in chosen) return absent(chosen.manual);
   if (sandbox === undefined) return absent(NO_SANDBOX);

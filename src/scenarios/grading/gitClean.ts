@@ -7,13 +7,13 @@ const MAX_SHOWN_CHANGES = 5;
 
 /**
  * The project is the work tree, whatever the repository's configuration says; all that is not ignored by the
- * repository itself counts. The owner does not matter: commands may run as another user than the one who copied it.
+ * repository itself counts, and so do changes within submodules. The owner does not matter: commands may run as another user than the one who copied it.
  */
 const STATUS = [
   "git",
   ...HARDENED_ARGUMENTS,
   ...["-c", "core.excludesFile=", "-c", "safe.directory=*"],
-  ...["--work-tree=.", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=dirty"],
+  ...["--work-tree=.", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none"],
 ];
 
 /** Of which git only warns. */
