@@ -2,9 +2,20 @@
  * `sanddune/sandboxes/kit`: what the sandbox providers of sanddune are made of, for providers of your own. You say how an argv
  * is run in your sandbox; these make the handle with all its promises of that.
  */
+import {
+  type Checks,
+  callback,
+  countOrNone,
+  flag,
+  members,
+  milliseconds,
+  nested,
+  text,
+} from "../options/checks.ts";
 import type { CommandSandboxDescription } from "./commandSandbox.ts";
 import * as handles from "./commandSandbox.ts";
 import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "./contract.ts";
+import type { Heartbeat } from "./heartbeat.ts";
 import * as kills from "./killInSandbox.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
@@ -21,6 +32,43 @@ export type {
   SandboxAccess,
 } from "./sandboxAccess.ts";
 
+const HEARTBEAT: Checks<Heartbeat> = {
+  everyMs: milliseconds,
+  misses: countOrNone,
+  timeoutMs: milliseconds,
+  beat: callback,
+};
+
+const DESCRIPTION: Checks<CommandSandboxDescription> = {
+  provider: text,
+  name: text,
+  worktreePath: text,
+  fallbackHome: text,
+  temporaryPath: text,
+  isHost: flag,
+  isRemote: flag,
+  hasTerminal: flag,
+  heartbeat: nested("heartbeat", HEARTBEAT, ["everyMs", "misses", "beat"]),
+  requireTerminal: callback,
+  launch: callback,
+  kill: callback,
+  killAtExit: callback,
+  diagnose: callback,
+  explainKill: callback,
+  leave: callback,
+  close: callback,
+};
+const REQUIRED = [
+  ...["provider", "name", "worktreePath", "fallbackHome"],
+  ...["launch", "kill", "diagnose", "close"],
+];
+
+/** The description itself, not a copy: its functions may use `this`. */
+const checked = (description: CommandSandboxDescription): CommandSandboxDescription => {
+  members("options", description, DESCRIPTION, REQUIRED);
+  return description;
+};
+
 /**
  * Makes the handle of a bind-mount sandbox. Commands run under a wrapper that marks them with an exec id and prints an exit
  * marker: without that, an exit code is not believed.
@@ -29,7 +77,7 @@ export type {
  * return commandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
  */
 export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle =>
-  handles.commandSandbox(description);
+  handles.commandSandbox(checked(description));
 
 /**
  * Makes the handle of an isolated sandbox, likewise. Directories are copied in as one archive, so the sandbox needs `tar`.
@@ -38,7 +86,7 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
  * return isolatedCommandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
  */
 export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle =>
-  handles.isolatedCommandSandbox(description);
+  handles.isolatedCommandSandbox(checked(description));
 
 /**
  * Kills a command with all its descendants where ending the connection ends nothing: by another command, which looks for the
@@ -50,5 +98,8 @@ export const isolatedCommandSandbox = (description: CommandSandboxDescription): 
  */
 export const killInSandbox = (
   launch: SandboxAccess["launch"],
-  { ownsProcessNamespace }: { readonly ownsProcessNamespace: boolean },
-): SandboxAccess["kill"] => kills.killInSandbox(launch, { ownsProcessNamespace });
+  options: { readonly ownsProcessNamespace: boolean },
+): SandboxAccess["kill"] => {
+  members("options", options, { ownsProcessNamespace: flag }, ["ownsProcessNamespace"]);
+  return kills.killInSandbox(launch, options);
+};

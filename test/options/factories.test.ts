@@ -5,6 +5,7 @@ import * as library from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { e2b } from "../../src/sandboxes/e2b.ts";
+import * as kit from "../../src/sandboxes/kit.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
 import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
@@ -38,6 +39,11 @@ const create = async () => {
 };
 const SCHEMA = { "~standard": { version: 1, vendor: "test", validate: () => ({ value: 1 }) } };
 
+const DESCRIPTION = {
+  ...{ provider: "mine", name: "x", worktreePath: "/repo", fallbackHome: "/home" },
+  ...{ launch: create, kill: create, diagnose: create, close: create },
+};
+
 const FACTORIES: Readonly<Record<string, Case>> = {
   docker: { call: docker as Factory },
   podman: { call: podman as Factory },
@@ -64,6 +70,12 @@ const FACTORIES: Readonly<Record<string, Case>> = {
   createIsolatedSandboxProvider: {
     call: library.createIsolatedSandboxProvider,
     needs: { name: "mine", create },
+  },
+  commandSandbox: { call: kit.commandSandbox, needs: DESCRIPTION },
+  isolatedCommandSandbox: { call: kit.isolatedCommandSandbox, needs: DESCRIPTION },
+  killInSandbox: {
+    call: (options) => kit.killInSandbox(create as never, options),
+    needs: { ownsProcessNamespace: false },
   },
   "Output.object": { call: library.Output.object, needs: { tag: "a", schema: SCHEMA } },
   "Output.string": { call: library.Output.string, needs: { tag: "a" } },
@@ -149,7 +161,16 @@ describe.each(Object.entries(ENTRY_POINTS))("%s()", (_, { call, needs }) => {
 });
 
 /** Their definitions have checks of their own, or they take no options. */
-const OTHERS = ["abortedRuns", "defineEnvironment", "suite", "Output", "RunRecords", "LatestRunsSummary"];
+const OTHERS = [
+  "abortedRuns",
+  "askLaunch",
+  "shellQuote",
+  "defineEnvironment",
+  "suite",
+  "Output",
+  "RunRecords",
+  "LatestRunsSummary",
+];
 
 it("every function of the package is among them", () => {
   const { exports } = JSON.parse(readFileSync("package.json", "utf8"));
@@ -159,13 +180,13 @@ it("every function of the package is among them", () => {
     entries
       .map((path) => path.slice("./sandboxes/".length).replace(/-(\w)/g, (_, letter) => letter.toUpperCase()))
       .sort(),
-  ).toEqual(Object.keys(sandboxes).sort());
+  ).toEqual([...Object.keys(sandboxes), "kit"].sort());
   expect(
     Object.keys(exports)
       .filter((path) => !path.startsWith("./sandboxes/"))
       .sort(),
   ).toEqual([...[".", "./environment", "./package.json", "./testing", "./vitepress"]]);
-  const exported = { ...library, ...environment, ...testing, ...vitepress, ...sandboxes };
+  const exported = { ...library, ...environment, ...testing, ...vitepress, ...sandboxes, ...kit };
   const isError = (value: unknown) => typeof value === "function" && value.prototype instanceof Error;
   const names = Object.entries(exported)
     .filter(([, value]) => !isError(value))
