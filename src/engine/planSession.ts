@@ -10,7 +10,7 @@ import { BranchInUseError, GitError, InvalidOptionsError, type SandduneError } f
 import { type BranchStrategy, resolveBranchStrategy } from "../git/branchStrategy.ts";
 import { checkCopyItems } from "../git/copyToWorktree.ts";
 import { checkNothingUnfinished, type HostState, readHostState } from "../git/hostState.ts";
-import { openRepository, type Repository } from "../git/repository.ts";
+import { openRepository, placeIn, type Repository } from "../git/repository.ts";
 import { inspectSourceBranch } from "../git/worktrees.ts";
 import type { InteractivePromptOption } from "../interactiveOptions.ts";
 import { interruptible } from "../process/interruptible.ts";
@@ -152,7 +152,7 @@ export const planSession = Effect.fnUntraced(function* (
               options.name,
               `Checking the ${sandbox.provider.name} sandbox`,
               checkSandbox(sandbox.provider, {
-                repositoryPath: repository.topLevel,
+                ...placeIn(repository),
                 usesSudo: sandbox.usesSudo,
                 usesTerminal: request.kind === "interactive",
               }),

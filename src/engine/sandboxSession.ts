@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../errors.ts";
 import { bringIntoSandbox } from "../git/isolatedCheckout.ts";
+import { placeIn } from "../git/repository.ts";
 import {
   prepareSandboxGitDirectory,
   SANDBOX_GIT_DIRECTORY,
@@ -128,7 +129,7 @@ const openBindMount = Effect.fnUntraced(function* (
       provider.create({
         runId,
         sandboxName,
-        repositoryPath: repository.topLevel,
+        ...placeIn(repository),
         worktreePath: SANDBOX_REPOSITORY_PATH,
         homePath: SANDBOX_HOME,
         mounts,
@@ -168,7 +169,7 @@ const openIsolated = Effect.fnUntraced(function* (
   const loss = { runId, mayHoldWork: false };
   const create = (signal: AbortSignal) =>
     provider.create({
-      ...{ runId, sandboxName, repositoryPath: repository.topLevel, usesSudo, signal },
+      ...{ runId, sandboxName, ...placeIn(repository), usesSudo, signal },
       onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
     });
   const handle = yield* acquireSandbox(session, provider, sandboxName, create, loss);

@@ -29,6 +29,12 @@ export interface Repository {
   readonly objectFormat: string;
 }
 
+/** Where a caller is in a repository, as sandbox providers are told. */
+export const placeIn = ({ topLevel, prefix }: Pick<Repository, "topLevel" | "prefix">) => ({
+  repositoryPath: topLevel,
+  cwd: join(topLevel, prefix),
+});
+
 const MINIMUM_GIT = [2, 38] as const;
 
 /** Asked once: git is not replaced while this process runs. */

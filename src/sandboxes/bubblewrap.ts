@@ -117,7 +117,10 @@ const preflight = async (signal: AbortSignal | undefined): Promise<void> => {
 };
 
 /** The mounts that the options ask for. What `readOnlyPaths` shows is checked like a mount. */
-const userMounts = async (settings: BubblewrapOptions, repositoryPath: string): Promise<SandboxMount[]> => {
+const userMounts = async (
+  settings: BubblewrapOptions,
+  { repositoryPath, cwd }: Pick<BindMountCreateOptions, "repositoryPath" | "cwd">,
+): Promise<SandboxMount[]> => {
   const { mounts = [], readOnlyPaths = [], allowUnsafeMounts = false } = settings;
   for (const path of readOnlyPaths) {
     if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
@@ -128,7 +131,7 @@ const userMounts = async (settings: BubblewrapOptions, repositoryPath: string): 
       repositoryPath,
     );
   }
-  return resolveMounts(mounts, { repositoryPath, allowUnsafeMounts });
+  return resolveMounts(mounts, { repositoryPath, ...(cwd !== undefined && { cwd }), allowUnsafeMounts });
 };
 
 /** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
@@ -146,8 +149,8 @@ const create = async (
   options: BindMountCreateOptions,
 ): Promise<BindMountSandboxHandle> => {
   options.signal?.throwIfAborted();
-  const { repositoryPath, sandboxName, homePath, worktreePath } = options;
-  const mounts = [...options.mounts, ...(await userMounts(settings, repositoryPath))];
+  const { sandboxName, homePath, worktreePath } = options;
+  const mounts = [...options.mounts, ...(await userMounts(settings, options))];
   const links = await rootDirectories();
 
   // The name says whose it is, should sanddune be killed before it can remove it.
@@ -215,9 +218,9 @@ export const bubblewrap = (options: BubblewrapOptions = {}): BindMountSandboxPro
     name: NAME,
     ...(settings.env && { env: settings.env }),
     capabilities: { sudo: false, networkPolicy: "on-off" },
-    preflight: async ({ repositoryPath, usesTerminal, signal }) => {
+    preflight: async ({ usesTerminal, signal, ...place }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);
-      await userMounts(settings, repositoryPath);
+      await userMounts(settings, place);
       await preflight(signal);
     },
     create: (createOptions) => create(settings, createOptions),

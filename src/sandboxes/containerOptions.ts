@@ -13,7 +13,12 @@ import {
 } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { defaultImage } from "./containerArguments.ts";
-import type { BindMountSandboxProvider, IsolatedSandboxProvider, SandboxMount } from "./contract.ts";
+import type {
+  BindMountSandboxProvider,
+  IsolatedSandboxProvider,
+  SandboxCreateOptions,
+  SandboxMount,
+} from "./contract.ts";
 import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
 import { remoteHostsOf } from "./remoteHost.ts";
 import { timeWithin } from "./sandboxTimes.ts";
@@ -131,9 +136,12 @@ export const imageOf = (settings: AnyContainerOptions, repositoryPath: string): 
 export const networksOf = ({ network }: AnyContainerOptions): readonly string[] =>
   network === undefined ? [] : typeof network === "string" ? [network] : network;
 
-export const mountsOf = (settings: ContainerOptions, repositoryPath: string): Promise<SandboxMount[]> =>
+export const mountsOf = (
+  settings: ContainerOptions,
+  place: Pick<SandboxCreateOptions, "repositoryPath" | "cwd">,
+): Promise<SandboxMount[]> =>
   resolveMounts(settings.mounts ?? [], {
-    repositoryPath,
+    ...place,
     allowUnsafeMounts: settings.allowUnsafeMounts ?? false,
   });
 

@@ -33,7 +33,7 @@ const preflight = async (
   const image = imageOf(settings, options.repositoryPath);
   const worktree = { hostPath: options.repositoryPath, sandboxPath: "/", readOnly: false };
   const labels = labelsOf(engine, settings);
-  for (const mount of [worktree, ...(await mountsOf(settings, options.repositoryPath))]) {
+  for (const mount of [worktree, ...(await mountsOf(settings, options))]) {
     mountArguments(mount, labels);
   }
   const inspected = await callEngine(engine, ["image", "inspect", "--format", "{{.Id}}", image], {
@@ -60,7 +60,7 @@ const create = async (
   await startContainer(engine, settings, options, {
     user,
     homePath: options.homePath,
-    mounts: [...options.mounts, ...(await mountsOf(settings, options.repositoryPath))],
+    mounts: [...options.mounts, ...(await mountsOf(settings, options))],
     ...labelsOf(engine, settings),
     labels: processLabel(),
   });

@@ -89,6 +89,8 @@ export interface SandboxCreateOptions {
   readonly sandboxName: string;
   /** The host repository's top-level directory. */
   readonly repositoryPath: string;
+  /** The directory in it that the caller named, where relative paths of options start; `repositoryPath` when it is left out. */
+  readonly cwd?: string;
   /** Commands with `sudo` are going to be run, to install packages for instance. */
   readonly usesSudo?: boolean;
   /**
@@ -128,7 +130,7 @@ export interface BindMountCreateOptions extends SandboxCreateOptions {
 }
 
 export interface PreflightOptions
-  extends Pick<SandboxCreateOptions, "repositoryPath" | "usesSudo" | "signal"> {
+  extends Pick<SandboxCreateOptions, "repositoryPath" | "cwd" | "usesSudo" | "signal"> {
   /** `interactiveExec` is going to be used. */
   readonly usesTerminal?: boolean;
 }

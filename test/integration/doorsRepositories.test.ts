@@ -1,10 +1,19 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createSandbox, createWorktree, run, type SandduneError, scripted } from "../../src/index.ts";
+import {
+  command,
+  createSandbox,
+  createWorktree,
+  run,
+  type SandduneError,
+  scripted,
+} from "../../src/index.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { describeWith } from "../helpers/runtimes.ts";
 
 const sandbox = testIsolated();
 const agent = scripted([{ commit: "Work", files: { "work.txt": "1\n" } }]);
@@ -102,5 +111,19 @@ describe("from a sub-directory of a linked worktree of the user's", () => {
     expect(git(cwd, "log", "--format=%s", expected)).toBe("Work\nAdd a package\nInitial commit");
     expect(git(cwd, "show", "--format=", "--name-only", expected)).toBe("packages/a/work.txt");
     expect(leftovers(cwd)).toEqual([`worktree ${linked}`]);
+  });
+});
+
+describeWith(["bubblewrap"], "from a sub-directory of a repository", () => {
+  it("a relative mount mounts what is beside it", async () => {
+    const cwd = packageIn(temporaryRepository());
+    mkdirSync(join(cwd, "data"));
+    writeFileSync(join(cwd, "data/seen"), "here\n");
+    const mounts = [{ hostPath: "data", sandboxPath: "/data", readOnly: true }];
+    const { stdout } = await run({
+      ...{ agent: command("cat /data/seen"), sandbox: bubblewrap({ mounts }), cwd, prompt: "x" },
+      branchStrategy: { type: "branch", branch },
+    });
+    expect(stdout).toContain("here");
   });
 });

@@ -36,6 +36,19 @@ test("host paths may be absolute, relative to the repository, or begin with ~", 
   }
 });
 
+test("relative host paths start at cwd, wherever that is in the repository", async () => {
+  const cwd = join(repositoryPath, "packages/a");
+  await mkdir(join(cwd, "data"), { recursive: true });
+  const [inside, above] = await resolveMounts(
+    [
+      { hostPath: "data", sandboxPath: "/data" },
+      { hostPath: "../../cache", sandboxPath: "/cache" },
+    ],
+    { repositoryPath, cwd, allowUnsafeMounts: false },
+  );
+  expect([inside?.hostPath, above?.hostPath]).toEqual([join(cwd, "data"), join(repositoryPath, "cache")]);
+});
+
 test("missing host paths and relative sandbox paths are refused by name", async () => {
   await expect(resolved({ hostPath: "nowhere", sandboxPath: "/x" })).rejects.toThrow(
     /nowhere does not exist/,

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { CopyToWorktreeError, type SandduneError } from "../../errors.ts";
 import { copyToWorktree } from "../../git/copyToWorktree.ts";
-import type { Repository } from "../../git/repository.ts";
+import { placeIn, type Repository } from "../../git/repository.ts";
 import { SANDBOX_HOME, SANDBOX_REPOSITORY_PATH } from "../../git/sandboxGitDirectory.ts";
 import { runAtBoundary } from "../../process/boundary.ts";
 import { interruptible } from "../../process/interruptible.ts";
@@ -42,6 +42,7 @@ interface SandboxNames {
   readonly runId: string;
   readonly sandboxName: string;
   readonly repositoryPath: string;
+  readonly cwd: string;
   readonly usesSudo: boolean;
 }
 
@@ -164,7 +165,7 @@ export const openTestSandbox = Effect.fnUntraced(function* (
   const { runId, repository, env } = session.plan;
   const names = {
     ...{ runId, sandboxName: `sanddune-${runId}-${label}`, usesSudo },
-    repositoryPath: repository.topLevel,
+    ...placeIn(repository),
   };
   const sandbox = yield* provider.type === "bind-mount"
     ? openBindMount(session, provider, names, files.forTests)
