@@ -12,12 +12,14 @@ export interface SandboxHook extends HostHook {
   readonly sudo?: boolean;
 }
 
-interface HostWorktreeHooks {
+/** Commands on the host that get a worktree ready. */
+export interface HostWorktreeHooks {
   /** After `copyToWorktree` and before the sandbox is made, in the worktree. */
   readonly onWorktreeReady?: readonly HostHook[];
 }
 
-interface HostSandboxHooks {
+/** Commands on the host that get a sandbox ready. */
+export interface HostSandboxHooks {
   /** Once the sandbox is up, at the same time as `sandbox.onSandboxReady`. */
   readonly onSandboxReady?: readonly HostHook[];
 }
@@ -40,10 +42,13 @@ export interface SandboxHooks {
  * Commands that prepare a run. Each list is run in its order; the first failure stops everything and fails the run.
  *
  * @example
- * hooks: {
- *   host: { onWorktreeReady: [{ command: "cp .env.example .env" }] },
- *   sandbox: { onSandboxReady: [{ command: "npm ci", timeoutMs: 300_000 }] },
- * }
+ * await run({
+ *   ...options,
+ *   hooks: {
+ *     host: { onWorktreeReady: [{ command: "cp .env.example .env" }] },
+ *     sandbox: { onSandboxReady: [{ command: "npm ci", timeoutMs: 300_000 }] },
+ *   },
+ * });
  */
 export interface Hooks extends SandboxHooks {
   readonly host?: HostWorktreeHooks & HostSandboxHooks;

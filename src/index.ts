@@ -37,6 +37,7 @@ export type {
   FleetEvent,
   FleetOptions,
   FleetResult,
+  RetriedError,
   TaskOutcome,
   TaskState,
   Tasks,
@@ -48,7 +49,15 @@ export type {
   NamedBranchStrategy,
   WorktreeBranchStrategy,
 } from "./git/branchStrategy.ts";
-export type { Hooks, HostHook, SandboxHook, SandboxHooks, WorktreeHooks } from "./hooks.ts";
+export type {
+  Hooks,
+  HostHook,
+  HostSandboxHooks,
+  HostWorktreeHooks,
+  SandboxHook,
+  SandboxHooks,
+  WorktreeHooks,
+} from "./hooks.ts";
 export { interactive } from "./interactive.ts";
 export type {
   InteractiveOptions,
@@ -57,7 +66,12 @@ export type {
   WorktreeInteractiveOptions,
 } from "./interactiveOptions.ts";
 export { Output } from "./options/output.ts";
-export type { OutputDefinition, StandardSchema } from "./output.ts";
+export type {
+  OutputDefinition,
+  StandardSchema,
+  StandardSchemaIssue,
+  StandardSchemaResult,
+} from "./output.ts";
 export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export type {
   AbortedRun,

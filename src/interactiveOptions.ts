@@ -11,7 +11,9 @@ export type InteractivePromptOption =
 /** What all sessions at the terminal have in common: the options of `sandbox.interactive()`. */
 export type SandboxInteractiveOptions = InteractivePromptOption &
   SessionOptions & {
+    /** The agent whose terminal interface is shown. */
     readonly agent: AgentProvider;
+    /** Limits for single steps. */
     readonly timeouts?: {
       /** Of each shell expression of a prompt template; 30 000 when it is left out. */
       readonly promptExpansionMs?: number;
@@ -21,6 +23,7 @@ export type SandboxInteractiveOptions = InteractivePromptOption &
 /** The options of `interactive()`. The branch strategy is the sandbox provider's default. */
 export type InteractiveOptions = SandboxInteractiveOptions &
   CheckoutOptions & {
+    /** Where the agent works; `noSandbox()` is the host itself. */
     readonly sandbox: InteractiveSandboxProvider;
     /** Commands that prepare the worktree and the sandbox. */
     readonly hooks?: Hooks;

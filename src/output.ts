@@ -10,10 +10,12 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
+/** What a schema makes of a value: another value, or what is wrong with it. */
 export type StandardSchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardSchemaIssue[] };
 
+/** One thing that is wrong with a value. */
 export interface StandardSchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;

@@ -94,7 +94,9 @@ export interface SandboxRunResult<Value = unknown> {
 
 /** What may be different when a run is gone on with. */
 export interface GoOnOptions {
+  /** Stands before every line that is shown of the run. */
   readonly name?: string;
+  /** Aborts the run, as the option of `run()` does. */
   readonly signal?: AbortSignal;
 }
 

@@ -10,7 +10,7 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
  *
  * @example
  * const { outcomes } = await runAll(
- *   issues.map((issue) => ({
+ *   [41, 42, 43].map((issue) => ({
  *     agent: claudeCode("claude-opus-4-8"),
  *     sandbox: docker(),
  *     branchStrategy: { type: "branch", branch: `agent/issue-${issue}` },

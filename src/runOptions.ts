@@ -47,6 +47,7 @@ export interface CheckoutOptions {
   readonly cwd?: string;
   /** Files and directories that git does not track, copied into the worktree. Relative to `cwd`. */
   readonly copyToWorktree?: readonly string[];
+  /** Limits for single steps. */
   readonly timeouts?: {
     /** 60 000 when it is left out. */
     readonly copyToWorktreeMs?: number;
@@ -110,6 +111,7 @@ export type TrajectoryOption =
 /** What the agent is to do, wherever it does it. */
 export type AgentOptions<Value> = PromptOption &
   SessionOptions & {
+    /** The agent that works on the prompt. */
     readonly agent: AgentProvider;
     /** The most often the agent is invoked; 1 when it is left out. */
     readonly maxIterations?: number;
@@ -143,12 +145,14 @@ export type AgentOptions<Value> = PromptOption &
     readonly trajectory?: TrajectoryOption;
     /** What the agent is to say in a tag of its text; see `Output`. */
     readonly output?: OutputDefinition<Value>;
+    /** Limits for single steps. */
     readonly timeouts?: {
       /** Of each shell expression of a prompt template; 30 000 when it is left out. */
       readonly promptExpansionMs?: number;
     };
   };
 
+/** The options of `run()`. */
 export type RunOptions<
   Sandbox extends SandboxProvider = SandboxProvider,
   Value = unknown,
@@ -156,6 +160,7 @@ export type RunOptions<
   CheckoutOptions &
   EnvironmentOptions &
   ResumeOptions & {
+    /** Where the agent works. */
     readonly sandbox: Sandbox;
     /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
     readonly branchStrategy?: BranchStrategyFor<Sandbox>;
@@ -174,6 +179,7 @@ export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
 export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> &
   EnvironmentOptions &
   ResumeOptions & {
+    /** Where the agent works. */
     readonly sandbox: SandboxProvider;
     /** Commands that prepare the sandbox. */
     readonly hooks?: SandboxHooks;

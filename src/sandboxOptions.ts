@@ -8,6 +8,7 @@ import type { ExecOptions, SandboxProvider } from "./sandboxes/contract.ts";
 interface LastingSandboxOptions extends Omit<SessionOptions, "signal">, EnvironmentOptions {
   /** For the making only: aborting it gives everything back, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
+  /** The provider that makes the sandbox. */
   readonly sandbox: SandboxProvider;
   /** How the making and the end of the sandbox are shown; `{ type: "file" }` when it is left out. */
   readonly logging?: Omit<LoggingOption, "onAgentStreamEvent">;

@@ -29,6 +29,7 @@ export interface SandboxCommandOptions
  * What became of a command, whatever its exit code: by name, or in this order.
  *
  * @example
+ * const sandbox = await createSandboxHandle(docker());
  * const { exitCode, durationMs } = await sandbox.run("npm test");
  * const [code, stdout, stderr] = await sandbox.run("ls");
  */

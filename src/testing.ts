@@ -1,5 +1,6 @@
 /** `sanddune/testing`: for authors of sandbox providers. */
 export {
+  type AnySandboxHandle,
   type ConformanceCase,
   type ConformanceSuite,
   type ConformanceTraits,

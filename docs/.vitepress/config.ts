@@ -12,7 +12,7 @@ export default defineConfig({
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/favicon.svg" }]],
   cacheDir: "../.cache/vitepress",
   srcExclude: WITHOUT_PAGES.map((directory) => `${directory}**`),
-  rewrites: { "adr/README.md": "adr/index.md" },
+  rewrites: { "adr/README.md": "adr/index.md", "api/README.md": "api/index.md" },
   buildEnd: writeMarkdown,
   transformHead: ({ pageData, siteData }) => [
     ["link", { rel: "alternate", type: "text/markdown", href: siteData.base + pageData.relativePath }],
@@ -28,6 +28,7 @@ export default defineConfig({
       { text: "Quick start", link: "/quick-start" },
       { text: "Recipes", link: "/recipes" },
       { text: "Commands", link: "/cli" },
+      { text: "API", link: "/api/" },
       { text: "Security", link: "/safety" },
     ],
     sidebar: sidebar(),

@@ -2,17 +2,21 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { SiteConfig } from "vitepress";
 import { linkOnSite } from "./links.ts";
-import { userSections } from "./navigation.ts";
+import { pageFile, userSections } from "./navigation.ts";
 
 const LINK = /(?<=\]\(|^\[[^\]\n]+\]: )[^)\s]+/gm;
 const CODE = /(^(?:`{3,}).*?^`{3,}$)/ms;
+
+/** A directory's page is its README in the repository, and its index on the site. */
+const linkTo = (href: string, page: string): string =>
+  linkOnSite(href, page).replace(/(?<!:\/\/.*)README\.md(?=#|$)/, "index.md");
 
 /** The page as Markdown, without what only the site understands. Its links lead to other such pages. */
 const markdownOf = ({ srcDir }: SiteConfig, source: string, page: string): string =>
   readFileSync(join(srcDir, source), "utf8")
     .replace(/<!--@include: (\S+?)-->/, (_, file: string) => readFileSync(join(srcDir, file), "utf8"))
     .split(CODE)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(LINK, (href) => linkOnSite(href, page))))
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(LINK, (href) => linkTo(href, page))))
     .join("");
 
 /** The first sentence below the title. */
@@ -40,9 +44,9 @@ export const writeMarkdown = (config: SiteConfig): void => {
   );
   for (const [page, text] of texts) write(page, text);
   const sections = userSections().map(({ text, items }) => {
-    const lines = items.map(({ text: title, link }) => {
-      const page = `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
-      return { page, line: `- [${title}](${site.base}${page}): ${summaryOf(texts.get(page) ?? "")}` };
+    const lines = items.map((item) => {
+      const page = pageFile(item);
+      return { page, line: `- [${item.text}](${site.base}${page}): ${summaryOf(texts.get(page) ?? "")}` };
     });
     return { text, lines };
   });

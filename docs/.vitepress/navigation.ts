@@ -17,8 +17,12 @@ interface Section {
 const DOCUMENTS = join(import.meta.dirname, "..");
 
 const fileOf = (name: string): string =>
-  ({ "adr/": "adr/README.md", "testing/": "testing/index.md", glossary: "../CONTEXT.md" })[name] ??
-  `${name}.md`;
+  ({
+    "adr/": "adr/README.md",
+    "api/": "api/README.md",
+    "testing/": "testing/index.md",
+    glossary: "../CONTEXT.md",
+  })[name] ?? `${name}.md`;
 
 const titleOf = (name: string): string =>
   /^# (.*)$/m.exec(readFileSync(join(DOCUMENTS, fileOf(name)), "utf8"))?.[1] ?? name;
@@ -63,6 +67,20 @@ export const userSections = (): Section[] => [
   { text: "Scenarios", items: pages("scenarios", "scenario-reference", "scenario-ci") },
   { text: "Errors and recovery", items: pages("troubleshooting", "errors", "recovery") },
   { text: "Security and performance", items: pages("safety", "performance") },
+  {
+    text: "API reference",
+    collapsed: true,
+    items: pages(
+      "api/",
+      "api/entry-points",
+      "api/agents",
+      "api/sandboxes",
+      "api/errors",
+      "api/environments",
+      "api/sandbox-providers",
+      "api/vitepress",
+    ),
+  },
 ];
 
 /** Pages for contributors. */
@@ -83,9 +101,10 @@ const forContributors = (): Section[] => [
 /** Every page of the site. */
 export const sidebar = (): Section[] => [...userSections(), ...forContributors()];
 
-const userPages = new Set(
-  userSections().flatMap(({ items }) => items.map(({ link }) => `${link.slice(1)}.md`)),
-);
+/** The file of a page on the site, below its directory. */
+export const pageFile = ({ link }: Page): string => `${link.slice(1)}${link.endsWith("/") ? "index" : ""}.md`;
 
-/** Whether a page, named by its file below `docs/`, is one for users. */
+const userPages = new Set(userSections().flatMap(({ items }) => items.map(pageFile)));
+
+/** Whether a page is one for users. */
 export const isForUsers = (file: string): boolean => userPages.has(file);

@@ -7,7 +7,7 @@ import { isForUsers } from "./navigation.ts";
  */
 const boostDocument = (id: string, _term: string, { titles = [] }: { titles?: string[] }): number => {
   const ofPage = /\/(glossary|api\/|own-)/.test(id) ? 0.5 : 1;
-  return titles.length === 0 ? 3 * ofPage : ofPage;
+  return titles.length === 0 ? 2 * ofPage : ofPage;
 };
 
 /** The index of the search has the pages for users only: decisions and promises mention every word more often. */

@@ -1,12 +1,26 @@
-// Writes what documents have from elsewhere: examples from docs/examples/. With --check it only says what is out of date.
+// Writes what documents have from elsewhere: programs from docs/examples/, and the reference from the built declarations.
+// With --check it only says what is out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { problemsOf } from "./api/check.mjs";
+import { exportedNames } from "./api/exports.mjs";
+import { pagesOf } from "./api/pages.mjs";
+import { renderPages } from "./api/render.mjs";
 import { pagesWithExamples } from "./examples.mjs";
 
-const docs = fileURLToPath(new URL("../../docs", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const docs = join(root, "docs");
 
-const outdated = pagesWithExamples(docs).filter(([name, text]) => {
+const names = exportedNames(root);
+const problems = problemsOf(root, names);
+if (problems.length > 0) {
+  console.error(`The reference is not complete:\n${problems.map((line) => `  ${line}`).join("\n")}`);
+  process.exit(1);
+}
+
+const pages = [...pagesWithExamples(docs), ...renderPages(pagesOf(names))];
+const outdated = pages.filter(([name, text]) => {
   const file = join(docs, name);
   return !existsSync(file) || readFileSync(file, "utf8") !== text;
 });

@@ -13,12 +13,14 @@ const ENV_KEYS = {
   deepseek: ["DEEPSEEK_API_KEY"],
 } as const;
 
+/** Env vars that aider reads its credentials and settings from. */
 export type AiderEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
 /** A model can also have a short name, which says nothing of its provider. */
 const keysOf = (model: string): readonly AiderEnvKey[] =>
   model.includes("/") ? keysFor(model, ENV_KEYS) : Object.values(ENV_KEYS).flat();
 
+/** The options of `aider()`. */
 export interface AiderOptions extends AgentSettings {}
 
 /** Nobody is there to be asked, to be shown news, or to see colors. */

@@ -22,9 +22,12 @@ const ENV_KEYS = [
   "ANTHROPIC_BASE_URL",
 ] as const;
 
+/** Env vars that Claude Code reads its credentials and settings from. */
 export type ClaudeCodeEnvKey = (typeof ENV_KEYS)[number];
 
+/** The options of `claudeCode()`. */
 export interface ClaudeCodeOptions extends AgentSettings, SessionSettings {
+  /** How hard the model thinks. The model's own default when it is left out. */
   readonly effort?: (typeof CLAUDE_CODE_EFFORTS)[number];
   /**
    * What the agent may do without asking. When it is left out, that is everything in a sandbox, and on the host what

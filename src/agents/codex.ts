@@ -15,9 +15,12 @@ import type { AgentSessions } from "./sessionContract.ts";
 export const CODEX_EFFORTS = ["low", "medium", "high", "xhigh"] as const;
 const ENV_KEYS = ["CODEX_API_KEY"] as const;
 
+/** Env vars that Codex reads its credentials and settings from. */
 export type CodexEnvKey = (typeof ENV_KEYS)[number];
 
+/** The options of `codex()`. */
 export interface CodexOptions extends AgentSettings, SessionSettings {
+  /** How hard the model thinks. The model's own default when it is left out. */
   readonly effort?: (typeof CODEX_EFFORTS)[number];
 }
 

@@ -4,7 +4,9 @@ import { env } from "../options/envChecks.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import type { AgentProvider } from "./contract.ts";
 
+/** The options of `command()`. */
 export interface CommandOptions {
+  /** Env vars for the program. */
   readonly env?: EnvVars;
   /**
    * The command line that shows the program's terminal interface. A prompt is added as its last argument: let the line

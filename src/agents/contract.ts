@@ -80,6 +80,7 @@ export interface AgentProgram {
   readonly setup?: string;
 }
 
+/** The program of one iteration, and its standard input. */
 export interface AgentCommand extends AgentProgram {
   readonly stdin: string;
 }

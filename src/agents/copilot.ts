@@ -20,8 +20,10 @@ const ENV_KEYS = [
   "COPILOT_PROVIDER_BEARER_TOKEN",
 ] as const;
 
+/** Env vars that Copilot CLI reads its credentials and settings from. */
 export type CopilotEnvKey = (typeof ENV_KEYS)[number];
 
+/** The options of `copilot()`. */
 export interface CopilotOptions extends AgentSettings, SessionSettings {}
 
 const sessions: AgentSessions = {

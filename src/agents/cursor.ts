@@ -9,8 +9,10 @@ import { PROMPT_FILE, writePromptFile } from "./promptFile.ts";
 
 const ENV_KEYS = ["CURSOR_API_KEY"] as const;
 
+/** Env vars that Cursor reads its credentials and settings from. */
 export type CursorEnvKey = (typeof ENV_KEYS)[number];
 
+/** The options of `cursor()`. */
 export interface CursorOptions extends AgentSettings {}
 
 /** The CLI takes a prompt as an argument alone, and an argument ends at 128 KB. */

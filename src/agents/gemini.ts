@@ -21,8 +21,10 @@ const ENV_KEYS = [
   "GOOGLE_CLOUD_LOCATION",
 ] as const;
 
+/** Env vars that Gemini CLI reads its credentials and settings from. */
 export type GeminiEnvKey = (typeof ENV_KEYS)[number];
 
+/** The options of `gemini()`. */
 export interface GeminiOptions extends AgentSettings, SessionSettings {}
 
 /** The name of the directory in which Gemini CLI keeps the sessions of those who work in `cwd`, unless it is taken. */

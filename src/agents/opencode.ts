@@ -22,8 +22,10 @@ const ENV_KEYS = {
   opencode: ["OPENCODE_API_KEY"],
 } as const;
 
+/** Env vars that opencode reads its credentials and settings from. */
 export type OpencodeEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
+/** The options of `opencode()`. */
 export interface OpencodeOptions extends AgentSettings, SessionSettings {}
 
 /** opencode has a database instead of files: sessions are exported to, and imported from, files beside it. */

@@ -21,8 +21,10 @@ const ENV_KEYS = {
   openrouter: ["OPENROUTER_API_KEY"],
 } as const;
 
+/** Env vars that pi reads its credentials and settings from. */
 export type PiEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
+/** The options of `pi()`. */
 export interface PiOptions extends AgentSettings, SessionSettings {
   /** How long the model may think. */
   readonly thinking?: (typeof PI_EFFORTS)[number];

@@ -32,7 +32,10 @@ export interface TestParameter {
   readonly default?: string | number | boolean;
 }
 
+/** The parameters of a test, by name. */
 export type TestParameters = Readonly<Record<string, TestParameter>>;
+
+/** What was passed to a test, by the name of the parameter. */
 export type ParameterValues = Readonly<Record<string, string | number | boolean>>;
 
 /** What a test server tells of one test. A suite's own tests are known only once it has run: it is one entry. */

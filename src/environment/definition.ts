@@ -3,6 +3,7 @@ import { definitionProblem } from "./checkDefinition.ts";
 import type { ParameterValues, TestParameters } from "./contract.ts";
 import type { Suite } from "./suites/suite.ts";
 
+/** The options of `run` in a test. */
 export interface TestCommandOptions {
   /** Where it runs, relative to the worktree. */
   readonly cwd?: string;
@@ -19,6 +20,7 @@ export interface TestCommandOptions {
   readonly captureBytes?: number;
 }
 
+/** What `run` in a test resolves with. */
 export interface TestCommandResult {
   /** 128 + n if signal n has ended it. */
   readonly exitCode: number;
@@ -56,6 +58,7 @@ export interface TestContext<Session = unknown> extends SetupContext {
 /** Passes, unless it throws or rejects: what it throws says why it failed. */
 export type TestFunction<Session = unknown> = (context: TestContext<Session>) => unknown;
 
+/** A test with a description, parameters or a time limit of its own. */
 export interface EnvironmentTest<Session = unknown> {
   /** What it is about, for an agent or a person to read. */
   readonly description?: string;
@@ -63,9 +66,11 @@ export interface EnvironmentTest<Session = unknown> {
   readonly parameters?: TestParameters;
   /** In the place of the environment's. */
   readonly timeoutMs?: number;
+  /** The test itself. */
   readonly run: TestFunction<Session>;
 }
 
+/** What `defineEnvironment()` gets. */
 export interface EnvironmentDefinition<Session = unknown> {
   /**
    * Makes what tests need, once for each process that runs tests; `session` of their context is what it returns. Write it

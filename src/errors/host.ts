@@ -54,6 +54,7 @@ export class ProcessStartError extends SandduneError {
   }
 }
 
+/** A program took longer than it may, and was killed with all its descendants. */
 export class ProcessTimeoutError extends SandduneError {
   constructor(
     readonly program: string,

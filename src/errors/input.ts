@@ -24,6 +24,7 @@ export class PrerequisiteError extends SandduneError {
   }
 }
 
+/** There is no git repository at `cwd`. */
 export class NotARepositoryError extends SandduneError {
   constructor(readonly cwd: string) {
     super(
@@ -43,6 +44,7 @@ export class UnsupportedRepositoryError extends SandduneError {
   }
 }
 
+/** git accepts no branch of this name, or sanddune needs the name itself. */
 export class InvalidBranchNameError extends SandduneError {
   constructor(
     override readonly branch: string,
@@ -52,12 +54,14 @@ export class InvalidBranchNameError extends SandduneError {
   }
 }
 
+/** A branch or commit that an option names does not exist. */
 export class NoSuchBranchError extends SandduneError {
   constructor(override readonly branch: string) {
     super(`There is no branch or commit ${JSON.stringify(branch)} in this repository. See: git branch --all`);
   }
 }
 
+/** A file or directory of `copyToWorktree` cannot be copied. */
 export class CopyToWorktreeError extends SandduneError {
   constructor(
     readonly item: string,

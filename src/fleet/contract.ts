@@ -1,5 +1,4 @@
 import type { SandboxBusyError, SandboxLostError } from "../errors.ts";
-import type { Source } from "../process/inParallel.ts";
 import type { Commit, IterationUsage, RunResult, SandboxRunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
@@ -8,9 +7,9 @@ import type { SandboxProvider } from "../sandboxes/contract.ts";
  * What a fleet has to do: the options of one `run()` each. A list is checked as a whole before anything starts. Of anything
  * else that can be iterated over, a task is taken when there is room for it, and checked then.
  */
-export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unknown> = Source<
-  RunOptions<Sandbox, Value>
->;
+export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unknown> =
+  | Iterable<RunOptions<Sandbox, Value>>
+  | AsyncIterable<RunOptions<Sandbox, Value>>;
 
 /**
  * - `"succeeded"`: the run did.

@@ -19,6 +19,7 @@ export interface NamedBranchStrategy {
   readonly from?: string;
 }
 
+/** Where the agent works, and where its commits end up. */
 export type BranchStrategy = HeadStrategy | MergeToHeadStrategy | NamedBranchStrategy;
 
 /** Isolated sandboxes have no host directory to work in: `head` is not possible. */

@@ -2,6 +2,7 @@ import { InvalidOptionsError, MissingPromptArgumentError } from "../errors.ts";
 import { argumentKeys, type TemplatePart } from "./promptTemplate.ts";
 import { shellCommand } from "./shellCommand.ts";
 
+/** Values for the placeholders of a prompt template, by key. */
 export type PromptArgs = Readonly<Record<string, string | number | boolean>>;
 
 /** What a prompt is made of, before its arguments are filled in. */

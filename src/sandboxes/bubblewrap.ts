@@ -31,6 +31,8 @@ import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
 import { bubblewrapDirectory } from "./sandboxDirectories.ts";
 
+export type { MountOption };
+
 const NAME = "bubblewrap";
 const PROGRAM = "bwrap";
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -41,11 +43,13 @@ const IGNORE_KEYS = `trap '' INT QUIT; exec "$@"`;
 const HEED_KEYS = `if env --default-signal=INT,QUIT true 2>/dev/null; then exec env --default-signal=INT,QUIT "$@"; fi
 exec "$@"`;
 
+/** The options of `bubblewrap()`. */
 export interface BubblewrapOptions {
   /** `true` or `"host"` shares the host's network, loopback included. There is no network otherwise. */
   readonly network?: boolean | "host" | "none";
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;
+  /** Host files and directories that the sandbox sees besides the worktree. */
   readonly mounts?: readonly MountOption[];
   /** Accept mounts that show the home directory, a container engine's socket or the repository's own data. */
   readonly allowUnsafeMounts?: boolean;

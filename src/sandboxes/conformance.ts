@@ -7,7 +7,7 @@ import { fileCases } from "./conformance/fileCases.ts";
 import { inOwnSandbox, SharedSandbox } from "./conformance/sharedSandbox.ts";
 import { streamCases } from "./conformance/streamCases.ts";
 
-export type { ConformanceCase, ConformanceTraits };
+export type { AnySandboxHandle, ConformanceCase, ConformanceTraits };
 
 const TRAITS: Checks<ConformanceTraits> = { ownsProcessNamespace: flag };
 
@@ -24,9 +24,13 @@ export interface ConformanceSuite {
  * empty, since cases delete what is in it. The sandbox needs `sh`, coreutils, `grep`, `setsid`.
  *
  * @example
- * const { cases, close } = sandboxConformance(() => myProvider.create(options()));
+ * import { after, test } from "node:test";
+ *
+ * const open = () =>
+ *   testIsolated().create({ runId: "conformance", sandboxName: "conformance", repositoryPath: process.cwd() });
+ * const { cases, close } = sandboxConformance(open);
  * for (const { name, run } of cases) test(name, run);
- * afterAll(close);
+ * after(close);
  */
 export const sandboxConformance = (
   open: () => Promise<AnySandboxHandle>,

@@ -33,6 +33,7 @@ export interface AnyContainerOptions {
   readonly network?: string | readonly string[];
   /** Memory limit, swap included, e.g. `"4g"`. */
   readonly memory?: string;
+  /** How many CPUs the sandbox may use; all when it is left out. */
   readonly cpus?: number;
   /** How many processes and threads there may be; 4096 when it is left out. */
   readonly pids?: number;
@@ -54,6 +55,7 @@ export interface AnyContainerOptions {
 /** Containers of this machine's engine. */
 export interface ContainerOptions extends AnyContainerOptions {
   readonly host?: undefined;
+  /** Host files and directories that the sandbox sees besides the worktree. */
   readonly mounts?: readonly MountOption[];
   /** Accept mounts that show the home directory, a container engine's socket or the repository's own data. */
   readonly allowUnsafeMounts?: boolean;

@@ -4,6 +4,7 @@ import { checkedDefinition } from "./providerDefinition.ts";
 /** Standard input for a command in a sandbox. */
 export type ExecInput = string | Uint8Array | AsyncIterable<Uint8Array>;
 
+/** The options of `exec`. */
 export interface ExecOptions {
   /** Absolute path in the sandbox; `worktreePath` when it is left out. */
   readonly cwd?: string;
@@ -13,10 +14,13 @@ export interface ExecOptions {
   readonly stdin?: ExecInput;
   /** Run as root in the sandbox. Providers that cannot reject with a `SandboxError`. */
   readonly sudo?: boolean;
+  /** A command that takes longer is killed. No limit when it is left out. */
   readonly timeoutMs?: number;
+  /** Aborts the call, which then rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
   /** Each line of stdout, without its line end, as it arrives. */
   readonly onLine?: (line: string) => void;
+  /** Each line of stderr, without its line end, as it arrives. */
   readonly onStderrLine?: (line: string) => void;
   /** Called whenever the command printed anything, even without a line end. */
   readonly onActivity?: () => void;
@@ -24,6 +28,7 @@ export interface ExecOptions {
   readonly captureBytes?: number;
 }
 
+/** What `exec` resolves with, whatever the exit code. */
 export interface ExecResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -31,6 +36,7 @@ export interface ExecResult {
   readonly exitCode: number;
 }
 
+/** The options of `interactiveExec`. */
 export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">;
 
 /**
@@ -62,11 +68,13 @@ export interface SandboxHandle {
   close(): Promise<void>;
 }
 
+/** A sandbox that sees directories of the host. */
 export interface BindMountSandboxHandle extends SandboxHandle {
   /** Copies one host file into the sandbox; missing directories are made. */
   copyFileIn(hostPath: string, sandboxPath: string): Promise<void>;
 }
 
+/** A sandbox with a file system of its own. */
 export interface IsolatedSandboxHandle extends SandboxHandle {
   /**
    * Copies a host file or directory into the sandbox; missing directories are made. Permission bits are kept, links in a
@@ -82,6 +90,7 @@ export interface SandboxMount {
   readonly readOnly: boolean;
 }
 
+/** What the `create` of an isolated provider gets. */
 export interface SandboxCreateOptions {
   /** Names the run session; providers label what they create with it. */
   readonly runId: string;
@@ -98,6 +107,7 @@ export interface SandboxCreateOptions {
    * to know to find this one again, such as the address of a daemon. Never a secret.
    */
   readonly onPlaced?: (place: string) => void;
+  /** Aborts the call, which then rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
 }
 
@@ -120,6 +130,7 @@ export interface SandboxCapabilities {
   readonly networkPolicy?: NetworkPolicy;
 }
 
+/** What the `create` of a bind-mount provider gets. */
 export interface BindMountCreateOptions extends SandboxCreateOptions {
   /** Where the worktree appears in the sandbox. */
   readonly worktreePath: string;
@@ -129,6 +140,7 @@ export interface BindMountCreateOptions extends SandboxCreateOptions {
   readonly mounts: readonly SandboxMount[];
 }
 
+/** What is known of a sandbox before it is made. */
 export interface PreflightOptions
   extends Pick<SandboxCreateOptions, "repositoryPath" | "cwd" | "usesSudo" | "signal"> {
   /** `interactiveExec` is going to be used. */
@@ -146,18 +158,22 @@ interface SandboxProviderDefinition {
   preflight?(options: PreflightOptions): Promise<void>;
 }
 
+/** What `createBindMountSandboxProvider()` makes a provider from. */
 export interface BindMountSandboxProviderDefinition extends SandboxProviderDefinition {
   create(options: BindMountCreateOptions): Promise<BindMountSandboxHandle>;
 }
 
+/** What `createIsolatedSandboxProvider()` makes a provider from. */
 export interface IsolatedSandboxProviderDefinition extends SandboxProviderDefinition {
   create(options: SandboxCreateOptions): Promise<IsolatedSandboxHandle>;
 }
 
+/** A provider of sandboxes that see directories of the host. */
 export interface BindMountSandboxProvider extends BindMountSandboxProviderDefinition {
   readonly type: "bind-mount";
 }
 
+/** A provider of sandboxes that have a file system of their own. */
 export interface IsolatedSandboxProvider extends IsolatedSandboxProviderDefinition {
   readonly type: "isolated";
 }
@@ -165,6 +181,7 @@ export interface IsolatedSandboxProvider extends IsolatedSandboxProviderDefiniti
 /** What `run()` accepts as its `sandbox`. */
 export type SandboxProvider = BindMountSandboxProvider | IsolatedSandboxProvider;
 
+/** What the `create` of `noSandbox()` gets. */
 export interface NoSandboxCreateOptions {
   /** The directory on the host that the agent works in. */
   readonly worktreePath: string;
@@ -188,9 +205,13 @@ export type InteractiveSandboxProvider = SandboxProvider | NoSandboxProvider;
  * the provider mounts what it is told to.
  *
  * @example
- * const mine = createBindMountSandboxProvider({
- *   name: "mine",
- *   create: async ({ sandboxName, mounts, worktreePath }) => startMine(sandboxName, mounts, worktreePath),
+ * const inner = docker();
+ * const audited = createBindMountSandboxProvider({
+ *   name: "audited",
+ *   create: async (options) => {
+ *     console.error(`A sandbox for ${options.repositoryPath}`);
+ *     return inner.create(options);
+ *   },
  * });
  */
 export const createBindMountSandboxProvider = (
@@ -202,9 +223,13 @@ export const createBindMountSandboxProvider = (
  * commits out; the provider copies files.
  *
  * @example
- * const mine = createIsolatedSandboxProvider({
- *   name: "mine",
- *   create: async ({ sandboxName, signal }) => bootMine(sandboxName, signal),
+ * const inner = vercel();
+ * const audited = createIsolatedSandboxProvider({
+ *   name: "audited",
+ *   create: async (options) => {
+ *     console.error(`A sandbox for ${options.repositoryPath}`);
+ *     return inner.create(options);
+ *   },
  * });
  */
 export const createIsolatedSandboxProvider = (

@@ -2,7 +2,12 @@ import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } fro
 import { containerSandboxes } from "./containerSandboxes.ts";
 import { dockerEngine } from "./dockerEngine.ts";
 
+export type { MountOption } from "./mountOptions.ts";
+
+/** The options of `docker()` for containers on this machine. */
 export type DockerOptions = ContainerOptions;
+
+/** The options of `docker()` for containers on other machines. */
 export type RemoteDockerOptions = RemoteContainerOptions;
 
 /**

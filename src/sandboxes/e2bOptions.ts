@@ -5,6 +5,7 @@ import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
+/** The options of `e2b()`. */
 export interface E2bOptions {
   /** The name or id of a template, which also says how many CPUs and how much memory there are; `base` when it is left out. */
   readonly template?: string;

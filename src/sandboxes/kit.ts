@@ -74,16 +74,23 @@ const checked = (description: CommandSandboxDescription): CommandSandboxDescript
  * marker: without that, an exit code is not believed.
  *
  * @example
- * return commandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
+ * const launch = (argv: readonly string[]) => ({ program: "chroot", args: ["/srv/mine", ...argv] });
+ * const handle = commandSandbox({
+ *   provider: "mine",
+ *   name: "mine-1",
+ *   worktreePath: "/repo",
+ *   fallbackHome: "/home",
+ *   launch,
+ *   kill: killInSandbox(launch, { ownsProcessNamespace: false }),
+ *   diagnose: async () => ({ problem: "it does not answer", details: "" }),
+ *   close: async () => {},
+ * });
  */
 export const commandSandbox = (description: CommandSandboxDescription): BindMountSandboxHandle =>
   handles.commandSandbox(checked(description));
 
 /**
  * Makes the handle of an isolated sandbox, likewise. Directories are copied in as one archive, so the sandbox needs `tar`.
- *
- * @example
- * return isolatedCommandSandbox({ provider: "mine", name, worktreePath, fallbackHome, launch, kill, diagnose, close });
  */
 export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle =>
   handles.isolatedCommandSandbox(checked(description));
@@ -94,6 +101,7 @@ export const isolatedCommandSandbox = (description: CommandSandboxDescription): 
  * are killed as well: only for sandboxes in which every process belongs to a command.
  *
  * @example
+ * const launch = (argv: readonly string[]) => ({ program: "ssh", args: ["machine", ...argv.map(shellQuote)] });
  * const kill = killInSandbox(launch, { ownsProcessNamespace: false });
  */
 export const killInSandbox = (

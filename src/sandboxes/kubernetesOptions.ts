@@ -17,6 +17,7 @@ import { consistentTimes, timeWithin } from "./sandboxTimes.ts";
 /** Amounts by the name of the resource, as Kubernetes writes them: `{ cpu: "2", memory: "4Gi" }`. */
 export type KubernetesAmounts = Readonly<Record<string, string>>;
 
+/** A toleration, as a pod's spec has it. */
 export interface KubernetesToleration {
   readonly key?: string;
   readonly operator?: "Exists" | "Equal";
@@ -25,6 +26,7 @@ export interface KubernetesToleration {
   readonly tolerationSeconds?: number;
 }
 
+/** The options of `kubernetes()`. */
 export interface KubernetesOptions {
   /** `sanddune:<name of the repository's directory>` when it is left out. It needs `sh`, `env`, `grep`, `tar` and git. */
   readonly imageName?: string;
@@ -38,7 +40,13 @@ export interface KubernetesOptions {
   readonly context?: string;
   /** That of the context when it is left out. It has to exist. */
   readonly namespace?: string;
-  readonly resources?: { readonly requests?: KubernetesAmounts; readonly limits?: KubernetesAmounts };
+  /** What the pod asks for, and what it may use at most. The namespace's defaults when it is left out. */
+  readonly resources?: {
+    /** What the node must have to spare. */
+    readonly requests?: KubernetesAmounts;
+    /** What the sandbox may use at most. */
+    readonly limits?: KubernetesAmounts;
+  };
   /** Labels that a node has to have. */
   readonly nodeSelector?: Readonly<Record<string, string>>;
   /** Taints of nodes that are no obstacle. */

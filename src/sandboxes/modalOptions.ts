@@ -13,6 +13,7 @@ import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { MINUTE_MS } from "./sandboxTimes.ts";
 import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
+/** The options of `modal()`. */
 export interface ModalOptions {
   /** The Modal app that the sandboxes belong to. It is made if it is missing; `sanddune` when it is left out. */
   readonly app?: string;

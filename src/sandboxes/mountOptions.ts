@@ -12,6 +12,7 @@ export interface MountOption {
   readonly hostPath: string;
   /** Absolute path in the sandbox. */
   readonly sandboxPath: string;
+  /** Whether the sandbox may only read it; `false` when it is left out. */
   readonly readOnly?: boolean;
 }
 

@@ -11,6 +11,7 @@ import { killedOnHost } from "./killedOnHost.ts";
 
 const NAME = "no-sandbox";
 
+/** The options of `noSandbox()`. */
 export interface NoSandboxOptions {
   /** Env vars for every command of a session. */
   readonly env?: EnvVars;

@@ -2,7 +2,12 @@ import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } fro
 import { containerSandboxes } from "./containerSandboxes.ts";
 import { podmanEngine } from "./podmanEngine.ts";
 
+export type { MountOption } from "./mountOptions.ts";
+
+/** The options of `podman()` for containers on this machine. */
 export type PodmanOptions = ContainerOptions;
+
+/** The options of `podman()` for containers on other machines. */
 export type RemotePodmanOptions = RemoteContainerOptions;
 
 /**

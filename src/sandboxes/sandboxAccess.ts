@@ -31,7 +31,9 @@ export interface Diagnosis {
   readonly isByCommands?: boolean;
 }
 
+/** How a command is to be started. */
 export interface LaunchOptions {
+  /** Run as root in the sandbox. */
   readonly sudo: boolean;
   /** Set when the argv is a command's wrapper, which puts the id into its environment itself. */
   readonly execId?: string;

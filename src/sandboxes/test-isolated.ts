@@ -21,6 +21,7 @@ import { removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.
 
 const NAME = "test-isolated";
 
+/** The options of `testIsolated()`. */
 export interface TestIsolatedOptions {
   /** Env vars for every command of a run. */
   readonly env?: EnvVars;

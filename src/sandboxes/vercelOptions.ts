@@ -5,6 +5,7 @@ import { type CloudNetwork, cloudNetwork, cloudTime } from "./cloudOptions.ts";
 import { consistentTimes, type SandboxTimes } from "./sandboxTimes.ts";
 import { type ServiceLimits, serviceLimits } from "./services/limits.ts";
 
+/** The options of `vercel()`. */
 export interface VercelOptions {
   /** An image of Vercel's, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
   readonly imageName?: string;

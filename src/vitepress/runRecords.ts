@@ -9,6 +9,7 @@ import { useShownRecords } from "./shownRecords.ts";
 /** More is for the report; a page has to load. */
 const SHOWN = 20;
 
+/** The properties of `<RunRecords>`. */
 export interface RunRecordsProps {
   /** The id of the scenario. */
   readonly testId: string;

@@ -87,9 +87,10 @@ const read = (modules: RecordModules, { scenarios }: ScenarioRecordsOptions): Sh
  * records that they show.
  *
  * @example
- * // In .vitepress/theme/index.ts, with all files below runs/. As text: a file that is no JSON must not break the build.
- * const records = import.meta.glob("…", { eager: true, query: "?raw", import: "default" });
- * export default { extends: DefaultTheme, enhanceApp: ({ app }) => app.use(scenarioRecords(records)) };
+ * // What import.meta.glob("…/runs/**\/*.json", { eager: true, query: "?raw", import: "default" }) gives in a theme.
+ * const records = { "runs/install/20260101.json": "{}" };
+ * const plugin = scenarioRecords(records, { scenarios: [{ id: "install", title: "Install", link: "/install" }] });
+ * // In enhanceApp: app.use(plugin)
  */
 export const scenarioRecords = (
   modules: RecordModules,

@@ -39,4 +39,5 @@ export interface CommandSuite extends SuitePlace {
   readonly report?: string;
 }
 
+/** What `suite()` gets. */
 export type SuiteDefinition = RunnerSuite | CommandSuite;

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "../contract.ts";
 
+/** What a sandbox provider hands out. */
 export type AnySandboxHandle = BindMountSandboxHandle | IsolatedSandboxHandle;
 
 /** What a provider may differ in without breaking the contract. */

@@ -1,0 +1,96 @@
+// Which page has which names, and in which order.
+
+const byKind = (names) => [
+  { title: "Functions", names: names.filter(({ kind }) => kind === "function" || kind === "constant") },
+  { title: "Types", names: names.filter(({ kind }) => kind === "type") },
+];
+
+/** A name that several entry points export is with the first of them. */
+const byPath = (names) =>
+  [...new Set(names.map(({ paths }) => paths[0]))].map((path) => ({
+    title: path,
+    names: names.filter(({ paths }) => paths[0] === path),
+  }));
+
+const isMain = ({ paths }) => paths.includes("sanddune");
+
+const AUTHORS_PATHS = ["sanddune/sandboxes/kit", "sanddune/testing"];
+
+/** The pages in their order. The last one that wants a name has it. */
+const PAGES = [
+  {
+    name: "entry-points",
+    title: "API: entry points",
+    intro:
+      "`run()` and the other entry points, their options and results. All are imported from `sanddune`. How to use them is in [run.md](../run.md).",
+    has: isMain,
+    sections: byKind,
+  },
+  {
+    name: "agents",
+    title: "API: agents",
+    intro:
+      "Agent providers, their options, and the contract for [one of your own](../own-agent-provider.md). All are imported from `sanddune`.",
+    has: ({ file, ...rest }) => isMain(rest) && file.startsWith("agents/"),
+    sections: byKind,
+  },
+  {
+    name: "sandboxes",
+    title: "API: sandboxes",
+    intro: "Each sandbox has an import path of its own. More about them: [sandboxes.md](../sandboxes.md).",
+    has: ({ paths: [path] }) => path.startsWith("sanddune/sandboxes/"),
+    sections: byPath,
+  },
+  {
+    name: "errors",
+    title: "API: errors",
+    intro:
+      "Every error class of `sanddune`, with its own fields. Which call rejects with which, and what to do: [errors.md](../errors.md).",
+    has: ({ file }) => file.startsWith("errors/"),
+    sections: (names) => [
+      { title: "Classes", names: names.filter(({ kind }) => kind === "class") },
+      { title: "Types", names: names.filter(({ kind }) => kind === "type") },
+    ],
+  },
+  {
+    name: "environments",
+    title: "API: environments",
+    intro: "For the folder of an [environment](../environments.md).",
+    has: ({ paths }) => paths.includes("sanddune/environment"),
+    sections: (names) => [{ title: "sanddune/environment", names }],
+  },
+  {
+    name: "sandbox-providers",
+    title: "API: contract of sandbox providers",
+    intro: "For authors of [sandbox providers](../own-sandbox-provider.md).",
+    has: ({ file, paths }) =>
+      (isMain({ paths }) && file.startsWith("sandboxes/")) || AUTHORS_PATHS.includes(paths[0]),
+    sections: byPath,
+  },
+  {
+    name: "vitepress",
+    title: "API: components for VitePress",
+    intro: "Records of scenarios on [a site of your own](../scenario-ci.md#on-a-vitepress-site).",
+    has: ({ paths }) => paths[0] === "sanddune/vitepress",
+    sections: byPath,
+  },
+];
+
+const rank = ({ kind }) => ["function", "constant", "class", "type"].indexOf(kind);
+
+/** Functions first; classes, which are grouped in their files, as they are there. */
+const inOrder = (names) =>
+  [...names].sort(
+    (one, other) =>
+      rank(one) - rank(other) || (one.kind === "class" ? 0 : one.name.localeCompare(other.name, "en")),
+  );
+
+/** Every page with its sections; a name is on one of them. */
+export const pagesOf = (names) =>
+  PAGES.map((page) => ({
+    ...page,
+    sections: page
+      .sections(names.filter((each) => PAGES.findLast(({ has }) => has(each)) === page))
+      .filter((section) => section.names.length > 0)
+      .map((section) => ({ ...section, names: inOrder(section.names) })),
+  }));
