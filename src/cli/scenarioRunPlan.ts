@@ -1,15 +1,14 @@
 import { availableParallelism } from "node:os";
 import { didYouMean } from "../options/checks.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
-import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { AgentHand } from "../scenarios/agents/performAgentStep.ts";
 import type { HandOptions } from "../scenarios/agents/prepareHand.ts";
-import type { Execution, RunnableFilter } from "../scenarios/executions.ts";
-import type { LoadedScenarios } from "../scenarios/pages/loadScenarios.ts";
+import type { Adapter, Execution, RunnableFilter } from "../scenarios/executions.ts";
 import type { PageProblem } from "../scenarios/pages/problem.ts";
 import type { SuiteRun } from "../scenarios/runSuite.ts";
 import { isAgentStep, type Scenario, type ScenarioSpec } from "../scenarios/spec.ts";
 import { agentNames } from "./agentFlags.ts";
+import { checkSelection } from "./scenario/checkSelection.ts";
 import type { ScenarioRunFlags } from "./scenarioRunFlags.ts";
 import { checkAddress, type ScenarioSandboxes, scenarioSandboxes } from "./scenarioSandbox.ts";
 import { UsageError } from "./usageError.ts";
@@ -22,8 +21,11 @@ export interface ScenarioRunPlan {
   readonly problems: readonly PageProblem[];
 }
 
-const needsAgent = ({ runnable }: ScenarioSpec, filter: RunnableFilter): boolean =>
-  runnable === "agent" || (runnable === "both" && filter !== "cli");
+/** Who may have to execute a scenario. */
+const adaptersFor = ({ runnable }: ScenarioSpec, filter: RunnableFilter): readonly Adapter[] => {
+  if (runnable === "both") return filter === "cli" || filter === "agent" ? [filter] : ["cli", "agent"];
+  return runnable === "manual" ? [] : [runnable];
+};
 
 /** A slip here would make all scenarios manual, which is not a failure. */
 const checkAgent = ({ agent, agentCommand }: ScenarioRunFlags): void => {
@@ -35,24 +37,6 @@ const checkAgent = ({ agent, agentCommand }: ScenarioRunFlags): void => {
   if (agent === undefined || known.includes(agent)) return;
   throw new UsageError(
     `--agent: there is no ${JSON.stringify(agent)}; expected one of: ${agentNames.join(", ")}.${didYouMean(agent, agentNames)}`,
-  );
-};
-
-/** A name that selects nothing is a slip, and must not look like success. */
-const checkSelection = (
-  { only }: ScenarioRunFlags,
-  runnable: RunnableFilter,
-  { scenarios, ids, selected, problems }: LoadedScenarios & { readonly selected: readonly Scenario[] },
-): void => {
-  const missing = only?.filter((id) => !ids.includes(id)) ?? [];
-  if (missing.length > 0) {
-    throw new UsageError(
-      `--only: there is no scenario ${missing.join(", ")}. See: ${sandduneCommand("scenario", "list")}`,
-    );
-  }
-  if (selected.length > 0 || problems.length > 0) return;
-  throw new UsageError(
-    `None of the ${scenarios.length} scenarios is meant by --runnable ${runnable}. See: ${sandduneCommand("scenario", "list")}`,
   );
 };
 
@@ -112,12 +96,14 @@ export const planScenarioRun = async (
     { planExecutions, selectScenarios },
     { readOverrides },
     { sandboxWorkshop },
+    { usesBaseUrl },
   ] = await Promise.all([
     import("../scenarios/readSuite.ts"),
     import("../scenarios/pages/loadScenarios.ts"),
     import("../scenarios/executions.ts"),
     import("../scenarios/agents/overrides.ts"),
     import("../scenarios/sandboxWorkshop.ts"),
+    import("../scenarios/mirrorUse.ts"),
   ]);
   const suite = await readSuite({ cwd: flags.cwd, dir, config: flags.config });
   distrustCheckoutOf(suite.root);
@@ -125,8 +111,11 @@ export const planScenarioRun = async (
   const runnable = flags.runnable ?? (flags.only === undefined ? "cli" : "any");
   const selected = selectScenarios(scenarios, { runnable, ...(flags.only && { only: flags.only }) });
   checkSelection(flags, runnable, { scenarios, ids, selected, problems });
-  const usesMirror = flags.baseUrl === undefined && suite.mirrorDir !== undefined;
-  const forAgent = selected.filter(({ spec }) => needsAgent(spec, runnable));
+  const usesMirror =
+    flags.baseUrl === undefined &&
+    suite.mirrorDir !== undefined &&
+    selected.some(({ spec }) => usesBaseUrl(spec, adaptersFor(spec, runnable), suite));
+  const forAgent = selected.filter(({ spec }) => adaptersFor(spec, runnable).includes("agent"));
   const agent = flags.agent ?? (flags.agentCommand === undefined ? undefined : "command");
   const overrides = readOverrides({ ...flags, agent }, process.env);
   const sandboxes = await scenarioSandboxes(flags, {
@@ -158,6 +147,7 @@ export const planScenarioRun = async (
       })),
       runnerVersion: version,
       baseUrl: flags.baseUrl,
+      startsMirror: usesMirror,
       ciUrl: flags.ci,
       concurrency: flags.concurrency ?? availableParallelism(),
       keepsProjects: flags.keepTmp ?? false,

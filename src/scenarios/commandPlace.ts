@@ -27,8 +27,8 @@ export const commandPlace = (workshop: Workshop, redact: Redact): CommandPlace =
     projectRoot: workshop.projectRoot,
     run: async (command) => {
       open ??= workshop.openForCommands(command.signal);
-      const { code, stdout, stderr } = await (await open).run(command);
-      return { code, stdout: redact(stdout), stderr: redact(stderr) };
+      const { stdout, stderr, ...result } = await (await open).run(command);
+      return { ...result, stdout: redact(stdout), stderr: redact(stderr) };
     },
     settle: async () => {
       if (workshop.sandbox !== null) await close();

@@ -31,7 +31,7 @@ export const hostWorkplace = (projectRoot: string, mark = createMark()): Workpla
           return { code: EXIT_TIMEOUT, stdout: error.stdout, stderr: `${error.stderr}\n${error.message}` };
         }
         if (error instanceof ProcessStartError) {
-          return { code: EXIT_NOT_FOUND, stdout: "", stderr: error.message };
+          return { code: EXIT_NOT_FOUND, stdout: "", stderr: error.message, isMissing: true };
         }
         throw error;
       }

@@ -44,8 +44,10 @@ export interface SuiteRun {
   /** All scenarios of the suite, also those whose pages are bad, for the index. */
   readonly indexed: readonly IndexedScenario[];
   readonly runnerVersion: string;
-  /** Given by the caller; without one, a mirror is started if the suite has something to serve. */
+  /** Given by the caller. */
   readonly baseUrl: string | undefined;
+  /** A local mirror takes the place of the base URL. The suite has something to serve then. */
+  readonly startsMirror: boolean;
   readonly ciUrl: string | undefined;
   readonly concurrency: number;
   readonly keepsProjects: boolean;
@@ -191,7 +193,7 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
 
 const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<void> => {
   const { mirrorDir } = run.suite;
-  if (run.baseUrl !== undefined || mirrorDir === undefined) return executeAll(run, directory);
+  if (!run.startsMirror || mirrorDir === undefined) return executeAll(run, directory);
   const mirror = await startMirror(mirrorDir);
   try {
     run.onMirror(mirror.baseUrl);

@@ -12,6 +12,8 @@ export interface WorkResult {
   /** The end of what it printed. */
   readonly stdout: string;
   readonly stderr: string;
+  /** It was not started at all: there is no such program. Not known in every place. */
+  readonly isMissing?: true;
 }
 
 /**

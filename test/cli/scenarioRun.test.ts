@@ -76,7 +76,22 @@ const ENDINGS: readonly Ending[] = [
     flags: ["--runnable", "agent"],
     exitCode: 2,
     results: NO_RESULTS,
-    says: /None of the 1 scenarios is meant by --runnable agent/,
+    says: /No scenario is selected: --runnable is agent, and the suite has 1 for cli\. To execute them: .*scenario run --runnable any/,
+  },
+  {
+    when: "what is named is for others",
+    suite: { pages: { good: spec(), hand: MANUAL, other: MANUAL } },
+    flags: ["--runnable", "cli", "--only", "hand,other"],
+    exitCode: 2,
+    results: NO_RESULTS,
+    says: /No scenario is selected: --runnable is cli, and --only hand,other names 2 for manual\. .*--only=hand,other/,
+  },
+  {
+    when: "there is nothing for the default",
+    suite: { pages: { hand: MANUAL } },
+    exitCode: 2,
+    results: NO_RESULTS,
+    says: /--runnable is cli \(the default\), and the suite has 1 for manual/,
   },
   {
     when: "the only page that is meant has a mistake, whatever its file is called",
@@ -181,12 +196,29 @@ test.each([
   ["kubernetes", "cannot reach. Use --base-url "],
 ])("A mirror that sandboxes of %s cannot reach is refused, with what would help", async (sandbox, help) => {
   const cwd = makeSuite({
-    pages: { a: spec() },
+    pages: { a: spec({ steps: [{ cli: "install" }] }) },
     files: { "mirror/index.html": "" },
-    settings: { mirrorDir: "../mirror" },
+    settings: {
+      mirrorDir: "../mirror",
+      cliCommand: ["node", "../bin/tool.mjs", "{subcommand}", "--from={baseUrl}"],
+    },
   });
   const { exitCode, stderr } = await runScenarios(cwd, ["--sandbox", sandbox]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining(help) });
+});
+
+test("A mirror that no selected scenario uses is not started", async () => {
+  const cwd = makeSuite({
+    pages: { a: spec(), b: spec({ steps: [{ cli: "install" }] }) },
+    files: { "mirror/index.html": "" },
+    settings: {
+      mirrorDir: "../mirror",
+      cliCommand: ["node", "../bin/tool.mjs", "{subcommand}", "--from={baseUrl}"],
+    },
+  });
+  expect(await runScenarios(cwd, ["--only=a"])).toMatchObject({ exitCode: 0, stderr: "" });
+  const { stderr } = await runScenarios(cwd);
+  expect(stderr).toMatch(/^Local mirror: http:\/\/127\.0\.0\.1:\d+$/m);
 });
 
 test("The last words of a failing step are told apart from the assertions, and names make one column", async () => {

@@ -114,12 +114,22 @@ const CASES: readonly [Assertion, boolean, RegExp][] = [
   [{ cmd_zero: ["cat", "a.txt"] }, true, /^exit code 0: v0\.1\.2/],
   [{ cmd_zero: ["sh", "-c", "echo why >&2; exit 3"] }, false, /^exit code 3: why$/],
   [{ cmd_zero: ["no-such-program"] }, false, /^"no-such-program" was not found/],
+  [
+    { cmd_zero: ["sh", "-c", "echo gone >&2; exit 127"] },
+    false,
+    /^exit code 127 \(by convention: a program was not found\): gone$/,
+  ],
+  [
+    { cmd_nonzero: ["sh", "-c", "exit 126"] },
+    false,
+    /^exit code 126 \(by convention: a program cannot be executed\)$/,
+  ],
   [{ cmd_nonzero: ["false"] }, true, /^exit code 1$/],
   [{ cmd_nonzero: ["sh", "-c", "kill -9 $$"] }, true, /^exit code 137$/],
   [{ cmd_nonzero: ["true"] }, false, /^exit code 0$/],
   [{ cmd_nonzero: ["no-such-program"] }, false, /^"no-such-program" was not found/],
   [{ cmd_nonzero: ["./not-executable"] }, false, /^".\/not-executable" was not found/],
-  [{ cmd_nonzero: ["sh", "-c", "exec ./not-executable"] }, false, /^"sh" cannot be executed/],
+  [{ cmd_nonzero: ["sh", "-c", "exec ./not-executable"] }, false, /^exit code 126 \(by convention: a program cannot be executed\): /],
 ];
 
 describe("Of assertions that are checked together", () => {

@@ -1,8 +1,14 @@
 import { EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkCommand, type Workplace } from "../workplace.ts";
 import { afterColon, type Finding } from "./finding.ts";
 
-/** A shell's word for a program that is there, but cannot be executed. */
+/** A shell's code for a program that exists, but cannot be executed. */
 const EXIT_NOT_EXECUTABLE = 126;
+
+/** What these codes mean by convention. A program may also end with them, or be a shell that could not find another one. */
+const MEANINGS: Readonly<Record<number, string>> = {
+  [EXIT_NOT_FOUND]: "by convention: a program was not found",
+  [EXIT_NOT_EXECUTABLE]: "by convention: a program cannot be executed",
+};
 
 /** Whether a command ends as expected. One that could not be started, or did not end, says nothing either way. */
 export const checkCommand = async (
@@ -10,11 +16,11 @@ export const checkCommand = async (
   command: WorkCommand,
   expected: "zero" | "nonzero",
 ): Promise<Finding> => {
-  const { code, stdout, stderr } = await workplace.run(command);
+  const { code, stdout, stderr, isMissing } = await workplace.run(command);
   const output = afterColon(stderr.trim() === "" ? stdout : stderr);
-  const program = JSON.stringify(command.argv[0]);
-  if (code === EXIT_NOT_FOUND) return { ok: false, detail: `${program} was not found${output}` };
-  if (code === EXIT_NOT_EXECUTABLE) return { ok: false, detail: `${program} cannot be executed${output}` };
+  if (isMissing) return { ok: false, detail: `${JSON.stringify(command.argv[0])} was not found${output}` };
+  const meaning = MEANINGS[code];
+  if (meaning !== undefined) return { ok: false, detail: `exit code ${code} (${meaning})${output}` };
   if (code === EXIT_TIMEOUT) return { ok: false, detail: `it took too long${output}` };
   return { ok: (code === 0) === (expected === "zero"), detail: `exit code ${code}${output}` };
 };

@@ -1,7 +1,14 @@
 import { ProcessTimeoutError, SandboxLostError } from "../../errors.ts";
 import { shellQuote } from "../../process/shellQuote.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
-import { CAPTURE_BYTES, EXIT_KILLED, EXIT_TIMEOUT, type WorkCommand, type WorkResult } from "../workplace.ts";
+import {
+  CAPTURE_BYTES,
+  EXIT_KILLED,
+  EXIT_NOT_FOUND,
+  EXIT_TIMEOUT,
+  type WorkCommand,
+  type WorkResult,
+} from "../workplace.ts";
 
 /** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
 export const runInSandbox = async (
@@ -14,7 +21,9 @@ export const runInSandbox = async (
       ...{ cwd, env, timeoutMs, signal },
       captureBytes: CAPTURE_BYTES,
     });
-    return { code: exitCode, stdout, stderr };
+    // The shell's own words: a program that ends with that code does not print them.
+    const isMissing = exitCode === EXIT_NOT_FOUND && stderr.includes(`exec: ${argv[0]}: not found`);
+    return { code: exitCode, stdout, stderr, ...(isMissing && { isMissing }) };
   } catch (error) {
     if (error instanceof SandboxLostError && error.isByCommands) {
       return { code: EXIT_KILLED, stdout: "", stderr: error.message };
