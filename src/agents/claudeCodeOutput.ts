@@ -99,6 +99,8 @@ const resultOfTool = (block: JsonObject): AgentEvent[] => {
   ];
 };
 
+const NO_CONNECTION = "the connection to the model failed, and Claude Code does not say why";
+
 /** Some are notes of Claude Code to its makers. */
 const isTelling = (problem: unknown): problem is string =>
   typeof problem === "string" && !problem.startsWith("[ede_diagnostic]");
@@ -143,6 +145,16 @@ export const claudeCodeParser = (): AgentOutputParser => {
       willRetry,
       retryAt: limitEndsAt,
     });
+
+  /** The reason of a connection that failed is told only when Claude Code gives up. */
+  const retryOf = (event: JsonObject): AgentEvent => {
+    const status = numberAt(event, "error_status");
+    const error = textAt(event, "error");
+    if (status === undefined && error === "unknown") {
+      return { type: "error", kind: "unreachable", message: NO_CONNECTION, willRetry: true };
+    }
+    return trouble(event, [status, error].filter((word) => word !== undefined).join(" "), true);
+  };
 
   const eventsOfAssistant = (event: JsonObject): readonly AgentEvent[] => {
     const message = objectAt(event, "message");
@@ -191,8 +203,7 @@ export const claudeCodeParser = (): AgentOutputParser => {
           ];
         }
         if (subtype === "api_retry") {
-          const words = [numberAt(event, "error_status"), textAt(event, "error")];
-          return [trouble(event, words.filter((word) => word !== undefined).join(" "), true)];
+          return [retryOf(event)];
         }
         return subtype !== undefined && SILENT_SUBTYPES.has(subtype) ? [] : [{ type: "raw", line, stream }];
       case "assistant":

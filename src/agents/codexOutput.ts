@@ -70,7 +70,8 @@ export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOu
   let lastError: string | undefined;
 
   const failed = (message: string, willRetry: boolean): AgentEvent[] => {
-    if (message === lastError) return [];
+    // An error that ends the turn is told twice; one that is told again before that is another attempt.
+    if (message === lastError && !willRetry) return [];
     lastError = message;
     return [{ ...errorEvent({ message, willRetry }), message: wordsOf(message) }];
   };

@@ -3,11 +3,15 @@ import type { IterationUsage } from "../results.ts";
 import type { McpServers } from "./mcpServers.ts";
 import type { AgentSessions } from "./sessionContract.ts";
 
-/** What kind of trouble an agent has with its model. `unavailable`: it cannot be used as it is installed and set up. */
+/**
+ * What kind of trouble an agent has with its model. `unreachable`: there was no connection to it, and so no answer.
+ * `unavailable`: the agent cannot be used as it is installed and set up.
+ */
 export type AgentErrorKind =
   | "authentication"
   | "rateLimit"
   | "overloaded"
+  | "unreachable"
   | "contextLength"
   | "unavailable"
   | "other";

@@ -30,7 +30,11 @@ const BY_WORDS: readonly (readonly [AgentErrorKind, RegExp])[] = [
   ],
   [
     "overloaded",
-    /\b5(00|02|03|04|29)\b|overload|unavailable|internal (server )?error|bad gateway|high demand|at capacity|slow_down|server error|fetch failed|cannot connect|connection (error|was |closed|reset|refused)|disconnected|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT/i,
+    /\b5(00|02|03|04|29)\b|overload|unavailable|internal (server )?error|bad gateway|high demand|at capacity|slow_down|server error|connection (was |closed|reset|dropped)|disconnected|ECONNRESET|ECONNABORTED/i,
+  ],
+  [
+    "unreachable",
+    /fetch failed|(can ?not|could not|unable to|failed to) connect|connect(ion)? (error|refused|failed|timed out)|waiting for network|ECONN|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH/i,
   ],
 ];
 

@@ -8,6 +8,7 @@ import {
   AgentRateLimitError,
   AgentUnavailableError,
   type IdleTimeoutError,
+  ModelUnreachableError,
   type SandduneError,
 } from "../errors.ts";
 import { COMMAND_NOT_FOUND } from "./agentCommand.ts";
@@ -22,7 +23,7 @@ export interface AgentExit {
 }
 
 const ERRORS: Readonly<
-  Record<Exclude<AgentErrorKind, "rateLimit" | "authentication">, typeof AgentFailedError>
+  Record<Exclude<AgentErrorKind, "rateLimit" | "authentication" | "unreachable">, typeof AgentFailedError>
 > = {
   overloaded: AgentOverloadedError,
   contextLength: AgentContextLengthError,
@@ -38,6 +39,9 @@ export class AgentVerdict {
   #hasSpoken = false;
   /** It has said that its turn was over, and has gone on. */
   #hasGoneOn = false;
+
+  /** `sandbox` is the name of the provider. */
+  constructor(private readonly sandbox: string) {}
 
   push(event: AgentEvent): void {
     switch (event.type) {
@@ -75,6 +79,9 @@ export class AgentVerdict {
       const { credentials } = agent.installation ?? {};
       return new AgentAuthenticationError(agent.name, problem, exitCode, stderr, credentials);
     }
+    if (error?.kind === "unreachable") {
+      return new ModelUnreachableError(agent.name, problem, exitCode, stderr, this.sandbox);
+    }
     return new ERRORS[error?.kind ?? "other"](agent.name, problem, exitCode, stderr);
   }
 
@@ -90,8 +97,13 @@ export class AgentVerdict {
     return this.#typed(agent, problem, undefined, "");
   }
 
-  /** Why the agent has failed in that sandbox, which is told by its provider's name; `undefined` if it has not. */
-  failureOf(agent: AgentProvider, exit: AgentExit, sandbox: string): SandduneError | undefined {
+  /** Why an agent that is not to try any longer has failed. */
+  failureOfReach(agent: AgentProvider, problem: string): SandduneError {
+    return this.#typed(agent, problem, undefined, "");
+  }
+
+  /** Why the agent has failed; `undefined` if it has not. */
+  failureOf(agent: AgentProvider, exit: AgentExit): SandduneError | undefined {
     const { exitCode, stderr } = exit;
     if (this.#result !== undefined) {
       if (this.#result.isError) return this.#failure(agent, exit, "it reported an error");
@@ -100,7 +112,7 @@ export class AgentVerdict {
       return this.#failure(agent, exit, `it went on after its turn, and ended with exit code ${exitCode}`);
     }
     if (exitCode === COMMAND_NOT_FOUND && !this.#hasSpoken && /not found/i.test(stderr)) {
-      return new AgentNotFoundError(agent.name, exit.program, sandbox, agent.installation?.dockerfile);
+      return new AgentNotFoundError(agent.name, exit.program, this.sandbox, agent.installation?.dockerfile);
     }
     if (exitCode !== 0) return this.#failure(agent, exit, `it ended with exit code ${exitCode}`);
     if (agent.reportsResult !== true) return undefined;

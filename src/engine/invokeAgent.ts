@@ -6,6 +6,7 @@ import { type BudgetExceededError, IdleTimeoutError, type SandduneError } from "
 import { AgentInvoker } from "./agentInvoker.ts";
 import { type AgentExit, AgentVerdict } from "./agentVerdict.ts";
 import type { IterationLoop } from "./iterationLoop.ts";
+import { ModelReach } from "./iterations/modelReach.ts";
 
 /** Lets everything happen first that has arrived already. */
 const nextTick = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
@@ -69,12 +70,14 @@ export const invokeAgent = Effect.fnUntraced(function* (
   const invoker = yield* AgentInvoker;
   const clock = yield* Clock.Clock;
   const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
-  const verdict = new AgentVerdict();
+  const verdict = new AgentVerdict(loop.sandboxName ?? loop.sandbox.name);
+  const reach = new ModelReach(loop.idleTimeoutMs);
   const turnEnded = yield* Deferred.make<void>();
   const mustBeStopped = yield* Deferred.make<undefined>();
   const budgetExceeded = yield* Deferred.make<BudgetExceededError>();
   /** The agent seemed to be done, and goes on although there is nothing left to spend. */
   const goesOnForNothing = yield* Deferred.make<never, BudgetExceededError>();
+  const cannotReach = yield* Deferred.make<never, SandduneError>();
   let exceeded: BudgetExceededError | undefined;
   let endedAt: number | undefined;
   let lastActivity = now();
@@ -93,6 +96,10 @@ export const invokeAgent = Effect.fnUntraced(function* (
       endedAt = now();
       Deferred.doneUnsafe(turnEnded, Effect.void);
       if (event.mustBeStopped) Deferred.doneUnsafe(mustBeStopped, Effect.succeed(undefined));
+    }
+    const isInVain = reach.push(event, now());
+    if (isInVain !== undefined) {
+      Deferred.doneUnsafe(cannotReach, Effect.fail(verdict.failureOfReach(loop.agent, isInVain)));
     }
     exceeded = spend(event);
     if (exceeded !== undefined) Deferred.doneUnsafe(budgetExceeded, Effect.succeed(exceeded));
@@ -133,9 +140,10 @@ export const invokeAgent = Effect.fnUntraced(function* (
       Effect.raceFirst(watchLingering(loop.completionTimeoutMs, now, turnEnded, () => endedAt)),
       Effect.raceFirst(Deferred.await(mustBeStopped)),
       Effect.raceFirst(watchBudget),
+      Effect.raceFirst(Deferred.await(cannotReach)),
       Effect.raceFirst(loop.whileWorking ?? Effect.never),
     );
   const stopped: AgentExit = { exitCode: undefined, stderr: "", program: "" };
-  const failure = verdict.failureOf(loop.agent, exit ?? stopped, loop.sandboxName ?? loop.sandbox.name);
+  const failure = verdict.failureOf(loop.agent, exit ?? stopped);
   if (failure !== undefined) return yield* Effect.fail(failure);
 });

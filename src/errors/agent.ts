@@ -77,6 +77,27 @@ export class AgentRateLimitError extends AgentFailedError {
 /** The model's servers had too much to do, were out of order, or could not be reached. */
 export class AgentOverloadedError extends AgentFailedError {}
 
+/** Of the sandboxes, the only one without a network by default. */
+const networkAdvice = (sandbox: string | undefined): string =>
+  sandbox === "bubblewrap"
+    ? "A bubblewrap sandbox has a network only with `network: true`. If it has one: check the address of the model, and proxies."
+    : "Check the network of the sandbox, the address of the model, and proxies.";
+
+/** There was no connection from the sandbox to the model. */
+export class ModelUnreachableError extends AgentOverloadedError {
+  constructor(
+    agent: string,
+    problem: string,
+    exitCode: number | undefined,
+    stderr: string,
+    /** The name of the sandbox provider. */
+    readonly sandbox: string | undefined,
+  ) {
+    super(agent, problem, exitCode, stderr);
+    this.message = `The agent ${agent} cannot reach its model: ${sentence(problem)} ${networkAdvice(sandbox)}${block("Its last words", stderr)}`;
+  }
+}
+
 /** The agent cannot be used as it is installed and set up: it has not begun. */
 export class AgentUnavailableError extends AgentFailedError {
   constructor(agent: string, problem: string, exitCode: number | undefined, stderr: string) {

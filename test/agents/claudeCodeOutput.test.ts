@@ -87,7 +87,12 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
   "stream-cut": failed(
     "db917db7-39c1-49a3-a0c9-250e4875da86",
     "API Error: Connection dropped (ECONNRESET).",
-    ...["other*", "other*", "overloaded"],
+    ...["unreachable*", "unreachable*", "overloaded"],
+  ),
+  unreachable: failed(
+    "12c55221-7ef5-46f8-a553-c01064c10c1d",
+    "API Error: Connection refused — a firewall or proxy may be blocking it (ECONNREFUSED)",
+    ...[...Array.from({ length: 10 }, () => "unreachable*"), "unreachable"],
   ),
   // The whole answer is counted at the end of a turn, which never came.
   "sigterm-in-tool": {

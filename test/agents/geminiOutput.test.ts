@@ -74,7 +74,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     errors: ["rateLimit*", "rateLimit*"],
   },
   "error-500": retrying("fb086c3f-767b-4b74-ad10-4f075a78fbad", ["overloaded*", "overloaded*"]),
-  "stream-cut": retrying("e8f0dc17-ae3a-42e4-89a1-13e9c73a1bc5", ["overloaded*", "other*"]),
+  "stream-cut": retrying("e8f0dc17-ae3a-42e4-89a1-13e9c73a1bc5", ["unreachable*", "other*"]),
   "sigterm-in-tool": interrupted("f208ff9e-f27e-4c78-be71-7745acf5d04d"),
   "sigint-in-tool": interrupted("79e2130a-3120-46a7-ac22-14ff4b2205d9"),
 };

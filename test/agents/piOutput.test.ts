@@ -83,10 +83,10 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     ["overloaded*", "overloaded*", "overloaded*", "overloaded"],
   ),
   "stream-cut": failed("01a1e0d0-33b2-723e-85fc-8e600cdbf5bb", "Connection error.", [
-    "overloaded*",
-    "overloaded*",
-    "overloaded*",
-    "overloaded",
+    "unreachable*",
+    "unreachable*",
+    "unreachable*",
+    "unreachable",
   ]),
   "sigterm-in-tool": {
     text: "Sleeping.\n",

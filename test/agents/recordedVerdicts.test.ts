@@ -23,6 +23,7 @@ const FAILURES: Readonly<Record<string, string>> = {
   "sigint-in-tool": "AgentFailedError",
   "sigterm-in-tool": "AgentFailedError",
   "stream-cut": "AgentOverloadedError",
+  unreachable: "ModelUnreachableError",
   // It was asked to do nothing.
   "empty-stdin": "AgentFailedError",
   "permission-rejected": "AgentFailedError",
@@ -39,13 +40,14 @@ const agents: [AgentProvider, RecordedAgent, Readonly<Record<string, string>>][]
   [claudeCode("m"), "claude-code", FAILURES],
   [codex("m"), "codex", FAILURES],
   [opencode("a/b"), "opencode", { ...FAILURES, ...SILENT }],
-  [pi("a/b"), "pi", FAILURES],
+  // Its words are the same whether a connection breaks or is refused.
+  [pi("a/b"), "pi", { ...FAILURES, "stream-cut": "ModelUnreachableError" }],
 ];
 
 describe.each(agents)("a recorded run of $name", (agent, name, failures) => {
   const failureOf = (each: string) => {
     const recorded = recording(name, each);
-    const verdict = new AgentVerdict();
+    const verdict = new AgentVerdict("docker");
     for (const event of replay(agent, recorded)) verdict.push(event);
     const bySignal = recorded.signal === null ? 0 : 128 + constants.signals[recorded.signal];
     const exit = {
@@ -53,7 +55,7 @@ describe.each(agents)("a recorded run of $name", (agent, name, failures) => {
       stderr: recorded.stderr.join("\n"),
       program: name,
     };
-    return verdict.failureOf(agent, exit, "docker");
+    return verdict.failureOf(agent, exit);
   };
 
   it.each(recordedCases(name))("is taken for what it was: %s", (each) => {

@@ -42,13 +42,13 @@ const trouble = (
   ...rest,
 });
 
-const verdictOn = (...events: readonly AgentEvent[]): AgentVerdict => {
-  const verdict = new AgentVerdict();
+const verdictOn = (events: readonly AgentEvent[], sandbox = "docker"): AgentVerdict => {
+  const verdict = new AgentVerdict(sandbox);
   for (const event of events) verdict.push(event);
   return verdict;
 };
 const failure = (events: readonly AgentEvent[], end: AgentExit, agent = AGENT, sandbox = "docker") =>
-  verdictOn(...events).failureOf(agent, end, sandbox);
+  verdictOn(events, sandbox).failureOf(agent, end);
 
 describe("an agent's own verdict", () => {
   it.each([0, 1, 143, undefined])("of success is believed, whatever the exit code is: %j", (code) => {
@@ -179,12 +179,12 @@ describe("an agent that has fallen silent", () => {
   const silence = new IdleTimeoutError("fake", 600);
 
   it("has failed because of that", () => {
-    expect(verdictOn(text).failureOfSilence(AGENT, silence)).toBe(silence);
-    expect(verdictOn(trouble("rateLimit"), text).failureOfSilence(AGENT, silence)).toBe(silence);
+    expect(verdictOn([text]).failureOfSilence(AGENT, silence)).toBe(silence);
+    expect(verdictOn([trouble("rateLimit"), text]).failureOfSilence(AGENT, silence)).toBe(silence);
   });
 
   it("has failed because of the trouble that it had before", () => {
-    const error = verdictOn(trouble("rateLimit", { willRetry: true })).failureOfSilence(AGENT, silence);
+    const error = verdictOn([trouble("rateLimit", { willRetry: true })]).failureOfSilence(AGENT, silence);
     expect(error).toBeInstanceOf(AgentRateLimitError);
     expect(error.message).toContain("its rateLimit words");
     expect(error.message).toContain("600 s");

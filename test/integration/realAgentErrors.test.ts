@@ -6,6 +6,7 @@ import {
   AgentNotFoundError,
   AgentOverloadedError,
   AgentRateLimitError,
+  ModelUnreachableError,
   type RunOptions,
 } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
@@ -166,6 +167,21 @@ describeSideBySide("a model that makes trouble", () => {
         });
       });
     }
+  }
+
+  // Nothing listens at its address. pi and Claude Code give up by themselves here, after a few attempts.
+  for (const agent of ["claude", "pi"] as const) {
+    describeWith([AGENTS[agent].runtime, "bubblewrap"], `the real ${agent} without a model`, () => {
+      it("says that it cannot reach its model", PATIENCE, async () => {
+        const model = await scriptedModel([{ text: "Never said." }]);
+        await model.close();
+        const error = await failureOf(
+          runReal({ agent, sandbox: "bubblewrap", model, cwd: temporaryRepository() }),
+        );
+        expect(error, error.message).toBeInstanceOf(ModelUnreachableError);
+        expect(error.message).toMatch(/cannot reach its model: .*connection (refused|error)/is);
+      });
+    });
   }
 
   describeWith(["claude code", "docker"], "the real claude in docker", () => {
