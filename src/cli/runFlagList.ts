@@ -139,7 +139,7 @@ export const addRunFlags = (command: Command): Command =>
         "stdout: show the run here; file: only say where its log is (default: stdout at a terminal)",
       ).choices(["file", "stdout"]),
     )
-    .option("--verbose", "show every line that the agent and its tools print")
+    .option("--verbose", "show what tools and hooks print; the run log has every line of the agent")
     .option(
       "--trajectory",
       "record what the agent does, with its files after each action, for sanddune replay",

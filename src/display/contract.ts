@@ -30,7 +30,7 @@ export interface RunDisplay {
   /** The agent is invoked again. */
   iteration(iteration: number, maxIterations: number): void;
   event(event: AgentStreamEvent): void;
-  /** A line as the agent printed it, if its events do not say the same. Shown to those who asked for it with `verbose`. */
+  /** A line as the agent printed it, if its events do not say the same. The run log has it with `verbose`. */
   rawLine(line: string, stream: "stdout" | "stderr"): void;
   /** A line that a hook printed. */
   hookLine(hook: string, line: string): void;

@@ -9,7 +9,7 @@ export interface LoggingOption {
    *   colours and spinners if that is not a terminal, if `NO_COLOR` is set, or if `TERM` is `dumb`.
    */
   readonly type: "file" | "stdout";
-  /** Also show every line as the agent printed it; in terminal mode, what hooks and tools print as well. */
+  /** Write every line as the agent printed it to the run log; in terminal mode, also show what hooks and tools print. */
   readonly verbose?: boolean;
   /** In log-to-file mode: print nothing, not even the `tail -f` command. The result has the run log's path. */
   readonly quiet?: boolean;

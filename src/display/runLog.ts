@@ -19,7 +19,7 @@ const describe = (event: Exclude<AgentStreamEvent, { type: "text" | "turnStart" 
     case "toolCall":
       return `[tool call] ${indented(event.name)} ${showToolInput(event.input)}`;
     case "toolResult":
-      return `[tool result] ${indented(event.output)}`;
+      return `[tool ${event.isError ? "failed" : "result"}] ${indented(event.output)}`;
     case "sessionId":
       return `[session] ${indented(event.sessionId)}`;
     case "usage":

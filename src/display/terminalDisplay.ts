@@ -9,6 +9,7 @@ import { tellIfSlow } from "./slowStep.ts";
 import { endingLines, endingTitle, logCommand } from "./summary.ts";
 import { TextLines } from "./textLines.ts";
 import { describeToolInput } from "./toolInput.ts";
+import { firstWords, OpenCalls } from "./toolOutcome.ts";
 
 export interface TerminalDisplayOptions {
   readonly kind: SessionKind;
@@ -40,6 +41,9 @@ export class TerminalDisplay implements RunDisplay {
   /** What goes on when no step does. A sandbox or a worktree waits, then, for somebody to use it. */
   #activity: string | undefined;
   #toolCalls = 0;
+  readonly #openCalls = new OpenCalls();
+  /** What the agent tries again because of. */
+  #trouble: { readonly message: string; attempts: number } | undefined;
 
   constructor(
     private readonly screen: Screen,
@@ -73,18 +77,21 @@ export class TerminalDisplay implements RunDisplay {
   event(event: AgentStreamEvent): void {
     switch (event.type) {
       case "text":
+        this.#trouble = undefined;
         this.#text.push(neutralise(event.text));
         break;
       case "toolCall":
+        this.#trouble = undefined;
         this.#toolCalls++;
+        this.#openCalls.begin(event.id, event.name);
         this.#printToolCall(event.name, event.input);
         break;
       case "toolResult":
-        if (this.options.isVerbose) this.#printAside(this.screen.style("dim", neutralise(event.output)));
+        this.#printToolResult(event);
         break;
       case "error":
         // What it does not get over is told with the result.
-        if (event.willRetry) this.note(`The agent tries again: ${event.message}`);
+        if (event.willRetry) this.#tellTrouble(event.message);
         break;
       case "result":
         if (event.isError) this.warn(`The agent says: ${event.message ?? "it failed"}`);
@@ -100,9 +107,8 @@ export class TerminalDisplay implements RunDisplay {
     }
   }
 
-  rawLine(line: string, stream: "stdout" | "stderr"): void {
-    if (this.options.isVerbose) this.note(`${stream} │ ${line}`);
-  }
+  /** Lines as they were printed are in the run log: most are pieces of what is shown anyway. */
+  rawLine(): void {}
 
   hookLine(hook: string, line: string): void {
     if (this.options.isVerbose) this.note(`${hook} │ ${line}`);
@@ -136,6 +142,30 @@ export class TerminalDisplay implements RunDisplay {
   #showStatus(): void {
     if (this.#activity !== undefined || this.#steps.size > 0) this.screen.show(this.#status);
     else this.screen.hide(this.#status);
+  }
+
+  /** The same trouble is told once; how often it has come is in the status line. */
+  #tellTrouble(message: string): void {
+    if (this.#trouble?.message === message) this.#trouble.attempts++;
+    else {
+      this.#trouble = { message, attempts: 1 };
+      this.note(`The agent tries again: ${message}`);
+    }
+  }
+
+  #printToolResult({ id, output, isError = false }: Extract<AgentStreamEvent, { type: "toolResult" }>): void {
+    const name = this.#openCalls.end(id);
+    // A piece of an answer says nothing about how it ends.
+    if (id !== undefined || isError) {
+      const [style, sign] = isError ? (["red", "✗"] as const) : (["green", "✓"] as const);
+      const words = [...(name === undefined ? [] : [`${name}:`]), firstWords(output)].join(" ");
+      const room = this.screen.columns - this.#prefix.length - 4;
+      const shown = shortenTo(neutralise(oneLine(words)), Math.max(1, room));
+      this.#printAside(`  ${this.screen.style(style, sign)} ${this.screen.style("dim", shown)}`.trimEnd());
+    }
+    if (this.options.isVerbose && output !== "") {
+      this.#printAside(this.screen.style("dim", neutralise(output)));
+    }
   }
 
   #printToolCall(name: string, input: unknown): void {
@@ -174,6 +204,7 @@ export class TerminalDisplay implements RunDisplay {
     const { label, startedAt } = [...this.#steps.values()].at(-1) ?? activity;
     const elapsed = showDuration(performance.now() - startedAt);
     const calls = this.#toolCalls === 1 ? " · 1 tool call" : ` · ${this.#toolCalls} tool calls`;
-    return neutralise(`${this.#prefix}${label} · ${elapsed}${this.#toolCalls === 0 ? "" : calls}`);
+    const attempts = this.#trouble === undefined ? "" : ` · attempt ${this.#trouble.attempts + 1}`;
+    return neutralise(`${this.#prefix}${label} · ${elapsed}${this.#toolCalls === 0 ? "" : calls}${attempts}`);
   }
 }

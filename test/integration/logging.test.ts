@@ -155,6 +155,68 @@ describe("terminal mode", () => {
     expect(logs[1]).toMatch(/The run failed\. .*exit code 3/);
   });
 
+  const shownOf = async (events: AgentEvent[], verbose = false) => {
+    const logging = { type: "stdout", verbose } as const;
+    let log = "";
+    const printed = await printedBy(async () => {
+      log = logOf(await runHere({ agent: reciting, prompt: recite(...events), logging }));
+    });
+    return { printed, log };
+  };
+
+  const TOOLS: AgentEvent[] = [
+    { type: "toolCall", name: "Bash", input: { command: "npm test" }, id: "1" },
+    { type: "toolResult", output: "Exit code 1\n\n  3 tests failed\n  and more", id: "1", isError: true },
+    { type: "toolCall", name: "Read", input: { path: "a.ts" }, id: "2" },
+    { type: "toolCall", name: "Grep", input: { pattern: "x" }, id: "3" },
+    { type: "toolResult", output: "No such file\n", id: "2", isError: true },
+    { type: "toolResult", output: "two matches\nfirst\nsecond", id: "3" },
+    { type: "toolCall", name: "Wait", input: {}, id: "4" },
+    { type: "toolResult", output: "", id: "4", isError: false },
+  ];
+
+  it("shows in a line how each tool call ended, and of a failed one why", async () => {
+    const { printed, log } = await shownOf(TOOLS);
+    const lines = printed.split("\n").filter((line) => !line.startsWith("stderr"));
+    expect(lines.slice(0, 8)).toEqual([
+      "→ Bash npm test",
+      "  ✗ Exit code 1: 3 tests failed",
+      "→ Read a.ts",
+      "→ Grep x",
+      "  ✗ Read: No such file",
+      "  ✓ two matches",
+      "→ Wait {}",
+      "  ✓",
+    ]);
+    expect(log).toContain("[tool failed] Exit code 1\n");
+    expect(log).toContain("[tool result] two matches\n");
+  });
+
+  it("shows with verbose what tools answered, but no line as the agent printed it: the run log has those", async () => {
+    const { printed, log } = await shownOf(TOOLS, true);
+    expect(printed).toContain("  ✓ two matches\ntwo matches\nfirst\nsecond\n");
+    expect(printed).not.toContain('{"type"');
+    expect(log).toContain(`[stdout] ${JSON.stringify(TOOLS[0])}`);
+  });
+
+  it("tells the same trouble with the model once, and again after the agent had got over it", async () => {
+    const trouble: AgentEvent = {
+      type: "error",
+      kind: "unreachable",
+      message: "ECONNREFUSED",
+      willRetry: true,
+    };
+    const other = { ...trouble, message: "ENOTFOUND" };
+    const text: AgentEvent = { type: "text", text: "Hello.\n" };
+    const { printed, log } = await shownOf([trouble, trouble, trouble, other, text, other, text]);
+    expect(printed.match(/^The agent tries again: .*/gm)).toEqual([
+      "The agent tries again: ECONNREFUSED",
+      "The agent tries again: ENOTFOUND",
+      "The agent tries again: ENOTFOUND",
+    ]);
+    expect(log.match(/^\[agent tries again\]/gm)).toHaveLength(5);
+  });
+
   it("writes the log of a sandbox that lasts as well", async () => {
     const cwd = temporaryRepository();
     const logging = { type: "stdout" } as const;
