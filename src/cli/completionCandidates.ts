@@ -63,7 +63,9 @@ const wordCandidates = async (
   if (takesFlags && current.startsWith("-")) return flagCandidates(command);
   if (argumentCount === 0 && command.commands.length > 0) return commandCandidates(command);
   const argument = command.registeredArguments[argumentCount] ?? command.registeredArguments.at(-1);
-  if (argument !== undefined && (argument.variadic || argumentCount < command.registeredArguments.length)) {
+  // A prompt is in the words of the user: the flags are what can be proposed in its place.
+  const isKnown = argument !== undefined && argument.name() !== "prompt";
+  if (isKnown && (argument.variadic || argumentCount < command.registeredArguments.length)) {
     return valueCandidates(argument, command, words);
   }
   return takesFlags ? flagCandidates(command) : [];

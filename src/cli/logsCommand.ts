@@ -2,22 +2,28 @@ import { Command } from "commander";
 import { withExamples } from "./helpExamples.ts";
 import { printPiece } from "./output.ts";
 import { performing } from "./performing.ts";
+import { WHICH_RUN } from "./runs/whichRun.ts";
+import { wholeNumberOrNone } from "./runValues.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
 interface LogsFlags {
   readonly cwd?: string;
   readonly follow?: boolean;
+  readonly lines?: number;
 }
 
-const perform = async ({ cwd, follow = false }: LogsFlags, wanted: string): Promise<void> => {
-  const [{ findRepository }, { listRuns }, { findRun }, { readLog }] = await Promise.all([
+const perform = async (
+  { cwd, follow = false, lines }: LogsFlags,
+  wanted: string | undefined,
+): Promise<void> => {
+  const [{ findRepository }, { listRuns }, { runToShow }, { readLog }] = await Promise.all([
     import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
-    import("../runs/findRun.ts"),
+    import("./runs/chosenRuns.ts"),
     import("../runs/followLog.ts"),
   ]);
-  const run = findRun(listRuns(await findRepository(cwd), tellUnreadable), wanted, "last");
-  for await (const piece of readLog(run, follow)) {
+  const run = await runToShow(listRuns(await findRepository(cwd), tellUnreadable), wanted);
+  for await (const piece of readLog(run, { follow, lines })) {
     if (!(await printPiece(piece))) return;
   }
 };
@@ -27,9 +33,11 @@ export const createLogsCommand = (): Command =>
   withExamples(
     new Command("logs")
       .description("Prints the run log of a run.")
-      .argument("<run>", "its id, the beginning or the end of it, or its name (of several, the last)")
+      .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest run)`)
       .option("-f, --follow", "go on until the run has ended")
+      .option("-n, --lines <n>", "begin with the last so many lines (default: all)", wholeNumberOrNone)
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .action(performing(perform)),
-    { title: "Look over the shoulder of a run", command: "sanddune logs --follow 7f3a21" },
+    { title: "Watch the run that was started last", command: "sanddune logs --follow" },
+    { title: "The end of another one", command: "sanddune logs -n 20 agent/fix-42" },
   );

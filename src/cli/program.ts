@@ -71,7 +71,7 @@ export const createProgram = (): Command => {
     },
     {
       title: "Get commits on a branch",
-      command: "sanddune run --branch agent/fix-42 --prompt 'Fix issue 42'",
+      command: "sanddune run --branch agent/fix-42 'Fix issue 42'",
     },
     { title: "See what is running", command: "sanddune ps --watch" },
   ).addHelpText("after", notes);

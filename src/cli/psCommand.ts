@@ -49,7 +49,11 @@ const view = async ({ cwd, all = false }: PsFlags): Promise<(columns?: number) =
     const runs = listRuns(repository, (runDirectory) => unreadable.push(cannotRead(runDirectory)));
     if (runs.length === 0) return ["There are no runs in this repository yet.", ...unreadable];
     const shown = worthShowing(runs, all);
-    return [...(shown.length === 0 ? [] : runTable(shown, columns)), ...hints(runs, shown), ...unreadable];
+    return [
+      ...(shown.length === 0 ? [] : runTable(shown.toReversed(), columns)),
+      ...hints(runs, shown),
+      ...unreadable,
+    ];
   };
 };
 
@@ -60,7 +64,11 @@ const perform = async (flags: PsFlags): Promise<void> => {
       import("../runs/listRuns.ts"),
       import("../runs/describeRun.ts"),
     ]);
-    await printJson(listRuns(await findRepository(flags.cwd), tellUnreadable).map(summaryOf));
+    await printJson(
+      listRuns(await findRepository(flags.cwd), tellUnreadable)
+        .reverse()
+        .map(summaryOf),
+    );
     return;
   }
   if (flags.watch && !process.stdout.isTTY) {
@@ -78,8 +86,8 @@ const perform = async (flags: PsFlags): Promise<void> => {
 export const createPsCommand = (): Command =>
   withExamples(
     new Command("ps")
-      .description("Lists the runs of this repository: those at work, those that are over, dead ones.")
-      .option("--all", `show every run, not just the last ${RECENT} that are over`)
+      .description("Lists the runs of this repository, the newest first: running, over, dead.")
+      .option("-a, --all", `show every run, not just the last ${RECENT} that are over`)
       .addOption(new Option("--watch", "go on showing them as they change; Ctrl-C ends it").conflicts("json"))
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print all runs as one JSON array")

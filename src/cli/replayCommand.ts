@@ -1,10 +1,12 @@
 import { Command, Option } from "commander";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { Replay } from "../trajectory/replay.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell, terminalColumns } from "./output.ts";
 import { performing } from "./performing.ts";
 import { givenPlaceFlag } from "./placeFlags.ts";
 import { addEvaluateFlags, type EvaluateFlags, evaluate } from "./replayEvaluate.ts";
+import { WHICH_RUN } from "./runs/whichRun.ts";
 import { wholeNumberOrNone } from "./runValues.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 import { UsageError } from "./usageError.ts";
@@ -17,15 +19,17 @@ interface ReplayFlags extends EvaluateFlags {
   readonly json?: boolean;
 }
 
-const open = async ({ cwd }: ReplayFlags, wanted: string): Promise<Replay> => {
-  const [{ findRepository }, { listRuns }, { findRun }, { openReplay }] = await Promise.all([
+const open = async ({ cwd }: ReplayFlags, wanted: string | undefined): Promise<Replay> => {
+  const [{ findRepository }, { listRuns }, { runToShow }, { isRecorded, openReplay }] = await Promise.all([
     import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
-    import("../runs/findRun.ts"),
+    import("./runs/chosenRuns.ts"),
     import("../trajectory/replay.ts"),
   ]);
   const repository = await findRepository(cwd);
-  return openReplay(repository, findRun(listRuns(repository, tellUnreadable), wanted, "last"));
+  const missing = `No run of this repository was recorded. To record one: ${sandduneCommand("run", "--trajectory")}`;
+  const run = await runToShow(listRuns(repository, tellUnreadable), wanted, { has: isRecorded, missing });
+  return openReplay(repository, run);
 };
 
 const checkOut = async (replay: Replay, step: number, { to, json }: ReplayFlags): Promise<void> => {
@@ -70,7 +74,7 @@ const checkFlags = (flags: ReplayFlags): void => {
   }
 };
 
-const perform = async (flags: ReplayFlags, wanted: string): Promise<void> => {
+const perform = async (flags: ReplayFlags, wanted: string | undefined): Promise<void> => {
   checkFlags(flags);
   let replay = await open(flags, wanted);
   const step = flags.checkout ?? flags.step;
@@ -99,7 +103,7 @@ export const createReplayCommand = (): Command =>
     addEvaluateFlags(
       new Command("replay")
         .description("Shows a run that was recorded with --trajectory, step by step.")
-        .argument("<run>", "its id, the beginning or the end of it, or its name (of several, the last)")
+        .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest that was recorded)`)
         .option("--step <n>", "show one step in full, with what it has changed", wholeNumberOrNone)
         .addOption(
           new Option("--checkout <n>", "write the files as they were after a step into a new directory")
@@ -111,7 +115,7 @@ export const createReplayCommand = (): Command =>
         .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
         .option("--json", "print what is shown as one JSON object"),
     ).action(performing(perform)),
-    { title: "What an agent did, and what came of it", command: "sanddune replay 7f3a21" },
+    { title: "What an agent did, and what came of it", command: "sanddune replay" },
     { title: "One step, with its patch", command: "sanddune replay 7f3a21 --step 12" },
     {
       title: "The files as they were after it, to try something",

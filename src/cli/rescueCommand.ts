@@ -4,6 +4,7 @@ import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
 import { performing } from "./performing.ts";
+import { WHICH_RUN } from "./runs/whichRun.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
@@ -26,16 +27,17 @@ const linesOf = (recovery: Recovery): string[] => {
 };
 
 const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<void> => {
-  const [{ findRepository }, { listRuns }, { findRun }, { rescueRun }] = await Promise.all([
+  const [{ findRepository }, { listRuns }, { runsToRescue }, { rescueRun }] = await Promise.all([
     import("../runs/findRepository.ts"),
     import("../runs/listRuns.ts"),
-    import("../runs/findRun.ts"),
+    import("./runs/chosenRuns.ts"),
     import("../runs/rescueRun.ts"),
   ]);
   using stop = abortOnStopSignals(STOPPED);
   const repository = await findRepository(flags.cwd);
   const runs = listRuns(repository, tellUnreadable);
-  const found = [...new Set(wanted.map((one) => findRun(runs, one, "last")))];
+  const found = runsToRescue(runs, wanted);
+  if (found.length === 0 && !flags.json) return print("No run is dead: there is nothing to rescue.");
   const recoveries: Recovery[] = [];
   for (const run of found) {
     const recovery = await rescueRun(repository, runs, run, {
@@ -58,10 +60,11 @@ export const createRescueCommand = (): Command =>
   withExamples(
     new Command("rescue")
       .description("Ends what dead runs have left at work, and imports what was committed there.")
-      .argument("<run...>", "the id of a run, the beginning or the end of it, or its name")
+      .argument("[run...]", `${WHICH_RUN} (default: all that are dead)`)
       .option("--sandbox-is-gone", "do not look for its sandbox: you have made sure that it is gone")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print what was done as one JSON array")
       .action(performing(perform)),
+    { title: "Rescue every run that is dead", command: "sanddune rescue" },
     { title: "See which runs are dead, then rescue one", command: "sanddune ps\nsanddune rescue 7f3a21" },
   ).addHelpText("after", NOTES);

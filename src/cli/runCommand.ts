@@ -1,13 +1,19 @@
 import { Command } from "commander";
+import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import { EXIT_UNSOLVED } from "./exitCodes.ts";
+import { kebabCase } from "./flagNames.ts";
 import { withExamples } from "./helpExamples.ts";
 import { tell } from "./output.ts";
+import { performing } from "./performing.ts";
+import { PROMPT_FILE } from "./readPrompt.ts";
 import { reportError } from "./reportError.ts";
 import { reportResult } from "./reportResult.ts";
 import { addRunFlags } from "./runFlagList.ts";
 import type { RunFlags } from "./runFlags.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";
+
+const DEFAULT_PROMPT = `${CONFIG_DIRECTORY_NAME}/${PROMPT_FILE}`;
 
 const FOR_TASKS = ["concurrency", "retries"] as const;
 
@@ -26,7 +32,9 @@ const performOne = async (flags: RunFlags): Promise<void> => {
     using stop = abortOnStopSignals();
     if (options.logging?.type === "stdout") answer = { json, isShown: true };
     // Not before: whatever is wrong with the command line is told first, and nothing else then.
-    const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name} …`);
+    const source =
+      options.promptFile === undefined || flags.promptFile !== undefined ? "" : ` on ${DEFAULT_PROMPT}`;
+    const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name}${source} …`);
     const result = await runChecked({ ...options, signal: stop.signal }, begin);
     await reportResult(result, answer);
     if (result.solved === false) process.exitCode = EXIT_UNSOLVED;
@@ -35,11 +43,21 @@ const performOne = async (flags: RunFlags): Promise<void> => {
   }
 };
 
-const perform = async (flags: RunFlags): Promise<void> => {
+/** The prompt can stand behind the command: it is what is typed most often. */
+const withPrompt = (argument: string | undefined, flags: RunFlags): RunFlags => {
+  if (argument === undefined) return flags;
+  const other = (["prompt", "promptFile"] as const).find((name) => flags[name] !== undefined);
+  if (other === undefined) return { ...flags, prompt: argument };
+  const shown = argument.length > 40 ? `${argument.slice(0, 40)}…` : argument;
+  throw new UsageError(`There are two prompts, ${JSON.stringify(shown)} and --${kebabCase(other)}: keep one`);
+};
+
+const perform = performing(async (given: RunFlags, prompt: string | undefined): Promise<void> => {
+  const flags = withPrompt(prompt, given);
   if (flags.tasks === undefined) return performOne(flags);
   const { performTasks } = await import("./runTasks.ts");
   return performTasks(flags.tasks, flags);
-};
+});
 
 const NOTES = `
 Agent, model, sandbox and image are those of .sanddune/config.json, which
@@ -61,27 +79,30 @@ Exit codes:
 export const createRunCommand = (): Command =>
   withExamples(
     addRunFlags(
-      new Command("run").description(
-        "Runs an agent on a prompt in a sandbox; its commits end up on a branch of this repository.",
-      ),
+      new Command("run")
+        .description(
+          "Runs an agent on a prompt in a sandbox; its commits end up on a branch of this repository.",
+        )
+        .argument("[prompt]", "the prompt; - reads it from standard input"),
     ),
     {
-      title: "With what sanddune init has set up, and .sanddune/prompt.md",
-      command: "sanddune run --branch agent/fix-42 --prompt-file .sanddune/prompt.md",
+      title: "With what sanddune init has set up",
+      command: "sanddune run --branch agent/fix-42 'Fix issue 42'",
     },
+    { title: "The same, with the prompt in .sanddune/prompt.md", command: "sanddune run --branch agent/x" },
     {
       title: "Claude Code in a container of your image, with your ANTHROPIC_API_KEY",
       command: `sanddune run --agent claude-code --model claude-opus-4-8 \\
-        --sandbox docker --branch agent/fix-42 --prompt 'Fix issue 42'`,
+        --sandbox docker --branch agent/fix-42 'Fix issue 42'`,
     },
     {
       title: "A script as the agent, its commits on a branch of their own",
       command: `sanddune run --agent-command 'sh ./agent.sh' --sandbox bubblewrap \\
-        --branch agent/fix-42 --prompt 'Fix issue 42'`,
+        --branch agent/fix-42 'Fix issue 42'`,
     },
     {
       title: "The prompt from a pipe, the result for a program",
-      command: `gh issue view 42 | sanddune run --merge-to-head --prompt - --json`,
+      command: `gh issue view 42 | sanddune run --merge-to-head --json -`,
     },
     {
       title: "A run for each line of a file, eight at a time",

@@ -84,9 +84,14 @@ export const addRunFlags = (command: Command): Command =>
     .option("--hooks <file>", "JSON, as the option hooks of run(): commands that prepare the work")
     .optionsGroup("Prompt:")
     .addOption(
-      new Option("--prompt <text>", "the prompt; - reads it from standard input").conflicts("promptFile"),
+      new Option("--prompt <text>", "the same as the argument; - reads standard input").conflicts(
+        "promptFile",
+      ),
     )
-    .option("--prompt-file <file>", "a file that holds a prompt template")
+    .option(
+      "--prompt-file <file>",
+      "a file that holds a prompt template (default: .sanddune/prompt.md, if it is there)",
+    )
     .option("--prompt-arg <key=value>", "fills in {{KEY}} of the template (repeatable)", collect)
     .option(
       "--prompt-expansion-timeout <s>",

@@ -126,8 +126,9 @@ export const settingsOf = async (flags: RunFlags, project: Project) => {
 };
 
 /** What `run()` is to be called with. */
-export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => ({
-  ...(await settingsOf(flags, await findProject(flags.cwd))),
+export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
+  const project = await findProject(flags.cwd);
+  const settings = await settingsOf(flags, project);
   // Last, because it waits for standard input: every other mistake is told before that.
-  ...(await readPrompt(flags)),
-});
+  return { ...settings, ...(await readPrompt(flags, project.configDirectory)) };
+};

@@ -6,10 +6,12 @@ import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell } from "./output.ts";
 import { performing } from "./performing.ts";
+import { WHICH_RUN } from "./runs/whichRun.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
 interface StopFlags {
   readonly cwd?: string;
+  readonly all?: boolean;
   readonly json?: boolean;
 }
 
@@ -34,19 +36,24 @@ const outcomeOf = ({ before, after, recovery }: StoppedRun): string => {
   return `Run ${runId} ${after.state === "aborted" ? "has stopped" : endedAs(after)}, ${work}.`;
 };
 
-const perform = async ({ cwd, json = false }: StopFlags, wanted: readonly string[]): Promise<void> => {
-  const [{ findRepository }, { listRuns }, { findRun }, { stopRun }, { rescueRun }, { summaryOf }] =
+const perform = async (
+  { cwd, all = false, json = false }: StopFlags,
+  wanted: readonly string[],
+): Promise<void> => {
+  const [{ findRepository }, { listRuns }, { runsToStop }, { stopRun }, { rescueRun }, { summaryOf }] =
     await Promise.all([
       import("../runs/findRepository.ts"),
       import("../runs/listRuns.ts"),
-      import("../runs/findRun.ts"),
+      import("./runs/chosenRuns.ts"),
       import("../runs/stopRun.ts"),
       import("../runs/rescueRun.ts"),
       import("../runs/describeRun.ts"),
     ]);
   const repository = await findRepository(cwd);
   const runs = listRuns(repository, tellUnreadable);
-  const found = [...new Set(wanted.map((one) => findRun(runs, one, "running")))];
+  const mayAsk = Boolean(process.stdin.isTTY && process.stdout.isTTY) && !json;
+  const found = await runsToStop(runs, wanted, { all, mayAsk });
+  if (found.length === 0 && !json) return print("No run is running.");
   const running = found.filter(({ state }) => state === "running").length;
   if (running > 0) await tell(`Stopping ${running === 1 ? "the run" : `${running} runs`}, and waiting …`);
   const attempts = await Promise.allSettled(
@@ -70,9 +77,11 @@ export const createStopCommand = (): Command =>
   withExamples(
     new Command("stop")
       .description("Stops runs as Ctrl-C would, and waits until their commits are imported.")
-      .argument("<run...>", "the id of a run, the beginning or the end of it, or its name")
+      .argument("[run...]", `${WHICH_RUN} (default: the run that is running)`)
+      .option("--all", "stop every run of this repository")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print the stopped runs as one JSON array")
       .action(performing(perform)),
-    { title: "Stop a run; others in the same process go on", command: "sanddune stop 7f3a21" },
+    { title: "Stop the run that is running", command: "sanddune stop" },
+    { title: "Stop one of several; others in the same process go on", command: "sanddune stop 7f3a21" },
   );

@@ -16,6 +16,7 @@ import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
 import { importWhileWorking } from "./iterations/importWhileWorking.ts";
+import { LiveUsage } from "./iterations/liveUsage.ts";
 import { timed } from "./phases.ts";
 import type { AgentPlan } from "./plan.ts";
 import { readOutput } from "./readOutput.ts";
@@ -91,12 +92,14 @@ export const iterate = Effect.fnUntraced(function* (
   const { env, logging } = session.plan;
   const tag = output && new TagReader(output.tag);
   const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
+  const liveUsage = new LiveUsage(session.journal);
   const events = new EventRedactor(redactor, (event) => {
     if (event.type === "text") {
       progress.addText(event.text);
       tag?.push(event.text);
     }
     tally.count(event);
+    if (event.type === "usage" && tally.usage !== undefined) liveUsage.note(tally.usage);
     display.event(event);
     trajectory?.event(event);
     tellCaller(logging.onAgentStreamEvent, event);

@@ -67,6 +67,8 @@ export type JournalEntry =
       readonly usage?: IterationUsage;
       readonly commits: readonly string[];
     }
+  /** All tokens of the run so far, while an iteration lasts. */
+  | { readonly type: "usage"; readonly usage: IterationUsage }
   | {
       readonly type: "tests";
       readonly iteration: number;

@@ -21,6 +21,9 @@ export class NoRunOnBranchError extends SandduneError {
   }
 }
 
+/** A command was to take the latest run, and there is none that it could take. */
+export class NoRunError extends SandduneError {}
+
 /** No run of this repository, or more than one, is called that. */
 export class RunNotFoundError extends SandduneError {
   constructor(

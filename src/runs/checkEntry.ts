@@ -51,6 +51,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   kept: { ...THING, reason: isText },
   phase: { phase: isText, durationMs: isCount },
   iteration: { iteration: isCount, usage: optional(USAGE), commits: listOf(isText) },
+  usage: { usage: USAGE },
   tests: { iteration: isCount, passed: isCount, failed: isCount, total: isCount, error: isTextOrNull },
   ended: {
     state: oneOf("succeeded", "unsolved", "failed", "aborted"),

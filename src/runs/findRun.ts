@@ -10,7 +10,14 @@ const preferred = (namesakes: readonly RunRecord[], preference: Preference): rea
   return preference === "running" && running.length > 0 ? running : namesakes.slice(-1);
 };
 
-/** The run that is meant: by its id, by the beginning or the end of its id, or by its name. */
+/** Where the commits go, and where they are until then. */
+const isOn = ({ strategy, branch, targetBranch }: RunRecord, wanted: string): boolean =>
+  branch === wanted || (strategy === "merge-to-head" && targetBranch === wanted);
+
+/**
+ * The run that is meant: by its id, by the beginning or the end of its id, or by its name. By its branch as well, of which
+ * there may have been many: only where one of them is preferred.
+ */
 export const findRun = (
   runs: readonly RunRecord[],
   wanted: string,
@@ -23,7 +30,15 @@ export const findRun = (
     preference,
   );
   const byPart = runs.filter(({ runId }) => runId.startsWith(wanted) || runId.endsWith(wanted));
-  const candidates = named.length > 0 ? named : wanted === "" ? [] : byPart;
+  const onBranch =
+    preference === "none"
+      ? []
+      : preferred(
+          runs.filter((run) => isOn(run, wanted)),
+          preference,
+        );
+  const found = [named, byPart, onBranch].find(({ length }) => length > 0) ?? [];
+  const candidates = wanted === "" ? [] : found;
   const [only, ...others] = candidates;
   if (only === undefined || others.length > 0) {
     throw new RunNotFoundError(

@@ -3,6 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunLogNotFoundError } from "../commandErrors.ts";
 import { HostFileError } from "../errors.ts";
+import { startOfLastLines } from "./lastLines.ts";
 import { type RunRecord, readRun } from "./runRecord.ts";
 
 const CHUNK_BYTES = 64 * 1024;
@@ -25,16 +26,25 @@ const openLog = async ({ runId, logFilePath }: RunRecord): Promise<FileHandle> =
   throw new RunLogNotFoundError(runId, logFilePath);
 };
 
-/** The run log of a run, piece by piece, as it is now or, if it is to be followed, until the run has ended. */
-export async function* readLog(run: RunRecord, follow: boolean): AsyncGenerator<string> {
+export interface LogWish {
+  /** Go on until the run has ended, rather than to where the log ends now. */
+  readonly follow: boolean;
+  /** Begin with so many of the lines that there are; all when it is left out. */
+  readonly lines?: number | undefined;
+}
+
+/** The run log of a run, piece by piece. */
+export async function* readLog(run: RunRecord, { follow, lines }: LogWish): AsyncGenerator<string> {
   const file = await openLog(run);
   try {
     const decoder = new TextDecoder();
     const buffer = Buffer.alloc(CHUNK_BYTES);
+    let position = lines === undefined ? 0 : await startOfLastLines(file, lines);
     let isOver = !follow;
     for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, null);
+      const { bytesRead } = await file.read(buffer, 0, CHUNK_BYTES, position);
       if (bytesRead > 0) {
+        position += bytesRead;
         yield decoder.decode(buffer.subarray(0, bytesRead), { stream: true });
         continue;
       }

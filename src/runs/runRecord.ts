@@ -88,6 +88,16 @@ const workIn = (runDirectory: string, entries: readonly WrittenEntry[]): RunWork
   return { checkoutPath, branch, tip, isIsolated, nestedRepositories };
 };
 
+/** What was used: by the iterations that are over and, while one lasts, what the run has written down since. */
+const usageIn = (entries: readonly WrittenEntry[]): IterationUsage | undefined => {
+  const latest = entries.findLast(({ type }) => type === "usage" || type === "iteration");
+  if (latest?.type === "usage") return latest.usage;
+  return ofType(entries, "iteration").reduce<IterationUsage | undefined>(
+    (sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)),
+    undefined,
+  );
+};
+
 /** Reads what a run has written down; `undefined` if it had not got so far as to say what it is. */
 export const readRun = (runDirectory: string): RunRecord | undefined => {
   const entries = readJournal(runDirectory);
@@ -112,10 +122,7 @@ export const readRun = (runDirectory: string): RunRecord | undefined => {
     begunAt: new Date(begun.at),
     endedAt: ended && new Date(ended.at),
     iterations: iterations.length,
-    usage: iterations.reduce<IterationUsage | undefined>(
-      (sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)),
-      undefined,
-    ),
+    usage: usageIn(entries),
     commits: [...new Set(iterations.flatMap(({ commits }) => commits))],
     solved: ended?.solved,
     problem: ended?.problem,

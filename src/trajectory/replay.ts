@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import {
   CheckoutPlaceError,
@@ -6,6 +6,7 @@ import {
   StepNotFoundError,
   TrajectoryNotFoundError,
 } from "../commandErrors.ts";
+import { trajectoryPath } from "../engine/trajectoryFile.ts";
 import { writeFilesOf } from "../git/checkpointCheckout.ts";
 import { changesOf, listCheckpoints, patchOf } from "../git/checkpointDiff.ts";
 import { resolveCommit } from "../git/refs.ts";
@@ -22,6 +23,10 @@ export interface Replay {
   readonly run: RecordedRun;
   readonly steps: readonly Step[];
 }
+
+/** Whether a run has a trajectory. */
+export const isRecorded = ({ runDirectory }: { readonly runDirectory: string }): boolean =>
+  existsSync(trajectoryPath(runDirectory));
 
 /** Opens the trajectory of a run; throws if there is none. */
 export const openReplay = async (

@@ -80,9 +80,9 @@ describeWith(["bubblewrap"], "sanddune ps tells runs apart:", () => {
     const told = await ps(cwd);
     const lasting = told.find(({ kind }) => kind === "sandbox");
     expect(told).toMatchObject([
-      { kind: "sandbox", state: "running", branch: "in-sandbox", sandbox: "bubblewrap" },
-      { kind: "run", state: "succeeded", within: lasting?.runId, agent: "scripted", commits: [{}] },
       { kind: "worktree", state: "running" },
+      { kind: "run", state: "succeeded", within: lasting?.runId, agent: "scripted", commits: [{}] },
+      { kind: "sandbox", state: "running", branch: "in-sandbox", sandbox: "bubblewrap" },
     ]);
     await Promise.all([sandbox.close(), worktree.close()]);
     expect((await ps(cwd)).map(({ state }) => state)).toEqual(["succeeded", "succeeded", "succeeded"]);
@@ -172,6 +172,10 @@ describe("sanddune ps shows what is recent:", () => {
       (await shown(cwd, ...flags)).split("\n").filter((line) => /^\d{8}-/.test(line));
     const recent = await rows();
     expect(recent).toHaveLength(11);
+    expect(recent).toEqual(recent.toSorted().reverse());
+    expect(await rows("-a")).toHaveLength(12);
+    const ids = (await ps(cwd)).map(({ runId }) => runId);
+    expect(ids).toEqual(ids.toSorted().reverse());
     expect(recent.some((line) => line.startsWith(runIdOf(0)))).toBe(true);
     expect(await shown(cwd)).toMatch(/1 more is over. To see all: .*sanddune ps --all/);
     expect(await rows("--all")).toHaveLength(12);

@@ -25,6 +25,33 @@ describeWith(["bubblewrap"], "sanddune run", () => {
     expect(stderr).not.toContain("error");
   });
 
+  test("takes the prompt behind the command, where a hyphen is standard input", async () => {
+    const cwd = repositoryWithAgent(OBEDIENT_AGENT);
+    for (const [branch, argument, stdin] of [
+      ["a", "Fix it", ""],
+      ["b", "-", "Fix it"],
+    ] as const) {
+      expect(await runCli([...RUN, "--branch", branch, argument], { cwd, stdin })).toMatchObject({
+        exitCode: 0,
+      });
+      expect(git(cwd, "show", `${branch}:prompt.txt`)).toBe("Fix it");
+    }
+  });
+
+  test("takes .sanddune/prompt.md where no prompt is given, fills it in, and says so", async () => {
+    const cwd = repositoryWithAgent(OBEDIENT_AGENT);
+    mkdirSync(join(cwd, ".sanddune"));
+    writeFileSync(join(cwd, ".sanddune/prompt.md"), "Fix {{WHAT}}");
+    const flags = ["--branch", "b", "--prompt-arg", "WHAT=it"];
+    const { exitCode, stderr } = await runCli([...RUN, ...flags], { cwd });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain(" on .sanddune/prompt.md …");
+    expect(git(cwd, "show", "b:prompt.txt")).toBe("Fix it");
+    // A prompt of the user's own comes first.
+    await runCli([...RUN, "--branch", "c", "Fix that"], { cwd });
+    expect(git(cwd, "show", "c:prompt.txt")).toBe("Fix that");
+  });
+
   test("takes the prompt from standard input, whole and unchanged", async () => {
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     const prompt = `Line 1 'quoted' $HOME\n${"ü".repeat(300_000)}\n`;

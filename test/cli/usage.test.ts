@@ -27,11 +27,6 @@ const MISTAKES: readonly Mistake[] = [
     says: ["--brnach", "--branch", "sanddune run --help"],
   },
   {
-    name: "stray argument",
-    args: [...COMPLETE, "stray"],
-    says: [/too many arguments/, "sanddune run --help"],
-  },
-  {
     name: "flag without its value",
     args: [...AGENT, ...SANDBOX, "--prompt"],
     says: [/--prompt <text>.*missing/],
@@ -157,13 +152,23 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "no prompt",
     args: [...AGENT, ...SANDBOX],
-    says: ["--prompt TEXT", "--prompt-file FILE", "--prompt -"],
+    says: ["There is no prompt", "--prompt-file FILE", "sanddune run 'Fix issue 42'"],
   },
-  { name: "empty prompt", args: [...AGENT, ...SANDBOX, "--prompt", ""], says: ["--prompt", "empty"] },
+  { name: "empty prompt", args: [...AGENT, ...SANDBOX, "--prompt", ""], says: ["The prompt is empty"] },
   {
     name: "nothing on standard input",
     args: [...AGENT, ...SANDBOX, "--prompt", "-"],
-    says: ["standard input was empty"],
+    says: ["Standard input was empty"],
+  },
+  {
+    name: "two prompts, one of them behind the command",
+    args: [...COMPLETE, "x"],
+    says: ["two prompts", "--prompt"],
+  },
+  {
+    name: "a prompt that is not quoted",
+    args: [...AGENT, ...SANDBOX, "Fix", "it"],
+    says: [/too many arguments/, "sanddune run --help"],
   },
   {
     name: "two prompts",

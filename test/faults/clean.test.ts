@@ -108,8 +108,8 @@ describeWith(["bubblewrap"], "clean after the SIGKILL of a process with a lastin
   it("removes the sandbox and the worktree, and keeps what its calls have committed", async () => {
     const cwd = await killedWhileIdle({ provider: "bubblewrap", isInWorktree: false });
     expect(await ps(cwd)).toMatchObject([
-      { kind: "sandbox", state: "dead" },
       { kind: "run", state: "succeeded" },
+      { kind: "sandbox", state: "dead" },
     ]);
     expect(outcomesOf(await clean(cwd, "--yes")).sort()).toEqual(ALL_OF_A_RUN);
     expect(leftovers(cwd)).toEqual([]);
@@ -129,7 +129,7 @@ describeWith(
       });
       expect(exitCode).toBe(0);
       expect(readdirSync(join(cwd, ".sanddune/worktrees")).length).toBeGreaterThan(1);
-      const [worktree] = await ps(cwd);
+      const worktree = (await ps(cwd)).at(-1);
       expect(outcomesOf(await clean(cwd, "--yes", "--run", worktree?.runId ?? ""))).toContain(
         "removed sandbox",
       );

@@ -49,6 +49,42 @@ describe("of several runs of one name", () => {
   });
 });
 
+describe("a run is found by its branch", () => {
+  const onBranches = [
+    { runId: "20300101-000000-aaaaaa", strategy: "branch", branch: "agent/x", state: "running" },
+    { runId: "20300102-000000-bbbbbb", strategy: "branch", branch: "agent/x", state: "failed" },
+    {
+      runId: "20300103-000000-cccccc",
+      strategy: "merge-to-head",
+      branch: "sanddune/1",
+      targetBranch: "main",
+    },
+    {
+      runId: "20300104-000000-dddddd",
+      strategy: "branch",
+      branch: "y",
+      targetBranch: "main",
+      name: "agent/x",
+    },
+  ] as RunRecord[];
+  const others = onBranches.slice(0, 3);
+
+  it("of several the last one, or the one that is running", () => {
+    expect(findRun(others, "agent/x", "last")).toBe(onBranches[1]);
+    expect(findRun(others, "agent/x", "running")).toBe(onBranches[0]);
+  });
+
+  it("the one that its commits were merged into, or were on before; a name comes first", () => {
+    expect(findRun(onBranches, "main", "last")).toBe(onBranches[2]);
+    expect(findRun(onBranches, "sanddune/1", "last")).toBe(onBranches[2]);
+    expect(findRun(onBranches, "agent/x", "last")).toBe(onBranches[3]);
+  });
+
+  it("but never where something is removed by it", () => {
+    expect(() => findRun(onBranches, "main")).toThrow(RunNotFoundError);
+  });
+});
+
 describe("no run is found", () => {
   it.each([
     ["if several are called that", "nightly", [runs[0]?.runId, runs[2]?.runId]],

@@ -30,6 +30,25 @@ describe("the state of a run", () => {
   );
 });
 
+describe("what a run has used", () => {
+  const usage = (tokens: number) => ({
+    usage: { inputTokens: tokens, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, outputTokens: 0 },
+  });
+  const iteration = (number: number, tokens: number) =>
+    entry("iteration", { iteration: number, commits: [], ...usage(tokens) });
+
+  it.each([
+    ["the sum of its iterations", [entry("usage", usage(7)), iteration(1, 10), iteration(2, 5)], 15],
+    [
+      "what it wrote down in all, while an iteration lasts",
+      [iteration(1, 10), entry("usage", usage(13))],
+      13,
+    ],
+  ])("is %s", (_, entries, tokens) => {
+    expect(readRun(runDirectory([begun(), ...entries]))?.usage?.inputTokens).toBe(tokens);
+  });
+});
+
 describe("a journal", () => {
   it("is read as far as it is whole", () => {
     const run = readRun(

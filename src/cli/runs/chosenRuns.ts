@@ -1,0 +1,70 @@
+import { NoRunError } from "../../commandErrors.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { findRun } from "../../runs/findRun.ts";
+import type { RunRecord } from "../../runs/runRecord.ts";
+import { tell } from "../output.ts";
+import { UsageError } from "../usageError.ts";
+
+const titleOf = ({ runId, state, name, branch }: RunRecord): string =>
+  [runId, [state, name, branch].filter((part) => part !== undefined).join(", ")].join("  ");
+
+/** The run that a command is to show: the one that is named, of several the last; without a name, the latest of all. */
+export const runToShow = async (
+  runs: readonly RunRecord[],
+  wanted: string | undefined,
+  /** The runs that there is something to show of, and the error if there is none of them. */
+  {
+    has = () => true,
+    missing,
+  }: { readonly has?: (run: RunRecord) => boolean; readonly missing?: string } = {},
+): Promise<RunRecord> => {
+  if (wanted !== undefined) return findRun(runs, wanted, "last");
+  if (runs.length === 0) {
+    throw new NoRunError(`There are no runs in this repository yet. To begin one: ${sandduneCommand("run")}`);
+  }
+  const latest = runs.findLast(has);
+  if (latest === undefined) throw new NoRunError(missing ?? "There is no such run in this repository.");
+  await tell(`Run ${titleOf(latest)}`);
+  return latest;
+};
+
+const isRunning = ({ state }: RunRecord): boolean => state === "running";
+
+/** Sandboxes and worktrees last for other runs: a user who names nothing means an agent. */
+const hasAgent = ({ kind }: RunRecord): boolean => kind === "run" || kind === "interactive";
+
+const ask = async (runs: readonly RunRecord[]): Promise<readonly RunRecord[]> => {
+  const { askAtTerminal } = await import("../initQuestions.ts");
+  const choices = Object.fromEntries(
+    runs.map((run) => [run.runId, titleOf(run).slice(run.runId.length + 2)]),
+  );
+  const chosen = await askAtTerminal({ text: "Which run is to be stopped?", flag: "--run", choices });
+  return runs.filter(({ runId }) => runId === chosen);
+};
+
+/** The runs to stop: those that are named, or the one that is running. Of several it asks at a terminal. */
+export const runsToStop = async (
+  runs: readonly RunRecord[],
+  wanted: readonly string[],
+  { all, mayAsk }: { readonly all: boolean; readonly mayAsk: boolean },
+): Promise<readonly RunRecord[]> => {
+  if (all && wanted.length > 0) throw new UsageError("--all stops every run: name none besides");
+  if (wanted.length > 0) return [...new Set(wanted.map((one) => findRun(runs, one, "running")))];
+  const running = runs.filter(isRunning);
+  if (all) return running;
+  const agents = running.filter(hasAgent);
+  const candidates = agents.length > 0 ? agents : running;
+  if (candidates.length <= 1) return candidates;
+  if (mayAsk) return ask(candidates.toReversed());
+  throw new UsageError(
+    `${candidates.length} runs are running. Name one, or stop them all with --all:\n${candidates.map((run) => `  ${titleOf(run)}`).join("\n")}`,
+  );
+};
+
+/** The runs to rescue: those that are named, or all that are dead and were not rescued yet. */
+export const runsToRescue = (runs: readonly RunRecord[], wanted: readonly string[]): readonly RunRecord[] =>
+  wanted.length > 0
+    ? [...new Set(wanted.map((one) => findRun(runs, one, "last")))]
+    : runs.filter(
+        ({ state, recovery, isCleaned }) => state === "dead" && recovery === undefined && !isCleaned,
+      );

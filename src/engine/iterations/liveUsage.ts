@@ -1,0 +1,19 @@
+import type { IterationUsage } from "../../results.ts";
+import type { Journal } from "../journal.ts";
+
+/** Agents report tokens after every message, and whoever lists runs reads whole journals. */
+const EVERY_MS = 1000;
+
+/** Writes down what a run has used so far, for those who look at it from outside while an iteration lasts. */
+export class LiveUsage {
+  #writtenAt = Number.NEGATIVE_INFINITY;
+
+  constructor(private readonly journal: Journal) {}
+
+  note(usage: IterationUsage): void {
+    const now = performance.now();
+    if (now - this.#writtenAt < EVERY_MS) return;
+    this.#writtenAt = now;
+    this.journal.tell({ type: "usage", usage });
+  }
+}
