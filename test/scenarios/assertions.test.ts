@@ -129,7 +129,11 @@ const CASES: readonly [Assertion, boolean, RegExp][] = [
   [{ cmd_nonzero: ["true"] }, false, /^exit code 0$/],
   [{ cmd_nonzero: ["no-such-program"] }, false, /^"no-such-program" was not found/],
   [{ cmd_nonzero: ["./not-executable"] }, false, /^".\/not-executable" was not found/],
-  [{ cmd_nonzero: ["sh", "-c", "exec ./not-executable"] }, false, /^exit code 126 \(by convention: a program cannot be executed\): /],
+  [
+    { cmd_nonzero: ["sh", "-c", "exec ./not-executable"] },
+    false,
+    /^exit code 126 \(by convention: a program cannot be executed\): /,
+  ],
 ];
 
 describe("Of assertions that are checked together", () => {
