@@ -130,6 +130,7 @@ export {
   type SandboxMount,
   type SandboxProvider,
 } from "./sandboxes/contract.ts";
+export { type DockerfileImage, readDockerfile } from "./sandboxes/services/readDockerfile.ts";
 export type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "./sandboxOptions.ts";
 export type {
   CommandResult,

@@ -32,6 +32,7 @@ export interface SandboxCommandOptions
  * const sandbox = await createSandboxHandle(docker());
  * const { exitCode, durationMs } = await sandbox.run("npm test");
  * const [code, stdout, stderr] = await sandbox.run("ls");
+ * const [codeAgain] = (await sandbox.run("ls")).unpack();
  */
 export type CommandResult = readonly [exitCode: number, stdout: string, stderr: string] & {
   /** 128 + n when signal n ended the command. */
@@ -40,6 +41,8 @@ export type CommandResult = readonly [exitCode: number, stdout: string, stderr: 
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
+  /** The tuple alone, without names. */
+  unpack(): readonly [exitCode: number, stdout: string, stderr: string];
 };
 
 /**

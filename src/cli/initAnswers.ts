@@ -2,6 +2,7 @@ import { type AgentName, agentRegistry } from "../agents/registry.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import { type AgentAnswer, COMMAND_AGENT, type InitAnswers } from "../init/answers.ts";
 import { type BacklogManagerName, backlogManagers } from "../init/backlogManagers.ts";
+import { type ImageBaseName, imageBases } from "../init/imageBases.ts";
 import { type SandboxChoiceName, sandboxChoices } from "../init/sandboxChoices.ts";
 import { type TemplateName, templates } from "../init/templates.ts";
 import type { Ask, InitFlags, Question } from "./initFlags.ts";
@@ -36,6 +37,14 @@ export const BACKLOG = {
   text: "Where are the tasks?",
   choices: titles(backlogManagers),
   byDefault: "none",
+} satisfies Question;
+
+/** Not asked: most people need no other one, and the Dockerfile can be changed. */
+export const BASE = {
+  flag: "--base",
+  text: "What is the image built on?",
+  choices: titles(imageBases),
+  byDefault: "node",
 } satisfies Question;
 
 const AGENT_COMMAND: Question = {
@@ -101,6 +110,14 @@ const imageNameAnswer = (
   return undefined;
 };
 
+const baseAnswer = ({ base }: InitFlags, sandbox: SandboxChoiceName): { readonly base?: ImageBaseName } => {
+  if (base === undefined) return {};
+  if (sandboxChoices[sandbox].imageFile === undefined) {
+    throw new UsageError(`--base: ${sandbox} has no images`);
+  }
+  return { base: checked<ImageBaseName>(BASE, base) };
+};
+
 /** Answers every question of init, with a flag or by asking. Throws a `UsageError` for an answer that makes no sense. */
 export const initAnswers = async (
   flags: InitFlags,
@@ -116,5 +133,6 @@ export const initAnswers = async (
     template,
     backlog: await backlogAnswer(flags, template, ask),
     imageName: imageNameAnswer(flags, sandbox, defaultImageName),
+    ...baseAnswer(flags, sandbox),
   };
 };

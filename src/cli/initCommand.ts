@@ -11,7 +11,7 @@ import { defaultImage } from "../sandboxes/containerArguments.ts";
 import { choices } from "./flagChoices.ts";
 import { withExamples } from "./helpExamples.ts";
 import { showBuildProgress } from "./imageProgress.ts";
-import { AGENT, BACKLOG, initAnswers, SANDBOX, TEMPLATE } from "./initAnswers.ts";
+import { AGENT, BACKLOG, BASE, initAnswers, SANDBOX, TEMPLATE } from "./initAnswers.ts";
 import type { InitFlags, Question } from "./initFlags.ts";
 import { reportScaffold } from "./initReport.ts";
 import { withoutAsking } from "./initUnasked.ts";
@@ -123,6 +123,7 @@ export const createInitCommand = (): Command =>
         "--image-name <name>",
         "name of the image (default: sanddune:<name of the repository's directory>)",
       )
+      .addOption(choice(BASE, "what the image is built on (default: node)"))
       .option("--no-build", "do not build the image")
       .option("--yes", "ask nothing: take the default for everything that no flag says")
       .option("--json", "print the result as one JSON object; asks nothing"),
@@ -131,6 +132,10 @@ export const createInitCommand = (): Command =>
       title: "Say it all",
       command:
         "sanddune init --agent claude-code --model claude-opus-4-8 \\\n--sandbox docker --template simple-loop --backlog github-issues",
+    },
+    {
+      title: "With Python, Rust and build tools in the image",
+      command: "sanddune init --sandbox docker --base ubuntu",
     },
     {
       title: "Try it without a container, with the defaults",

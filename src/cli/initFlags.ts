@@ -8,6 +8,7 @@ export interface InitFlags {
   readonly template?: string;
   readonly backlog?: string;
   readonly imageName?: string;
+  readonly base?: string;
   /** `false` with `--no-build`. */
   readonly build: boolean;
   readonly yes?: boolean;

@@ -3,6 +3,8 @@ import type { AgentProvider } from "../agents/contract.ts";
 export interface DockerfileParts {
   /** The text of `templates/Dockerfile`. */
   readonly templateText: string;
+  /** What stands in the place of its first part, up to the package manager: another base image. */
+  readonly baseText?: string | undefined;
   /** What to type to build the image. */
   readonly buildCommand: string;
   /** Lines that install the package manager of the project. */
@@ -13,14 +15,19 @@ export interface DockerfileParts {
   readonly backlogTools: readonly string[];
 }
 
+/** From the base image to what is installed on every one. */
+const BASE_PART = /^ARG BASE_IMAGE=[\s\S]*?\n(?=\n\{\{PACKAGE_MANAGER\}\})/m;
+
 /** The default Dockerfile, or Containerfile, of an agent. A part without lines leaves no gap. */
 export const dockerfileFor = ({
   templateText,
+  baseText,
   buildCommand,
   packageManager,
   agent,
   backlogTools,
 }: DockerfileParts): string => {
+  const onBase = baseText === undefined ? templateText : templateText.replace(BASE_PART, () => baseText);
   const parts = {
     PACKAGE_MANAGER: packageManager,
     AGENT_INSTALLATION: agent?.installation?.dockerfile ?? [],
@@ -29,6 +36,6 @@ export const dockerfileFor = ({
   return Object.entries(parts).reduce(
     (text, [name, lines]) =>
       text.replace(`{{${name}}}\n\n`, () => (lines.length === 0 ? "" : `${lines.join("\n")}\n\n`)),
-    templateText.replace("{{BUILD_COMMAND}}", () => buildCommand),
+    onBase.replace("{{BUILD_COMMAND}}", () => buildCommand),
   );
 };

@@ -1,5 +1,6 @@
 import type { AgentName } from "../agents/registry.ts";
 import type { BacklogManagerName } from "./backlogManagers.ts";
+import type { ImageBaseName } from "./imageBases.ts";
 import type { SandboxChoiceName } from "./sandboxChoices.ts";
 import type { TemplateName } from "./templates.ts";
 
@@ -17,4 +18,6 @@ export type InitAnswers = AgentAnswer & {
   readonly backlog: BacklogManagerName;
   /** `undefined` for a sandbox without images. */
   readonly imageName: string | undefined;
+  /** What the image is built on; `node` when it is left out. */
+  readonly base?: ImageBaseName;
 };

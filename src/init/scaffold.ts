@@ -9,10 +9,11 @@ import { type BacklogManager, backlogManagers, TASK_FILE } from "./backlogManage
 import type { Dependencies } from "./dependencies/dependencies.ts";
 import { packageManagerLines, setupStatement } from "./dependencies/setup.ts";
 import { envExample } from "./envExample.ts";
+import { type ImageBase, imageBases } from "./imageBases.ts";
 import type { InitProject } from "./project.ts";
 import { sandboxChoices } from "./sandboxChoices.ts";
 import { fillIn, type TemplateArguments } from "./templateArguments.ts";
-import { readTemplate, templates } from "./templates.ts";
+import { readTemplate, readTemplateFile, templates } from "./templates.ts";
 
 /** The files of a scaffold: texts by name, below `.sanddune/`. */
 export type Scaffold = Readonly<Record<string, string>>;
@@ -64,7 +65,7 @@ const templateArguments = (
   };
 };
 
-const projectConfig = ({ template: _, ...config }: InitAnswers): string =>
+const projectConfig = ({ template: _, base: __, ...config }: InitAnswers): string =>
   `${JSON.stringify(config satisfies ProjectConfig, undefined, 2)}\n`;
 
 /** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */
@@ -81,6 +82,7 @@ export const scaffoldFor = (
   const backlog: BacklogManager = backlogManagers[answers.backlog];
   const { imageFile, ignoreFile } = sandboxChoices[answers.sandbox];
   const texts = readTemplate(answers.template);
+  const { file: baseFile }: ImageBase = imageBases[answers.base ?? "node"];
   const args = templateArguments(answers, backlog, dependencies);
   const agent = agentOf(answers);
   const prompts = Object.entries(texts.prompts).map(([name, text]) => [name, fillIn(text, args)] as const);
@@ -94,6 +96,7 @@ export const scaffoldFor = (
     ...(imageFile && {
       [imageFile]: dockerfileFor({
         templateText: texts.image,
+        baseText: baseFile && readTemplateFile(baseFile),
         buildCommand: `${installedSanddune(packageManager)} ${answers.sandbox} build-image`,
         packageManager: packageManagerLines(dependencies),
         agent: agent?.provider,

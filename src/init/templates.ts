@@ -41,6 +41,10 @@ export interface TemplateTexts {
   readonly image: string;
 }
 
+/** A file beside the templates. */
+export const readTemplateFile = (name: string): string =>
+  readFileSync(join(templatesDirectory(), name), "utf8");
+
 export const readTemplate = (name: TemplateName): TemplateTexts => {
   const directory = templatesDirectory();
   const read = (...path: string[]): string => readFileSync(join(directory, ...path), "utf8");

@@ -7,6 +7,8 @@ export const commandResult = (
   durationMs: number,
 ): CommandResult => {
   const named = { exitCode, stdout, stderr, durationMs };
+  const unpack = () => [exitCode, stdout, stderr] as const;
   const result = Object.assign([exitCode, stdout, stderr] as const, named);
-  return Object.freeze(Object.defineProperty(result, "toJSON", { value: () => named }));
+  const methods = { toJSON: { value: () => named }, unpack: { value: unpack } };
+  return Object.freeze(Object.defineProperties(result, methods)) as CommandResult;
 };

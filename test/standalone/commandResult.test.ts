@@ -15,6 +15,12 @@ it("a result can be taken apart by name and by position", () => {
   expect([code, out, err, others]).toEqual([3, "out", "err", []]);
 });
 
+it("a result unpacks to the plain tuple", () => {
+  expect(Object.keys(result.unpack())).toEqual(["0", "1", "2"]);
+  const [code, out, err] = result.unpack();
+  expect([code, out, err]).toEqual([3, "out", "err"]);
+});
+
 it("a result has its names as JSON, and cannot be changed", () => {
   expect(JSON.parse(JSON.stringify(result))).toEqual({
     exitCode: 3,

@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { HostFileError, InvalidOptionsError } from "../../errors.ts";
+
+/** A Dockerfile for services that build without it: the image that it begins with, and what is done to that. */
+export interface DockerfileImage {
+  readonly imageName: string;
+  readonly dockerfileCommands: readonly string[];
+}
+
+/** One instruction each, without comments; lines that end with a backslash go on. */
+const instructionsOf = (text: string): readonly string[] =>
+  text
+    .replaceAll(/^\s*#.*\n?/gm, "")
+    .replaceAll(/\\\r?\n\s*/g, "")
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+
+const nameOf = (instruction: string): string => instruction.split(/\s/, 1)[0]?.toUpperCase() ?? "";
+
+/** `${NAME}` and `$NAME`, by the defaults of the file. */
+const withDefaults = (text: string, defaults: ReadonlyMap<string, string>): string =>
+  text.replaceAll(/\$(?:\{(\w+)\}|(\w+))/g, (reference, braced, plain) => {
+    const value = defaults.get(braced ?? plain);
+    return value ?? reference;
+  });
+
+const parse = (text: string, refuse: (problem: string) => never): DockerfileImage => {
+  const instructions = instructionsOf(text);
+  const stages = instructions.filter((instruction) => nameOf(instruction) === "FROM");
+  if (stages.length !== 1) refuse(`has ${stages.length} stages (FROM), but must have one`);
+  const start = instructions.findIndex((instruction) => nameOf(instruction) === "FROM");
+  const defaults = new Map(
+    instructions.slice(0, start).flatMap((instruction) => {
+      const [, name, value] = /^ARG\s+(\w+)=(\S+)$/i.exec(instruction) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  const dockerfileCommands = instructions.slice(start + 1);
+  const copied = dockerfileCommands.find((instruction) => ["COPY", "ADD"].includes(nameOf(instruction)));
+  if (copied !== undefined) refuse(`has ${JSON.stringify(copied)}, but the service gets no files`);
+  const imageName = withDefaults(instructions[start]?.replace(/^FROM\s+/i, "") ?? "", defaults);
+  return { imageName, dockerfileCommands };
+};
+
+/**
+ * Reads a Dockerfile for a service that gets no build context: `modal()` takes the result as it is, and a template of E2B is
+ * made of it. Throws an `InvalidOptionsError` if the file has more than one stage, or copies files.
+ *
+ * @example
+ * const sandbox = modal({ ...readDockerfile(".sanddune/Dockerfile"), memory: "8g" });
+ */
+export const readDockerfile = (path: string): DockerfileImage => {
+  const file = resolve(path);
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (cause) {
+    throw new HostFileError((cause as NodeJS.ErrnoException).code ?? "", file, { cause });
+  }
+  return parse(text, (problem) => {
+    throw new InvalidOptionsError("path", `${file} ${problem}`);
+  });
+};
