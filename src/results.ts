@@ -127,6 +127,10 @@ export interface InteractiveResult
   > {
   /** Of the agent's program; 128 + n when signal n ended it. */
   readonly exitCode: number;
+  /** What the agent calls its session; set if it was captured from a sandbox. */
+  readonly sessionId?: string;
+  /** The session on the host, where the agent's own resume finds it. */
+  readonly sessionFilePath?: string;
 }
 
 /** What a run had reached when it was aborted; a session at the terminal and a command, too. */

@@ -19,7 +19,7 @@ export const directoryWords = ({ directory: { variable, inHome } }: AgentSession
   variable === undefined ? `"$HOME/${inHome}"` : `"\${${variable}:-$HOME/${inHome}}"`;
 
 /** A pattern in the words of a shell, which expands nothing of it but the stars. */
-const patternWords = (pattern: string): string =>
+export const patternWords = (pattern: string): string =>
   pattern
     .split("*")
     .map((part) => (part === "" ? "" : shellQuote(part)))

@@ -5,7 +5,8 @@ import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
 
 /** What a result has to tell; an error has the same fields, as far as the run came. */
-export type Reached = Partial<SandboxRunResult> & { readonly failedIteration?: IterationResult };
+export type Reached = Partial<SandboxRunResult> &
+  Pick<IterationResult, "sessionId" | "sessionFilePath"> & { readonly failedIteration?: IterationResult };
 
 /** Only runs have tests to pass. */
 const UNSOLVED = "The run is over, but its tests do not all pass.";
@@ -103,11 +104,13 @@ const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string
 /** Where work was done, for people. */
 const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];
 
-/** The session of the agent's that can be gone on with. */
-const sessionLines = ({ iterations = [], failedIteration = iterations.at(-1) }: Reached): string[] =>
-  failedIteration?.sessionId === undefined || failedIteration.sessionFilePath === undefined
-    ? []
-    : [line("Session", failedIteration.sessionId)];
+/** The session of the agent's that can be resumed: of an interactive session, or of the last iteration. */
+const sessionLines = (reached: Reached): string[] => {
+  const { sessionId, sessionFilePath } = reached.sessionId
+    ? reached
+    : (reached.failedIteration ?? reached.iterations?.at(-1) ?? {});
+  return sessionId === undefined || sessionFilePath === undefined ? [] : [line("Session", sessionId)];
+};
 
 const solvedLines = ({ solved }: Reached): string[] =>
   solved === undefined ? [] : [line("Solved", solved ? "yes" : "no")];

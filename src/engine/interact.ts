@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import { holdScreen } from "../display/screen.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxError, type SandduneError } from "../errors.ts";
+import { describeExitCode } from "../process/exitCode.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { shellQuote } from "../process/shellQuote.ts";
 import { expandPrompt } from "../prompt/expandPrompt.ts";
@@ -10,6 +11,8 @@ import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "./agentCommand.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { type HostWorkplace, noteHostWork } from "./hostWorkplace.ts";
 import { importWork } from "./importWork.ts";
+import { captureInteractive } from "./interactive/captureSessions.ts";
+import { promptSizeProblem } from "./interactive/promptSize.ts";
 import { checkedInteraction } from "./iterations/agentAnswers.ts";
 import { land } from "./land.ts";
 import { timed } from "./phases.ts";
@@ -55,6 +58,8 @@ const showAgent = Effect.fnUntraced(function* (
       { phase: "expand the prompt", label: "Expanding the prompt" },
       expandPrompt(prompt, expansion),
     ));
+  const tooLong = expanded === undefined ? undefined : promptSizeProblem(expanded);
+  if (tooLong !== undefined) return yield* Effect.fail(tooLong);
   const { interactiveExec } = handle;
   if (interactiveExec === undefined) {
     return yield* Effect.fail(new SandboxError(handle.name, "there is no terminal to be had in it"));
@@ -101,7 +106,7 @@ const showAgent = Effect.fnUntraced(function* (
   );
 });
 
-const bringHome = (session: Session, workplace: Workplace, base: string, failed: boolean) =>
+const importCommits = (session: Session, workplace: Workplace, base: string, failed: boolean) =>
   timed(
     session,
     { phase: "import commits", label: "Importing commits" },
@@ -126,11 +131,20 @@ export const interact = Effect.fnUntraced(function* (
     checkout.isUsed = true;
     workplace.hasNews = true;
   }
+  const sessions =
+    workplace.type === "sandbox"
+      ? captureInteractive({ session, sandbox: workplace, base }, plan.agent)
+      : undefined;
+  const bringHome = (failed: boolean) =>
+    (sessions?.capture(failed) ?? Effect.void).pipe(
+      Effect.andThen(importCommits(session, workplace, base, failed)),
+    );
+  if (sessions !== undefined) yield* sessions.begin;
   const exitCode = yield* withAftermath(
     timed(session, { phase: "agent" }, showAgent(session, workplace, plan)),
     {
-      onFailure: () => bringHome(session, workplace, base, true),
-      onSuccess: () => bringHome(session, workplace, base, false),
+      onFailure: () => bringHome(true),
+      onSuccess: () => bringHome(false),
       warn: (sentence) => progress.warn(sentence),
     },
   );
@@ -138,7 +152,7 @@ export const interact = Effect.fnUntraced(function* (
   if (exitCode === 0) return yield* land(session, checkout);
   if (checkout.branches.strategy === "merge-to-head" && checkout.tip !== checkout.landed) {
     progress.warn(
-      `The agent ended with exit code ${exitCode}, so its commits were not merged. They are on ${checkout.branch}: git merge ${checkout.branch}`,
+      `The agent ended with ${describeExitCode(exitCode)}, so its commits were not merged. They are on ${checkout.branch}: git merge ${checkout.branch}`,
     );
   }
 });

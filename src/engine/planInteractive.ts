@@ -12,6 +12,7 @@ import { takeTerminal } from "../process/terminalLease.ts";
 import type { PromptArgs, ResolvedPrompt } from "../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../sandboxes/contract.ts";
 import { checked } from "./checked.ts";
+import { promptSizeProblem } from "./interactive/promptSize.ts";
 import type { InteractionPlan } from "./plan.ts";
 import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
@@ -25,13 +26,18 @@ const askFor = (keys: readonly string[], promptFile: string, signal: AbortSignal
     return answers;
   });
 
-const planInteraction = (options: SandboxInteractiveOptions, prompt: ResolvedPrompt): InteractionPlan => {
+const planInteraction = (
+  options: SandboxInteractiveOptions,
+  prompt: ResolvedPrompt,
+): Effect.Effect<InteractionPlan, SandduneError> => {
   const hasPrompt = options.prompt !== undefined || options.promptFile !== undefined;
-  return {
+  const problem = promptSizeProblem(prompt);
+  if (problem !== undefined) return Effect.fail(problem);
+  return Effect.succeed({
     agent: options.agent,
     prompt: hasPrompt ? prompt : undefined,
     promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
-  };
+  });
 };
 
 const requestOf = (options: SandboxInteractiveOptions): PlanRequest => ({
@@ -75,12 +81,13 @@ export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.E
 export const planInteractive = Effect.fnUntraced(function* (options: InteractiveOptions) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
   const planned = yield* planSession({ ...requestOf(options), sandbox });
+  const interaction = yield* planInteraction(options, planned.prompt);
   yield* confirmExpressions(options.sandbox, planned.prompt);
   return {
     session: planned.session,
     checkout: planCheckout(options, planned.source, { isShared: options.sandbox.type === "none" }),
     sandbox,
-    interaction: planInteraction(options, planned.prompt),
+    interaction,
   };
 });
 
@@ -91,8 +98,9 @@ export const planWorktreeInteractive = Effect.fnUntraced(function* (
 ) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
   const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
+  const interaction = yield* planInteraction(options, prompt);
   yield* confirmExpressions(options.sandbox, prompt);
-  return { session, sandbox, interaction: planInteraction(options, prompt) };
+  return { session, sandbox, interaction };
 });
 
 /** Plans `sandbox.interactive()`. */
@@ -101,5 +109,5 @@ export const planSandboxInteractive = Effect.fnUntraced(function* (
   surroundings: Surroundings,
 ) {
   const { session, prompt } = yield* planSession({ ...requestOf(options), surroundings });
-  return { session, interaction: planInteraction(options, prompt) };
+  return { session, interaction: yield* planInteraction(options, prompt) };
 });

@@ -25,6 +25,8 @@ export class RunProgress {
   solved: boolean | undefined;
   /** Of the agent's program, in a session at the terminal. */
   exitCode: number | undefined;
+  /** What a person and the agent said to each other there, on the host. */
+  agentSession: { readonly sessionId: string; readonly sessionFilePath: string } | undefined;
   preservedWorktreePath: string | undefined;
   trajectoryPath: string | undefined;
   artifacts: readonly Artifact[] | undefined;
@@ -100,6 +102,7 @@ export class RunProgress {
       ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
       ...(this.trajectoryPath !== undefined && { trajectoryPath: this.trajectoryPath }),
       ...(this.artifacts !== undefined && { artifacts: this.artifacts }),
+      ...this.agentSession,
     };
   }
 

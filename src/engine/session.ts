@@ -13,6 +13,7 @@ import { redactData } from "../env/redactData.ts";
 import { Redactor } from "../env/redactor.ts";
 import { RunStoppedError, SandduneError } from "../errors.ts";
 import { updateRefs } from "../git/refs.ts";
+import { describeExitCode } from "../process/exitCode.ts";
 import { ownIdentity } from "../process/processIdentity.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { withHostFileErrors } from "./hostFileErrors.ts";
@@ -115,6 +116,10 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>, { solved }: RunProgress): En
   return isStopped || Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
 };
 
+/** A person who has left the agent knows how; one whose agent has crashed may not. */
+const howAgentEnded = ({ exitCode = 0 }: RunProgress) =>
+  exitCode !== 0 && { problem: `The agent ended with ${describeExitCode(exitCode)}.` };
+
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
 
 /** Whatever the agent has put there, it must not keep a session from ending as it has ended. */
@@ -144,7 +149,7 @@ const closeSession = Effect.fnUntraced(function* (
   const explained = problem !== undefined && { problem };
   progress.warn(...looseCommits(progress.reached()));
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
-  display.close({ state, ...explained, reached: progress.reached(), tally });
+  display.close({ state, ...explained, ...howAgentEnded(progress), reached: progress.reached(), tally });
   // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
   const { solved } = progress;
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });

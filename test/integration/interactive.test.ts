@@ -141,6 +141,7 @@ describe.each(["no-sandbox", "test-isolated"] as const)("an interactive session 
       scene.terminal.type("e");
       const { value } = await scene.outcome();
       expect(value).toMatchObject({ exitCode: 3, commits: [expect.anything()] });
+      await scene.terminal.shows("The agent ended with exit code 3.");
       const branch = String(value?.["branch"]);
       expect(subjects(scene.cwd, `HEAD~1..${branch}`).at(0)).toBe("Half");
       const kept = isIsolated ? String(value?.["preservedWorktreePath"]) : scene.cwd;

@@ -39,6 +39,16 @@ const isUntouched = ({ cwd }: Scene): boolean => !existsSync(join(cwd, ".sanddun
 const errorNames = async (scene: Scene): Promise<(string | undefined)[]> =>
   (await scene.report()).outcomes.map(({ error }) => error?.name);
 
+it("a prompt that no program takes as an argument is refused before anything is created, with what to do instead", async () => {
+  const scene = startScene([session("x".repeat(130 * 1024), { sandbox: "test-isolated" })]);
+  const [outcome] = (await scene.report()).outcomes;
+  expect(outcome?.error).toMatchObject({
+    name: "InvalidOptionsError",
+    message: expect.stringMatching(/130 KiB are too much.*Put the text into a file of the repository/s),
+  });
+  expect(isUntouched(scene)).toBe(true);
+});
+
 it("a prompt template asks for each key once, in order, at every interactive door, but not for what is given or built in", async () => {
   const scene = startScene([
     onHost("Do {{A}} in {{B}}, then {{A}} again."),

@@ -73,6 +73,9 @@ describeSideBySide("a real agent at a terminal", () => {
             expect(git(scene.cwd, "log", "-1", "--format=%s", "main")).toBe("Add a greeting");
             expect(git(scene.cwd, "show", "main:hello.txt")).toBe("hello");
             expect(leftovers(scene.cwd)).toEqual([]);
+            if (agent === "opencode") return;
+            expect(readFileSync(value?.sessionFilePath as string, "utf8")).toContain(LAST_WORDS);
+            expect(value?.sessionFilePath).toContain(scene.home);
           },
         );
       },

@@ -29,6 +29,7 @@ export interface TuiReport {
     readonly branch: string;
     readonly commits: readonly { readonly sha: string }[];
     readonly warnings: readonly string[];
+    readonly sessionFilePath?: string;
   };
   readonly error?: { readonly name: string; readonly message: string };
 }

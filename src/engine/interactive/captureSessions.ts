@@ -1,0 +1,59 @@
+import * as Effect from "effect/Effect";
+import { changedSessions, type FoundSession, findSessions } from "../../agentSessions/findSessions.ts";
+import type { AgentProvider } from "../../agents/contract.ts";
+import { interruptible } from "../../process/interruptible.ts";
+import { withTimeLimit } from "../../process/timeLimit.ts";
+import { AgentSessionTransfer } from "../agentSession.ts";
+import { sandboxDirectory, withEnv } from "../handleWithEnv.ts";
+import type { SandboxWork } from "../importWork.ts";
+
+const LIST_TIMEOUT_MS = 10_000;
+/** A person may begin anew, or resume another session, any number of times. */
+const MAX_SESSIONS = 5;
+
+/** Has what a person and an agent said to each other on the host, where the agent's own hint to resume it works. */
+export interface InteractiveSessionCapture {
+  /** Looks at what is there before the agent begins. */
+  readonly begin: Effect.Effect<void>;
+  /** Brings the sessions to the host that are new or have grown. What goes wrong is a warning. */
+  capture(failed: boolean): Effect.Effect<void>;
+}
+
+/** Sessions in a database have no files to be found by, and starting the agent again to ask for them takes seconds. */
+const sayingThatItStays = ({ session }: SandboxWork, { name }: AgentProvider): InteractiveSessionCapture => ({
+  begin: Effect.void,
+  capture: () =>
+    Effect.sync(() =>
+      session.display.note(
+        `The session of ${name} stays in its sandbox: its own hint how to resume it does not work on this machine.`,
+      ),
+    ),
+});
+
+export const captureInteractive = (work: SandboxWork, agent: AgentProvider): InteractiveSessionCapture => {
+  const { sessions, captureSessions = true } = agent;
+  if (sessions === undefined || !captureSessions) return { begin: Effect.void, capture: () => Effect.void };
+  if (sessions.exportCommand !== undefined) return sayingThatItStays(work, agent);
+  const { session, sandbox } = work;
+  const handle = withEnv(session.plan.env, sandbox.repository.handle);
+  const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
+  const transfer = new AgentSessionTransfer(work, agent);
+  const list: Effect.Effect<FoundSession[]> = interruptible(
+    (aborted) =>
+      withTimeLimit(LIST_TIMEOUT_MS, aborted, (signal) => findSessions(handle, sessions, { cwd, signal })),
+    () => undefined,
+  ).pipe(Effect.catch(() => Effect.succeed([])));
+  let before: readonly FoundSession[] = [];
+  return {
+    begin: Effect.map(list, (found) => {
+      before = found;
+    }),
+    capture: Effect.fnUntraced(function* (failed) {
+      const changed = changedSessions(before, yield* list).slice(0, MAX_SESSIONS);
+      for (const { sessionId } of changed) {
+        const sessionFilePath = yield* transfer.capture(sessionId, failed);
+        if (sessionFilePath !== undefined) session.progress.agentSession ??= { sessionId, sessionFilePath };
+      }
+    }),
+  };
+};

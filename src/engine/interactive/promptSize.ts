@@ -1,0 +1,24 @@
+import { InvalidOptionsError } from "../../errors.ts";
+import { shellQuote } from "../../process/shellQuote.ts";
+import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
+
+/** The prompt is an argument of the agent's program, which Linux ends at 128 KiB with all that is around it. */
+const MAX_BYTES = 100 * 1024;
+
+const problemOf = (prompt: string): InvalidOptionsError | undefined => {
+  const bytes = Buffer.byteLength(shellQuote(prompt));
+  return bytes <= MAX_BYTES
+    ? undefined
+    : new InvalidOptionsError(
+        "prompt",
+        `${Math.ceil(bytes / 1024)} KiB are too much to begin an interactive session with: the agent takes at most ${MAX_BYTES / 1024} KiB as an argument. Put the text into a file of the repository, and let the prompt name that file.`,
+      );
+};
+
+/** What is wrong with the length of a prompt; of a template, as far as it is known before its expressions have run. */
+export const promptSizeProblem = (prompt: string | ResolvedPrompt): InvalidOptionsError | undefined =>
+  problemOf(
+    typeof prompt === "string"
+      ? prompt
+      : prompt.parts.map((part) => (typeof part === "string" ? part : "")).join(""),
+  );
