@@ -100,7 +100,6 @@ export type {
   RunOptions,
   SandboxRunOptions,
   SessionOptions,
-  TokenPrices,
   TrajectoryOption,
   WorktreeRunOptions,
 } from "./runOptions.ts";
@@ -138,5 +137,6 @@ export type {
   SandboxHandleOptions,
   StandaloneSandbox,
 } from "./standaloneSandbox.ts";
+export type { TokenPrices } from "./usage.ts";
 export type { Worktree } from "./worktree.ts";
 export type { CreateWorktreeOptions } from "./worktreeOptions.ts";

@@ -6,6 +6,7 @@ import type { Hooks, SandboxHooks } from "./hooks.ts";
 import type { OutputDefinition } from "./output.ts";
 import type { PromptArgs } from "./prompt/resolvePrompt.ts";
 import type { IsolatedSandboxProvider, SandboxProvider } from "./sandboxes/contract.ts";
+import type { TokenPrices } from "./usage.ts";
 
 /** A prompt is given as text or as a file, never both. */
 export type PromptOption =
@@ -52,16 +53,6 @@ export interface CheckoutOptions {
     /** 60 000 when it is left out. */
     readonly copyToWorktreeMs?: number;
   };
-}
-
-/** What a million tokens cost, in US dollars. */
-export interface TokenPrices {
-  readonly inputPerMillion: number;
-  readonly outputPerMillion: number;
-  /** That of input when it is left out. */
-  readonly cacheCreationPerMillion?: number;
-  /** That of input when it is left out. */
-  readonly cacheReadPerMillion?: number;
 }
 
 /** Going on with a session of the agent's that is on this machine. */

@@ -29,3 +29,21 @@ export const NO_USAGE: IterationUsage = {
   cacheReadInputTokens: 0,
   outputTokens: 0,
 };
+
+/** What a million tokens cost, in US dollars. */
+export interface TokenPrices {
+  readonly inputPerMillion: number;
+  readonly outputPerMillion: number;
+  /** That of input when it is left out. */
+  readonly cacheCreationPerMillion?: number;
+  /** That of input when it is left out. */
+  readonly cacheReadPerMillion?: number;
+}
+
+/** What tokens cost, in US dollars. */
+export const costOf = (usage: IterationUsage, prices: TokenPrices): number =>
+  (usage.inputTokens * prices.inputPerMillion +
+    usage.outputTokens * prices.outputPerMillion +
+    usage.cacheCreationInputTokens * (prices.cacheCreationPerMillion ?? prices.inputPerMillion) +
+    usage.cacheReadInputTokens * (prices.cacheReadPerMillion ?? prices.inputPerMillion)) /
+  1_000_000;

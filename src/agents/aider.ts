@@ -56,6 +56,7 @@ export const aider = (model: string, options: AiderOptions = {}): AgentProvider<
   const program = ["aider", "--model", model, ...NON_INTERACTIVE, ...HISTORIES];
   return {
     name: "aider",
+    model,
     env: declareEnv(keysOf(model), env),
     buildCommand: ({ prompt }) => ({
       setup: SETUP,

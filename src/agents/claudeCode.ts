@@ -88,6 +88,7 @@ export const claudeCode = (
   const settings = ["--model", model, ...(effort === undefined ? [] : ["--effort", effort])];
   return {
     name: "claude-code",
+    model,
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
     reportsUsage: "perCall",

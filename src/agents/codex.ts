@@ -131,6 +131,7 @@ export const codex = (model: string, options: CodexOptions = {}): AgentProvider<
   ];
   return {
     name: "codex",
+    model,
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
     reportsUsage: "perTurn",

@@ -121,6 +121,8 @@ export interface AgentInstallation {
 export interface AgentProvider<EnvKey extends string = string> {
   /** Names the agent provider in logs and errors. */
   readonly name: string;
+  /** The model that it is told to use; for records, e.g. the trajectory of a run. */
+  readonly model?: string;
   /** The env vars that the agent needs. None of them may be declared by the sandbox provider too. */
   readonly env?: EnvVars & Readonly<Record<EnvKey, EnvValue | undefined>>;
   buildCommand(iteration: AgentIteration): AgentCommand;

@@ -69,6 +69,7 @@ export const copilot = (model: string, options: CopilotOptions = {}): AgentProvi
   const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "copilot",
+    model,
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
     acceptsMcpServers: true,

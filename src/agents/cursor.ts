@@ -61,6 +61,7 @@ export const cursor = (model: string, options: CursorOptions = {}): AgentProvide
   const { env } = checkedOptions(options, AGENT_OPTIONS);
   return {
     name: "cursor",
+    model,
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
     acceptsMcpServers: true,

@@ -100,6 +100,7 @@ export const gemini = (model: string, options: GeminiOptions = {}): AgentProvide
   const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "gemini",
+    model,
     env: declareEnv(ENV_KEYS, env),
     reportsResult: true,
     reportsUsage: "perTurn",

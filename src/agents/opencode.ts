@@ -89,6 +89,7 @@ export const opencode = (model: string, options: OpencodeOptions = {}): AgentPro
   const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
   return {
     name: "opencode",
+    model,
     env: declareEnv(keysFor(model, ENV_KEYS), env),
     reportsResult: true,
     reportsUsage: "perCall",

@@ -63,6 +63,7 @@ export const pi = (model: string, options: PiOptions = {}): AgentProvider<PiEnvK
   const settings = ["--model", model, ...(thinking === undefined ? [] : ["--thinking", thinking])];
   return {
     name: "pi",
+    model,
     env: declareEnv(keysFor(model, ENV_KEYS), env),
     reportsResult: true,
     reportsUsage: "perCall",

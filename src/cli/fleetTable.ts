@@ -1,7 +1,7 @@
 import { showDuration } from "../display/duration.ts";
+import { showTokens } from "../display/tokens.ts";
 import type { TaskOutcome, TaskState } from "../fleet/contract.ts";
 import { totalTokens } from "../usage.ts";
-import { showTokens } from "./runTable.ts";
 import { textTable } from "./textTable.ts";
 
 const HEADINGS = ["TASK", "STATE", "BRANCH", "COMMITS", "TOKENS", "TIME"];

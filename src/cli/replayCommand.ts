@@ -46,9 +46,9 @@ const showStep = async (replay: Replay, number: number, { json }: ReplayFlags): 
   const patch = await patchOfStep(replay, step);
   if (json) {
     const { stepSummary } = await import("./replayJson.ts");
-    return printJson(stepSummary(step, patch));
+    return printJson(stepSummary(replay, step, patch));
   }
-  const { stepLines } = await import("./replayTable.ts");
+  const { stepLines } = await import("./replayStep.ts");
   await print(stepLines(replay, step, patch).join("\n"));
 };
 

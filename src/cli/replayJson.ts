@@ -1,25 +1,28 @@
+import { expenseOfIteration, expenseOfRun, expenseOfStep } from "../trajectory/expense.ts";
 import type { Replay } from "../trajectory/replay.ts";
 import type { Step } from "../trajectory/steps.ts";
 
-const shortStep = ({ events: _, evaluations, ...step }: Step) => ({
+const shortStep = ({ run }: Replay, { events: _, evaluations, ...step }: Step) => ({
   ...step,
+  ...expenseOfStep(run, { ...step, events: [], evaluations }),
   evaluations: Object.fromEntries(evaluations),
 });
 
 /** What programs are told about a recorded run. */
-export const replaySummary = ({ run, steps }: Replay): object => {
-  const { runId, agent, base, state, begunAt, endedAt, iterations, artifacts } = run;
+export const replaySummary = (replay: Replay): object => {
+  const { run, steps } = replay;
+  const { runId, agent, agentVersion, model, base, state, begunAt, endedAt, iterations, artifacts } = run;
   return {
-    ...{ runId, agent, base, begunAt, iterations, artifacts },
-    ...(state !== undefined && { state }),
-    ...(endedAt !== undefined && { endedAt }),
-    steps: steps.map(shortStep),
+    ...{ runId, agent, agentVersion, model, base, state, begunAt, endedAt, artifacts },
+    ...expenseOfRun(run),
+    iterations: iterations.map((iteration) => ({ ...iteration, ...expenseOfIteration(run, iteration) })),
+    steps: steps.map((step) => shortStep(replay, step)),
   };
 };
 
 /** What programs are told about one step. */
-export const stepSummary = (step: Step, patch: string): object => ({
-  ...shortStep(step),
+export const stepSummary = (replay: Replay, step: Step, patch: string): object => ({
+  ...shortStep(replay, step),
   events: step.events,
   patch,
 });

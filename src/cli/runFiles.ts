@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { McpServers } from "../agents/contract.ts";
 import type { Hooks } from "../hooks.ts";
-import type { TokenPrices } from "../runOptions.ts";
+import type { TokenPrices } from "../usage.ts";
 import { UsageError } from "./usageError.ts";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,5 +1,6 @@
 import { neutralise } from "../display/neutralise.ts";
 import { oneLine, shortenTo, widthOf } from "../display/shorten.ts";
+import { showTokens } from "../display/tokens.ts";
 import type { RunRecord } from "../runs/runRecord.ts";
 import { totalTokens } from "../usage.ts";
 
@@ -15,14 +16,6 @@ export const showAge = (ageMs: number): string => {
   const seconds = Math.max(0, Math.floor(ageMs / 1000));
   const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ["s", 1];
   return `${Math.floor(seconds / size)} ${unit}`;
-};
-
-/** A number of tokens in three digits or so: `850`, `12.3k`, `4.5M`. */
-export const showTokens = (tokens: number): string => {
-  if (tokens < 1000) return String(tokens);
-  // What would be rounded to 1000.0k is 1.0M.
-  const [divisor, unit] = tokens < 999_950 ? [1000, "k"] : [1_000_000, "M"];
-  return `${(tokens / divisor).toFixed(1)}${unit}`;
 };
 
 /** The most wanted first: a narrow terminal cuts off the others. */

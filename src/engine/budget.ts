@@ -1,20 +1,12 @@
 import { BudgetExceededError } from "../errors.ts";
 import type { IterationUsage } from "../results.ts";
-import type { TokenPrices } from "../runOptions.ts";
-import { addUsage, totalTokens } from "../usage.ts";
+import { addUsage, costOf, type TokenPrices, totalTokens } from "../usage.ts";
 
 export interface BudgetLimits {
   readonly maxTokens?: number | undefined;
   readonly maxCostUsd?: number | undefined;
   readonly prices?: TokenPrices | undefined;
 }
-
-const costOf = (usage: IterationUsage, prices: TokenPrices): number =>
-  (usage.inputTokens * prices.inputPerMillion +
-    usage.outputTokens * prices.outputPerMillion +
-    usage.cacheCreationInputTokens * (prices.cacheCreationPerMillion ?? prices.inputPerMillion) +
-    usage.cacheReadInputTokens * (prices.cacheReadPerMillion ?? prices.inputPerMillion)) /
-  1_000_000;
 
 /** What a run may use, in all its iterations. */
 export class Budget {

@@ -8,12 +8,13 @@ import { redactData } from "../env/redactData.ts";
 import type { TestResults } from "../environment/contract.ts";
 import { interruptible } from "../process/interruptible.ts";
 import { Checkpoints, type NewCheckpoint } from "./checkpoints.ts";
+import { agentVersion } from "./iterations/agentVersion.ts";
 import type { AgentPlan } from "./plan.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 import type { Session } from "./session.ts";
 import { type Action, ActionReader } from "./trajectoryActions.ts";
 import { bringArtifacts } from "./trajectoryArtifacts.ts";
-import { recordedEvent } from "./trajectoryEvents.ts";
+import { cut, recordedEvent } from "./trajectoryEvents.ts";
 import { TrajectoryFile, trajectoryPath } from "./trajectoryFile.ts";
 
 /** What is to be recorded of a run. */
@@ -42,6 +43,9 @@ export class Trajectory {
   #lastAction = 0;
   #isSettled = true;
   #hasArtifacts = false;
+  /** Aborted when nothing more is to be recorded. */
+  readonly #over = new AbortController();
+  #version: Promise<void> = Promise.resolve();
 
   constructor(
     private readonly session: Session,
@@ -65,6 +69,8 @@ export class Trajectory {
       version: 1,
       runId: session.plan.runId,
       agent: plan.agent.name,
+      ...(plan.agent.model !== undefined && { model: plan.agent.model }),
+      ...(plan.budget.prices && { prices: plan.budget.prices }),
       promptSha256: promptHash(plan),
       base,
     });
@@ -76,18 +82,29 @@ export class Trajectory {
     progress.warn(shortenTo(oneLine(redactor.text(sentence)), MAX_PROBLEM_WIDTH));
   }
 
-  /** Sees what the agent is to begin with. */
+  /** Sees what the agent is to begin with. Nothing waits for its version. */
   readonly begin: Effect.Effect<void> = Effect.ignore(
     interruptible(
-      (signal) => this.checkpoints.begin(signal),
+      (signal) => {
+        this.#version = this.#noteVersion();
+        return this.checkpoints.begin(signal);
+      },
       (reason) => reason,
     ),
   );
 
+  async #noteVersion(): Promise<void> {
+    const { agent } = this.plan;
+    const version = await agentVersion(agent, this.sandbox.repository.handle, this.#over.signal);
+    if (version !== undefined)
+      this.#file.write({ type: "agent", version: this.session.redactor.text(version) });
+  }
+
   iteration(iteration: number, prompt: string): void {
     this.#iteration = iteration;
     this.#isSettled = false;
-    this.#file.write({ type: "iteration", iteration, promptSha256: sha256(prompt) });
+    const shown = cut(this.session.redactor.text(prompt));
+    this.#file.write({ type: "iteration", iteration, promptSha256: sha256(prompt), prompt: shown });
   }
 
   /** What the agent has said or done, without secrets. */
@@ -155,7 +172,9 @@ export class Trajectory {
     const state = !failed ? unlessFailed : Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
     return Effect.ensuring(
       this.takeArtifacts(failed),
-      Effect.sync(() => {
+      Effect.promise(async () => {
+        this.#over.abort();
+        await this.#version;
         this.#file.write({ type: "ended", state });
         if (this.#file.failure !== undefined)
           this.#warn(`The trajectory is not complete: ${this.#file.failure}`);

@@ -6,7 +6,7 @@ import type { RecordedEvent } from "./trajectoryFile.ts";
 const MAX_LENGTH = 16_000;
 
 /** The beginning and the end of a long text: what goes wrong is told last. */
-const cut = (text: string): string =>
+export const cut = (text: string): string =>
   text.length <= MAX_LENGTH
     ? text
     : `${text.slice(0, MAX_LENGTH / 2)}\n… ${text.length - MAX_LENGTH} characters are left out …\n${text.slice(-MAX_LENGTH / 2)}`;

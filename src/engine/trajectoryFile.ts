@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentStreamEvent } from "../agents/contract.ts";
 import type { EndState } from "../display/contract.ts";
 import type { TestResults } from "../environment/contract.ts";
+import type { TokenPrices } from "../usage.ts";
 
 type Recorded<Event> = Event extends unknown
   ? Omit<Event, "timestamp"> & { readonly timestamp: string }
@@ -18,11 +19,23 @@ export type TrajectoryEntry =
       readonly version: 1;
       readonly runId: string;
       readonly agent: string;
+      /** Left out where the agent provider does not tell. */
+      readonly model?: string;
+      /** What tokens cost, if the caller has said so. */
+      readonly prices?: TokenPrices;
       /** Of the prompt, before its shell expressions are expanded. */
       readonly promptSha256: string;
       readonly base: string;
     }
-  | { readonly type: "iteration"; readonly iteration: number; readonly promptSha256: string }
+  /** Comes when the agent has told its version, which is asked for while it works. */
+  | { readonly type: "agent"; readonly version: string }
+  | {
+      readonly type: "iteration";
+      readonly iteration: number;
+      readonly promptSha256: string;
+      /** As the agent got it, without secrets; of a long one, beginning and end. */
+      readonly prompt?: string;
+    }
   | { readonly type: "event"; readonly event: RecordedEvent }
   | {
       readonly type: "action";

@@ -19,12 +19,26 @@ const RESULTS: Check = (value) =>
   (value as TestResults).tests.every(TEST) &&
   ((value as TestResults).error === null || isText((value as TestResults).error));
 
+const USAGE = record({
+  inputTokens: isAmount,
+  cacheCreationInputTokens: isAmount,
+  cacheReadInputTokens: isAmount,
+  outputTokens: isAmount,
+});
+
+const PRICES = record({
+  inputPerMillion: isAmount,
+  outputPerMillion: isAmount,
+  cacheCreationPerMillion: optional(isAmount),
+  cacheReadPerMillion: optional(isAmount),
+});
+
 const EVENTS: Readonly<Record<string, Fields>> = {
   text: { text: isText },
   toolCall: { name: isText },
   toolResult: { output: isText, isError: optional(isFlag) },
   turnStart: {},
-  usage: {},
+  usage: { usage: USAGE },
   sessionId: { sessionId: isText },
   error: { message: isText, willRetry: isFlag },
   result: { isError: isFlag, message: optional(isText) },
@@ -37,8 +51,16 @@ const isEvent: Check = (value) => {
 };
 
 const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
-  begun: { runId: isText, agent: isText, promptSha256: isText, base: isCommit },
-  iteration: { iteration: isCount, promptSha256: isText },
+  begun: {
+    runId: isText,
+    agent: isText,
+    model: optional(isText),
+    prices: optional(PRICES),
+    promptSha256: isText,
+    base: isCommit,
+  },
+  agent: { version: isText },
+  iteration: { iteration: isCount, promptSha256: isText, prompt: optional(isText) },
   event: { event: isEvent },
   action: {
     number: isCount,

@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { HostFileError } from "../errors.ts";
 import { checkEvaluation, type Evaluation } from "./checkEntry.ts";
@@ -12,15 +12,23 @@ const evaluationsPath = (runDirectory: string): string => join(runDirectory, "ev
 export const readEvaluations = (runDirectory: string): Evaluation[] =>
   readJsonLines(evaluationsPath(runDirectory), checkEvaluation) ?? [];
 
-const { O_APPEND, O_CREAT, O_NOFOLLOW, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+
+/** Whether a crash has torn the last line of a file. */
+const isTorn = (file: number): boolean => {
+  const { size } = fstatSync(file);
+  const last = Buffer.alloc(1);
+  return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== "\n";
+};
 
 /** A line of its own, also after one that a crash has torn. */
 export const addEvaluation = (runDirectory: string, evaluation: Omit<Evaluation, "at">): void => {
   const path = evaluationsPath(runDirectory);
   try {
-    const file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_WRONLY, 0o600);
+    const file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
     try {
-      writeSync(file, `\n${JSON.stringify({ at: new Date().toISOString(), ...evaluation })}\n`);
+      const line = JSON.stringify({ at: new Date().toISOString(), ...evaluation });
+      writeSync(file, `${isTorn(file) ? "\n" : ""}${line}\n`);
     } finally {
       closeSync(file);
     }

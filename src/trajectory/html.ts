@@ -1,16 +1,19 @@
 import { createHash } from "node:crypto";
 import { showDuration } from "../display/duration.ts";
+import { showCost, showTokens } from "../display/tokens.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { moment } from "../scenarios/report/htmlParts.ts";
 import { Markup, markup } from "../scenarios/report/markup.ts";
-import { briefly, counted } from "../scenarios/report/words.ts";
+import { counted } from "../scenarios/report/words.ts";
+import { totalTokens } from "../usage.ts";
+import { byIteration } from "./byIteration.ts";
 import { chartOf } from "./chart.ts";
-import { lastWords, stepSection } from "./htmlStep.ts";
+import { expenseOfRun, expenseOfStep } from "./expense.ts";
+import { iterationHeading, lastWords, stepSection } from "./htmlStep.ts";
+import { stepTable } from "./htmlTable.ts";
 import { patchOfStep, type Replay } from "./replay.ts";
-import { resultsAfter, seriesOf } from "./series.ts";
-import type { Step } from "./steps.ts";
+import { seriesOf } from "./series.ts";
 import { TRAJECTORY_STYLE } from "./style.ts";
-import { showChange, showTests, showTool, showTrouble } from "./words.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const TRAJECTORY_MARK = '<meta name="generator" content="sanddune replay">';
@@ -27,17 +30,18 @@ const SHORTEST = 200;
 const MAX_PATCH = 200_000;
 
 const facts = ({ run, steps }: Replay): Markup => {
-  const took =
-    run.endedAt === undefined
-      ? undefined
-      : showDuration(Math.max(0, Date.parse(run.endedAt) - Date.parse(run.begunAt)));
+  const { usage, costUsd, durationMs } = expenseOfRun(run);
   const changed = steps.filter(({ change, number }) => change === "changed" && number > 0).length;
   const told: readonly (readonly [string, string | Markup | undefined])[] = [
     ["Agent", run.agent],
+    ["Model", run.model],
+    ["Version", run.agentVersion],
     ["Ended", run.state ?? "not known"],
     ["Began", moment(run.begunAt)],
-    ["Took", took],
-    ["Iterations", String(run.iterations)],
+    ["Took", run.endedAt === undefined ? undefined : showDuration(durationMs)],
+    ["Tokens", usage && showTokens(totalTokens(usage))],
+    ["Cost", costUsd === undefined ? undefined : showCost(costUsd)],
+    ["Iterations", String(run.iterations.length)],
     ["Actions", `${run.actions.length}, ${changed} with a checkpoint`],
     ["Artifacts", run.artifacts.length === 0 ? undefined : String(run.artifacts.length)],
   ];
@@ -46,30 +50,27 @@ const facts = ({ run, steps }: Replay): Markup => {
   )}</dl>`;
 };
 
-const tableRow = (step: Step): Markup => {
-  const trouble = showTrouble(step);
-  return markup`<tr class="${step.change}"><td class="number"><a href="#step-${step.number}">${step.number}</a></td><td>${briefly(showTool(step), 40)}</td><td class="what"><code>${briefly(step.what, 120)}</code>${
-    trouble === "" ? undefined : markup` <span class="badge failing">${trouble}</span>`
-  }</td><td class="whole wide">${showChange(step)}</td><td class="number">${showTests(resultsAfter(step))}</td></tr>`;
-};
-
-const table = (steps: readonly Step[]): Markup =>
-  markup`<table class="steps"><caption class="hidden">Steps</caption><thead><tr><th scope="col" class="number">Step</th><th scope="col">Tool</th><th scope="col">What</th><th scope="col" class="wide">Files</th><th scope="col" class="number">Tests</th></tr></thead><tbody>${steps.map(tableRow)}</tbody></table>`;
-
 const sections = async (replay: Replay): Promise<Markup[]> => {
-  const { steps } = replay;
-  const pieces = steps.reduce(
+  const { run, steps } = replay;
+  const pieces = [
+    ...steps,
+    ...run.iterations.map(({ lastEvents }) => ({ events: lastEvents, change: "" })),
+  ].reduce(
     (sum, { events, change }) => sum + events.length + (change === "changed" ? 4 : 0),
-    1,
+    1 + run.iterations.length,
   );
   const length = Math.max(SHORTEST, Math.min(LONGEST, Math.floor(BUDGET / pieces)));
   const made: Markup[] = [];
-  for (const step of steps) {
-    const patch = (await patchOfStep(replay, step)).slice(0, MAX_PATCH);
-    made.push(stepSection(step, patch, length));
+  for (const { iteration, steps: group } of byIteration(run, steps)) {
+    if (iteration !== undefined) made.push(iterationHeading(run, iteration, length));
+    for (const step of group) {
+      const patch = (await patchOfStep(replay, step)).slice(0, MAX_PATCH);
+      made.push(stepSection(step, patch, length, expenseOfStep(run, step)));
+    }
+    const end = iteration && lastWords(iteration.lastEvents, length);
+    if (end !== undefined) made.push(end);
   }
-  const end = lastWords(replay.run.lastEvents, length);
-  return end === undefined ? made : [...made, end];
+  return made;
 };
 
 /** The page of a recorded run: one HTML file that needs nothing else, no network and no script. */
@@ -94,7 +95,7 @@ ${new Markup(TRAJECTORY_MARK)}
 ${facts(replay)}
 ${chart ?? markup`<p class="quiet">No tests were run on it. To run some: <code>${sandduneCommand("replay", run.runId, "--evaluate", "DIR")}</code></p>`}
 <h2>${counted(run.actions.length, "action")}</h2>
-${table(steps)}
+${stepTable(replay)}
 ${await sections(replay)}
 </main>
 </body>

@@ -3,6 +3,8 @@ import type { RecordedEvent } from "../engine/trajectoryFile.ts";
 import type { TestResults } from "../environment/contract.ts";
 import { type Markup, markup } from "../scenarios/report/markup.ts";
 import { briefly, counted, endOf, harmless, notShown } from "../scenarios/report/words.ts";
+import { type Expense, expenseOfIteration, showExpense } from "./expense.ts";
+import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
 import type { Step } from "./steps.ts";
 import { showTrouble } from "./words.ts";
 
@@ -94,6 +96,14 @@ const testsPart = (name: string, { passed, total, tests, error }: TestResults): 
   }`;
 };
 
+/** Where an iteration begins: what the agent was told. */
+export const iterationHeading = (run: RecordedRun, iteration: RecordedIteration, length: number): Markup =>
+  markup`<h2 id="iteration-${iteration.number}">Iteration ${iteration.number}</h2><p class="quiet">${showExpense(expenseOfIteration(run, iteration))}</p>${
+    iteration.prompt === undefined
+      ? undefined
+      : markup`<details><summary>Prompt</summary><pre tabindex="0">${endOf(harmless(iteration.prompt), length)}</pre></details>`
+  }`;
+
 /** What the agent said after its last action. */
 export const lastWords = (events: readonly RecordedEvent[], length: number): Markup | undefined => {
   const parts = eventParts(events, length);
@@ -103,11 +113,12 @@ export const lastWords = (events: readonly RecordedEvent[], length: number): Mar
 };
 
 /** All that is known of a step, with long texts cut. */
-export const stepSection = (step: Step, patch: string, length: number): Markup => {
+export const stepSection = (step: Step, patch: string, length: number, expense: Expense): Markup => {
   const trouble = showTrouble(step);
+  const took = step.number === 0 ? undefined : markup`<p class="quiet">${showExpense(expense)}</p>`;
   return markup`<section class="step" id="step-${step.number}"><h2>${step.number} ${step.tool ?? ""} <code>${briefly(step.what, 200)}</code>${
     trouble === "" ? undefined : markup` <span class="badge failing">${trouble}</span>`
-  }</h2>${eventParts(step.events, length)}${changePart(step, patch, length * 4)}${
+  }</h2>${took}${eventParts(step.events, length)}${changePart(step, patch, length * 4)}${
     step.tests && testsPart("of the run", step.tests)
   }${[...step.evaluations].map(([environment, results]) => testsPart(`of ${environment}`, results))}</section>`;
 };

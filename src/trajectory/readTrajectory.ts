@@ -1,5 +1,6 @@
 import { type RecordedEvent, trajectoryPath } from "../engine/trajectoryFile.ts";
 import type { TestResults } from "../environment/contract.ts";
+import type { TokenPrices } from "../usage.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
 import { readJsonLines } from "./jsonLines.ts";
 
@@ -19,16 +20,32 @@ export interface RecordedAction {
   readonly events: readonly RecordedEvent[];
 }
 
+/** One turn of the agent. */
+export interface RecordedIteration {
+  readonly number: number;
+  readonly begunAt: string;
+  /** When the last that is known of it happened. */
+  readonly endedAt: string;
+  /** What the agent was told; not set by older versions. */
+  readonly prompt: string | undefined;
+  /** What the agent said after its last action in it. */
+  readonly lastEvents: readonly RecordedEvent[];
+}
+
 /** A recorded run, as its file tells it. */
 export interface RecordedRun {
   readonly runId: string;
   readonly agent: string;
+  /** In its own words. */
+  readonly agentVersion: string | undefined;
+  readonly model: string | undefined;
+  readonly prices: TokenPrices | undefined;
   readonly base: string;
   readonly begunAt: string;
   readonly endedAt: string | undefined;
   /** `undefined` as long as it goes on, and if it was cut off. */
   readonly state: Entry<"ended">["state"] | undefined;
-  readonly iterations: number;
+  readonly iterations: readonly RecordedIteration[];
   readonly actions: readonly RecordedAction[];
   readonly checkpoints: readonly Entry<"checkpoint">[];
   readonly unchanged: readonly Entry<"unchanged">[];
@@ -38,8 +55,6 @@ export interface RecordedRun {
     readonly results: TestResults;
   }[];
   readonly artifacts: readonly { readonly path: string; readonly bytes: number }[];
-  /** What the agent said after its last action. */
-  readonly lastEvents: readonly RecordedEvent[];
 }
 
 const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
@@ -63,18 +78,29 @@ const addEvent = (events: RecordedEvent[], event: RecordedEvent): void => {
   else events.push(event);
 };
 
-/** Each action with what was said before it was over. */
+/** Each action with what was said before it was over, and each iteration with what was said after its last one. */
 const actionsOf = (entries: readonly WrittenEntry[]) => {
   const actions: RecordedAction[] = [];
+  const iterations: RecordedIteration[] = [];
   let events: RecordedEvent[] = [];
   for (const entry of entries) {
-    if (entry.type === "event") addEvent(events, entry.event);
-    if (entry.type !== "action" || entry.number !== actions.length + 1) continue;
-    const { at, number, iteration, tool, input, isError = false, isUnfinished = false } = entry;
-    actions.push({ at, number, iteration, tool, input, isError, isUnfinished, events });
-    events = [];
+    const { at, type } = entry;
+    const current = iterations.at(-1);
+    if (type === "event") addEvent(events, entry.event);
+    if (type === "action" && entry.number === actions.length + 1) {
+      const { number, iteration, tool, input, isError = false, isUnfinished = false } = entry;
+      actions.push({ at, number, iteration, tool, input, isError, isUnfinished, events });
+      events = [];
+    }
+    if (type === "iteration") {
+      const { iteration: number, prompt } = entry;
+      events = [];
+      iterations.push({ number, begunAt: at, endedAt: at, prompt, lastEvents: events });
+    } else if (current !== undefined) {
+      iterations[iterations.length - 1] = { ...current, endedAt: at, lastEvents: events };
+    }
   }
-  return { actions, lastEvents: events };
+  return { actions, iterations };
 };
 
 /** Reads what a run has recorded; `undefined` if it has not. */
@@ -86,11 +112,13 @@ export const readTrajectory = (runDirectory: string): RecordedRun | undefined =>
   return {
     runId: begun.runId,
     agent: begun.agent,
+    agentVersion: ofType(entries, "agent").at(-1)?.version,
+    model: begun.model,
+    prices: begun.prices,
     base: begun.base,
     begunAt: begun.at,
     endedAt: ended?.at,
     state: ended?.state,
-    iterations: ofType(entries, "iteration").length,
     ...actionsOf(entries),
     checkpoints: inOrder(ofType(entries, "checkpoint")),
     unchanged: inOrder(ofType(entries, "unchanged")),

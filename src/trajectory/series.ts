@@ -45,6 +45,28 @@ export const seriesOf = (steps: readonly Step[]): Series[] =>
     ),
   ].filter(({ points }) => points.length > 0);
 
-/** What is said of tests after a step in one place: what was found out since or, without that, what the run itself found out. */
-export const resultsAfter = ({ evaluations, tests }: Step): TestResults | undefined =>
-  [...evaluations.values()].at(-1) ?? tests;
+/** A column of a table: the results of one set of tests, which are not to be mixed with those of another. */
+export interface TestColumn {
+  readonly heading: string;
+  readonly resultsOf: (step: Step) => TestResults | undefined;
+}
+
+/** As many as a table has room for: the last ones. */
+const MAX_COLUMNS = 3;
+
+/** The tests of the run itself, and those of each environment since, named by its folder. */
+export const testColumns = (steps: readonly Step[]): TestColumn[] => {
+  const environments = environmentsOf(steps);
+  const nameOf = (environment: string): string => {
+    const name = basename(environment);
+    return environments.filter((other) => basename(other) === name).length > 1 ? environment : name;
+  };
+  const own = steps.some(({ tests }) => tests !== undefined)
+    ? [{ heading: "TESTS", resultsOf: ({ tests }: Step) => tests }]
+    : [];
+  const later = environments.map((environment) => ({
+    heading: nameOf(environment),
+    resultsOf: ({ evaluations }: Step) => evaluations.get(environment),
+  }));
+  return [...own, ...later.slice(-MAX_COLUMNS)];
+};

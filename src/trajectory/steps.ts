@@ -1,7 +1,9 @@
 import type { RecordedEvent } from "../engine/trajectoryFile.ts";
 import type { TestResults } from "../environment/contract.ts";
 import type { ChangedFile } from "../git/checkpointDiff.ts";
+import type { IterationUsage } from "../results.ts";
 import type { Evaluation } from "./evaluations.ts";
+import { millisecondsBetween, usageIn } from "./expense.ts";
 import type { RecordedRun } from "./readTrajectory.ts";
 
 export type { RecordedEvent } from "../engine/trajectoryFile.ts";
@@ -15,6 +17,10 @@ export interface Step {
   readonly number: number;
   readonly iteration: number;
   readonly at: string;
+  /** Since the step before, or since the iteration began. */
+  readonly durationMs: number;
+  /** What the agent says that it has used since. Some tell it only when their turn is over. */
+  readonly usage?: IterationUsage;
   /** Not set where no tool was called. */
   readonly tool?: string;
   readonly what: string;
@@ -107,16 +113,26 @@ export const stepsOf = (run: RecordedRun, { changes, isBaseHere, evaluations }: 
       change: changeOf(number, holder, unchangedAt(number).at !== undefined),
     } as const;
   };
+  const begunAt = new Map(run.iterations.map((each) => [each.number, each.begunAt]));
   const first: Step = {
-    ...{ number: 0, iteration: 0, at: run.begunAt, what: "before the first action" },
+    ...{ number: 0, iteration: 0, at: run.begunAt, durationMs: 0, what: "before the first action" },
     ...{ isError: false, isUnfinished: false, events: [] },
     ...stateAt(0),
   };
   return [
     first,
-    ...run.actions.map(({ tool, input, ...action }): Step => {
+    ...run.actions.map(({ tool, input, ...action }, index): Step => {
       const state = stateAt(action.number);
-      return { ...action, ...(tool !== undefined && { tool }), what: input, ...state };
+      const before = run.actions[index - 1];
+      const since =
+        before?.iteration === action.iteration ? before.at : (begunAt.get(action.iteration) ?? action.at);
+      const usage = usageIn(action.events);
+      return {
+        ...{ ...action, what: input, durationMs: millisecondsBetween(since, action.at) },
+        ...(tool !== undefined && { tool }),
+        ...(usage && { usage }),
+        ...state,
+      };
     }),
   ];
 };

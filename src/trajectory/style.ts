@@ -15,6 +15,7 @@ export const TRAJECTORY_STYLE = `${STYLE}
 .steps td { font-size: 0.92rem; } .steps .what { overflow-wrap: anywhere; }
 .steps tr.none, .steps tr.shared { color: var(--quiet); }
 .step { padding: 1rem 0 0.25rem; } .step h2 { font-size: 1rem; font-weight: 600; } .step h2 code { font-weight: 400; }
+h2[id^="iteration-"] { margin: 2rem 0 0.25rem; }
 .said { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0.4rem 0; }
 .patch .added { color: var(--passing); } .patch .removed { color: var(--failing); } .patch .place { color: var(--quiet); }
 details > summary { cursor: pointer; } .step figure { margin-top: 0.4rem; }

@@ -1,6 +1,7 @@
 import type { TestResults } from "../environment/contract.ts";
 import type { ChangedFile } from "../git/checkpointDiff.ts";
 import { counted } from "../scenarios/report/words.ts";
+import type { RecordedRun } from "./readTrajectory.ts";
 import type { Step } from "./steps.ts";
 
 const sum = (files: readonly ChangedFile[], of: "added" | "removed"): number =>
@@ -30,3 +31,9 @@ export const showTrouble = ({ isError, isUnfinished }: Step): string => {
   if (isUnfinished) return "cut off";
   return isError ? "failed" : "";
 };
+
+/** Which agent it was, in more than its name, as far as that is known. */
+export const showAgent = ({ model, agentVersion }: RecordedRun): string[] => [
+  ...(model === undefined ? [] : [`Model: ${model}`]),
+  ...(agentVersion === undefined ? [] : [`Agent version: ${agentVersion}`]),
+];

@@ -23,11 +23,13 @@ describe("sanddune replay", () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
       const lines = stdout.trimEnd().split("\n");
       expect(lines[0]).toBe(`Run ${runId}: scripted, succeeded, 3 actions in 1 iteration, 2 checkpoints`);
-      expect(lines.slice(1).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
+      expect(lines[1]).toMatch(/^Took: \d/);
+      expect(lines[2]).toMatch(/^Prompt: /);
+      expect(lines.slice(3).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
         ["STEP", "TOOL", "FILES"],
         ["0", "before the first action"],
         ["1", "shell", "1 file, +1 -0"],
-        ["2", "shell", expect.stringContaining("ls")],
+        ["2", "shell", expect.stringMatching(/ s$/)],
         ["3", "shell", "1 file, +1 -0"],
       ]);
     }

@@ -54,7 +54,7 @@ describe("the replay of a recorded run", () => {
   it("shows each step with its files, and what it changed", async () => {
     const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
-    expect(replay.run).toMatchObject({ agent: "scripted", state: "succeeded", iterations: 1 });
+    expect(replay.run).toMatchObject({ agent: "scripted", state: "succeeded", iterations: [{ number: 1 }] });
     expect(
       replay.steps
         .slice(0, 4)
@@ -168,7 +168,9 @@ describe("the replay of a recorded run", () => {
       );
     }
     const replay = await replayOf(cwd, result);
-    expect(replay.run.lastEvents).toMatchObject([{ type: "text", text: "I will fix it." }]);
+    expect(replay.run.iterations.at(-1)?.lastEvents).toMatchObject([
+      { type: "text", text: "I will fix it." },
+    ]);
     expect(await trajectoryPage(replay)).toContain("I will fix it.");
   });
 

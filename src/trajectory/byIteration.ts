@@ -1,0 +1,24 @@
+import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
+import type { Step } from "./steps.ts";
+
+/** The steps of one iteration. What was there before the first action belongs to none. */
+export interface IterationSteps {
+  readonly iteration: RecordedIteration | undefined;
+  readonly steps: readonly Step[];
+}
+
+/** The steps by iteration, in order; iterations without any are among them. */
+export const byIteration = ({ iterations }: RecordedRun, steps: readonly Step[]): IterationSteps[] => {
+  const groups = new Map<number, Step[]>(
+    [0, ...iterations.map(({ number }) => number)].map((number) => [number, []]),
+  );
+  for (const step of steps) {
+    const group = groups.get(step.iteration) ?? [];
+    groups.set(step.iteration, group);
+    group.push(step);
+  }
+  const named = new Map(iterations.map((iteration) => [iteration.number, iteration]));
+  return [...groups]
+    .sort(([one], [other]) => one - other)
+    .map(([number, group]) => ({ iteration: named.get(number), steps: group }));
+};
