@@ -12,8 +12,6 @@ const LEAVES = [
   "commandErrors.ts",
   "results.ts",
   "configDirectory.ts",
-  "projectConfig.ts",
-  "projectChoices.ts",
   "envVars.ts",
   "hooks.ts",
   "output.ts",
@@ -26,7 +24,7 @@ const ALLOWED = {
   process: [],
   // Checks of options, which every factory and every entry point uses, also in a browser (vitepress/): there the other
   // errors, which look for the command to type, cannot be loaded.
-  options: ["errors/input.ts", "process/timeLimit.ts"],
+  options: ["errors/input.ts", "process/timeLimit.ts", "git/branchStrategy.ts"],
   // Contracts and what implements them know nothing of the engine.
   agents: ["options", "process"],
   sandboxes: ["options", "process"],
@@ -70,9 +68,18 @@ const ALLOWED = {
   ],
   // What runs have left behind, to be shown, stopped and cleaned up.
   runs: ["engine/journal.ts", "engine/runId.ts", "git", "display", "process", "sandboxes"],
-  images: ["process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
-  init: ["images", "git", "process", "agents"],
-  doctor: ["images", "init/backlogManagers.ts", "env/envFile.ts", "git", "process", "agents", "sandboxes"],
+  images: ["options/project", "process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
+  init: ["options/project", "images", "git", "process", "agents"],
+  doctor: [
+    "options",
+    "images",
+    "init/backlogManagers.ts",
+    "env/envFile.ts",
+    "git",
+    "process",
+    "agents",
+    "sandboxes",
+  ],
   scenarios: [
     "../schemas",
     "engine/askAgent.ts",

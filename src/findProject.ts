@@ -1,11 +1,13 @@
 import { resolve } from "node:path";
-import { type ProjectConfig, projectConfigPath, readProjectConfig } from "./projectConfig.ts";
+import { type ProjectConfig, projectConfigPath, readProjectConfig } from "./options/project/config.ts";
 
 /** The repository that a command line is about, with what it takes for granted there. */
 export interface Project {
   /** The top of the checkout. */
   readonly topLevel: string;
   readonly configDirectory: string;
+  /** Git's directory, which all checkouts share. */
+  readonly gitDirectory: string;
   readonly configPath: string;
   readonly config: ProjectConfig;
   /** What the checkout holds that is not committed. Git is asked once. */
@@ -20,11 +22,12 @@ export const findProject = async (cwd = "."): Promise<Project> => {
     import("./git/worktrees/uncommittedPaths.ts"),
     import("./process/boundary.ts"),
   ]);
-  const { topLevel, configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
+  const { topLevel, configDirectory, commonDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
   let uncommitted: Promise<readonly string[]> | undefined;
   return {
     topLevel,
     configDirectory,
+    gitDirectory: commonDirectory,
     configPath: projectConfigPath(configDirectory),
     config: readProjectConfig(configDirectory),
     uncommittedPaths: () => {

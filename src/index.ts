@@ -129,6 +129,7 @@ export {
   type SandboxMount,
   type SandboxProvider,
 } from "./sandboxes/contract.ts";
+export type { LeftSandbox, SandboxLeftovers, UnlistedSandbox } from "./sandboxes/leftovers.ts";
 export { type DockerfileImage, readDockerfile } from "./sandboxes/services/readDockerfile.ts";
 export type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "./sandboxOptions.ts";
 export type {

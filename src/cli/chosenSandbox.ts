@@ -1,9 +1,18 @@
+import { resolve } from "node:path";
 import { needsNetwork } from "../agents/registry.ts";
+import { ProjectConfigError } from "../commandErrors.ts";
+import { InvalidOptionsError } from "../errors.ts";
+import type { Project } from "../findProject.ts";
 import { checkImageName } from "../images/imageNames.ts";
+import type { ProjectConfig } from "../options/project/config.ts";
+import { isModulePath } from "../options/project/modulePath.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type SandboxEntry, type SandboxSettings, sandboxRegistry } from "../sandboxes/registry.ts";
 import { kebabCase } from "./flagNames.ts";
-import { type Choices, lookUp } from "./runDefaults.ts";
+import { sandboxDefaults } from "./project/configured.ts";
+import { configuredModule, loadProvider } from "./project/providerModule.ts";
+import { requireTrust } from "./project/trust.ts";
+import { type Choices, lookUp, type Said } from "./runDefaults.ts";
 import { UsageError } from "./usageError.ts";
 
 /** What the command line can say about a sandbox. */
@@ -28,7 +37,11 @@ const flagFor = (setting: keyof SandboxSettings): string =>
 
 const ALL_SETTINGS = [...new Set(Object.values(offered).flatMap(({ settings }) => settings))];
 
-const refuseForeignFlags = (name: string, entry: SandboxEntry, given: SandboxSettings): void => {
+const refuseForeignFlags = (
+  name: string,
+  entry: Pick<SandboxEntry, "settings">,
+  given: SandboxSettings,
+): void => {
   for (const setting of ALL_SETTINGS) {
     if (given[setting] === undefined || entry.settings.includes(setting)) continue;
     const others = sandboxNames.filter((other) => offered[other]?.settings.includes(setting));
@@ -47,19 +60,57 @@ const settingsOf = (flags: SandboxFlags, imageName: string | undefined): Sandbox
   return { ...Object.fromEntries(known), imageName };
 };
 
+type Configured = Pick<Project, "config" | "configPath">;
+
+/** What is to be known of a project for its sandboxes. */
+export type SandboxProject = Configured & Pick<Project, "configDirectory" | "gitDirectory">;
+
 const providers = new Map<string, Promise<SandboxProvider>>();
 
+/** A provider of the user's own has its options in its module. */
+const loadModule = async (said: Said, flags: SandboxFlags, project: SandboxProject) => {
+  refuseForeignFlags(said.value, { settings: [] }, settingsOf(flags, flags.imageName));
+  const path = said.isFlag ? resolve(said.value) : configuredModule(project);
+  return loadProvider(path, said);
+};
+
+/** Settings of the config file are refused in its words. */
+const inWordsOf = async (
+  { config, configPath }: Configured,
+  flags: SandboxFlags,
+  create: () => Promise<SandboxProvider>,
+): Promise<SandboxProvider> => {
+  try {
+    return await create();
+  } catch (error) {
+    if (!(error instanceof InvalidOptionsError)) throw error;
+    const [root = ""] = error.option.split(/[.[]/);
+    const isFlag = flags[root as keyof SandboxFlags] !== undefined;
+    if (isFlag || config[root as keyof ProjectConfig] === undefined) throw error;
+    throw new ProjectConfigError(configPath, `${error.option}: ${error.problem}`);
+  }
+};
+
 /** The sandbox that was chosen. */
-export const createSandboxProvider = ({ agent, sandbox, imageName }: Choices, flags: SandboxFlags) => {
+export const createSandboxProvider = async (
+  { agent, sandbox, imageName }: Choices,
+  flags: SandboxFlags,
+  project: SandboxProject,
+): Promise<SandboxProvider> => {
+  requireTrust(project);
+  if (sandbox !== undefined && isModulePath(sandbox.value)) return loadModule(sandbox, flags, project);
   const entry = lookUp(offered, "--sandbox", sandbox);
-  refuseForeignFlags(sandbox?.value ?? "", entry, settingsOf(flags, flags.imageName));
+  const name = sandbox?.value ?? "";
+  refuseForeignFlags(name, entry, settingsOf(flags, flags.imageName));
   const problem = imageName && checkImageName(imageName.value);
   if (imageName !== undefined && problem !== undefined) throw imageName.refuse(problem);
-  const settings = settingsOf(flags, imageName?.value);
+  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  const defaults = sandboxDefaults(project, name, entry);
+  const settings = settingsOf({ ...defaults, ...given }, imageName?.value);
   const network = needsNetwork(agent?.value ?? "");
   // Many tasks of one command share a provider, and with it what that has found out about its engine.
   const key = JSON.stringify([sandbox?.value, settings, network]);
-  const provider = providers.get(key) ?? entry.create(settings, { network });
+  const provider = providers.get(key) ?? inWordsOf(project, flags, () => entry.create(settings, { network }));
   providers.set(key, provider);
   return provider;
 };

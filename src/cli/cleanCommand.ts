@@ -5,6 +5,7 @@ import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson, tell } from "./output.ts";
 import { performing } from "./performing.ts";
+import { findOwnProvider, requireModulePath } from "./project/ownProvider.ts";
 import { collectNames } from "./runValues.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
@@ -15,6 +16,7 @@ interface CleanFlags {
   readonly run?: string[];
   readonly branch?: string[];
   readonly records?: boolean;
+  readonly sandbox?: string;
   readonly json?: boolean;
 }
 
@@ -35,6 +37,8 @@ const perform = async (flags: CleanFlags): Promise<void> => {
     import("../runs/findRepository.ts"),
     import("../runs/cleanUp.ts"),
   ]);
+  requireModulePath(flags.sandbox);
+  await findOwnProvider(flags.sandbox, flags.cwd);
   using stop = abortOnStopSignals(STOPPED);
   const options = { remove: flags.yes ?? false, signal: stop.signal };
   const repository = await findRepository(flags.cwd).catch((error: unknown) => {
@@ -77,6 +81,10 @@ export const createCleanCommand = (): Command =>
         "--branch <name>",
         "the worktree of this branch with all that is in it, and the branch if a run has made it (repeatable)",
         collectNames,
+      )
+      .option(
+        "--sandbox <file>",
+        "the module of a sandbox provider of your own, whose sandboxes are looked for",
       )
       .option("--records", "also journals and run logs of runs of which nothing else is left")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")

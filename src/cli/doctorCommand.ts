@@ -1,6 +1,8 @@
 import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
 import { checkImageName } from "../images/imageNames.ts";
+import { didYouMean } from "../options/checks.ts";
+import { isModulePath } from "../options/project/modulePath.ts";
 import { agentNames } from "./agentFlags.ts";
 import { sandboxNames } from "./chosenSandbox.ts";
 import { EXIT_RUN_FAILED } from "./exitCodes.ts";
@@ -8,6 +10,7 @@ import { choices } from "./flagChoices.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
 import { performing } from "./performing.ts";
+import { findOwnProvider } from "./project/ownProvider.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -47,19 +50,26 @@ const verdictOf = (findings: readonly Finding[]): string => {
 
 const checkName = (flag: string, name: string | undefined, known: readonly string[]): void => {
   if (name === undefined || known.includes(name)) return;
-  throw new UsageError(`${flag}: there is no ${JSON.stringify(name)}. Known are: ${known.join(", ")}`);
+  throw new UsageError(
+    `${flag}: there is no ${JSON.stringify(name)}; expected one of: ${known.join(", ")}.${didYouMean(name, known)}`,
+  );
 };
 
 const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
   checkName("--agent", flags.agent, agentNames);
-  checkName("--sandbox", flags.sandbox, sandboxNames);
+  if (!isModulePath(flags.sandbox ?? "")) checkName("--sandbox", flags.sandbox, sandboxNames);
   const { imageName } = flags;
   const imageProblem = imageName === undefined ? undefined : checkImageName(imageName);
   if (imageProblem !== undefined) throw new UsageError(`--image-name: ${imageProblem}`);
   // Only now: a command line that asks for help, or for a completion, does not wait for Effect to be loaded.
   const { examine } = await import("../doctor/examine.ts");
+  const module = flags.sandbox !== undefined && isModulePath(flags.sandbox) ? flags.sandbox : undefined;
+  const own =
+    flags.sandbox === undefined || module !== undefined
+      ? await findOwnProvider(module, flags.cwd)
+      : undefined;
   using stop = abortOnStopSignals(STOPPED);
-  const { ok, findings } = await examine(flags, stop.signal);
+  const { ok, findings } = await examine(flags, stop.signal, own);
   if (json) await printJson({ ok, findings });
   else await print([...findings.flatMap(linesOf), "", verdictOf(findings)].join("\n"));
   if (!ok) process.exitCode = EXIT_RUN_FAILED;

@@ -62,7 +62,7 @@ const modelQuestion = (agent: AgentName): Question => ({
 const checked = <Name extends string>({ flag, choices = {} }: Question, answer: string): Name => {
   if (Object.hasOwn(choices, answer)) return answer as Name;
   throw new UsageError(
-    `${flag}: there is no ${JSON.stringify(answer)}. Known are: ${Object.keys(choices).join(", ")}`,
+    `${flag}: there is no ${JSON.stringify(answer)}. Expected one of: ${Object.keys(choices).join(", ")}`,
   );
 };
 

@@ -22,9 +22,10 @@ export const givenPlaceFlag = (flags: PlaceFlags): string | undefined => {
 
 /** The sandbox that the flags choose, or else the config of the project that `cwd` is in. */
 export const sandboxFor = async (flags: PlaceFlags, cwd: string | undefined): Promise<SandboxProvider> => {
-  const { sandbox, imageName } = choicesOf(flags, await findProject(cwd));
+  const project = await findProject(cwd);
+  const { sandbox, imageName } = choicesOf(flags, project);
   const settings = Object.fromEntries(SETTINGS.map((flag) => [flag, flags[flag]]));
-  return createSandboxProvider({ sandbox, imageName }, settings);
+  return createSandboxProvider({ sandbox, imageName }, settings, project);
 };
 
 export const addPlaceFlags = (command: Command): Command =>

@@ -10,6 +10,7 @@ import { createDockerCommand, createPodmanCommand } from "./imageCommands.ts";
 import { createInitCommand } from "./initCommand.ts";
 import { createLogsCommand } from "./logsCommand.ts";
 import { createMcpCommand } from "./mcpCommand.ts";
+import { createTrustCommand } from "./project/trustCommand.ts";
 import { createPsCommand } from "./psCommand.ts";
 import { createReplayCommand } from "./replayCommand.ts";
 import { createRescueCommand } from "./rescueCommand.ts";
@@ -42,7 +43,8 @@ export const createProgram = (): Command => {
     .addCommand(createInitCommand())
     .addCommand(createDockerCommand())
     .addCommand(createPodmanCommand())
-    .addCommand(createDoctorCommand());
+    .addCommand(createDoctorCommand())
+    .addCommand(createTrustCommand());
   program.commandsGroup("Run:").addCommand(createRunCommand());
   program
     .commandsGroup("Look after runs:")

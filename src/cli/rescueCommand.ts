@@ -4,12 +4,14 @@ import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
 import { performing } from "./performing.ts";
+import { findOwnProvider, requireModulePath } from "./project/ownProvider.ts";
 import { WHICH_RUN } from "./runs/whichRun.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
 interface RescueFlags {
   readonly cwd?: string;
+  readonly sandbox?: string;
   readonly sandboxIsGone?: boolean;
   readonly json?: boolean;
 }
@@ -33,6 +35,8 @@ const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<v
     import("./runs/chosenRuns.ts"),
     import("../runs/rescueRun.ts"),
   ]);
+  requireModulePath(flags.sandbox);
+  await findOwnProvider(flags.sandbox, flags.cwd);
   using stop = abortOnStopSignals(STOPPED);
   const repository = await findRepository(flags.cwd);
   const runs = listRuns(repository, tellUnreadable);
@@ -61,6 +65,7 @@ export const createRescueCommand = (): Command =>
     new Command("rescue")
       .description("Ends what dead runs have left at work, and imports what was committed there.")
       .argument("[run...]", `${WHICH_RUN} (default: all that are dead)`)
+      .option("--sandbox <file>", "the module of the sandbox provider of your own that has made its sandbox")
       .option("--sandbox-is-gone", "do not look for its sandbox: you have made sure that it is gone")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print what was done as one JSON array")

@@ -1,19 +1,22 @@
 import { ProjectConfigError } from "../commandErrors.ts";
 import type { Project } from "../findProject.ts";
+import { didYouMean } from "../options/checks.ts";
+import { type ChoiceFlags, choose } from "../options/project/choices.ts";
+import type { ProjectNames } from "../options/project/config.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { type ChoiceFlags, choose } from "../projectChoices.ts";
-import type { ProjectConfig } from "../projectConfig.ts";
 import { UsageError } from "./usageError.ts";
 
 /** A value, with where it was said: that is where a mistake has to be mended. */
 export interface Said {
   readonly value: string;
+  /** It was said on the command line. */
+  readonly isFlag: boolean;
   /** The error for a value that cannot be used. */
   refuse(problem: string): Error;
 }
 
 /** What the command line and `.sanddune/config.json` say together. */
-export type Choices = { readonly [Key in keyof ProjectConfig]?: Said | undefined };
+export type Choices = { readonly [Key in keyof ProjectNames]?: Said | undefined };
 
 /** Flags win over the project config, and what that says about its agent is not for another one. */
 export const choicesOf = (
@@ -21,14 +24,14 @@ export const choicesOf = (
   { config, configPath }: Pick<Project, "config" | "configPath">,
 ): Choices => {
   const choices = choose(flags, config);
-  const said = (flag: string, key: keyof ProjectConfig): Said | undefined => {
+  const said = (flag: string, key: keyof ProjectNames): Said | undefined => {
     const chosen = choices[key];
     if (chosen === undefined) return undefined;
     const refuse = (problem: string) =>
       chosen.isFlag
         ? new UsageError(`${flag}: ${problem}`)
         : new ProjectConfigError(configPath, `${key}: ${problem}`);
-    return { value: chosen.value, refuse };
+    return { ...chosen, refuse };
   };
   return {
     agent: said("--agent", "agent"),
@@ -45,13 +48,15 @@ export const lookUp = <Entry>(
   flag: string,
   said: Said | undefined,
 ): Entry => {
-  const known = `Known are: ${Object.keys(registry).join(", ")}`;
+  const names = Object.keys(registry);
+  const known = `expected one of: ${names.join(", ")}`;
   if (said === undefined) {
     throw new UsageError(
-      `${flag} is missing. ${known}\n${sandduneCommand("init")} writes your choice down for good.`,
+      `${flag} is missing; ${known}\n${sandduneCommand("init")} writes your choice down for good.`,
     );
   }
   const entry = Object.hasOwn(registry, said.value) ? registry[said.value] : undefined;
-  if (entry === undefined) throw said.refuse(`there is no ${JSON.stringify(said.value)}. ${known}`);
+  if (entry === undefined)
+    throw said.refuse(`there is no ${JSON.stringify(said.value)}; ${known}.${didYouMean(said.value, names)}`);
   return entry;
 };

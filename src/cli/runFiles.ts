@@ -46,7 +46,7 @@ export const readRunFiles = async (flags: {
   readonly prices?: string;
   readonly mcpConfig?: string;
 }) => ({
-  hooks: flags.hooks === undefined ? undefined : ((await readObject("--hooks", flags.hooks)) as Hooks),
+  ...(flags.hooks !== undefined && { hooks: (await readObject("--hooks", flags.hooks)) as Hooks }),
   prices:
     flags.prices === undefined
       ? undefined

@@ -5,6 +5,7 @@ import { Output } from "../options/output.ts";
 import type { RunOptions } from "../runOptions.ts";
 import { type AgentFlags, createAgent } from "./agentFlags.ts";
 import { createSandboxProvider, type SandboxFlags } from "./chosenSandbox.ts";
+import { withRunDefaults } from "./project/configured.ts";
 import { readPrompt } from "./readPrompt.ts";
 import { chosenStrategy, type StrategyFlags } from "./run/chosenStrategy.ts";
 import { choicesOf } from "./runDefaults.ts";
@@ -91,10 +92,11 @@ const inMs = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
 /** What `run()` is to be called with, but for the prompt. */
-export const settingsOf = async (flags: RunFlags, project: Project) => {
-  const choices = choicesOf(flags, project);
-  const agent = createAgent(choices, flags);
-  const sandbox = await createSandboxProvider(choices, flags);
+export const settingsOf = async (given: RunFlags, project: Project) => {
+  const choices = choicesOf(given, project);
+  const agent = createAgent(choices, given);
+  const sandbox = await createSandboxProvider(choices, given, project);
+  const flags = withRunDefaults(given, project.config);
   return {
     agent,
     sandbox,
@@ -121,6 +123,7 @@ export const settingsOf = async (flags: RunFlags, project: Project) => {
     name: flags.name,
     env: flags.env && envOf(flags.env),
     logging: loggingOf(flags),
+    hooks: project.config.hooks,
     ...(await readRunFiles(flags)),
   };
 };

@@ -1,5 +1,6 @@
 import { NotARepositoryError } from "../errors.ts";
 import { findProject } from "../findProject.ts";
+import { isModulePath } from "../options/project/modulePath.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { createSandboxProvider, sandboxNames } from "./chosenSandbox.ts";
 import { kebabCase } from "./flagNames.ts";
@@ -24,7 +25,7 @@ interface Needs {
 }
 
 /** A suite need not be in a repository, and then nothing is set up. */
-const NO_PROJECT = { configPath: "", config: {} };
+const NO_PROJECT = { configPath: "", configDirectory: "", gitDirectory: "", config: {} };
 
 const projectOf = async (cwd: string | undefined) =>
   findProject(cwd).catch((error: unknown) => {
@@ -73,9 +74,11 @@ export const scenarioSandboxes = async (
     refuseSandboxFlags(flags);
     return { cli: "none", agent: "none" };
   }
-  if (flags.sandbox !== undefined && !sandboxNames.includes(flags.sandbox)) {
+  if (flags.sandbox !== undefined && !sandboxNames.includes(flags.sandbox) && !isModulePath(flags.sandbox)) {
     const known = [...sandboxNames, NO_SANDBOX].join(", ");
-    throw new UsageError(`--sandbox: there is no ${JSON.stringify(flags.sandbox)}. Known are: ${known}`);
+    throw new UsageError(
+      `--sandbox: there is no ${JSON.stringify(flags.sandbox)}. Expected one of: ${known}`,
+    );
   }
   if (flags.sandbox === undefined && !needs.usesAgent) {
     refuseSandboxFlags(flags);
@@ -94,6 +97,7 @@ export const scenarioSandboxes = async (
     return createSandboxProvider(
       { sandbox, imageName },
       { imageName: ownImage, network, mount, host, readOnlyPath, path },
+      project,
     );
   };
   return {

@@ -3,7 +3,8 @@ import { agentRegistry, findAgent } from "../agents/registry.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import { type BacklogManager, type BacklogManagerName, backlogManagers } from "../init/backlogManagers.ts";
-import type { ProjectChoices } from "../projectChoices.ts";
+import type { ProjectChoices } from "../options/project/choices.ts";
+import { isModulePath } from "../options/project/modulePath.ts";
 import { sandboxesElsewhere } from "./elsewhere.ts";
 import { type Finding, failed } from "./finding.ts";
 import { examinedSandboxes } from "./sandboxes.ts";
@@ -47,7 +48,7 @@ export const examineChoices = (choices: ProjectChoices): ExaminedChoices => {
   const { agent, findings } = examineAgent(choices);
   const sandbox = choices.sandbox?.value;
   const names = [...Object.keys(examinedSandboxes), ...sandboxesElsewhere];
-  const isKnownSandbox = sandbox === undefined || names.includes(sandbox);
+  const isKnownSandbox = sandbox === undefined || names.includes(sandbox) || isModulePath(sandbox);
   const backlog = choices.backlog?.value;
   const isKnownBacklog = backlog === undefined || Object.hasOwn(backlogManagers, backlog);
   const imageName = choices.imageName?.value;

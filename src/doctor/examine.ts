@@ -1,10 +1,12 @@
+import type { ChoiceFlags } from "../options/project/choices.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import type { ChoiceFlags } from "../projectChoices.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
 import { examineElsewhere, sandboxesElsewhere } from "./elsewhere.ts";
 import { asNotes, attempt, type Finding, failed } from "./finding.ts";
 import { checkGit, checkIdentity, checkNode } from "./host.ts";
+import { examineOwn } from "./ownSandbox.ts";
 import { checkRepository } from "./repository.ts";
 import { examinedSandboxes, examineSandbox, tryByHand } from "./sandboxes.ts";
 import { findSituation, type Situation } from "./situation.ts";
@@ -89,6 +91,7 @@ const judge = (examined: readonly ExaminedSandbox[], situation: Situation): Find
 export const examine = async (
   flags: ChoiceFlags & { readonly cwd?: string },
   signal?: AbortSignal,
+  own?: SandboxProvider,
 ): Promise<Examination> => {
   const situation = await findSituation(flags);
   const onHost = (checks: Readonly<Record<string, HostCheck>>) =>
@@ -110,6 +113,10 @@ export const examine = async (
           name,
           findings: await within(name, mend(), () => examineElsewhere(name, situation, signal)),
         })),
+      ...(own === undefined ? [] : [own]).map(async (provider) => ({
+        name: situation.sandbox ?? "",
+        findings: await within(provider.name, mend(), () => examineOwn(provider, situation, signal)),
+      })),
     ]),
     onHost(AFTER),
   ]);

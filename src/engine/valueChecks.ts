@@ -1,11 +1,10 @@
 import { isSessionId } from "../agentSessions/sessionId.ts";
+import { branchStrategy } from "../options/branchStrategy.ts";
 import {
-  anyText,
   type Check,
   callback,
   flag,
   isRecord,
-  listOf,
   members,
   milliseconds,
   nested,
@@ -15,8 +14,11 @@ import {
   texts,
 } from "../options/checks.ts";
 
+export { branchStrategy } from "../options/branchStrategy.ts";
 export { commandEnv, env } from "../options/envChecks.ts";
+export { hooks, sandboxHooks, worktreeHooks } from "../options/hooks.ts";
 export { output } from "../options/output.ts";
+export { sandbox, sandboxOrNone } from "../options/sandbox.ts";
 
 export const agent: Check = (value) =>
   isRecord(value) &&
@@ -33,23 +35,6 @@ export const interactiveAgent: Check = (value) => {
     ? undefined
     : `the agent ${String(name)} has no terminal interface: it has no \`interactiveCommand\``;
 };
-const isProvider = (value: unknown, types: readonly string[]): boolean =>
-  isRecord(value) &&
-  types.includes(value["type"] as string) &&
-  text(value["name"]) === undefined &&
-  typeof value["create"] === "function";
-export const sandbox: Check = (value) => {
-  if (isRecord(value) && value["type"] === "none") {
-    return "the no-sandbox provider is for interactive sessions only: an unattended agent needs a sandbox";
-  }
-  return isProvider(value, ["bind-mount", "isolated"])
-    ? undefined
-    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker"';
-};
-export const sandboxOrNone: Check = (value) =>
-  isProvider(value, ["bind-mount", "isolated", "none"])
-    ? undefined
-    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker", or noSandbox() from "sanddune/sandboxes/no-sandbox"';
 export const completionSignal: Check = (value) => {
   const signals = Array.isArray(value) ? value : [value];
   return signals.length > 0 && signals.every((signal) => text(signal) === undefined)
@@ -75,38 +60,12 @@ export const promptArgs: Check = (value) => {
   return wrong && `the value of ${wrong[0]} must be a string, a number or a boolean`;
 };
 
-const hookList = (path: string, checks: Record<string, Check>): Check => listOf(path, checks, ["command"]);
-const HOST_HOOK = { command: text, timeoutMs: milliseconds };
-const onWorktreeReady = hookList("hooks.host.onWorktreeReady", HOST_HOOK);
-const onSandboxReady = hookList("hooks.host.onSandboxReady", HOST_HOOK);
-const sandboxLists = nested("hooks.sandbox", {
-  onSandboxReady: hookList("hooks.sandbox.onSandboxReady", { ...HOST_HOOK, sudo: flag }),
-});
-export const hooks: Check = nested("hooks", {
-  host: nested("hooks.host", { onWorktreeReady, onSandboxReady }),
-  sandbox: sandboxLists,
-});
-export const worktreeHooks: Check = nested("hooks", { host: nested("hooks.host", { onWorktreeReady }) });
-export const sandboxHooks: Check = nested("hooks", {
-  host: nested("hooks.host", { onSandboxReady }),
-  sandbox: sandboxLists,
-});
-
 const loggingOf = (checks: Record<string, Check>): Check =>
   nested("logging", { type: oneOf(["file", "stdout"]), verbose: flag, quiet: flag, ...checks }, ["type"]);
 export const logging = loggingOf({ onAgentStreamEvent: callback });
 /** Where there is no agent, there are no events of one. */
 export const setupLogging = loggingOf({});
 
-export const branchStrategy: Check = (value) => {
-  const type = isRecord(value) ? value["type"] : undefined;
-  if (type === "head" || type === "merge-to-head") members("branchStrategy", value, { type: text });
-  else if (type === "branch") {
-    members("branchStrategy", value, { type: text, branch: anyText, from: text });
-    if ((value as { branch?: unknown }).branch === undefined) return "`branch` needs the branch's name";
-  } else return '`type` must be "head", "merge-to-head" or "branch"';
-  return undefined;
-};
 export const branch: Check = (value) =>
   typeof value === "string" ? undefined : "must be the name of the branch that everything is committed to";
 export const worktreeBranchStrategy: Check = (value) =>

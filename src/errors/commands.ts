@@ -1,5 +1,6 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
+import { sentence, sentences } from "./text.ts";
 
 /** `.sanddune/config.json` cannot be used. */
 export class ProjectConfigError extends SandduneError {
@@ -8,7 +9,7 @@ export class ProjectConfigError extends SandduneError {
     readonly problem: string,
     options?: { cause?: unknown },
   ) {
-    super(`${path}: ${problem}. Mend or remove it.`, options);
+    super(sentences(sentence(`${path}: ${problem}`), "Mend or remove it."), options);
   }
 }
 

@@ -112,7 +112,7 @@ export class MissingPromptArgumentError extends SandduneError {
     super(
       sentences(
         `${promptFile} has ${keys.map((key) => `{{${key}}}`).join(", ")}, but there is no such prompt argument: pass ${keys.length === 1 ? "it" : "them"} in \`promptArgs\`.`,
-        `Known are: ${known.join(", ")}.`,
+        `Expected one of: ${known.join(", ")}.`,
         `To have the text itself in the prompt, write \\{{${keys[0]}}}.`,
       ),
     );

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
-import { type Check, type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks.ts";
+import { type Checks, checkedOptions, flag, oneOf, text } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
+import { absolutePaths } from "../options/sandboxSettings.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
@@ -58,11 +59,6 @@ export interface BubblewrapOptions {
   /** PATH in the sandbox. */
   readonly path?: string;
 }
-
-const absolutePaths: Check = (value) =>
-  names(value) === undefined && (value as readonly string[]).every((path) => isAbsolute(path))
-    ? undefined
-    : "must be a list of absolute paths";
 
 const OPTIONS: Checks<BubblewrapOptions> = {
   network: oneOf([true, false, "host", "none"]),

@@ -12,6 +12,7 @@ import {
   texts,
 } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
+import { memory, network } from "../options/sandboxSettings.ts";
 import { defaultImage } from "./containerArguments.ts";
 import type {
   BindMountSandboxProvider,
@@ -92,16 +93,6 @@ const imageName: Check = (value) =>
   text(value) === undefined && !/^-|\s/.test(value as string)
     ? undefined
     : 'must be the name of an image, e.g. "sanddune:my-app"';
-/** With an empty list, the engine would choose a network. */
-const network: Check = (value) =>
-  text(value) === undefined || (names(value) === undefined && (value as readonly string[]).length > 0)
-    ? undefined
-    : 'must be the name of a network, e.g. "none", or a list of them';
-/** What both engines read as an amount. */
-const memory: Check = (value) =>
-  typeof value === "string" && /^\d+(\.\d+)?([bkmgtp]i?b?)?$/i.test(value)
-    ? undefined
-    : 'must be an amount of memory, e.g. "4g" or "512m"';
 const host: Check = (value) => {
   remoteHostsOf(value);
   return undefined;

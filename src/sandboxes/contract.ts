@@ -1,4 +1,5 @@
 import type { EnvVars } from "../envVars.ts";
+import type { SandboxLeftovers } from "./leftovers.ts";
 import { checkedDefinition } from "./providerDefinition.ts";
 
 /** Standard input for a command in a sandbox. */
@@ -156,6 +157,8 @@ interface SandboxProviderDefinition {
   readonly capabilities?: SandboxCapabilities;
   /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
   preflight?(options: PreflightOptions): Promise<void>;
+  /** Lets `sanddune clean` and `sanddune rescue` find sandboxes whose process has died. */
+  readonly leftovers?: SandboxLeftovers;
 }
 
 /** What `createBindMountSandboxProvider()` makes a provider from. */

@@ -2,24 +2,11 @@ import { realpath, stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { isAbsolute, join, posix, resolve } from "node:path";
 import { InvalidOptionsError } from "../errors.ts";
-import { type Check, type Checks, flag, listOf, text } from "../options/checks.ts";
+import type { MountOption } from "../options/mounts.ts";
 import type { SandboxCreateOptions, SandboxMount } from "./contract.ts";
 import { refuseUnsafeMount } from "./mounts/unsafeMounts.ts";
 
-/** A host file or directory that the user wants to see in the sandbox. */
-export interface MountOption {
-  /** Absolute, `~/…`, or relative to `cwd` of the run. It must exist. */
-  readonly hostPath: string;
-  /** Absolute path in the sandbox. */
-  readonly sandboxPath: string;
-  /** Whether the sandbox may only read it; `false` when it is left out. */
-  readonly readOnly?: boolean;
-}
-
-const MOUNT: Checks<MountOption> = { hostPath: text, sandboxPath: text, readOnly: flag };
-
-/** The option `mounts`. */
-export const mountOptions: Check = listOf("mounts", MOUNT, ["hostPath", "sandboxPath"]);
+export { type MountOption, mountOptions } from "../options/mounts.ts";
 
 /** Turns the user's mounts into mounts of real host paths, and refuses those that would give the host away. */
 export const resolveMounts = (

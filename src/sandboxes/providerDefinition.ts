@@ -5,6 +5,7 @@ import type {
   IsolatedSandboxProviderDefinition,
   SandboxCapabilities,
 } from "./contract.ts";
+import type { SandboxLeftovers } from "./leftovers.ts";
 
 export const CAPABILITIES: Checks<SandboxCapabilities> = {
   sudo: flag,
@@ -14,6 +15,14 @@ export const CAPABILITIES: Checks<SandboxCapabilities> = {
   networkPolicy: oneOf(["none", "on-off", "domains"]),
 };
 
+const LEFTOVERS: Checks<SandboxLeftovers> = {
+  holdsWork: (value) => (typeof value === "function" ? undefined : flag(value)),
+  find: callback,
+  findUnlisted: callback,
+  reopen: callback,
+  remove: callback,
+};
+
 type Definition = BindMountSandboxProviderDefinition | IsolatedSandboxProviderDefinition;
 
 const DEFINITION: Checks<Definition> = {
@@ -21,6 +30,7 @@ const DEFINITION: Checks<Definition> = {
   env,
   capabilities: nested("capabilities", CAPABILITIES),
   preflight: callback,
+  leftovers: nested("leftovers", LEFTOVERS, ["holdsWork", "find", "remove"]),
   create: callback,
 };
 

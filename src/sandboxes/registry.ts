@@ -172,7 +172,14 @@ export const sandboxRegistry: Readonly<Record<string, SandboxEntry>> = {
   },
 };
 
-/** By the name of the sandbox provider. Sandboxes of providers that are not listed are their users' to look after. */
-export const sandboxLeftovers: ReadonlyMap<string, SandboxLeftovers> = new Map(
+const knownLeftovers = new Map(
   Object.entries(sandboxRegistry).map(([name, { leftovers }]) => [name, leftovers]),
 );
+
+/** By the name of the sandbox provider. Sandboxes of providers that are not listed are their users' to look after. */
+export const sandboxLeftovers: ReadonlyMap<string, SandboxLeftovers> = knownLeftovers;
+
+/** Lets this process find the sandboxes of a provider that the user has named by its module. */
+export const knowLeftovers = (provider: string, leftovers: SandboxLeftovers): void => {
+  if (!Object.hasOwn(sandboxRegistry, provider)) knownLeftovers.set(provider, leftovers);
+};

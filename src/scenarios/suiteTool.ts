@@ -9,7 +9,7 @@ export const cliCommandProblem = (command: readonly string[]): string | undefine
   for (const word of command) {
     const unknown = word.match(PLACEHOLDER)?.find((placeholder) => !PLACEHOLDERS.includes(placeholder));
     if (unknown !== undefined) {
-      return `there is no placeholder ${unknown}. Known are: ${PLACEHOLDERS.join(", ")}`;
+      return `there is no placeholder ${unknown}. Expected one of: ${PLACEHOLDERS.join(", ")}`;
     }
     if (word.includes("{...flags}") && word !== "{...flags}") {
       return `{...flags} stands for any number of arguments: it cannot be a part of ${JSON.stringify(word)}`;

@@ -117,7 +117,7 @@ it.each([
     name: "must hold nothing that is not known",
     config: { sandbux: "docker" },
     flags: [],
-    says: ['there is no setting "sandbux"'],
+    says: ["sandbux: there is no such option", "Did you mean sandbox?"],
   },
 ])("the config file $name: exit code 2", async ({ config, flags, says }) => {
   const cwd = temporaryRepository();

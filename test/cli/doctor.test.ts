@@ -188,7 +188,7 @@ test("a config file that cannot be used has to be mended", async () => {
   expect(find("config file")).toEqual({
     title: "config file",
     state: "failed",
-    detail: expect.stringMatching(/^there is no setting "color"/),
+    detail: expect.stringMatching(/^color: there is no such option/),
     fix: `Mend ${join(repository, ".sanddune/config.json")}, or remove it.`,
   });
 });

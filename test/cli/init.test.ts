@@ -273,15 +273,15 @@ describe("sanddune init with flags that do not do", () => {
   });
 
   it.each([
-    [["--agent", "nobody"], /--agent: there is no "nobody"\. Known are: claude-code, .*command/],
+    [["--agent", "nobody"], /--agent: there is no "nobody"\. Expected one of: claude-code, .*command/],
     [["--agent", "toString"], /--agent: there is no "toString"/],
     [["--model", "-x"], /--model: must be the name of a model/],
     [["--agent-command", " "], /--agent-command: the command line is empty/],
     [["--agent-command", "sh x", "--model", "m"], /--model: a command has no model/],
     [["--agent", "pi", "--agent-command", "sh x"], /--agent-command is for --agent command alone/],
-    [["--sandbox", "vm"], /--sandbox: there is no "vm"\. Known are: docker, podman, bubblewrap/],
-    [["--template", "big"], /--template: there is no "big"\. Known are: blank, simple-loop/],
-    [["--backlog", "jira"], /--backlog: there is no "jira"\. Known are: github-issues, beads, none/],
+    [["--sandbox", "vm"], /--sandbox: there is no "vm"\. Expected one of: docker, podman, bubblewrap/],
+    [["--template", "big"], /--template: there is no "big"\. Expected one of: blank, simple-loop/],
+    [["--backlog", "jira"], /--backlog: there is no "jira"\. Expected one of: github-issues, beads, none/],
     [["--backlog", "beads"], /--backlog: the template blank takes no tasks/],
     [["--image-name", "--privileged"], /--image-name/],
     [["--image-name", "Not A Name"], /--image-name: "Not A Name" is no name for an image/],

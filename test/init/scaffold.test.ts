@@ -10,7 +10,7 @@ import { type SandboxChoiceName, sandboxChoices } from "../../src/init/sandboxCh
 import { type ScaffoldProject, scaffoldFor } from "../../src/init/scaffold.ts";
 import { TEMPLATE_ARGUMENTS } from "../../src/init/templateArguments.ts";
 import { type TemplateName, templates } from "../../src/init/templates.ts";
-import { readProjectConfig } from "../../src/projectConfig.ts";
+import { readProjectConfig } from "../../src/options/project/config.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { substituteArguments } from "../../src/prompt/resolvePrompt.ts";
 import { builtCli } from "../helpers/built.ts";

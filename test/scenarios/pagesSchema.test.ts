@@ -72,11 +72,11 @@ const BAD: [value: unknown, words: string][] = [
   [step({ comand: ["b"], cmdd: ["b"] }), '"cmd" may be meant'],
   [
     step({ cli: "a", flag: [] }),
-    'steps[0]: there is no key "flag", and "flags" may be meant. Known are: name, cli, flags',
+    'steps[0]: there is no key "flag", and "flags" may be meant. Expected one of: name, cli, flags',
   ],
   [
     step({ cmd: ["a"], flags: [] }),
-    'there is no key "flags". Known are: name, cmd, allow_nonzero, timeout_ms',
+    'there is no key "flags". Expected one of: name, cmd, allow_nonzero, timeout_ms',
   ],
   [step({ cli: "" }), "steps[0].cli: must be a text that is not empty"],
   [step({ cli: "a", flags: "--yes" }), "steps[0].flags: must be a list"],

@@ -12,7 +12,7 @@ const checkFields = (body: unknown, known: readonly string[]): Readonly<Record<s
   const unknown = Object.keys(body).find((key) => !known.includes(key));
   if (unknown !== undefined)
     throw new TestRequestError(
-      `The body has ${JSON.stringify(unknown.slice(0, 100))}, which is not known. Known are: ${known.join(", ")}.`,
+      `The body has ${JSON.stringify(unknown.slice(0, 100))}, which is not known. Expected one of: ${known.join(", ")}.`,
       400,
     );
   return body;

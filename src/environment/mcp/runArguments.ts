@@ -38,7 +38,7 @@ const checkParameters = (given: unknown): ParameterValues => {
 export const readRunArguments = (given: Readonly<Record<string, unknown>> = {}): RunArguments => {
   const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
-    throw new Error(`There is no argument ${quoted(unknown)}. Known are: ${KNOWN.join(", ")}.`);
+    throw new Error(`There is no argument ${quoted(unknown)}. Expected one of: ${KNOWN.join(", ")}.`);
   }
   return {
     testPath: checkTestPath(given["test_path"] ?? ""),

@@ -37,7 +37,7 @@ const createServer = (client: EnvironmentClient, tools: Tool[]): ToolServer => {
     });
     if (result !== undefined) return result;
     const names = tools.map(({ name }) => name).join(", ");
-    throw new McpError(ErrorCode.InvalidParams, `There is no such tool. Known are: ${names}`);
+    throw new McpError(ErrorCode.InvalidParams, `There is no such tool. Expected one of: ${names}`);
   });
   return server;
 };

@@ -34,7 +34,7 @@ const checkParameters = (tests: readonly TestDescription[], given: ParameterValu
   const unknown = Object.keys(given).find((name) => !declared.has(name));
   if (unknown !== undefined)
     throw new TestRequestError(
-      `There is no parameter ${JSON.stringify(unknown.slice(0, 100))}. ${declared.size === 0 ? "What was asked for takes none." : `Known are: ${[...declared].slice(0, 20).join(", ")}.`}`,
+      `There is no parameter ${JSON.stringify(unknown.slice(0, 100))}. ${declared.size === 0 ? "What was asked for takes none." : `Expected one of: ${[...declared].slice(0, 20).join(", ")}.`}`,
       400,
     );
   for (const { path, parameters = {} } of tests) {

@@ -75,7 +75,7 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   const { runId, runDirectory, sandbox = "" } = run;
   const known = sandboxLeftovers.get(sandbox);
   if (known === undefined) {
-    const problem = `sanddune does not know how to find the sandboxes of ${JSON.stringify(sandbox)}`;
+    const problem = `sanddune does not know how to find the sandboxes of ${JSON.stringify(sandbox)}. If that is a provider of your own which has leftovers, name its module with --sandbox`;
     return { state: "unknown", problem, isProviderKnown: false };
   }
   const unknown = (problem: string): SandboxState => ({ state: "unknown", problem, isProviderKnown: true });

@@ -78,7 +78,7 @@ const checkList = (place: Place, nodes: readonly JsonNode[], schema: Schema, roo
 const unknownKey = (key: string, known: readonly string[]): string => {
   const meant = nearest(key, known);
   const hint = meant === undefined ? "" : `, and ${JSON.stringify(meant)} may be meant`;
-  return `there is no key ${JSON.stringify(key)}${hint}. Known are: ${known.join(", ")}`;
+  return `there is no key ${JSON.stringify(key)}${hint}. Expected one of: ${known.join(", ")}`;
 };
 
 const checkObject = (

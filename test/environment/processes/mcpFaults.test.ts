@@ -145,7 +145,7 @@ describe("Arguments that are wrong", () => {
       [{ test_path: "..\\..\\etc" }, "backslash"],
       [{ test_path: "a\r\nHost: b" }, "control character"],
       [{ test_path: 7 }, "not a string"],
-      [{ path: "a" }, "Known are: test_path, parameters"],
+      [{ path: "a" }, "Expected one of: test_path, parameters"],
       [{ parameters: "a=b" }, "must be an object"],
       [{ parameters: { a: [1] } }, "must be a string, a number, true or false"],
     ];

@@ -123,10 +123,10 @@ describe("a test server", () => {
     const refused: [unknown, RegExp][] = [
       [{ parameters: {} }, /"text\/repeat" needs the parameter "count"/],
       [{ parameters: { count: "2" } }, /takes a number as parameter "count", not a string/],
-      [{ parameters: { count: 1, other: 1 } }, /There is no parameter "other". Known are: word, count/],
+      [{ parameters: { count: 1, other: 1 } }, /There is no parameter "other". Expected one of: word, count/],
       [{ parameters: { count: [1] } }, /"count" must be a string, a number, true or false/],
       [{ parameters: [1] }, /"parameters" must be an object/],
-      [{ param: {} }, /The body has "param", which is not known. Known are: parameters, session/],
+      [{ param: {} }, /The body has "param", which is not known. Expected one of: parameters, session/],
       [{ session: 7 }, /"session" must be what POST \/sessions has answered/],
       ["text", /The body must be an object/],
     ];

@@ -1,4 +1,4 @@
-import type { ProjectConfig } from "./projectConfig.ts";
+import type { ProjectConfig, ProjectNames } from "./config.ts";
 
 /** A setting, with where it was said: that is where a mistake has to be mended. */
 export interface Chosen {
@@ -7,16 +7,16 @@ export interface Chosen {
   readonly isFlag: boolean;
 }
 
-export type ProjectChoices = { readonly [Key in keyof ProjectConfig]?: Chosen | undefined };
+export type ProjectChoices = { readonly [Key in keyof ProjectNames]?: Chosen | undefined };
 
 /** What the command line can say about the settings of the project config. */
-export type ChoiceFlags = { readonly [Key in keyof ProjectConfig]?: string | undefined };
+export type ChoiceFlags = { readonly [Key in keyof ProjectNames]?: string | undefined };
 
 /** Flags win over the project config, and what that says about its agent is not for another one. */
 export const choose = (flags: ChoiceFlags, config: ProjectConfig): ProjectChoices => {
   const byFlag = (value: string | undefined): Chosen | undefined =>
     value === undefined ? undefined : { value, isFlag: true };
-  const byConfig = (key: keyof ProjectConfig): Chosen | undefined => {
+  const byConfig = (key: keyof ProjectNames): Chosen | undefined => {
     const value = config[key];
     return value === undefined ? undefined : { value, isFlag: false };
   };

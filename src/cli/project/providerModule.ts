@@ -1,0 +1,56 @@
+import { realpathSync } from "node:fs";
+import { dirname, relative, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ProjectConfigError } from "../../commandErrors.ts";
+import type { Project } from "../../findProject.ts";
+import { problemOf } from "../../options/checks.ts";
+import { sandbox as sandboxCheck } from "../../options/sandbox.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import { knowLeftovers } from "../../sandboxes/registry.ts";
+import type { Said } from "../runDefaults.ts";
+
+const isWithin = (path: string, directory: string): boolean =>
+  !relative(directory, path).startsWith("..") && path !== directory;
+
+/**
+ * The module that the project config names. It is relative to the repository, and lies in `.sanddune/` or outside of the
+ * repository: agents' commits change any other file without anybody being asked.
+ */
+export const configuredModule = ({
+  config,
+  configPath,
+  configDirectory,
+}: Pick<Project, "config" | "configPath" | "configDirectory">): string => {
+  const checkout = dirname(configDirectory);
+  const path = resolve(checkout, config.sandbox ?? "");
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch (error) {
+    throw new ProjectConfigError(
+      configPath,
+      `sandbox: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
+  }
+  if (isWithin(real, realpathSync(checkout)) && !isWithin(real, realpathSync(configDirectory))) {
+    throw new ProjectConfigError(
+      configPath,
+      "sandbox: the module must lie in .sanddune/ or outside of the repository, because agents may change every other file. For a single run, pass it with --sandbox",
+    );
+  }
+  return real;
+};
+
+/** Loads the sandbox provider that is the default export of a module. It runs on this machine, with all rights of its user. */
+export const loadProvider = async (path: string, said: Said): Promise<SandboxProvider> => {
+  const exported: { readonly default?: unknown } = await import(pathToFileURL(path).href).catch(
+    (error: unknown) => {
+      throw said.refuse(`${path} could not be loaded: ${error instanceof Error ? error.message : error}`);
+    },
+  );
+  const problem = problemOf(sandboxCheck, exported.default);
+  if (problem !== undefined) throw said.refuse(`the default export of ${path} ${problem}`);
+  const provider = exported.default as SandboxProvider;
+  if (provider.leftovers !== undefined) knowLeftovers(provider.name, provider.leftovers);
+  return provider;
+};

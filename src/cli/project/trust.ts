@@ -1,0 +1,60 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Project } from "../../findProject.ts";
+import type { ProjectConfig } from "../../options/project/config.ts";
+import { isModulePath } from "../../options/project/modulePath.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { UsageError } from "../usageError.ts";
+import { configuredModule } from "./providerModule.ts";
+
+type Trusting = Pick<Project, "config" | "configPath" | "configDirectory" | "gitDirectory">;
+
+/** In git's own directory, which no commit can write to and no sandbox sees. */
+const trustPath = ({ gitDirectory }: Trusting): string => join(gitDirectory, "sanddune-trusted");
+
+const opensNetwork = ({ network }: ProjectConfig): boolean =>
+  network !== undefined && [network].flat().some((name) => name !== "none");
+
+/**
+ * The settings of a project config that run code on this machine, or let a sandbox reach more of it. The config file comes
+ * with the repository, and a branch that is checked out may be an agent's.
+ */
+export const hostSettings = (project: Trusting): Readonly<Record<string, unknown>> => {
+  const { config } = project;
+  const { hooks, mounts, readOnlyPaths, network, sandbox } = config;
+  return {
+    ...(sandbox !== undefined &&
+      isModulePath(sandbox) && { sandbox, source: readFileSync(configuredModule(project), "utf8") }),
+    ...(hooks?.host !== undefined && { "hooks.host": hooks.host }),
+    ...(mounts !== undefined && { mounts }),
+    ...(readOnlyPaths !== undefined && { readOnlyPaths }),
+    ...(opensNetwork(config) && { network }),
+  };
+};
+
+const digestOf = (settings: Readonly<Record<string, unknown>>): string =>
+  createHash("sha256").update(JSON.stringify(settings)).digest("hex");
+
+const trusted = (project: Trusting): readonly string[] => {
+  try {
+    return readFileSync(trustPath(project), "utf8").split("\n");
+  } catch {
+    return [];
+  }
+};
+
+/** Remembers that the user has read these settings. They are asked about again once they change. */
+export const trust = (project: Trusting): void => {
+  appendFileSync(trustPath(project), `${digestOf(hostSettings(project))}\n`, { mode: 0o600 });
+};
+
+/** Throws if the project config has settings of that kind that the user has not looked at. */
+export const requireTrust = (project: Trusting): void => {
+  const settings = hostSettings(project);
+  const names = Object.keys(settings).filter((name) => name !== "source");
+  if (names.length === 0 || trusted(project).includes(digestOf(settings))) return;
+  throw new UsageError(
+    `${project.configPath} sets ${names.join(", ")}: that runs code on this machine or opens it to the sandbox, and is not trusted yet. Read it, then allow it: ${sandduneCommand("trust")}`,
+  );
+};

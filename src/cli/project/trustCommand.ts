@@ -1,0 +1,35 @@
+import { Command } from "commander";
+import { findProject } from "../../findProject.ts";
+import { withExamples } from "../helpExamples.ts";
+import { print } from "../output.ts";
+import { performing } from "../performing.ts";
+import { hostSettings, trust } from "./trust.ts";
+
+const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {
+  const project = await findProject(cwd);
+  const { source: _, ...settings } = hostSettings(project);
+  if (Object.keys(settings).length === 0) {
+    await print(`${project.configPath} has no settings that need it.`);
+    return;
+  }
+  trust(project);
+  await print(
+    `These settings of ${project.configPath} are trusted until they change:\n${JSON.stringify(settings, undefined, 2)}`,
+  );
+};
+
+const NOTES = `
+It is about settings of .sanddune/config.json that run code on this machine, or
+let sandboxes reach more of it: hooks.host, mounts, readOnlyPaths, a network,
+and a sandbox that is a file. Commands that make sandboxes refuse them until
+you have trusted them, and again once they change.`;
+
+/** `sanddune trust`: the user has read what the project config does on this machine. */
+export const createTrustCommand = (): Command =>
+  withExamples(
+    new Command("trust")
+      .description("Allows what .sanddune/config.json does on this machine, and prints it.")
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .action(performing(perform)),
+    { title: "After you have read the file", command: "sanddune trust" },
+  ).addHelpText("after", NOTES);

@@ -1,0 +1,12 @@
+import { anyText, type Check, isRecord, members, text } from "./checks.ts";
+
+/** The option `branchStrategy`. */
+export const branchStrategy: Check = (value) => {
+  const type = isRecord(value) ? value["type"] : undefined;
+  if (type === "head" || type === "merge-to-head") members("branchStrategy", value, { type: text });
+  else if (type === "branch") {
+    members("branchStrategy", value, { type: text, branch: anyText, from: text });
+    if ((value as { branch?: unknown }).branch === undefined) return "`branch` needs the branch's name";
+  } else return '`type` must be "head", "merge-to-head" or "branch"';
+  return undefined;
+};
