@@ -94,9 +94,7 @@ export interface DoOptions extends Base {
 export declare const act: (options: DoOptions) => void;
 `).get("api/entry-points.md");
   expect(text).toContain("See [`DoOptions`](#dooptions).");
-  expect(text).toContain("| `base` | `string` | From the base. |");
-  expect(text).toContain(
-    "| `limits?` | `object` | One \\| two. |\n| `limits.time?` | `number` | In seconds. |",
-  );
+  expect(text).toContain("- `base: string`: From the base.");
+  expect(text).toContain("- `limits?: object`: One | two.\n- `limits.time?: number`: In seconds.");
   expect(text).toContain('```ts\nimport { act } from "sanddune";\n\nact({ base: "a" });\n```');
 });

@@ -2,7 +2,10 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { extname, join, posix } from "node:path";
+import { runInNewContext } from "node:vm";
+import MiniSearch from "minisearch";
 import { beforeAll, expect, it } from "vitest";
+import { search } from "../../docs/.vitepress/search.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Seconds, where nothing else is going on. */
@@ -74,10 +77,36 @@ it("loads nothing from elsewhere", () => {
   expect(loaded.filter((address) => /^(https?:)?\/\//.test(address))).toEqual([]);
 });
 
-it("finds pages for users only", () => {
-  const [, index = ""] = [...texts].find(([name]) => name.includes("localSearchIndex")) ?? [];
-  expect(index).toContain("/sandboxes.html#docker");
-  expect(index).not.toMatch(/"\/(adr|testing|behaviours)/);
+/** The search as VitePress does it in a browser: its own settings, and then those of the site. */
+const openSearch = (): MiniSearch => {
+  const [, script = ""] = [...texts].find(([name]) => name.includes("localSearchIndex")) ?? [];
+  const [, json = ""] = /^const \w+=(.*);export\b/s.exec(script) ?? [];
+  const settings = search?.provider === "local" ? search.options?.miniSearch : undefined;
+  return MiniSearch.loadJSON(runInNewContext(json), {
+    fields: ["title", "titles", "text"],
+    storeFields: ["title", "titles"],
+    searchOptions: {
+      fuzzy: 0.2,
+      prefix: true,
+      boost: { title: 4, text: 2, titles: 1 },
+      ...settings?.searchOptions,
+    },
+    ...settings?.options,
+  });
+};
+
+it.each([
+  ["docker", "/sandboxes.html#docker"],
+  ["abort", "/errors.html#aborting"],
+  ["hooks", "/hooks.html#hooks"],
+  ["sandbox", "/sandboxes.html#sandboxes"],
+  ["RunOptions", "/api/entry-points.html#runoptions"],
+])("finds for %s the page that is about it, and pages for users only", (words, page) => {
+  const found = openSearch()
+    .search(words)
+    .map(({ id }) => id);
+  expect(found[0]).toBe(page);
+  expect(found.filter((id) => /^\/(adr|testing|behaviours)/.test(id))).toEqual([]);
 });
 
 it("has every page as Markdown, whose links lead to other such pages", () => {

@@ -27,7 +27,7 @@ const notExported = (root, names) => {
   return names.flatMap(({ name, code, members }) =>
     [
       ...new Set(
-        [...code, ...members.map(({ type }) => type)].flatMap((text) => text.match(/\b[A-Z]\w+/g) ?? []),
+        [...code, ...members.map((member) => member.code)].flatMap((text) => text.match(/\b[A-Z]\w+/g) ?? []),
       ),
     ]
       .filter((word) => declared.has(word) && !exported.has(word))

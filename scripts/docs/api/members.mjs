@@ -51,15 +51,17 @@ export const membersOf = (checker, properties, prefix = "") =>
     const node = declarationOf(symbol);
     if (node === undefined) return [];
     const name = `${prefix}${symbol.name.replace(/^__@(\w+)@.*$/, "[Symbol.$1]")}`;
+    const isOptional = (symbol.flags & SymbolFlags.Optional) !== 0;
+    const isGroup = node.type.kind === SyntaxKind.TypeLiteral;
+    const type = isMethod(node)
+      ? `(${parametersText(node)}): ${onOneLine(node.type.getText())}`
+      : `: ${isGroup ? "object" : typeText(checker, symbol, node)}`;
     const member = {
-      name: isMethod(node) ? `${name}()` : name,
-      isOptional: (symbol.flags & SymbolFlags.Optional) !== 0,
-      type: isMethod(node)
-        ? `(${parametersText(node)}) => ${onOneLine(node.type.getText())}`
-        : typeText(checker, symbol, node),
+      name,
+      code: `${name}${isOptional ? "?" : ""}${type}`,
       ...documentation(checker, symbol),
     };
-    if (node.type.kind !== SyntaxKind.TypeLiteral) return [member];
+    if (!isGroup) return [member];
     const inner = checker.getPropertiesOfType(checker.getNonNullableType(checker.getTypeOfSymbol(symbol)));
-    return [{ ...member, type: "object" }, ...membersOf(checker, inner, `${name}.`)];
+    return [member, ...membersOf(checker, inner, `${name}.`)];
   });

@@ -4,11 +4,8 @@ import { wholeExample } from "./examples.mjs";
 const headingOf = ({ kind, name }) => (kind === "function" ? `${name}()` : name);
 
 const firstSentence = (text) => /^.*?[.:](?=\s|$)/s.exec(text)?.[0].replace(/:$/, ".") ?? text;
-const inCell = (text) => text.replace(/\s+/g, " ").replaceAll("|", "\\|");
-const code = (text) => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
-
-const table = (head, rows) =>
-  [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+const onOneLine = (text) => text.replace(/\s+/g, " ");
+const inline = (text) => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);
 
 /** Where each name is described, as seen from a page. */
 const linksOf = (pages) => {
@@ -34,10 +31,10 @@ export const renderPages = (pages) => {
   const all = pages.flatMap(({ sections }) => sections.flatMap(({ names }) => names));
   const linkTo = linksOf(pages);
 
-  const typeCell = (type, entry, page) => {
-    const [link] = namesIn(type, entry).flatMap((name) => linkTo(name, page) ?? []);
-    const shown = code(inCell(type));
-    return link === undefined ? shown : `[${shown}](${link})`;
+  const member = ({ code, text }, entry, page) => {
+    const [link] = namesIn(code, entry).flatMap((name) => linkTo(name, page) ?? []);
+    const shown = link === undefined ? inline(code) : `[${inline(code)}](${link})`;
+    return `- ${shown}${text === "" ? "" : `: ${onOneLine(text)}`}`;
   };
 
   const seeAlso = (entry, page) => {
@@ -48,16 +45,6 @@ export const renderPages = (pages) => {
     return links.length === 0 ? [] : [`See ${links.join(", ")}.`];
   };
 
-  const members = (entry, page) =>
-    table(
-      [entry.kind === "class" ? "field" : "member", "type", "meaning"],
-      entry.members.map(({ name, isOptional, type, text }) => [
-        code(`${name}${isOptional ? "?" : ""}`),
-        typeCell(type, entry, page),
-        inCell(text),
-      ]),
-    );
-
   const block = (entry, page) =>
     [
       `### ${headingOf(entry)}`,
@@ -65,7 +52,9 @@ export const renderPages = (pages) => {
       ...(entry.base === undefined ? [] : [`Extends \`${entry.base}\`.`]),
       ...(entry.code.length === 0 ? [] : [`\`\`\`typescript\n${entry.code.join("\n")}\n\`\`\``]),
       ...seeAlso(entry, page),
-      ...(entry.members.length === 0 ? [] : [members(entry, page)]),
+      ...(entry.members.length === 0
+        ? []
+        : [entry.members.map((each) => member(each, entry, page)).join("\n")]),
       ...entry.examples.map((example) => `\`\`\`ts\n${wholeExample(example, all)}\n\`\`\``),
     ].join("\n\n");
 
@@ -84,15 +73,13 @@ export const renderPages = (pages) => {
     "Every name that the package exports, made from the types and their comments.",
     ...pages.flatMap(({ name: page, title, sections }) => [
       `## [${title.replace(/^API: (.)/, (_, letter) => letter.toUpperCase())}](${page}.md)`,
-      table(
-        ["name", "meaning"],
-        sections.flatMap(({ names }) =>
-          names.map((entry) => [
-            `[\`${headingOf(entry)}\`](${page}.md#${entry.name.toLowerCase()})`,
-            inCell(firstSentence(entry.text)),
-          ]),
-        ),
-      ),
+      sections
+        .flatMap(({ names }) => names)
+        .map((entry) => {
+          const link = `${page}.md#${entry.name.toLowerCase()}`;
+          return `- [\`${headingOf(entry)}\`](${link}): ${onOneLine(firstSentence(entry.text))}`;
+        })
+        .join("\n"),
     ]),
   ].join("\n\n");
 
