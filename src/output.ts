@@ -26,4 +26,6 @@ export interface OutputDefinition<Value = unknown> {
   readonly tag: string;
   /** The tag holds JSON that has to satisfy it; without a schema, the tag's text is the output. */
   readonly schema?: StandardSchema<Value>;
+  /** How often the agent is asked for a correction, in the same session, if the answer is missing or wrong; 0 when it is left out. */
+  readonly maxRetries?: number;
 }

@@ -3,7 +3,6 @@ import type { AgentEvent, AgentStreamEvent } from "../agents/contract.ts";
 import { EventRedactor } from "../env/redactEvents.ts";
 import type { Redactor } from "../env/redactor.ts";
 import type { SandduneError } from "../errors.ts";
-import { interruptible } from "../process/interruptible.ts";
 import { expandPrompt } from "../prompt/expandPrompt.ts";
 import type { IterationResult } from "../results.ts";
 import type { AgentInvoker } from "./agentInvoker.ts";
@@ -15,15 +14,13 @@ import { withFeedback } from "./environment/feedback.ts";
 import { sandboxDirectory, withEnv } from "./handleWithEnv.ts";
 import { importWork, type SandboxWork } from "./importWork.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
+import { Answer } from "./iterations/answer.ts";
 import { importWhileWorking } from "./iterations/importWhileWorking.ts";
 import { LiveUsage } from "./iterations/liveUsage.ts";
 import { timed } from "./phases.ts";
 import type { AgentPlan } from "./plan.ts";
-import { readOutput } from "./readOutput.ts";
 import { packingHandle } from "./sandboxSession.ts";
-import { TagReader } from "./tagReader.ts";
 import { UnknownLines } from "./unknownLines.ts";
-import { askingCaller } from "./waitingCalls.ts";
 
 /** How much is shown of a line that was not understood. */
 const SAMPLE_LENGTH = 200;
@@ -88,15 +85,14 @@ export const iterate = Effect.fnUntraced(function* (
   const { session, sandbox, trajectory } = work;
   const { progress, display, tally, redactor } = session;
   const { handle } = sandbox.repository;
-  const { output } = plan;
   const { env, logging } = session.plan;
-  const tag = output && new TagReader(output.tag);
+  const answer = plan.output && new Answer(plan.output, () => ({ agentText: progress.text, redactor }));
   const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
   const liveUsage = new LiveUsage(session.journal);
   const events = new EventRedactor(redactor, (event) => {
     if (event.type === "text") {
       progress.addText(event.text);
-      tag?.push(event.text);
+      answer?.push(event.text);
     }
     tally.count(event);
     if (event.type === "usage" && tally.usage !== undefined) liveUsage.note(tally.usage);
@@ -145,6 +141,10 @@ export const iterate = Effect.fnUntraced(function* (
     }
     yield* importIteration(work, { ...end, result });
   });
+  const endText = Effect.sync(() => {
+    events.flush();
+    answer?.endText();
+  });
   const { environment } = sandbox;
   const tested = environment && new TestedIterations(work, environment, plan);
   const access = environment?.access;
@@ -155,20 +155,23 @@ export const iterate = Effect.fnUntraced(function* (
     sandboxName: session.plan.sandboxName,
     cwd,
     env: { ...access?.env, ...env.values },
-    beginIteration: (iteration) =>
-      timed(
-        session,
-        { phase: "expand the prompt", label: "Expanding the prompt" },
-        expandPrompt(plan.prompt, expansion),
+    beginIteration: (iteration, correction) =>
+      (correction === undefined
+        ? timed(
+            session,
+            { phase: "expand the prompt", label: "Expanding the prompt" },
+            expandPrompt(plan.prompt, expansion),
+          ).pipe(Effect.map((prompt) => withFeedback(prompt, tested?.last)))
+        : Effect.succeed(correction)
       ).pipe(
-        Effect.map((prompt) => withFeedback(prompt, tested?.last)),
         Effect.tap((prompt) =>
           Effect.sync(() => {
             trajectory?.iteration(iteration, prompt);
             session.agentHasStarted = true;
             sandbox.hasNews = true;
             tally.iterations = iteration;
-            display.iteration(iteration, plan.maxIterations);
+            if (correction !== undefined) display.note("Asking the agent for a correction of its answer.");
+            display.iteration(iteration, Math.max(iteration, plan.maxIterations));
           }),
         ),
       ),
@@ -191,17 +194,13 @@ export const iterate = Effect.fnUntraced(function* (
     onWait: (until) => display.step(`Waiting for the rate limit to end, until ${until.toISOString()}`),
     onWarning: (sentence) => progress.warn(sentence),
     afterIteration: (end) =>
-      Effect.suspend(() => {
-        events.flush();
-        tag?.endText();
-        return finish(end);
-      }),
+      Effect.andThen(
+        endText,
+        Effect.suspend(() => finish(end)),
+      ),
+    ...(answer && { correction: Effect.andThen(endText, answer.correction) }),
   });
   tested?.warnIfUnsolved();
   if (tested !== undefined) yield* tested.warnIfChanged();
-  if (output === undefined) return;
-  progress.output = yield* interruptible(
-    () => askingCaller(() => readOutput(output, { found: tag?.found, agentText: progress.text, redactor })),
-    (reason) => reason as SandduneError,
-  );
+  if (answer !== undefined) progress.output = yield* answer.read;
 });

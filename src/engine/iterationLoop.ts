@@ -35,8 +35,11 @@ export interface IterationLoop {
   readonly cwd: string;
   /** The env vars of the session. */
   readonly env: Readonly<Record<string, string>>;
-  /** Begins an iteration: makes the prompt that the agent gets in it. */
-  readonly beginIteration: (iteration: number) => Effect.Effect<string, SandduneError>;
+  /** Begins an iteration: makes the prompt that the agent gets in it, unless it is asked for a correction. */
+  readonly beginIteration: (
+    iteration: number,
+    correction: string | undefined,
+  ) => Effect.Effect<string, SandduneError>;
   /** The session that the first iteration goes on with. */
   readonly resume?: ResumedSession | undefined;
   readonly mcpServers?: McpServers | undefined;
@@ -58,6 +61,8 @@ export interface IterationLoop {
   readonly whileWorking?: Effect.Effect<never> | undefined;
   /** Tests what an iteration has done; without it, the agent's own word is all there is. */
   readonly examination?: Examination | undefined;
+  /** What the agent is to be told, in the same session, if its answer has to be corrected when everything else is done. */
+  readonly correction?: Effect.Effect<string | undefined>;
   /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
@@ -70,6 +75,12 @@ export interface Examination {
   readonly examine: (iteration: number) => Effect.Effect<boolean, SandduneError>;
   /** Whether that, and nothing else, ends the loop. */
   readonly decides: boolean;
+}
+
+/** How an iteration begins: with the prompt or, after another one, with what is wrong with its answer. */
+interface Beginning {
+  readonly correction?: string;
+  readonly resume: ResumedSession | undefined;
 }
 
 /** What an agent is told that goes on after it was held up. */
@@ -125,10 +136,10 @@ const runIteration = Effect.fnUntraced(function* (
   patience: RateLimitPatience,
   state: IterationState,
   matcher: CompletionSignalMatcher,
+  { correction, resume: begunWith }: Beginning,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
-  const begunWith = iteration === 1 ? loop.resume : undefined;
   const { mcpServers } = loop;
-  let prompt = yield* loop.beginIteration(iteration);
+  let prompt = yield* loop.beginIteration(iteration, correction);
   if (loop.examination !== undefined) yield* loop.examination.prepare;
   let resume = begunWith;
   const onEvent = (event: AgentEvent) => {
@@ -174,23 +185,42 @@ export const runIterations = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined, SandduneError, AgentInvoker> {
   const patience = new RateLimitPatience(loop.rateLimitWaitMs);
   let signal: string | undefined;
-  for (let iteration = 1; iteration <= loop.maxIterations; iteration++) {
+  let beginning: Beginning | undefined = { resume: loop.resume };
+  for (let iteration = 1; beginning !== undefined; iteration++) {
+    const begun: Beginning = beginning;
     const matcher = new CompletionSignalMatcher(loop.completionSignals);
     const state = new IterationState();
     const isDone = () => (loop.examination?.decides ? state.passes : matcher.matched !== undefined);
-    yield* withAftermath(runIteration(loop, iteration, patience, state, matcher), {
+    // An agent that corrects its answer has nothing else to do.
+    const isOver = () => isDone() || begun.correction !== undefined || iteration >= loop.maxIterations;
+    let next: Beginning | undefined;
+    /** Whether the agent has to correct its answer, and can. */
+    const askForCorrection = Effect.suspend(() => {
+      const resume = sessionToGoOn(loop, state, begun.resume);
+      if (loop.correction === undefined || resume === undefined || state.exceeded !== undefined)
+        return Effect.void;
+      return Effect.map(loop.correction, (correction) => {
+        if (correction !== undefined) next = { correction, resume };
+      });
+    });
+    const working = runIteration(loop, iteration, patience, state, matcher, begun).pipe(
+      Effect.andThen(Effect.suspend(() => (isOver() ? askForCorrection : Effect.void))),
+    );
+    yield* withAftermath(working, {
       onFailure: () => loop.afterIteration({ iteration, result: state.result, failed: true, isLast: true }),
       onSuccess: () => {
-        const isLast = isDone() || iteration === loop.maxIterations || state.exceeded !== undefined;
+        const isLast = (isOver() && next === undefined) || state.exceeded !== undefined;
         return loop.afterIteration({ iteration, result: state.result, failed: false, isLast });
       },
       warn: loop.onWarning,
     });
+    const wasOver = isOver();
     if (loop.examination !== undefined) state.passes = yield* loop.examination.examine(iteration);
-    signal = matcher.matched;
-    if (isDone()) return signal;
-    if (state.exceeded !== undefined && iteration < loop.maxIterations)
-      return yield* Effect.fail(state.exceeded);
+    signal = matcher.matched ?? (begun.correction === undefined ? undefined : signal);
+    // Tests have said only now that everything is done.
+    if (isOver() && !wasOver) yield* askForCorrection;
+    if (!isOver() && state.exceeded !== undefined) return yield* Effect.fail(state.exceeded);
+    beginning = isOver() ? next : { resume: undefined };
   }
   return signal;
 });

@@ -6,6 +6,12 @@ import { MAX_TAG_LENGTH, type TagContent } from "./tagReader.ts";
 
 const FENCED = /^```[^\n]*\n([\s\S]*)\n```$/;
 
+const SCHEMA_THREW = "its schema threw";
+
+/** Whether the agent could do better: not if the caller's schema threw. */
+export const isAgentsMistake = ({ problem }: StructuredOutputError): boolean =>
+  !problem.startsWith(SCHEMA_THREW);
+
 const pathOf = ({ path = [] }: StandardSchemaIssue): string[] =>
   path.map((segment) => String(typeof segment === "object" ? segment.key : segment));
 
@@ -31,7 +37,7 @@ const validate = async (
   try {
     result = await schema["~standard"].validate(value);
   } catch (cause) {
-    throw new StructuredOutputError(tag, `its schema threw (${String(cause)})`, content, [], { cause });
+    throw new StructuredOutputError(tag, `${SCHEMA_THREW} (${String(cause)})`, content, [], { cause });
   }
   if (result.issues === undefined) return result.value;
   const issues = result.issues.map((issue) => ({ message: issue.message, path: pathOf(issue) }));

@@ -201,7 +201,8 @@ const checkResume = (options: ResumeOptions & AgentOptions<unknown>): void => {
 };
 
 /** An option that the agent could do nothing with would be a promise that nobody keeps. */
-const checkAgentCan = ({ agent, maxTokens, maxCostUsd, prices, mcpServers }: AgentOptions<unknown>): void => {
+const checkAgentCan = (options: AgentOptions<unknown>): void => {
+  const { agent, maxTokens, maxCostUsd, prices, mcpServers, output } = options;
   const budget = maxTokens !== undefined ? "maxTokens" : maxCostUsd !== undefined ? "maxCostUsd" : undefined;
   if (budget !== undefined && agent.reportsUsage === undefined) {
     throw new InvalidOptionsError(budget, `the agent ${agent.name} does not tell how many tokens it uses.`);
@@ -210,6 +211,12 @@ const checkAgentCan = ({ agent, maxTokens, maxCostUsd, prices, mcpServers }: Age
     throw new InvalidOptionsError(
       maxCostUsd === undefined ? "prices" : "maxCostUsd",
       "`maxCostUsd` and `prices` go together: what tokens cost is for you to say.",
+    );
+  }
+  if ((output?.maxRetries ?? 0) > 0 && agent.sessions === undefined) {
+    throw new InvalidOptionsError(
+      "output.maxRetries",
+      `the agent ${agent.name} cannot resume its session, so it cannot be asked to correct its answer.`,
     );
   }
   if (mcpServers !== undefined && agent.acceptsMcpServers !== true) {

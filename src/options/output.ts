@@ -1,5 +1,5 @@
 import type { OutputDefinition, StandardSchema } from "../output.ts";
-import { type Check, type Checks, checkedOptions, isRecord, nested } from "./checks.ts";
+import { type Check, type Checks, checkedOptions, countOrNone, isRecord, nested } from "./checks.ts";
 
 const tag: Check = (value) =>
   typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
@@ -12,7 +12,7 @@ const schema: Check = (value) =>
     ? undefined
     : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
 
-const OUTPUT: Checks<OutputDefinition> = { tag, schema };
+const OUTPUT: Checks<OutputDefinition> = { tag, schema, maxRetries: countOrNone };
 
 /** The option `output`. */
 export const output: Check = nested("output", OUTPUT, ["tag"]);
@@ -33,8 +33,9 @@ export const Output = {
   object: <Value>(options: {
     readonly tag: string;
     readonly schema: StandardSchema<Value>;
+    readonly maxRetries?: number;
   }): OutputDefinition<Value> => checkedOptions(options, OUTPUT, ["tag", "schema"]),
   /** The text in the tag, without the white space around it. */
-  string: (options: { readonly tag: string }): OutputDefinition<string> =>
-    checkedOptions(options, { tag }, ["tag"]),
+  string: (options: { readonly tag: string; readonly maxRetries?: number }): OutputDefinition<string> =>
+    checkedOptions(options, { tag, maxRetries: countOrNone }, ["tag"]),
 };
