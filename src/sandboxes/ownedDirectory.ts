@@ -2,6 +2,7 @@ import { appendFileSync } from "node:fs";
 import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { inTime } from "../process/inTime.ts";
 import { killMarked } from "../process/killMarked.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../process/processIdentity.ts";
 import { SANDBOX_VARIABLE } from "../process/processMarks.ts";
@@ -52,7 +53,7 @@ export interface DeadDirectory {
   /** What is left, in words. Rejects if that cannot be found out. */
   describe(signal: AbortSignal): Promise<string[]>;
   /** Removes the sandboxes, then the directory. */
-  remove(): Promise<void>;
+  remove(signal: AbortSignal): Promise<void>;
 }
 
 const temporaryDirectory = (): Promise<string> => realpath(tmpdir());
@@ -93,14 +94,14 @@ const leftSandbox = async ({ provider, ...sandbox }: NotedSandbox): Promise<Left
 const describeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<string | undefined> =>
   sandboxLeftovers.get(note.provider)?.find(await leftSandbox(note), signal);
 
-const removeSandbox = async (note: NotedSandbox): Promise<void> => {
+const removeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<void> => {
   if (note.provider === ON_HOST) return killMarked({ name: SANDBOX_VARIABLE, value: note.sandboxName });
-  if ((await describeSandbox(note)) === undefined) return;
+  if ((await describeSandbox(note, signal)) === undefined) return;
   await sandboxLeftovers.get(note.provider)?.remove(await leftSandbox(note));
 };
 
-const removeWithSandboxes = async (path: string): Promise<void> => {
-  for (const sandbox of await notedSandboxes(path)) await removeSandbox(sandbox);
+const removeWithSandboxes = async (path: string, signal?: AbortSignal): Promise<void> => {
+  for (const sandbox of await notedSandboxes(path)) await removeSandbox(sandbox, signal);
   await removeAll(path);
 };
 
@@ -144,7 +145,7 @@ const deadDirectory = async (path: string): Promise<DeadDirectory> => {
       const found = await Promise.all(notes.map((note) => describeSandbox(note, signal)));
       return found.filter((text) => text !== undefined);
     },
-    remove: () => removeWithSandboxes(path),
+    remove: (signal) => removeWithSandboxes(path, signal),
   };
 };
 
@@ -164,9 +165,15 @@ export const findDeadDirectories = async (): Promise<DeadDirectory[]> => {
   return found.flat();
 };
 
-/** Removes what processes that were killed have left behind. What cannot be removed now stays for the next one. */
-export const removeDeadDirectories = async (): Promise<void> => {
-  const found = await findDeadDirectories();
-  // Another may be removing it at this moment, or an engine may be down.
-  await Promise.all(found.map((directory) => directory.remove().catch(() => {})));
+/** How long others are tidied up after. An engine may be down, and a service may not answer. */
+const TIDYING_MS = 5000;
+
+/** Removes what processes that were killed have left behind. What cannot be removed now stays for the next one. Never rejects. */
+export const removeDeadDirectories = async (signal?: AbortSignal): Promise<void> => {
+  const removeAllDead = async (given: AbortSignal): Promise<void> => {
+    const found = await findDeadDirectories();
+    // Another may be removing it at this moment.
+    await Promise.all(found.map((directory) => directory.remove(given).catch(() => {})));
+  };
+  await inTime(removeAllDead, { timeoutMs: TIDYING_MS, signal }).catch(() => {});
 };

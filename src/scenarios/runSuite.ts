@@ -210,7 +210,8 @@ const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<voi
 export const runSuite = async (run: SuiteRun): Promise<void> => {
   run.signal.throwIfAborted();
   await checkRecordsPlace(run.suite.recordsDir);
-  await removeDeadDirectories();
+  await removeDeadDirectories(run.signal);
+  run.signal.throwIfAborted();
   const directory = await openOwnedDirectory("scenarios", createRunId());
   try {
     await withMirror(run, directory);

@@ -1,5 +1,4 @@
 import { tmpdir } from "node:os";
-import { setTimeout as delay } from "node:timers/promises";
 import { preflight } from "../engine/preflight.ts";
 import { createRunId } from "../engine/runId.ts";
 import { readEnvValues } from "../env/envValues.ts";
@@ -21,12 +20,6 @@ const openDirectory = (): Promise<OwnedDirectory> =>
     throw new HostFileError(cause.code ?? "unknown", tmpdir(), { cause });
   });
 
-/** What others have left on a machine that does not answer is not waited for: the next one tries again. */
-const TIDYING_MS = 5000;
-
-const patience = (signal: AbortSignal): Promise<void> =>
-  delay(TIDYING_MS, undefined, { signal, ref: false }).catch(() => {});
-
 /** Makes a sandbox that belongs to no repository. */
 export const createStandalone = async (
   provider: SandboxProvider,
@@ -44,7 +37,7 @@ export const createStandalone = async (
   const sources = resolveEnv({ host: process.env, file: {}, ...declared });
   await Promise.all([
     preflight(provider, { repositoryPath: process.cwd(), usesSudo, signal }, needs),
-    Promise.race([removeDeadDirectories().catch(() => {}), patience(signal)]),
+    removeDeadDirectories(signal),
   ]);
   signal.throwIfAborted();
   const resolved = await readEnvValues(sources, signal);

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { afterEach, expect, it, vi } from "vitest";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
 import { createRunId } from "../../src/engine/runId.ts";
 import { ownIdentity } from "../../src/process/processIdentity.ts";
 import {
@@ -19,7 +19,9 @@ import {
   removeDeadDirectories,
 } from "../../src/sandboxes/ownedDirectory.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { startSilentServer } from "../helpers/cloud/silentServer.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
+import { waitFor } from "../helpers/waiting.ts";
 
 /** The owner of what is left behind: this process, as it would be after a reboot. */
 const DEAD = JSON.stringify({ ...ownIdentity(), bootId: "another" });
@@ -79,7 +81,7 @@ it("what is noted later about a sandbox counts, and a line that was torn off doe
   expect(found?.runIds).toEqual([owned.runId]);
   expect(readFileSync(notes, "utf8")).toContain("tcp://there:2375");
   expect(await found?.describe(new AbortController().signal)).toEqual([]);
-  await found?.remove();
+  await found?.remove(new AbortController().signal);
   expect(existsSync(owned.path)).toBe(false);
 });
 
@@ -134,4 +136,24 @@ it.each<[string, (planted: string, victim: string) => void]>([
   await removeDeadDirectories();
   expect(readdirSync(victim).sort()).toEqual(["owner.json", "precious"]);
   expect(readdirSync(directory)).toEqual(["sanddune-scenarios-planted"]);
+});
+
+it("a service that does not answer holds nobody up, and its sandbox stays noted", async () => {
+  const server = await startSilentServer();
+  onTestFinished(() => server.close());
+  const directory = plant();
+  vi.stubEnv("MODAL_SERVER_URL", server.url);
+  vi.stubEnv("MODAL_TOKEN_ID", "ak-1");
+  vi.stubEnv("MODAL_TOKEN_SECRET", "as-1");
+  const dead = await openOwnedDirectory("standalone", createRunId());
+  dead.noteSandbox("modal", `sanddune-${dead.runId}`, "sanddune");
+  bury(dead);
+  const enough = new AbortController();
+  const removing = removeDeadDirectories(enough.signal);
+  await waitFor(() => server.connections() > 0);
+  enough.abort();
+  await removing;
+  expect(readdirSync(directory)).toHaveLength(1);
+  // Also the request is over: otherwise this process could not end.
+  await waitFor(() => server.connections() === 0);
 });

@@ -4,6 +4,8 @@ import { createServer, type Socket } from "node:net";
 /** A machine that accepts connections and never says a word. */
 export interface SilentServer {
   readonly url: string;
+  /** How many connections are open. */
+  connections(): number;
   close(): Promise<void>;
 }
 
@@ -17,6 +19,7 @@ export const startSilentServer = async (): Promise<SilentServer> => {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));
