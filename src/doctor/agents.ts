@@ -26,7 +26,7 @@ const versionIn = async (
 /** How a program gets into a sandbox, by lines of a Dockerfile. */
 export const installFix = (lines: readonly string[], sandbox: string): string => {
   if (sandbox === "bubblewrap") {
-    return `On this machine, as root: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
+    return `On this machine, as root or with a Node.js of your own, as nvm installs it: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
   }
   const file = sandbox === "podman" ? "Containerfile" : "Dockerfile";
   return `Have in .sanddune/${file}: ${lines.join("; ")} – then: ${sandduneCommand(sandbox, "build-image")}`;

@@ -148,7 +148,7 @@ const remedyFor = (sandbox: string | undefined, dockerfile: readonly string[]): 
   if (sandbox === undefined) return ON_HOST;
   if (WITH_PROGRAMS_OF_HOST.includes(sandbox)) {
     const commands = dockerfile.map((line) => line.replace(/^RUN /, "")).join("\n");
-    return `${sandbox} has the programs of this machine: install it here, for all users, or check the PATH there.${block("On this machine, as root", commands)}`;
+    return `${sandbox} has the programs of this machine: install it here, for all users, or for yourself and on your PATH.${block("On this machine, as root or with a Node.js of your own", commands)}`;
   }
   return `Install it in the sandbox's image, or check the PATH there.${block("In a Dockerfile", dockerfile.join("\n"))}`;
 };

@@ -4,15 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
-import { type Checks, checkedOptions, flag, oneOf, text } from "../options/checks.ts";
+import { type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks.ts";
 import { env } from "../options/envChecks.ts";
 import { absolutePaths } from "../options/sandboxSettings.ts";
 import { hostPath } from "../process/hostPrograms.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
+import { programsFor } from "./bubblewrap/programsFor.ts";
+import type { UserPrograms } from "./bubblewrap/userPrograms.ts";
 import {
   bubblewrapArguments,
+  PROGRAMS_PATH,
   ROOT_DIRECTORIES,
   type RootDirectory,
   rootArguments,
@@ -56,6 +59,11 @@ export interface BubblewrapOptions {
   readonly allowUnsafeMounts?: boolean;
   /** More host directories with tools, to be seen at the same path, e.g. `/opt/node`. */
   readonly readOnlyPaths?: readonly string[];
+  /**
+   * Programs on your PATH that the sandbox sees, read-only and with their installation, wherever they are; the agents that
+   * sanddune knows when it is left out, and none if `path` is set.
+   */
+  readonly programs?: readonly string[];
   /** PATH in the sandbox. */
   readonly path?: string;
 }
@@ -66,6 +74,7 @@ const OPTIONS: Checks<BubblewrapOptions> = {
   mounts: mountOptions,
   allowUnsafeMounts: flag,
   readOnlyPaths: absolutePaths,
+  programs: names,
   path: text,
 };
 
@@ -144,6 +153,12 @@ const environmentOfBubblewrap = (
   ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
 });
 
+/** A PATH that was asked for comes first; otherwise the user's own programs do, as on the host. */
+const pathWith = ({ links }: UserPrograms, { path }: BubblewrapOptions): string => {
+  if (links.size === 0) return path ?? DEFAULT_PATH;
+  return path === undefined ? `${PROGRAMS_PATH}:${DEFAULT_PATH}` : `${path}:${PROGRAMS_PATH}`;
+};
+
 const create = async (
   settings: BubblewrapOptions,
   options: BindMountCreateOptions,
@@ -151,6 +166,7 @@ const create = async (
   options.signal?.throwIfAborted();
   const { sandboxName, homePath, worktreePath } = options;
   const mounts = [...options.mounts, ...(await userMounts(settings, options))];
+  const programs = await programsFor(settings, options.repositoryPath);
   const links = await rootDirectories();
 
   // The name says whose it is, should sanddune be killed before it can remove it.
@@ -174,9 +190,10 @@ const create = async (
     temporaryPath,
     homeHostPath,
     homePath,
-    path: settings.path ?? DEFAULT_PATH,
+    path: pathWith(programs, settings),
+    programs: programs.links,
     network: sharesNetwork(settings),
-    readOnlyPaths: settings.readOnlyPaths ?? [],
+    readOnlyPaths: [...programs.paths, ...(settings.readOnlyPaths ?? [])],
     mounts,
   };
 
@@ -221,6 +238,7 @@ export const bubblewrap = (options: BubblewrapOptions = {}): BindMountSandboxPro
     preflight: async ({ usesTerminal, signal, ...place }) => {
       if (usesTerminal) await requirePseudoTerminal(NAME);
       await userMounts(settings, place);
+      await programsFor(settings, place.repositoryPath);
       await preflight(signal);
     },
     create: (createOptions) => create(settings, createOptions),

@@ -55,6 +55,8 @@ export interface BubblewrapPlan {
   /** Where HOME is, in the sandbox. */
   readonly homePath: string;
   readonly path: string;
+  /** Programs that PATH has besides, with the paths at which they are visible. */
+  readonly programs?: ReadonlyMap<string, string>;
   readonly network: boolean;
   readonly readOnlyPaths: readonly string[];
   /** In this order: later mounts lie over earlier ones. */
@@ -62,6 +64,9 @@ export interface BubblewrapPlan {
   /** The command has a terminal of its own. */
   readonly terminal: boolean;
 }
+
+/** Where the names of the user's own programs are, in the sandbox. */
+export const PROGRAMS_PATH = "/sanddune/bin";
 
 /** The host's programs and libraries, read-only. */
 export const rootArguments = (rootDirectories: readonly RootDirectory[]): string[] => [
@@ -105,6 +110,7 @@ export const bubblewrapArguments = (plan: BubblewrapPlan): string[] => [
   "../tmp",
   "/var/tmp",
   ...plan.readOnlyPaths.flatMap((path) => ["--ro-bind", path, path]),
+  ...[...(plan.programs ?? [])].flatMap(([name, path]) => ["--symlink", path, `${PROGRAMS_PATH}/${name}`]),
   "--bind",
   plan.homeHostPath,
   plan.homePath,

@@ -160,7 +160,9 @@ describe("a program that is not there", () => {
       expect(error?.message).toContain(
         `in the sandbox ${sandbox}. ${sandbox} has the programs of this machine`,
       );
-      expect(error?.message).toMatch(/^On this machine, as root:\n {2}get fake$/m);
+      expect(error?.message).toMatch(
+        /^On this machine, as root or with a Node.js of your own:\n {2}get fake$/m,
+      );
       expect(error?.message).not.toMatch(/image|Dockerfile|RUN/);
     },
   );
