@@ -4,7 +4,7 @@ import { NoAnswerError } from "../process/inTime.ts";
 import { type CloudAccount, fingerprintOf } from "./cloudAccount.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
 import { callE2b, e2bTransience, statusOf } from "./e2b/callE2b.ts";
-import { loadSdk } from "./loadSdk.ts";
+import { loadSdk, notLoaded } from "./loadSdk.ts";
 import { refusalOf } from "./services/refusal.ts";
 
 export const E2B = "e2b";
@@ -25,7 +25,7 @@ export const loadE2b = async (): Promise<E2bSdk> => {
     provider: E2B,
     install: "e2b@^2.51.0",
     from: import.meta.url,
-    load: () => import("e2b"),
+    load: () => import("e2b").catch(notLoaded),
     isIt: ({ Sandbox, CommandExitError }) =>
       typeof Sandbox?.create === "function" &&
       typeof Sandbox.list === "function" &&

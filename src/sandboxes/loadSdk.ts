@@ -14,6 +14,11 @@ export interface Sdk<Module> {
   isIt(module: Module): boolean;
 }
 
+/** Tells bundlers that a failure to load the library is dealt with: esbuild then bundles a program without it. */
+export const notLoaded = (cause: unknown): never => {
+  throw cause;
+};
+
 /** Loads a library; rejects with a `SandboxUnavailableError` that says how to install it. */
 export const loadSdk = async <Module>({
   provider,

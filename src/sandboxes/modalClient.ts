@@ -2,7 +2,7 @@ import type { ModalClient, ModalClientParams } from "modal";
 import { SandboxBusyError, SandboxError, SandboxUnavailableError, SandduneError } from "../errors.ts";
 import { inTime, NoAnswerError, type Patience } from "../process/inTime.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
-import { loadSdk } from "./loadSdk.ts";
+import { loadSdk, notLoaded } from "./loadSdk.ts";
 import { type ModalConnection, openConnection } from "./modal/connection.ts";
 import { refusalOf } from "./services/refusal.ts";
 import type { Transience } from "./services/untilAccepted.ts";
@@ -46,7 +46,7 @@ export const connectToModal = async (): Promise<ModalConnection> => {
     // Without a version, npm gives another package of that name: one for windows in a browser.
     install: "modal@^0.11.1",
     from: import.meta.url,
-    load: () => import("modal"),
+    load: () => import("modal").catch(notLoaded),
     isIt: (module) => typeof module.ModalClient === "function",
   });
   let connection: ModalConnection;

@@ -3,7 +3,7 @@ import { SandboxBusyError, SandboxError, SandboxUnavailableError, type SandduneE
 import { inTime, type Patience } from "../process/inTime.ts";
 import type { CloudAccount } from "./cloudAccount.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "./credentials.ts";
-import { loadSdk } from "./loadSdk.ts";
+import { loadSdk, notLoaded } from "./loadSdk.ts";
 import { refusalOf } from "./services/refusal.ts";
 import { isTransientStatus, readRetryAfter, type Transience } from "./services/untilAccepted.ts";
 
@@ -67,7 +67,7 @@ export const loadVercel = async (): Promise<VercelClient> => {
     provider: VERCEL,
     install: "@vercel/sandbox@^3.5.0",
     from: import.meta.url,
-    load: () => import("@vercel/sandbox"),
+    load: () => import("@vercel/sandbox").catch(notLoaded),
     isIt: ({ Sandbox }) =>
       typeof Sandbox?.create === "function" &&
       typeof Sandbox.list === "function" &&

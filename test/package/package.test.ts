@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,11 +11,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
+import { buildSync, stop } from "esbuild";
 import { beforeAll, expect, it } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { brokenLinks } from "../helpers/markdownLinks.ts";
-import { temporaryRepository } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { samples } from "../helpers/samples.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -165,6 +167,35 @@ console.log(JSON.stringify({ commits: result.commits.length, name: error.name, i
     isSanddune: true,
   });
 });
+
+it.each(["cjs", "esm"] as const)(
+  "is bundled into a program without any option, and without SDKs: %s",
+  (format) => {
+    const cwd = temporaryRepository();
+    const source = `
+import { run, scripted } from "sanddune";
+import { testIsolated } from "sanddune/sandboxes/test-isolated";
+const agent = scripted([{ commit: "Work", files: { a: "1" } }]);
+void run({ agent, sandbox: testIsolated(), prompt: "x" }).then(({ commits }) => console.log(commits.length));`;
+    const outfile = join(project, `bundle.${format === "cjs" ? "cjs" : "mjs"}`);
+    const stdin = { contents: source, resolveDir: project };
+    const { warnings } = buildSync({
+      stdin,
+      outfile,
+      format,
+      bundle: true,
+      platform: "node",
+      logLevel: "silent",
+    });
+    stop();
+    expect(warnings).toEqual([]);
+    const alone = join(temporaryDirectory(), basename(outfile));
+    copyFileSync(outfile, alone);
+    expect(
+      execFileSync(process.execPath, [alone], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }),
+    ).toBe("1\n");
+  },
+);
 
 it("has a command line", () => {
   const bin = join(project, "node_modules/.bin/sanddune");
