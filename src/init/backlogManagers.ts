@@ -28,6 +28,13 @@ export interface BacklogManager {
 export const TASK_FILE = "tasks.md";
 const SHOW_TASK_FILE = `git show {{TARGET_BRANCH}}:.sanddune/${TASK_FILE}`;
 
+/** Debian has a version of its own that GitHub no longer answers. */
+const INSTALL_GH = [
+  "RUN curl -fsSLo /usr/share/keyrings/gh.gpg https://cli.github.com/packages/githubcli-archive-keyring.gpg",
+  '&& echo "deb [signed-by=/usr/share/keyrings/gh.gpg] https://cli.github.com/packages stable main"',
+  "> /etc/apt/sources.list.d/gh.list && apt-get update && apt-get install --yes gh",
+].join(" ");
+
 const INSTALL_BEADS = ["RUN npm install --global @beads/bd@1.3.0"];
 
 /** A fresh worktree has the list that is in git, and no database yet. */
@@ -47,7 +54,7 @@ export const backlogManagers = {
     closeStep:
       "Let the commit message end with the line `Closes #<id>`: GitHub closes the issue when the commit arrives there.",
     envVars: { GH_TOKEN: "GitHub: a token that can read the issues of this repository, and nothing else." },
-    program: { name: "gh", installation: ["RUN apt-get update && apt-get install --yes gh"] },
+    program: { name: "gh", installation: [INSTALL_GH] },
     credentials: ["GH_TOKEN", "GITHUB_TOKEN"],
     needsNetwork: true,
     preparation: {

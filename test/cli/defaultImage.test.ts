@@ -18,17 +18,11 @@ import { inImage } from "./imageScenes.ts";
 const templateText = readFileSync(join(import.meta.dirname, "../../templates/Dockerfile"), "utf8");
 
 const BASE = `sanddune-test-node:${randomBytes(4).toString("hex")}`;
+const NODE = `${BASE}-without-gh`;
 const IMAGE = BASE.replace("-test-node", "");
 /** All are packages of npm's. The script of this one puts a binary in its place, so that more can go wrong. */
 const AGENT: AgentName = "claude-code";
-const TOOLS = [
-  "git --version",
-  "curl --version",
-  "jq --version",
-  "gh --version",
-  "rg --version",
-  "ps --version",
-];
+const TOOLS = ["git --version", "curl --version", "jq --version", "rg --version", "ps --version"];
 
 /** Of the base image's, `node` is 1000:1000 and `dialout` is 20. */
 const IDS = [
@@ -62,12 +56,33 @@ const repositoryWithDockerfile = (installed: AgentProvider): string => {
   return cwd;
 };
 
-/** The step that makes the user, as the shell gets it. */
-const userStep = (): string => {
-  const [, step] = /^RUN (set -eu;.*(?<=\\)(?:\n.*(?<=\\))*\n.*)$/m.exec(templateText) ?? [];
-  if (step === undefined) throw new Error("templates/Dockerfile has no step that makes the user");
-  return step;
+/** A step of several lines, as the shell gets it. */
+const stepWith = (words: string): string => {
+  const steps = [...templateText.matchAll(/^RUN (set -eu;.*(?<=\\)(?:\n.*(?<=\\))*\n.*)$/gm)].map(
+    ([, step = ""]) => step,
+  );
+  const found = steps.find((step) => step.includes(words));
+  if (found === undefined) throw new Error(`templates/Dockerfile has no step with ${words}`);
+  return found;
 };
+
+/** GitHub cannot be reached from every machine that tests: this base image has a gh of its own. */
+const withOwnGh = (engine: "docker" | "podman", base: string, name: string): void => {
+  const step =
+    "RUN printf '#!/bin/sh\\necho my own gh\\n' >/usr/local/bin/gh && chmod a+rx /usr/local/bin/gh";
+  execFileSync(engine, ["build", "--quiet", "--tag", name, "-"], { input: `FROM ${base}\n${step}\n` });
+};
+
+/** Runs the step that installs gh where curl and apt-get only note how they are called, and curl ends like that. */
+const installGh = (curlExitCode: number): string =>
+  [
+    "mkdir /stubs && cd /stubs",
+    `printf '#!/bin/sh\\necho curl "$@"\\n: >"$6"\\nexit ${curlExitCode}\\n' >curl`,
+    `printf '#!/bin/sh\\necho apt-get "$@"\\n' >apt-get`,
+    "chmod a+x curl apt-get",
+    `PATH=/stubs:$PATH GH_PACKAGES=https://mirror.example.com/gh sh -c ${shellQuote(stepWith("GH_PACKAGES"))} || echo failed`,
+    "cat /etc/apt/sources.list.d/github-cli.list || true",
+  ].join("\n");
 
 /** Runs it once for each pair of ids, always on the accounts of the base image. */
 const withEachPair = (step: string): string =>
@@ -83,9 +98,12 @@ const withEachPair = (step: string): string =>
   ].join("\n");
 
 describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
-  beforeAll(() => buildNodeImage("docker", BASE));
+  beforeAll(() => {
+    buildNodeImage("docker", NODE);
+    withOwnGh("docker", NODE, BASE);
+  });
   afterAll(() => {
-    spawnSync("docker", ["image", "rm", "--force", IMAGE, BASE]);
+    spawnSync("docker", ["image", "rm", "--force", IMAGE, BASE, NODE]);
   });
 
   test("builds an image whose agent and tools every user can use, and a whole run in it brings back a commit", async () => {
@@ -98,12 +116,14 @@ describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
       "export HOME=$(mktemp -d)",
       "node --version",
       ...TOOLS.map((tool) => `${tool} >/dev/null`),
+      "gh --version",
       versionCommand.map(shellQuote).join(" "),
     ].join(" && ");
     for (const user of [`${process.getuid?.()}:${process.getgid?.()}`, "12345:12345"]) {
       const answers = inImage("docker", IMAGE, askAll, user);
       expect(answers).toMatch(/^v22\./);
       expect(answers).toContain(version);
+      expect(answers).toContain("my own gh");
     }
     expect(inImage("docker", IMAGE, "id -u; id -un; echo ~; touch ~/file && echo writable", "agent")).toBe(
       "4321\nagent\n/home/agent\nwritable",
@@ -116,8 +136,22 @@ describeWith(["docker", "node 22"], "the default Dockerfile in docker", () => {
     expect(leftovers(cwd)).toEqual([]);
   }, 240_000);
 
+  test("gets gh from GitHub's packages, and fails if these cannot be had rather than take an older one", () => {
+    const keyring = "/usr/share/keyrings/githubcli-archive-keyring.gpg";
+    const mirror = "https://mirror.example.com/gh";
+    const [fetched, update, install, source] = inImage("docker", TEST_IMAGE, installGh(0)).split("\n");
+    expect(fetched).toMatch(
+      new RegExp(`^curl --fail .*--output ${keyring} ${mirror}/githubcli-archive-keyring.gpg$`),
+    );
+    expect(update).toBe("apt-get update --error-on=any");
+    expect(install).toBe("apt-get install --yes --no-install-recommends gh");
+    expect(source).toMatch(new RegExp(`^deb \\[arch=\\w+ signed-by=${keyring}\\] ${mirror} stable main$`));
+    const [, ...rest] = inImage("docker", TEST_IMAGE, installGh(6)).split("\n");
+    expect(rest).toEqual(["failed"]);
+  });
+
   test("gives the user the ids that are asked for, of which the base image has both, one, the other or none", () => {
-    expect(inImage("docker", BASE, withEachPair(userStep())).split("\n")).toEqual(
+    expect(inImage("docker", BASE, withEachPair(stepWith("AGENT_UID"))).split("\n")).toEqual(
       IDS.map(([uid, gid]) => `${uid}:${gid} /home/agent ${uid}:${gid}`),
     );
   });
@@ -137,13 +171,12 @@ const envWithNetwork = (): Record<string, string> => {
 
 describeWith(["podman"], "the default Dockerfile in podman", () => {
   afterAll(() => {
-    spawnSync("podman", ["image", "rm", "--force", IMAGE]);
-    spawnSync("podman", ["untag", OFFICIAL, OFFICIAL]);
+    spawnSync("podman", ["image", "rm", "--force", IMAGE, OFFICIAL]);
   });
 
   test("is built by init, and the command line takes the image for granted from then on", async () => {
     // The official one has Node as well, which no step of the Dockerfile without an agent needs.
-    execFileSync("podman", ["tag", TEST_IMAGE, OFFICIAL]);
+    withOwnGh("podman", TEST_IMAGE, OFFICIAL);
     const cwd = repositoryWithAgent(OBEDIENT_AGENT);
     const answers = ["--agent-command", "sh ./agent.sh", "--sandbox", "podman", "--template", "blank"];
     const made = await runCli(["init", ...answers, "--image-name", IMAGE, "--json"], {
