@@ -1,4 +1,4 @@
-import { type Reached, reachedLines, warningLines } from "../display/summary.ts";
+import { nextLines, type Reached, reachedLines, warningLines } from "../display/summary.ts";
 import {
   BudgetExceededError,
   IdleTimeoutError,
@@ -15,7 +15,7 @@ import { debugLines } from "./debug.ts";
 import { exitCodeOf } from "./exitCodes.ts";
 import { flagOf, inFlags } from "./flagNames.ts";
 import { printJson, tell } from "./output.ts";
-import type { Answer } from "./reportResult.ts";
+import { type Answer, indented, withWork } from "./reportResult.ts";
 import { UsageError } from "./usageError.ts";
 
 /** These tell which option to set, by its name in the library. */
@@ -50,15 +50,18 @@ export const forPrograms = (error: unknown): object => ({
 });
 
 /** Tells people on stderr, and programs on stdout, what went wrong. Resolves with the exit code. */
-export const reportError = async (thrown: unknown, { json, isShown }: Answer): Promise<number> => {
+export const reportError = async (thrown: unknown, { json, isShown, cwd }: Answer): Promise<number> => {
   const error = asHostFileError(thrown) ?? thrown;
   if (json) await printJson({ error: forPrograms(error) });
   const reached: Reached = error instanceof SandduneError ? error : {};
+  const told = await withWork(reached, cwd);
+  const next = nextLines(told, false);
   // A run that has begun has told itself how it ended.
-  if (!isShown || reached.runId === undefined) {
-    const lines = [`error: ${messageOf(error)}`, ...reachedLines(reached), ...warningLines(reached)];
-    await tell(lines.join("\n"));
-  }
+  const lines =
+    isShown && reached.runId !== undefined
+      ? indented(next)
+      : [`error: ${messageOf(error)}`, ...reachedLines(told), ...warningLines(told), ...next];
+  if (lines.length > 0) await tell(lines.join("\n"));
   const origin = originLines(error);
   if (origin.length > 0) await tell(origin.join("\n"));
   return exitCodeOf(error);

@@ -1,4 +1,4 @@
-import { reachedLines, warningLines } from "../display/summary.ts";
+import { nextLines, type Reached, reachedLines, warningLines } from "../display/summary.ts";
 import type { RunResult } from "../results.ts";
 import { print, printJson } from "./output.ts";
 
@@ -7,16 +7,34 @@ export interface Answer {
   readonly json: boolean;
   /** The run itself has shown what it reached. */
   readonly isShown: boolean;
+  /** A directory of the repository that the run worked on; the current one if it is left out. */
+  readonly cwd?: string | undefined;
 }
+
+/** With what the commits hold. Loaded only now: most errors come before there are any. */
+export const withWork = async <Told extends Reached>(told: Told, cwd = "."): Promise<Told & Reached> => {
+  if (told.commits === undefined || told.commits.length === 0) return told;
+  const { workOf } = await import("../runs/workOf.ts");
+  return { ...told, work: await workOf(cwd, told) };
+};
+
+/** As the lines of a run's own summary are. */
+export const indented = (lines: readonly string[]): string[] => lines.map((line) => `  ${line}`);
 
 /** As it is, and last: it may have any number of lines. */
 const outputLines = ({ output }: RunResult<unknown>): string[] =>
   typeof output === "string" ? ["Output", output] : [];
 
 /** Prints what `run()` resolved with. */
-export const reportResult = async (result: RunResult<unknown>, { json, isShown }: Answer): Promise<void> => {
-  if (json) await printJson(result);
-  else if (!isShown) {
-    await print([...reachedLines(result), ...warningLines(result), ...outputLines(result)].join("\n"));
-  }
+export const reportResult = async (
+  result: RunResult<unknown>,
+  { json, isShown, cwd }: Answer,
+): Promise<void> => {
+  if (json) return printJson(result);
+  const told = await withWork(result, cwd);
+  const next = nextLines(told, result.solved !== false);
+  const lines = isShown
+    ? indented(next)
+    : [...reachedLines(told), ...warningLines(told), ...next, ...outputLines(result)];
+  if (lines.length > 0) await print(lines.join("\n"));
 };

@@ -19,7 +19,7 @@ const FOR_TASKS = ["concurrency", "retries"] as const;
 
 const performOne = async (flags: RunFlags): Promise<void> => {
   const json = flags.json ?? false;
-  let answer = { json, isShown: false };
+  let answer = { json, isShown: false, cwd: flags.cwd };
   try {
     const stray = FOR_TASKS.find((name) => flags[name] !== undefined);
     if (stray !== undefined) throw new UsageError(`--${stray} is for many runs, so it needs --tasks FILE`);
@@ -30,7 +30,7 @@ const performOne = async (flags: RunFlags): Promise<void> => {
     ]);
     const options = await runOptionsOf(flags);
     using stop = abortOnStopSignals();
-    if (options.logging?.type === "stdout") answer = { json, isShown: true };
+    if (options.logging?.type === "stdout") answer = { ...answer, isShown: true };
     // Not before: whatever is wrong with the command line is told first, and nothing else then.
     const source =
       options.promptFile === undefined || flags.promptFile !== undefined ? "" : ` on ${DEFAULT_PROMPT}`;

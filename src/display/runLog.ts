@@ -102,7 +102,7 @@ export class RunLog implements RunDisplay {
   close(ending: RunEnding): void {
     const title = endingTitle(this.#kind, ending.state);
     this.note(ending.problem === undefined ? title : `${title} ${ending.problem}`);
-    for (const line of endingLines(this.#kind, ending)) this.#writeLine(line);
+    for (const line of endingLines(this.#kind, ending, { wholeNames: true })) this.#writeLine(line);
     this.#flush();
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
     this.#descriptor = undefined;

@@ -3,10 +3,23 @@ import type { IterationResult, SandboxRunResult } from "../results.ts";
 import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
+import { changeNames, commitNames, nextCommands, type ShownWork } from "./work.ts";
 
 /** What a result has to tell; an error has the same fields, as far as the run came. */
 export type Reached = Partial<SandboxRunResult> &
-  Pick<IterationResult, "sessionId" | "sessionFilePath"> & { readonly failedIteration?: IterationResult };
+  Pick<IterationResult, "sessionId" | "sessionFilePath"> & {
+    readonly failedIteration?: IterationResult;
+    /** What the commits hold, if that is known. */
+    readonly work?: ShownWork | undefined;
+  };
+
+/** How it is shown. */
+export interface SummaryStyle {
+  /** Instead of the path of the run log. */
+  readonly log?: string;
+  /** Commits by their whole names. */
+  readonly wholeNames?: boolean;
+}
 
 /** Only runs have tests to pass. */
 const UNSOLVED = "The run is over, but its tests do not all pass.";
@@ -54,10 +67,27 @@ const listed = (items: readonly string[]): string[] =>
       : [...items.slice(0, MAX_LISTED), `… and ${items.length - MAX_LISTED} more`],
   );
 
-const commitLines = ({ commits = [] }: Reached): string[] =>
-  commits.length === 0
-    ? [line("Commits", "none")]
-    : [line("Commits", String(commits.length)), ...listed(commits.map(({ sha }) => sha))];
+const commitLines = ({ commits = [], work }: Reached, { wholeNames = false }: SummaryStyle): string[] => {
+  if (commits.length === 0) return [line("Commits", "none")];
+  const names = commitNames(
+    commits.map(({ sha }) => sha),
+    work,
+    wholeNames,
+  );
+  return [line("Commits", String(commits.length)), ...listed(names)];
+};
+
+const changeLines = ({ work }: Reached): string[] => {
+  if (work === undefined) return [];
+  const { title, files } = changeNames(work);
+  return [line("Changes", title), ...listed(files)];
+};
+
+/** What to type next, where the run was all that was asked for: a program that has started it may go on. */
+export const nextLines = (reached: Reached, hasSucceeded: boolean): string[] =>
+  (reached.work === undefined ? [] : nextCommands(reached.work, reached, hasSucceeded)).map(
+    (command, index) => line(index === 0 ? "Next" : "", command),
+  );
 
 /** Commits that are not on the branch; a warning has the command that makes a branch of them. */
 const keptRefLines = ({ keptRefs = [] }: Reached): string[] =>
@@ -131,14 +161,20 @@ const artifactLines = ({ artifacts = [] }: Reached): string[] =>
     ? []
     : [line("Artifacts", number(artifacts.length)), ...listed(artifacts.map(({ hostPath }) => hostPath))];
 
-/** What a run reached, for people: one thing a line, nothing that is not there. `log` is the path of the run log, or a command. */
-export const reachedLines = (reached: Reached, log = reached.logFilePath): string[] => {
+/** What a run reached, for people: one thing a line, nothing that is not there. */
+export const reachedLines = (
+  reached: Reached,
+  style: SummaryStyle = {},
+  figures: readonly string[] = [],
+): string[] => {
   // A run that had not begun has reached nothing.
   if (reached.runId === undefined) return [];
   const { completionSignal, trajectoryPath, protectedPaths = [] } = reached;
+  const { log = reached.logFilePath } = style;
   return [
     ...branchLines(reached),
-    ...commitLines(reached),
+    ...commitLines(reached, style),
+    ...changeLines(reached),
     ...keptRefLines(reached),
     ...(completionSignal === undefined ? [] : [line("Signal", completionSignal)]),
     ...solvedLines(reached),
@@ -150,6 +186,7 @@ export const reachedLines = (reached: Reached, log = reached.logFilePath): strin
       : [line("Careful", "these run by themselves once checked out:"), ...listed(protectedPaths)]),
     ...artifactLines(reached),
     ...(trajectoryPath === undefined ? [] : [line("Trajectory", trajectoryPath)]),
+    ...figures,
     ...(log === undefined ? [] : [line("Log", log)]),
   ];
 };
@@ -161,11 +198,9 @@ export const warningLines = ({ warnings = [] }: Reached): string[] =>
 export const endingLines = (
   kind: SessionKind,
   { reached, tally }: RunEnding,
-  log = reached.logFilePath,
+  style: SummaryStyle,
 ): string[] => {
-  if (kind === "run") return [...reachedLines(reached, log), ...tallyLines(tally)];
-  return kind === "interactive" ? reachedLines(reached, log) : placeLines(reached);
+  if (kind !== "run" && kind !== "interactive") return placeLines(reached);
+  const figures = kind === "run" ? tallyLines(tally) : [];
+  return reachedLines(reached, style, figures);
 };
-
-/** Prints the run log. It fits into a row of a terminal, where the path of the log seldom does. */
-export const logCommand = ({ runId }: Reached): string => `sanddune logs ${runId}`;

@@ -1,4 +1,5 @@
 import type { AgentStreamEvent } from "../agents/contract.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { RunDisplay, RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import { neutralise } from "./neutralise.ts";
@@ -6,10 +7,10 @@ import { namePrefix } from "./notice.ts";
 import type { Screen, StatusLine } from "./screen.ts";
 import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
 import { tellIfSlow } from "./slowStep.ts";
-import { endingLines, endingTitle, logCommand } from "./summary.ts";
+import { endingLines, endingTitle } from "./summary.ts";
+import { firstWords, OpenCalls } from "./terminal/toolOutcome.ts";
 import { TextLines } from "./textLines.ts";
 import { describeToolInput } from "./toolInput.ts";
-import { firstWords, OpenCalls } from "./toolOutcome.ts";
 
 export interface TerminalDisplayOptions {
   readonly kind: SessionKind;
@@ -134,7 +135,9 @@ export class TerminalDisplay implements RunDisplay {
     const [style, sign] = ENDINGS[ending.state];
     this.#print(this.screen.style(style, `${sign} ${endingTitle(kind, ending.state)}`));
     if (ending.problem !== undefined) this.#tell("bold", ending.problem, "  ");
-    for (const line of endingLines(kind, ending, logCommand(ending.reached))) {
+    // The command fits into a row of a terminal, where the path of the log seldom does.
+    const log = sandduneCommand("logs", ending.reached.runId ?? "");
+    for (const line of endingLines(kind, ending, { log })) {
       this.#print(`  ${neutralise(line)}`);
     }
   }

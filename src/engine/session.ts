@@ -13,6 +13,7 @@ import { redactData } from "../env/redactData.ts";
 import { Redactor } from "../env/redactor.ts";
 import { RunStoppedError, SandduneError } from "../errors.ts";
 import { updateRefs } from "../git/refs.ts";
+import { summariseWork } from "../git/show/workSummary.ts";
 import { describeExitCode } from "../process/exitCode.ts";
 import { ownIdentity } from "../process/processIdentity.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
@@ -149,7 +150,9 @@ const closeSession = Effect.fnUntraced(function* (
   const explained = problem !== undefined && { problem };
   progress.warn(...looseCommits(progress.reached()));
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
-  display.close({ state, ...explained, ...howAgentEnded(progress), reached: progress.reached(), tally });
+  const work = yield* summariseWork(plan.repository.topLevel, progress.commits);
+  const reached = { ...progress.reached(), work: redactData(session.redactor, work) };
+  display.close({ state, ...explained, ...howAgentEnded(progress), reached, tally });
   // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
   const { solved } = progress;
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });

@@ -15,9 +15,10 @@ describeWith(["bubblewrap"], "sanddune run", () => {
       cwd,
     });
     expect(exitCode).toBe(0);
-    const sha = git(cwd, "rev-parse", "agent/a");
+    const commit = git(cwd, "log", "-1", "--format=%h %s", "agent/a");
     expect(stdout).toMatch(/^Branch +agent\/a$/m);
-    expect(stdout).toContain(sha);
+    expect(stdout).toContain(commit);
+    expect(stdout).toMatch(/^Next +git diff HEAD\.\.\.agent\/a\n +git merge agent\/a$/m);
     expect(stdout).toContain("<promise>COMPLETE</promise>");
     const [, logFilePath = ""] = /^Log +(.+)$/m.exec(stdout) ?? [];
     expect(readFileSync(logFilePath, "utf8")).toContain("Done.");
@@ -133,7 +134,7 @@ describeWith(["bubblewrap"], "sanddune run", () => {
       cwd,
     });
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toContain(git(cwd, "rev-parse", "b"));
+    expect(stderr).toContain(git(cwd, "log", "-1", "--format=%h %s", "b"));
     expect(stderr).toMatch(/^Log +\//m);
     expect(stderr).toContain("owned");
     expect(stderr).not.toContain("\u001b");

@@ -24,7 +24,8 @@ describeWith(["bubblewrap", "tmux"], "sanddune run at a terminal", () => {
     expect(shown).toContain("Done.");
     expect(shown.match(/The run succeeded\./g)).toHaveLength(1);
     expect(shown.match(/^ *Branch +b$/gm)).toHaveLength(1);
-    expect(shown).toContain(git(cwd, "rev-parse", "b"));
+    expect(shown).toContain(git(cwd, "log", "-1", "--format=%h %s", "b"));
+    expect(shown).toMatch(/^ *Next +git diff HEAD\.\.\.b\n +git merge b$/m);
     expect(shown).not.toContain("Run log");
     const [run] = readdirSync(join(cwd, ".sanddune/runs")).filter((name) => !name.startsWith("."));
     const { stdout } = await runCli(["logs", run as string], { cwd });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { reachedLines, tallyLines, warningLines } from "../../src/display/summary.ts";
+import { nextLines, reachedLines, tallyLines, warningLines } from "../../src/display/summary.ts";
 import { Tally } from "../../src/display/tally.ts";
 import type { IterationUsage } from "../../src/results.ts";
 
@@ -83,6 +83,48 @@ describe("what a run reached", () => {
       "            .github/workflows/ci.yml",
       "Log         /l",
     ]);
+  });
+
+  const work = {
+    commits: [{ sha: SHA, short: "0123456", subject: "Say goodbye" }],
+    files: [
+      { path: "farewell.sh", added: 1, deleted: 0 },
+      { path: "logo.png" },
+      { path: "README.md", added: 12, deleted: 3 },
+    ],
+    base: "base",
+    currentBranch: "main",
+  };
+  const nextOf = (reached: object, hasSucceeded = true) =>
+    nextLines({ ...everything, work, ...reached }, hasSucceeded);
+
+  it("names commits by short names and subjects, and counts the changed lines of each file", () => {
+    expect(reachedLines({ ...everything, work }).slice(1, 8)).toEqual([
+      "Commits     2",
+      "            0123456 Say goodbye",
+      "            0123456 Say goodbye",
+      "Changes     3 files, +13 -3",
+      "            +1 -0   farewell.sh",
+      "            binary  logo.png",
+      "            +12 -3  README.md",
+    ]);
+  });
+
+  it("names commits as a whole where programs look for them", () => {
+    expect(reachedLines({ ...everything, work }, { wholeNames: true })).toContain(
+      `            ${SHA} Say goodbye`,
+    );
+  });
+
+  it("is followed by the commands to look at the commits, and to take them if the run has succeeded", () => {
+    expect(nextOf({})).toEqual([
+      "Next        git diff HEAD...agent/fix-42",
+      "            git merge agent/fix-42",
+    ]);
+    expect(nextOf({}, false)).toEqual(["Next        git diff HEAD...agent/fix-42"]);
+    expect(nextOf({ branch: "main" })).toEqual(["Next        git log --patch -2"]);
+    expect(nextOf({ branch: "main", commits: [{ sha: SHA }] })).toEqual(["Next        git show 0123456"]);
+    expect(nextOf({ branch: "it's" })[1]).toBe("            git merge 'it'\\''s'");
   });
 
   it("fits into 80 columns as far as the words are sanddune's", () => {

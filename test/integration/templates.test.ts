@@ -114,6 +114,7 @@ describeWith(
       const first = await main(DEEP);
       expect(first.exitCode).toBe(1);
       expect(first.stderr).toContain("Task stubborn is not done. It was not merged.");
+      expect(first.stdout).toMatch(/\nNothing was merged\.\n/);
       expect(branches(directory)).toEqual(["agent/task-stubborn", "main"]);
       const kept = git(directory, "rev-parse", "agent/task-stubborn");
 
@@ -128,10 +129,16 @@ describeWith(
     it("parallel-planner-with-review: plans, implements side by side, reviews, and merges what conflicts", async () => {
       const tasks = ["red", "blue", "green"];
       const { directory, main, hasRunPlanted } = await makeProject("parallel-planner-with-review", tasks);
-      expect(await main(DEEP)).toMatchObject({
-        exitCode: 0,
-        stdout: expect.stringContaining("Planned: agent/task-red, agent/task-blue, agent/task-green"),
-      });
+      const before = git(directory, "rev-parse", "--short", "HEAD");
+      const { exitCode, stdout } = await main(DEEP);
+      expect(exitCode).toBe(0);
+      expect(stdout).toContain("Planned: agent/task-red, agent/task-blue, agent/task-green");
+      for (const id of tasks) expect(stdout).toContain(`Task ${id} waits to be merged.\n`);
+      const landed = git(directory, "log", "--reverse", "--no-merges", "--format=%h %s", `${before}..HEAD`);
+      expect(stdout).toContain(
+        `\nMerged: agent/task-red, agent/task-blue, agent/task-green\n${landed.replace(/^/gm, "  ")}\n`,
+      );
+      expect(stdout).toMatch(/\n {2}\d+ files changed, .*\nLook at it: {2}git log --patch \w+\.\.HEAD\n$/);
       expect(contents(directory, "colour.txt")).toBe("red\nblue\n");
       expect(contents(directory, "green.txt")).toBe("green\n");
       expect(mergeSubjects(directory)).toEqual(tasks.map((id) => `Merge task ${id}: Write ${id}`));

@@ -1,0 +1,15 @@
+import { summariseWork, type WorkSummary } from "../git/show/workSummary.ts";
+import { runAtBoundary } from "../process/boundary.ts";
+import type { SandboxRunResult } from "../results.ts";
+
+/** What the commits of a run hold. The run itself tells it on a terminal and in its log, not in its result. */
+export const workOf = (
+  cwd: string,
+  { commits = [] }: Partial<Pick<SandboxRunResult, "commits">>,
+): Promise<WorkSummary | undefined> =>
+  runAtBoundary(
+    summariseWork(
+      cwd,
+      commits.map(({ sha }) => sha),
+    ),
+  );
