@@ -28,14 +28,3 @@ RUN set -eu; \
   sh /tmp/rustup.sh -y --no-modify-path --profile minimal --component clippy,rustfmt; \
   chmod -R a+w "$RUSTUP_HOME" "$CARGO_HOME"; \
   rm /tmp/rustup.sh
-
-# GitHub's own packages: the one of the distribution is older than GitHub's interface is.
-RUN set -eu; \
-  key=/usr/share/keyrings/github-cli.gpg; \
-  packages=https://cli.github.com/packages; \
-  curl --fail --silent --show-error --location --output "$key" "$packages/githubcli-archive-keyring.gpg"; \
-  chmod a+r "$key"; \
-  echo "deb [arch=$(dpkg --print-architecture) signed-by=$key] $packages stable main" >/etc/apt/sources.list.d/github-cli.list; \
-  apt-get update; \
-  apt-get install --yes --no-install-recommends gh; \
-  rm -rf /var/lib/apt/lists/*

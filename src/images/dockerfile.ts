@@ -3,7 +3,7 @@ import type { AgentProvider } from "../agents/contract.ts";
 export interface DockerfileParts {
   /** The text of `templates/Dockerfile`. */
   readonly templateText: string;
-  /** What stands in the place of its first part, up to the package manager: another base image. */
+  /** What stands in the place of its first part, up to gh: another base image. */
   readonly baseText?: string | undefined;
   /** What to type to build the image. */
   readonly buildCommand: string;
@@ -15,8 +15,8 @@ export interface DockerfileParts {
   readonly backlogTools: readonly string[];
 }
 
-/** From the base image to what is installed on every one. */
-const BASE_PART = /^ARG BASE_IMAGE=[\s\S]*?\n(?=\n\{\{PACKAGE_MANAGER\}\})/m;
+/** From the base image to what is installed on every one, of which gh is the first. */
+const BASE_PART = /^ARG BASE_IMAGE=[\s\S]*?\n(?=\n# gh, )/m;
 
 /** The default Dockerfile, or Containerfile, of an agent. A part without lines leaves no gap. */
 export const dockerfileFor = ({

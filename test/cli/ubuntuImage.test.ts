@@ -11,7 +11,7 @@ import { inImage } from "./imageScenes.ts";
 const IMAGE = `sanddune:${randomBytes(4).toString("hex")}`;
 
 /** Steps that fetch something which is no package of Debian's. */
-const DOWNLOAD = /^RUN (?:.*\\\n)*.*https:.*\n(?:.*\\\n)*.*\n/gm;
+const DOWNLOAD = /^RUN (?:.*\\\n)*.*(?:https:|"\$GH_PACKAGES).*\n(?:.*\\\n)*.*\n/gm;
 
 /** As far as it can be built without a registry and without the rest of the net: its packages are resolved, and not installed. */
 const offline = (text: string): string =>
