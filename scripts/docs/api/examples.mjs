@@ -9,7 +9,8 @@ const GIVEN = {
 };
 
 const isUsed = (name, code) => new RegExp(`(?<![.\\w"'\`])${name}(?=[,)]| })|\\.\\.\\.${name}\\b`).test(code);
-const isCalled = (name, code) => new RegExp(`(?<![.\\w"'])${name}(?=[.()])|instanceof ${name}\\b`).test(code);
+const isCalled = (name, code) =>
+  new RegExp(`(?<=^|\\.{3}|[^.\\w"'])${name}(?=[.()])|instanceof ${name}\\b`).test(code);
 
 const withGiven = (example) =>
   ["reviewer", "options", "agent"].reduce(

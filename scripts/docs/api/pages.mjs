@@ -37,8 +37,10 @@ const PAGES = [
   {
     name: "sandboxes",
     title: "API: sandboxes",
-    intro: "Each sandbox has an import path of its own. More about them: [sandboxes.md](../sandboxes.md).",
-    has: ({ paths: [path] }) => path.startsWith("sanddune/sandboxes/"),
+    intro:
+      "Each sandbox has an import path of its own, below which its names are listed. More about them: [sandboxes.md](../sandboxes.md).",
+    has: ({ file, paths: [path] }) =>
+      path.startsWith("sanddune/sandboxes/") || file.startsWith("sandboxes/services/"),
     sections: byPath,
   },
   {
@@ -63,8 +65,8 @@ const PAGES = [
     name: "sandbox-providers",
     title: "API: contract of sandbox providers",
     intro: "For authors of [sandbox providers](../own-sandbox-provider.md).",
-    has: ({ file, paths }) =>
-      (isMain({ paths }) && file.startsWith("sandboxes/")) || AUTHORS_PATHS.includes(paths[0]),
+    has: ({ file, paths: [path] }) =>
+      AUTHORS_PATHS.includes(path) || (path === "sanddune" && /^sandboxes\/(?!services\/)/.test(file)),
     sections: byPath,
   },
   {
