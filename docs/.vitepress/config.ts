@@ -1,4 +1,5 @@
 import { defineConfig } from "vitepress";
+import { scenarioRecordsPlugin } from "../../src/scenarios/site/plugin.ts";
 import { links, WITHOUT_PAGES } from "./links.ts";
 import { writeMarkdown } from "./llms.ts";
 import { fenceIndentedCode, literalBraces, slugify } from "./markdown.ts";
@@ -11,6 +12,7 @@ export default defineConfig({
   lang: "en",
   head: [["link", { rel: "icon", type: "image/svg+xml", href: "/favicon.svg" }]],
   cacheDir: "../.cache/vitepress",
+  vite: { plugins: [scenarioRecordsPlugin({ recordsDir: "testing/runs" })] },
   srcExclude: WITHOUT_PAGES.map((directory) => `${directory}**`),
   rewrites: { "adr/README.md": "adr/index.md", "api/README.md": "api/index.md" },
   buildEnd: writeMarkdown,

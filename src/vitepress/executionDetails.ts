@@ -1,5 +1,6 @@
 import { h, type VNode } from "vue";
 import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/record.ts";
+import { briefUsage } from "../scenarios/report/usage.ts";
 import {
   circumstances,
   counted,
@@ -10,9 +11,9 @@ import {
   showEnd,
   showMs,
 } from "../scenarios/report/words.ts";
+import { SHOWN_CHARACTERS } from "../scenarios/site/siteRecords.ts";
 import { badge, words } from "./parts.ts";
 
-const TAIL_LENGTH = 2000;
 const MOST = 100;
 
 const output = (name: string, text: string | undefined): VNode[] =>
@@ -25,8 +26,8 @@ const step = (taken: StepRecord): VNode[] => [
     h("span", { class: "quiet" }, showMs(taken.duration_ms)),
   ]),
   h("div", { class: "outputs" }, [
-    ...output("stdout", printed(taken.stdout_tail, TAIL_LENGTH)),
-    ...output("stderr", printed(taken.stderr_tail, TAIL_LENGTH)),
+    ...output("stdout", printed(taken.stdout_tail, SHOWN_CHARACTERS)),
+    ...output("stderr", printed(taken.stderr_tail, SHOWN_CHARACTERS)),
   ]),
 ];
 
@@ -40,9 +41,11 @@ const assertion = ({ name, ok, detail }: AssertionRecord): VNode =>
 const summaryOf = (record: RunRecord): string => {
   const { manifest_version, steps, assertions } = record;
   const failed = assertions.filter(({ ok }) => !ok).length;
+  const tokens = briefUsage(record);
   const parts = [
     manifest_version,
     circumstances(record),
+    tokens !== "" && `${tokens} tokens`,
     steps.length > 0 && counted(steps.length, "step"),
     assertions.length > 0 &&
       counted(assertions.length, "assertion") + (failed > 0 ? `, ${failed} failed` : ""),
@@ -57,7 +60,7 @@ export const executionDetails = (record: RunRecord): VNode => {
   if (isAll) return h("div", { class: "quiet" }, summaryOf(record));
   return h("details", [
     h("summary", summaryOf(record)),
-    notes === null ? undefined : h("p", { class: "notes" }, harmless(endOf(notes, TAIL_LENGTH))),
+    notes === null ? undefined : h("p", { class: "notes" }, harmless(endOf(notes, SHOWN_CHARACTERS))),
     ...assertions.slice(0, MOST).map(assertion),
     ...steps.slice(0, MOST).flatMap(step),
   ]);

@@ -2,7 +2,7 @@ import { h, type VNode } from "vue";
 import type { RunnerHistory, ScenarioHistory } from "../scenarios/report/model.ts";
 import { briefRate, byWhom, showCounts, showRate, tookTime } from "../scenarios/report/words.ts";
 import { badge, ciLink, frame, moment, table, unreadableNote, words } from "./parts.ts";
-import { type ShownRecords, useShownRecords } from "./shownRecords.ts";
+import { type ShownRecords, useSiteComponents } from "./shownRecords.ts";
 
 const name = ({ id, title }: ScenarioHistory, { links }: ShownRecords): VNode | string => {
   const href = links.get(id);
@@ -32,9 +32,7 @@ const row = (scenario: ScenarioHistory, runner: RunnerHistory | undefined, shown
   ]);
 };
 
-/** `<LatestRunsSummary />`: the newest results of all scenarios, in a fixed order. */
-export const LatestRunsSummary = (): unknown => {
-  const shown = useShownRecords();
+export const showSummary = (shown: ShownRecords): unknown => {
   const { scenarios, counts } = shown.model;
   if (scenarios.length === 0) {
     return frame(h("p", "There are no records yet."), unreadableNote(shown.unreadable));
@@ -49,4 +47,12 @@ export const LatestRunsSummary = (): unknown => {
     table(["Result", "Scenario", "Took", "When"], rows),
     unreadableNote(shown.unreadable),
   );
+};
+
+/** `<LatestRunsSummary />`: the newest results of all scenarios, in a fixed order. */
+export const LatestRunsSummary: { setup(): () => unknown } = {
+  setup: () => {
+    const { summary } = useSiteComponents();
+    return () => h(summary as never);
+  },
 };

@@ -46,4 +46,4 @@ export const ciLink = ({ ci_run }: RunRecord): VNode | undefined => {
 export const unreadableNote = (paths: readonly string[]): VNode | undefined =>
   paths.length === 0
     ? undefined
-    : h("p", { class: "quiet" }, words(`Left out, because they are no records: ${paths.join(", ")}`, 1000));
+    : h("p", { class: "quiet" }, words(`Left out, because they are no records: ${paths.join("; ")}`, 1000));

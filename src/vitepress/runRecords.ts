@@ -2,12 +2,10 @@ import { h, type VNode } from "vue";
 import type { RunRecord } from "../scenarios/record.ts";
 import type { RunnerHistory } from "../scenarios/report/model.ts";
 import { byWhom, notShown, showRate, tookTime } from "../scenarios/report/words.ts";
+import { SHOWN_EXECUTIONS } from "../scenarios/site/siteRecords.ts";
 import { executionDetails } from "./executionDetails.ts";
 import { badge, ciLink, frame, moment, table, unreadableNote, words } from "./parts.ts";
-import { useShownRecords } from "./shownRecords.ts";
-
-/** More is for the report; a page has to load. */
-const SHOWN = 20;
+import { type ShownRecords, useSiteComponents } from "./shownRecords.ts";
 
 /** The properties of `<RunRecords>`. */
 export interface RunRecordsProps {
@@ -34,26 +32,27 @@ const rates = (runners: readonly RunnerHistory[]): VNode[] =>
       : [h("p", words(`Flake rate ${byWhom(runner)}, when last repeated: ${showRate(flakeRate)}`))],
   );
 
-const show = ({ testId }: RunRecordsProps): VNode => {
-  const { model, unreadable } = useShownRecords();
+export const showRecords = ({ model, unreadable }: ShownRecords, testId: string): unknown => {
   const runners = model.scenarios.find(({ id }) => id === testId)?.runners ?? [];
   const executions = runners
     .flatMap((runner) => runner.executions)
     .toSorted((a, b) => Date.parse(b.started_at) - Date.parse(a.started_at));
-  // Paths have the id as their directory: the others are told where they belong.
-  const notes = unreadableNote(unreadable.filter((path) => path.split("/").includes(testId)));
+  const notes = unreadableNote(unreadable);
   if (executions.length === 0) return frame(h("p", "This scenario was never executed."), notes);
-  const hidden = executions.length - SHOWN;
+  const hidden = executions.length - SHOWN_EXECUTIONS;
   return frame(
     ...rates(runners),
-    table(COLUMNS, executions.slice(0, SHOWN).flatMap(rows)),
+    table(COLUMNS, executions.slice(0, SHOWN_EXECUTIONS).flatMap(rows)),
     hidden > 0 ? h("p", { class: "quiet" }, notShown(hidden, "older execution")) : undefined,
     notes,
   );
 };
 
 /** `<RunRecords test-id="…" />`: the executions of one scenario, newest first, with their steps and assertions. */
-export const RunRecords: { (props: RunRecordsProps): unknown; props: string[] } = Object.assign(
-  (props: RunRecordsProps): unknown => show(props),
-  { props: ["testId"] },
-);
+export const RunRecords: { readonly props: string[]; setup(props: RunRecordsProps): () => unknown } = {
+  props: ["testId"],
+  setup: (props) => {
+    const { ofScenario } = useSiteComponents();
+    return () => h(ofScenario(props.testId) as never);
+  },
+};

@@ -1,14 +1,18 @@
+import { defineAsyncComponent } from "vue";
+import { InvalidOptionsError } from "../errors/input.ts";
 import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks.ts";
-import { INDEX_SCHEMA, type RunRecord } from "../scenarios/record.ts";
-import { belongsThere } from "../scenarios/records/recordName.ts";
-import { isRunRecord } from "../scenarios/report/isRunRecord.ts";
+import type { RunRecord } from "../scenarios/record.ts";
 import { reportModel, type ScenarioName } from "../scenarios/report/model.ts";
-import { LatestRunsSummary } from "./latestRunsSummary.ts";
-import { RunRecords } from "./runRecords.ts";
-import { SHOWN_RECORDS, type ShownRecords } from "./shownRecords.ts";
+import type { PageRecords, SiteRecords } from "../scenarios/site/siteRecords.ts";
+import { LatestRunsSummary, showSummary } from "./latestRunsSummary.ts";
+import { RunRecords, showRecords } from "./runRecords.ts";
+import { SHOWN_RECORDS, type ShownRecords, type SiteComponents } from "./shownRecords.ts";
 
-/** What `import.meta.glob` finds, by path: the text of records (`query: "?raw"`), or the records themselves. */
-export type RecordModules = Readonly<Record<string, unknown>>;
+/** What a theme imports from `virtual:scenario-records`, which `sanddune/vitepress/plugin` makes. */
+export interface RecordModules {
+  readonly summary: () => Promise<unknown>;
+  readonly scenarios: Readonly<Record<string, () => Promise<unknown>>>;
+}
 
 /** A scenario of the site's. */
 export interface ListedScenario {
@@ -49,57 +53,70 @@ export interface ScenarioRecords {
   install(app: VueApp): void;
 }
 
-const parse = (content: unknown): unknown => {
-  if (typeof content !== "string") return content;
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
-};
-
-const isIndex = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && "schema" in value && value.schema === INDEX_SCHEMA;
-
-/** Whether a file is a record of the scenario that its directory is called after. */
-const isRecordAt = (path: string, value: unknown): value is RunRecord => {
-  const [name = "", id = ""] = path.split("/").reverse();
-  return isRunRecord(value) && belongsThere(value, id, name);
-};
-
 const namesFrom = (records: readonly RunRecord[]): ScenarioName[] =>
   [...new Set(records.map(({ test_id }) => test_id))].sort().map((id) => ({ id, title: id }));
 
-const read = (modules: RecordModules, { scenarios }: ScenarioRecordsOptions): ShownRecords => {
-  const contents = Object.entries(modules)
-    .map(([path, content]) => ({ path, value: parse(content) }))
-    .filter(({ value }) => !isIndex(value));
-  const records = contents.flatMap(({ path, value }) => (isRecordAt(path, value) ? [value] : []));
+const shownOf = (
+  { records, unreadable }: PageRecords,
+  { scenarios }: ScenarioRecordsOptions,
+): ShownRecords => ({
+  model: reportModel(records, scenarios ?? namesFrom(records)),
+  links: new Map(scenarios?.flatMap(({ id, link }) => (link === undefined ? [] : [[id, link]]))),
+  unreadable,
+});
+
+const NOTHING: PageRecords = { records: [], unreadable: [] };
+
+/** The components load what they show: in the build, before the page is written; in a browser, with the page. */
+const componentsOf = (site: SiteRecords, options: ScenarioRecordsOptions): SiteComponents => {
+  const load = (records: () => Promise<PageRecords>, show: (shown: ShownRecords) => unknown): unknown =>
+    defineAsyncComponent(async () => {
+      const shown = shownOf(await records(), options);
+      return (() => show(shown)) as never;
+    });
+  const known = new Map<string, unknown>();
   return {
-    model: reportModel(records, scenarios ?? namesFrom(records)),
-    links: new Map(scenarios?.flatMap(({ id, link }) => (link === undefined ? [] : [[id, link]]))),
-    unreadable: contents.filter(({ path, value }) => !isRecordAt(path, value)).map(({ path }) => path),
+    summary: load(site.summary, showSummary),
+    ofScenario: (id) => {
+      const records = Object.hasOwn(site.scenarios, id) ? site.scenarios[id] : undefined;
+      if (!known.has(id))
+        known.set(
+          id,
+          load(records ?? (async () => NOTHING), (shown) => showRecords(shown, id)),
+        );
+      return known.get(id);
+    },
   };
 };
+
+const isSite = (records: unknown): boolean =>
+  typeof records === "object" &&
+  records !== null &&
+  "summary" in records &&
+  typeof records.summary === "function";
 
 /**
  * Makes the components `<RunRecords test-id="…" />` and `<LatestRunsSummary />` known to a VitePress site, with the
  * records that they show.
  *
  * @example
- * // What import.meta.glob("…/runs/**\/*.json", { eager: true, query: "?raw", import: "default" }) gives in a theme.
- * const records = { "runs/install/20260101.json": "{}" };
- * const plugin = scenarioRecords(records, { scenarios: [{ id: "install", title: "Install", link: "/install" }] });
- * // In enhanceApp: app.use(plugin)
+ * // In .vitepress/theme/index.ts, with the default export of `virtual:scenario-records`: app.use(pluginFor(records));
+ * const pluginFor = (records: Parameters<typeof scenarioRecords>[0]) => scenarioRecords(records);
  */
 export const scenarioRecords = (
-  modules: RecordModules,
+  records: RecordModules,
   options: ScenarioRecordsOptions = {},
 ): ScenarioRecords => {
-  const shown = read(modules, checkedOptions(options, OPTIONS));
+  if (!isSite(records)) {
+    throw new InvalidOptionsError(
+      "records",
+      'must be what "virtual:scenario-records" exports. Add scenarioRecordsPlugin() of "sanddune/vitepress/plugin" to vite.plugins in .vitepress/config.ts',
+    );
+  }
+  const components = componentsOf(records as SiteRecords, checkedOptions(options, OPTIONS));
   return {
     install: (app) => {
-      app.provide(SHOWN_RECORDS, shown);
+      app.provide(SHOWN_RECORDS, components);
       app.component("RunRecords", RunRecords as never);
       app.component("LatestRunsSummary", LatestRunsSummary as never);
     },

@@ -1,24 +1,30 @@
 import { inject } from "vue";
 import type { ReportModel } from "../scenarios/report/model.ts";
 
-/** What the components of a site show. */
+/** What a component of a site shows. */
 export interface ShownRecords {
   readonly model: ReportModel;
   /** The pages of the scenarios, by id. */
   readonly links: ReadonlyMap<string, string>;
-  /** Paths of files that are no records. */
+  /** Files that are no records, with the reason. */
   readonly unreadable: readonly string[];
+}
+
+/** Components of Vue's that show records once these are loaded. */
+export interface SiteComponents {
+  readonly summary: unknown;
+  ofScenario(id: string): unknown;
 }
 
 export const SHOWN_RECORDS = "sanddune:records";
 
-/** The records that the plugin was given. */
-export const useShownRecords = (): ShownRecords => {
-  const shown = inject<ShownRecords | undefined>(SHOWN_RECORDS, undefined);
-  if (shown === undefined) {
+/** The components that the plugin was given records for. */
+export const useSiteComponents = (): SiteComponents => {
+  const components = inject<SiteComponents | undefined>(SHOWN_RECORDS, undefined);
+  if (components === undefined) {
     throw new Error(
-      'The components of "sanddune/vitepress" have no records. In .vitepress/theme/index.ts: app.use(scenarioRecords(import.meta.glob(…)))',
+      'The components of "sanddune/vitepress" have no records. In .vitepress/theme/index.ts: app.use(scenarioRecords(records)), with records from "virtual:scenario-records"',
     );
   }
-  return shown;
+  return components;
 };

@@ -12,6 +12,7 @@ import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
 import { podman } from "../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { vercel } from "../../src/sandboxes/vercel.ts";
+import * as sitePlugin from "../../src/scenarios/site/plugin.ts";
 import * as testing from "../../src/testing.ts";
 import * as vitepress from "../../src/vitepress/index.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";
@@ -43,6 +44,9 @@ const DESCRIPTION = {
   ...{ provider: "mine", name: "x", worktreePath: "/repo", fallbackHome: "/home" },
   ...{ launch: create, kill: create, diagnose: create, close: create },
 };
+
+/** What the plugin for a site makes of no records. */
+const RECORDS = { summary: async () => ({}), scenarios: {} };
 
 const FACTORIES: Readonly<Record<string, Case>> = {
   docker: { call: docker as Factory },
@@ -80,7 +84,8 @@ const FACTORIES: Readonly<Record<string, Case>> = {
   "Output.object": { call: library.Output.object, needs: { tag: "a", schema: SCHEMA } },
   "Output.string": { call: library.Output.string, needs: { tag: "a" } },
   sandboxConformance: { call: (traits) => testing.sandboxConformance(create, traits) },
-  scenarioRecords: { call: (options) => vitepress.scenarioRecords({}, options) },
+  scenarioRecords: { call: (options) => vitepress.scenarioRecords(RECORDS, options) },
+  scenarioRecordsPlugin: { call: sitePlugin.scenarioRecordsPlugin, needs: { recordsDir: "runs" } },
 };
 
 /** No option takes any of these. */
@@ -185,8 +190,16 @@ it("every function of the package is among them", () => {
     Object.keys(exports)
       .filter((path) => !path.startsWith("./sandboxes/"))
       .sort(),
-  ).toEqual([...[".", "./environment", "./package.json", "./testing", "./vitepress"]]);
-  const exported = { ...library, ...environment, ...testing, ...vitepress, ...sandboxes, ...kit };
+  ).toEqual([...[".", "./environment", "./package.json", "./testing", "./vitepress", "./vitepress/plugin"]]);
+  const exported = {
+    ...library,
+    ...environment,
+    ...testing,
+    ...vitepress,
+    ...sitePlugin,
+    ...sandboxes,
+    ...kit,
+  };
   const isError = (value: unknown) => typeof value === "function" && value.prototype instanceof Error;
   const names = Object.entries(exported)
     .filter(([, value]) => !isError(value))

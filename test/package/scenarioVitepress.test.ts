@@ -1,5 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -17,7 +25,8 @@ import { scenarioRecords } from "sanddune/vitepress";
 const app = createSSRApp({
   render: () => [h(resolveComponent("LatestRunsSummary")), h(resolveComponent("RunRecords"), { "test-id": "first" })],
 });
-app.use(scenarioRecords({ "runs/first/2026-01-02T03-04-05-000Z.json": ${JSON.stringify(runRecord())} }));
+const load = async () => ({ records: [${JSON.stringify(runRecord())}], unreadable: [] });
+app.use(scenarioRecords({ summary: load, scenarios: { first: load } }));
 console.log(await renderToString(app));`;
   const html = execFileSync(process.execPath, ["--input-type=module", "-e", program], {
     cwd: ROOT,
@@ -35,8 +44,10 @@ it("builds a site with the documented theme, also if a record is broken, and say
     writeFileSync(join(site, path), text);
   };
   const documented = readFileSync(join(ROOT, "docs/scenario-ci.md"), "utf8");
-  const theme = /```js\n(import { scenarioRecords }.*?)```/s.exec(documented)?.[1] ?? "";
-  write("docs/.vitepress/theme/index.ts", theme);
+  const sample = (name: string) =>
+    new RegExp(`\`\`\`js\n(import { ${name} }.*?)\`\`\``, "s").exec(documented)?.[1] ?? "";
+  write("docs/.vitepress/config.ts", sample("scenarioRecordsPlugin"));
+  write("docs/.vitepress/theme/index.ts", sample("scenarioRecords"));
   write("docs/index.md", '# Site\n\n<LatestRunsSummary />\n\n<RunRecords test-id="first" />\n');
   write("docs/testing/runs/first/2026-01-02T03-04-05-000Z.json", JSON.stringify(runRecord()));
   write("docs/testing/runs/first/2.json", '{"broken');
@@ -51,4 +62,11 @@ it("builds a site with the documented theme, also if a record is broken, and say
   const html = readFileSync(join(site, "docs/.vitepress/dist/index.html"), "utf8");
   expect(html.match(/✓ passing/g)).toHaveLength(2);
   expect(html.match(/no records: [^<]*first\/2\.json/g)).toHaveLength(2);
+  // The theme is loaded with every page: nothing that happened in an execution is in it.
+  const assets = join(site, "docs/.vitepress/dist/assets");
+  const holding = readdirSync(assets, { recursive: true }).filter((name) => {
+    const path = join(assets, String(name));
+    return path.endsWith(".js") && readFileSync(path, "utf8").includes("a file of 3 bytes");
+  });
+  expect(holding).toEqual([expect.stringMatching(/^chunks\/first\./)]);
 }, 120_000);

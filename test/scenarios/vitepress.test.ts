@@ -1,18 +1,15 @@
 import { expect, it } from "vitest";
 import { createSSRApp, h, resolveComponent } from "vue";
 import { renderToString } from "vue/server-renderer";
-import { INDEX_SCHEMA, type RunRecord } from "../../src/scenarios/record.ts";
-import { recordName } from "../../src/scenarios/records/recordName.ts";
-import {
-  type RecordModules,
-  type ScenarioRecordsOptions,
-  scenarioRecords,
-} from "../../src/vitepress/index.ts";
+import type { RunRecord } from "../../src/scenarios/record.ts";
+import type { SiteRecords } from "../../src/scenarios/site/siteRecords.ts";
+import { forScenario, forSummary } from "../../src/scenarios/site/trimRecords.ts";
+import { type ScenarioRecordsOptions, scenarioRecords } from "../../src/vitepress/index.ts";
 import { failingRecord, minute, runRecord } from "./reportRecords.ts";
 
 /** What a page of a site shows that has the components on it, as a server renders it. */
 const page = (
-  modules: RecordModules,
+  records: SiteRecords,
   { testId = "first", ...options }: ScenarioRecordsOptions & { readonly testId?: string } = {},
 ): Promise<string> => {
   const app = createSSRApp({
@@ -23,15 +20,20 @@ const page = (
       h(resolveComponent("RunRecords"), { "test-id": testId }),
     ],
   });
-  app.use(scenarioRecords(modules, options));
+  app.use(scenarioRecords(records, options));
   return renderToString(app);
 };
 
-/** Records where the runner puts them. */
-const modulesOf = (...records: readonly RunRecord[]): RecordModules =>
-  Object.fromEntries(
-    records.map((record) => [`../runs/${record.test_id}/${recordName(record.started_at, 1)}`, record]),
-  );
+/** Records as the plugin hands them to pages. */
+const site = (...records: readonly RunRecord[]): SiteRecords => ({
+  summary: async () => ({ records: forSummary(records), unreadable: [] }),
+  scenarios: Object.fromEntries(
+    [...new Set(records.map(({ test_id }) => test_id))].map((id) => [
+      id,
+      async () => ({ records: forScenario(records.filter(({ test_id }) => test_id === id)), unreadable: [] }),
+    ]),
+  ),
+});
 
 const partsOf = (html: string): { summary: string; records: string } => {
   const [summary = "", records = ""] = html.replace(/<style>[^<]*<\/style>/g, "").split("<hr>");
@@ -39,10 +41,7 @@ const partsOf = (html: string): { summary: string; records: string } => {
 };
 
 it("shows the newest results in the order of the ids, and the executions of one scenario newest first", async () => {
-  const html = await page({
-    ...modulesOf(runRecord({ test_id: "z" }), runRecord(minute(1)), failingRecord(minute(2))),
-    "../runs/index.json": { schema: INDEX_SCHEMA, latest: {} },
-  });
+  const html = await page(site(runRecord({ test_id: "z" }), runRecord(minute(1)), failingRecord(minute(2))));
   const { summary, records } = partsOf(html);
   expect(summary).toContain("1 failing, 1 passing.");
   expect(summary.indexOf(">first<")).toBeLessThan(summary.indexOf(">z<"));
@@ -60,7 +59,7 @@ it("shows the newest results in the order of the ids, and the executions of one 
 
 it("shows the scenarios that it is told, with their titles and pages", async () => {
   const { summary } = partsOf(
-    await page(modulesOf(runRecord(), runRecord({ test_id: "gone" })), {
+    await page(site(runRecord(), runRecord({ test_id: "gone" })), {
       scenarios: [
         { id: "new", title: "A new one" },
         { id: "first", title: "The first", link: "/testing/first.html" },
@@ -77,10 +76,7 @@ it("shows the scenarios that it is told, with their titles and pages", async () 
 it("shows nothing of those who no longer execute a scenario", async () => {
   const { summary, records } = partsOf(
     await page(
-      modulesOf(
-        failingRecord(minute(1)),
-        runRecord({ ...minute(2), runner: { kind: "agent", provider: "pi" } }),
-      ),
+      site(failingRecord(minute(1)), runRecord({ ...minute(2), runner: { kind: "agent", provider: "pi" } })),
       { scenarios: [{ id: "first", title: "The first", runnable: "agent" }] },
     ),
   );
@@ -93,41 +89,38 @@ it("shows nothing of those who no longer execute a scenario", async () => {
 
 it("shows a step that was allowed to fail as such, and counts one as one", async () => {
   const steps = [{ name: "lint", exit_code: 1, duration_ms: 1, allow_nonzero: true }] as const;
-  const { records } = partsOf(await page(modulesOf(runRecord({ steps }))));
+  const { records } = partsOf(await page(site(runRecord({ steps }))));
   expect(records).toContain("✓ exit 1, allowed");
   expect(records).toContain("1 step · 1 assertion<");
 });
 
 it("says so where there is nothing to show", async () => {
-  const { summary, records } = partsOf(await page({}));
+  const { summary, records } = partsOf(await page(site()));
   expect(summary).toContain("There are no records yet.");
   expect(records).toContain("This scenario was never executed.");
 });
 
-it("leaves out what is no record, and says so", async () => {
-  const { summary, records } = partsOf(
-    await page({
-      "../runs/first/2026-01-02T03-04-05-000Z.json": JSON.stringify(runRecord()),
-      "../runs/first/torn.json": '{"schema":',
-      "../runs/other/odd.json": { schema: "other" },
-    }),
-  );
-  expect(summary).toContain("no records: ../runs/first/torn.json, ../runs/other/odd.json");
-  expect(records).toContain("no records: ../runs/first/torn.json<");
-  expect(records).toContain("✓ passing");
+it("names what is left out, on the page that it belongs to", async () => {
+  const torn = { records: [], unreadable: ["first/torn.json: it could not be read"] };
+  const records = { summary: async () => torn, scenarios: { first: async () => torn } };
+  const parts = partsOf(await page(records));
+  for (const part of Object.values(parts))
+    expect(part).toContain("no records: first/torn.json: it could not");
+  expect(partsOf(await page(records, { testId: "other" })).records).not.toContain("torn.json");
 });
 
-it("shows no record that is not where and when it says", async () => {
-  const future = failingRecord({ started_at: "9999-01-01T00:00:00.000Z" });
-  const { summary } = partsOf(
-    await page({
-      ...modulesOf(runRecord(), future),
-      "../runs/first/newest.json": failingRecord(),
-      "../runs/other/2026-01-02T03-04-05-000Z.json": failingRecord(),
-    }),
-  );
-  expect(summary).toContain("1 passing.");
-  expect(summary).toMatch(/no records: .*9999.*newest\.json.*other/);
+it("shows tokens, and counts the executions that it does not show", async () => {
+  const usage = {
+    inputTokens: 1000,
+    cacheCreationInputTokens: 0,
+    cacheReadInputTokens: 0,
+    outputTokens: 234,
+  };
+  const steps = [{ name: "ask", exit_code: 0, duration_ms: 1, usage }];
+  const executions = Array.from({ length: 25 }, (_, index) => runRecord({ ...minute(index), steps }));
+  const { records } = partsOf(await page(site(...executions)));
+  expect(records.match(/1,234 tokens/g)).toHaveLength(20);
+  expect(records).toContain("5 older executions are not shown.");
 });
 
 it("shows what agents print as text, and links to nothing but the web", async () => {
@@ -139,7 +132,7 @@ it("shows what agents print as text, and links to nothing but the web", async ()
     assertions: [{ name: hostile, ok: false, detail: hostile }],
     ci_run: { platform: "x", url: "javascript:alert(1)" },
   });
-  const html = await page(modulesOf(record));
+  const html = await page(site(record));
   expect(html).toContain("&lt;img src=x");
   expect(html).not.toMatch(/<img|href="javascript|[\u202e\u001b\u0007]/);
 });
@@ -147,13 +140,17 @@ it("shows what agents print as text, and links to nothing but the web", async ()
 it("tells how often a repeated scenario failed", async () => {
   const { records } = partsOf(
     await page(
-      modulesOf(
+      site(
         runRecord({ ...minute(1), repeat: { number: 1, of: 2, go: "first" } }),
         failingRecord({ ...minute(2), repeat: { number: 2, of: 2, go: "first" } }),
       ),
     ),
   );
   expect(records).toContain("1 of 2 failed: 50 % (95 % interval: 9 % to 91 %)");
+});
+
+it("refuses what was right before the plugin, with what to write instead", () => {
+  expect(() => scenarioRecords({ "../runs/a.json": "{}" } as never)).toThrow(/scenarioRecordsPlugin\(\)/);
 });
 
 it("says what a site lacks that has not given it records", async () => {

@@ -1,16 +1,10 @@
-/// <reference types="vite/types/importMeta.d.ts" />
+import records from "virtual:scenario-records";
 import { type Theme, withBase } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import { h } from "vue";
 import { scenarioRecords } from "../../../src/vitepress/index.ts";
 import { data } from "../scenarios.data.ts";
 import "./style.css";
-
-const records = import.meta.glob("../../testing/runs/**/*.json", {
-  eager: true,
-  query: "?raw",
-  import: "default",
-});
 
 const installLine = () =>
   h("pre", { class: "home-install" }, "npm install --save-dev sanddune\nnpx sanddune init");

@@ -73,7 +73,7 @@ const PAGES = [
     name: "vitepress",
     title: "API: components for VitePress",
     intro: "Records of scenarios on [a site of your own](../scenario-ci.md#on-a-vitepress-site).",
-    has: ({ paths }) => paths[0] === "sanddune/vitepress",
+    has: ({ paths: [path] }) => path.startsWith("sanddune/vitepress"),
     sections: byPath,
   },
 ];

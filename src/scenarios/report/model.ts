@@ -57,11 +57,11 @@ export interface ReportModel {
 
 const startOf = ({ started_at }: RunRecord): number => Date.parse(started_at);
 
-const byNewest = (a: RunRecord, b: RunRecord): number =>
+export const byNewest = (a: RunRecord, b: RunRecord): number =>
   startOf(b) - startOf(a) || (b.repeat?.number ?? 0) - (a.repeat?.number ?? 0);
 
 /** Those that have the same key, in the order in which the keys appear. */
-const groupsBy = (
+export const groupsBy = (
   records: readonly RunRecord[],
   keyOf: (record: RunRecord) => string,
 ): Map<string, RunRecord[]> => {

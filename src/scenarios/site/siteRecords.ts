@@ -1,0 +1,22 @@
+import type { RunRecord } from "../record.ts";
+
+/** The records that one page of a site shows. */
+export interface PageRecords {
+  readonly records: readonly RunRecord[];
+  /** Files that should be records and are not, with the reason. */
+  readonly unreadable: readonly string[];
+}
+
+/** The records of a site. Each page loads those that it shows, and no other. */
+export interface SiteRecords {
+  /** The newest go of every runner of every scenario. */
+  readonly summary: () => Promise<PageRecords>;
+  /** The history of a scenario, by its id. */
+  readonly scenarios: Readonly<Record<string, () => Promise<PageRecords>>>;
+}
+
+/** How many executions a page shows with their steps and assertions. More is for the report; a page has to load. */
+export const SHOWN_EXECUTIONS = 20;
+
+/** How much of each output, and of the notes, a page shows. */
+export const SHOWN_CHARACTERS = 2000;

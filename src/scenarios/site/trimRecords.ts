@@ -1,0 +1,44 @@
+import type { RunRecord, StepRecord } from "../record.ts";
+import { goesOf } from "../report/goes.ts";
+import { byNewest, groupsBy } from "../report/model.ts";
+import { runnerName } from "../report/words.ts";
+import { SHOWN_CHARACTERS, SHOWN_EXECUTIONS } from "./siteRecords.ts";
+
+/** One more than is shown: so the page knows that there was more. */
+const endOf = (text: string): string => text.slice(-SHOWN_CHARACTERS - 1);
+
+const trimStep = ({ tool_edits: _, stdout_tail, stderr_tail, ...step }: StepRecord): StepRecord => ({
+  ...step,
+  ...(stdout_tail !== undefined && { stdout_tail: endOf(stdout_tail) }),
+  ...(stderr_tail !== undefined && { stderr_tail: endOf(stderr_tail) }),
+});
+
+/** A record with as much as a page shows of it. */
+const trimmed = (record: RunRecord): RunRecord => ({
+  ...record,
+  steps: record.steps.map(trimStep),
+  notes: record.notes === null ? null : endOf(record.notes),
+});
+
+/** A record that counts, and is not shown with what happened. */
+const outlined = (record: RunRecord): RunRecord => ({ ...record, steps: [], assertions: [], notes: null });
+
+const byRunner = (records: readonly RunRecord[]): readonly (readonly RunRecord[])[] => [
+  ...groupsBy(records.toSorted(byNewest), ({ test_id, runner }) =>
+    JSON.stringify([test_id, runnerName(runner)]),
+  ).values(),
+];
+
+/** What the summary of all scenarios depends on: the newest go of each runner, and the newest that was repeated. */
+export const forSummary = (records: readonly RunRecord[]): readonly RunRecord[] =>
+  byRunner(records).flatMap((executions) => {
+    const goes = goesOf(executions);
+    const repeated = goes.find((go) => go.filter(({ result }) => result !== "manual").length > 1);
+    return [...new Set([...(goes[0] ?? []), ...(repeated ?? [])])].map(outlined);
+  });
+
+/** What the page of one scenario depends on: all of its records, those of the newest executions with what happened. */
+export const forScenario = (records: readonly RunRecord[]): readonly RunRecord[] =>
+  byRunner(records).flatMap((executions) =>
+    executions.map((record, index) => (index < SHOWN_EXECUTIONS ? trimmed(record) : outlined(record))),
+  );
