@@ -144,6 +144,7 @@ const ALLOWED = {
     ".",
   ],
   cli: [
+    "../schemas",
     ".",
     "fleet/contract.ts",
     "environment",

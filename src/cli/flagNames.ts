@@ -22,6 +22,10 @@ const FLAGS: ReadonlyMap<string, string> = new Map([
   ["vcpus", "--cpus"],
   ["readOnlyPaths", "--read-only-path"],
   ["branchStrategy", "--branch, --merge-to-head, --head"],
+  ["head", "--head"],
+  ["merge-to-head", "--merge-to-head"],
+  ["branch", "--branch NAME"],
+  ["from", "--from"],
   ["branchStrategy.branch", "--branch"],
   ["branchStrategy.from", "--from"],
   ["copyToWorktree", "--copy"],
@@ -54,4 +58,7 @@ export const flagOf = (option: string): string => {
 
 /** A sentence of the library's in which options are named as flags. */
 export const inFlags = (sentence: string): string =>
-  sentence.replace(/`([\w.]+)(?:: true)?`/g, (quoted, option) => FLAGS.get(option) ?? quoted);
+  sentence.replace(
+    /(?:the )?`([\w.-]+)(?:: true)?`(?: strategy| option)?/g,
+    (quoted, option) => FLAGS.get(option) ?? quoted,
+  );

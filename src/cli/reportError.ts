@@ -1,13 +1,10 @@
 import { nextLines, type Reached, reachedLines, warningLines } from "../display/summary.ts";
 import {
-  BudgetExceededError,
-  IdleTimeoutError,
+  AgentFailedError,
   InternalError,
   InvalidOptionsError,
   MissingPromptArgumentError,
-  NotARepositoryError,
   SandduneError,
-  StepTimeoutError,
 } from "../errors.ts";
 import { isDebugging } from "../process/entry/isDebugging.ts";
 import { asHostFileError } from "../process/hostFileErrors.ts";
@@ -18,8 +15,12 @@ import { printJson, tell } from "./output.ts";
 import { type Answer, indented, withWork } from "./reportResult.ts";
 import { UsageError } from "./usageError.ts";
 
-/** These tell which option to set, by its name in the library. */
-const NAMING_OPTIONS = [NotARepositoryError, BudgetExceededError, IdleTimeoutError, StepTimeoutError];
+/** What an agent or a program has said is not sanddune's to change: that is in further lines, and in errors of agents. */
+const inWordsOfFlags = (error: Error): string => {
+  if (!(error instanceof SandduneError) || error instanceof AgentFailedError) return error.message;
+  const [first = "", ...others] = error.message.split("\n");
+  return [inFlags(first), ...others].join("\n");
+};
 
 /** What went wrong, in the words of the command line. */
 export const messageOf = (error: unknown): string => {
@@ -29,7 +30,7 @@ export const messageOf = (error: unknown): string => {
   }
   if (error instanceof InvalidOptionsError) return `${flagOf(error.option)}: ${inFlags(error.problem)}`;
   if (!(error instanceof Error)) return String(error);
-  return NAMING_OPTIONS.some((naming) => error instanceof naming) ? inFlags(error.message) : error.message;
+  return inWordsOfFlags(error);
 };
 
 /** Nobody has foreseen it, so it may not explain itself. */

@@ -63,7 +63,7 @@ const NOTES = `
 Agent, model, sandbox and image are those of .sanddune/config.json, which
 sanddune init writes, unless a flag says otherwise.
 
-A line of --tasks is a JSON object. Its keys are flags of this command:
+A line of --tasks is a JSON object. Its keys are called as options of run():
 prompt or promptFile, promptArgs, branch, name, model, maxIterations and so on.
 What it leaves out, the flags say for all.
 

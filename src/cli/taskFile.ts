@@ -8,7 +8,7 @@ import type { LineProblem } from "../scenarios/pages/problem.ts";
 import { flagOf } from "./flagNames.ts";
 import { messageOf } from "./reportError.ts";
 import type { RunFlags } from "./runFlags.ts";
-import { readTaskLines, type TaskLine } from "./taskLine.ts";
+import { isTaskKey, readTaskLines, type TaskLine } from "./taskLine.ts";
 import { taskOptionsOf } from "./taskOptions.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -39,10 +39,11 @@ const refuse = (place: string, problems: readonly LineProblem[]): UsageError => 
 
 /** The key that sets an option: that of its flag, as a line writes it. */
 const keyOf = (option: string): string =>
-  flagOf(option)
-    .replace(/^--/, "")
-    .replace(/^prompt-arg$/, "promptArgs")
-    .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  isTaskKey(option)
+    ? option
+    : flagOf(option)
+        .replace(/^--/, "")
+        .replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 const problemOf = (error: unknown): string => {
   if (error instanceof InvalidOptionsError) return `${keyOf(error.option)}: ${error.problem}`;

@@ -1,35 +1,18 @@
+import taskSchema from "../../schemas/task.schema.json" with { type: "json" };
 import { parseJson } from "../scenarios/pages/jsonText.ts";
 import { type LineProblem, TextProblem } from "../scenarios/pages/problem.ts";
 import type { Schema } from "../scenarios/pages/schema.ts";
 import { validate } from "../scenarios/pages/validate.ts";
 import type { RunFlags } from "./runFlags.ts";
 
-/** The flags that a task may have by itself, by the types of their values. */
-const TEXTS = [
-  ...["agent", "model", "agentCommand", "effort", "resumeSession", "sandbox", "imageName", "cwd"],
-  ...["branch", "from", "prompt", "promptFile", "name", "outputTag", "environment", "isolation", "until"],
-] as const;
-const YES_OR_NO = ["mergeToHead", "head", "forkSession", "trajectory"] as const;
-const NUMBERS = [
-  ...["maxIterations", "maxTokens", "maxCostUsd", "onRateLimit"],
-  ...["idleTimeout", "completionTimeout", "copyTimeout", "promptExpansionTimeout"],
-] as const;
-const LISTS = ["completionSignal", "copy", "env", "artifact"] as const;
-
-const schemaOf = (keys: readonly string[], schema: Schema) =>
-  Object.fromEntries(keys.map((key) => [key, schema]));
-
 /** What a line of a task file can say. */
-const TASK: Schema = {
-  type: "object",
-  additionalProperties: false,
-  properties: {
-    ...schemaOf(TEXTS, { type: "string", minLength: 1 }),
-    promptArgs: { type: "object" },
-    ...schemaOf(YES_OR_NO, { type: "boolean" }),
-    ...schemaOf(NUMBERS, { type: "number" }),
-    ...schemaOf(LISTS, { type: "array", items: { type: "string" } }),
-  },
+const TASK: Schema = taskSchema;
+
+/** Whether a line calls an option as the library does. */
+export const isTaskKey = (option: string): boolean => {
+  const [root = ""] = option.split(".");
+  const key = Object.hasOwn(TASK.properties ?? {}, root) ? TASK.properties?.[root] : undefined;
+  return key !== undefined && (root === option || key.type === "object");
 };
 
 /** The values of a line. */
@@ -51,9 +34,14 @@ export interface TaskValues
     | "name"
     | "cwd"
   > {
+  readonly $schema?: string;
   readonly promptArgs?: Readonly<Record<string, unknown>>;
-  /** Seconds. */
-  readonly onRateLimit?: number;
+  readonly copyToWorktree?: readonly string[];
+  readonly artifacts?: readonly string[];
+  readonly onRateLimit?: { readonly waitUpToMs: number };
+  readonly idleTimeoutSeconds?: number;
+  readonly completionTimeoutMs?: number;
+  readonly timeouts?: { readonly copyToWorktreeMs?: number; readonly promptExpansionMs?: number };
 }
 
 /** One task of the file. */

@@ -12,8 +12,28 @@ const TOGETHER = [
   { by: ["branch", "mergeToHead", "head"], all: ["branch", "from", "mergeToHead", "head"] },
 ] as const;
 
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / 1000;
+
+/** Lines call options as the library does, and name their units; flags are in seconds. */
+const flagsOf = (task: TaskValues): Partial<RunFlags> => {
+  const { $schema: _, promptArgs: __, copyToWorktree, artifacts, timeouts, ...others } = task;
+  const { idleTimeoutSeconds, completionTimeoutMs, ...values } = others;
+  const flags = {
+    ...values,
+    copy: copyToWorktree,
+    artifact: artifacts,
+    idleTimeout: idleTimeoutSeconds,
+    completionTimeout: inSeconds(completionTimeoutMs),
+    copyTimeout: inSeconds(timeouts?.copyToWorktreeMs),
+    promptExpansionTimeout: inSeconds(timeouts?.promptExpansionMs),
+  };
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+};
+
 /** The flags for all, as far as a task does not say otherwise. */
-const mergeFlags = (flags: RunFlags, { promptArgs, onRateLimit, ...values }: TaskValues): RunFlags => {
+const mergeFlags = (flags: RunFlags, task: TaskValues): RunFlags => {
+  const values = flagsOf(task);
   const overridden: ReadonlySet<string> = new Set(
     TOGETHER.flatMap(({ by, all }) => (by.some((key) => values[key] !== undefined) ? all : [])),
   );
@@ -23,7 +43,6 @@ const mergeFlags = (flags: RunFlags, { promptArgs, onRateLimit, ...values }: Tas
     ...(values.branch !== undefined && { from: flags.from }),
     ...shared,
     ...values,
-    ...(onRateLimit !== undefined && { onRateLimit: { waitUpToMs: onRateLimit * 1000 } }),
   } as RunFlags;
 };
 

@@ -87,7 +87,7 @@ export const checkNothingUnfinished = ({ gitDirectory, topLevel }: Repository): 
       throw new UnsupportedRepositoryError(
         topLevel,
         `is in the middle of a ${what}`,
-        `Finish it, or give it up: git ${what} --abort. Or use another strategy than \`head\`.`,
+        `Finish it, or give it up: git ${what} --abort. Or use \`merge-to-head\` or \`branch\`.`,
       );
     }
   }

@@ -65,8 +65,13 @@ const templateArguments = (
   };
 };
 
-const projectConfig = ({ template: _, base: __, ...config }: InitAnswers): string =>
-  `${JSON.stringify(config satisfies ProjectConfig, undefined, 2)}\n`;
+/** Where editors find the schema of the config file, in a project that has sanddune installed. */
+const INSTALLED_SCHEMA = "../node_modules/sanddune/schemas/config.schema.json";
+
+const projectConfig = ({ template: _, base: __, ...answers }: InitAnswers): string => {
+  const config: ProjectConfig = { $schema: INSTALLED_SCHEMA, ...answers };
+  return `${JSON.stringify(config, undefined, 2)}\n`;
+};
 
 /** Node takes a `.ts` file for what the nearest package.json says, and that has to be a module. */
 export const mainFileName = (isModulePackage: boolean): string => (isModulePackage ? "main.ts" : "main.mts");

@@ -286,7 +286,7 @@ describe("sanddune init with flags that do not do", () => {
     [["--image-name", "--privileged"], /--image-name/],
     [["--image-name", "Not A Name"], /--image-name: "Not A Name" is no name for an image/],
     [["--sandbox", "bubblewrap", "--image-name", "x"], /--image-name: bubblewrap has no images/],
-    [["--base", "windows"], /--base: there is no "windows"\. Known are: node, ubuntu/],
+    [["--base", "windows"], /--base: there is no "windows"\. Expected one of: node, ubuntu/],
     [["--sandbox", "bubblewrap", "--base", "ubuntu"], /--base: bubblewrap has no images/],
     [["--surprise"], /unknown option/],
   ])("refuses %j, and makes nothing", async (flags, message) => {

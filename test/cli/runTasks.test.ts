@@ -183,9 +183,9 @@ describe("a task file that is wrong", () => {
     ],
     [
       "has a number that cannot be",
-      [{ ...TASK, idleTimeout: -1 }],
+      [{ ...TASK, idleTimeoutSeconds: -1 }],
       [],
-      [":1: idleTimeout: must be a number of seconds"],
+      [":1: idleTimeoutSeconds: must be a number of seconds"],
     ],
     ["has an empty text", [{ ...TASK, prompt: "" }], [], [":1: prompt: must not be empty"]],
     ["has a blank prompt", [{ ...TASK, prompt: " " }], [], ["prompt: must be a non-empty string"]],

@@ -119,7 +119,8 @@ describe("every scaffold", () => {
     for (const answers of ALL) {
       writeFileSync(join(directory, "config.json"), scaffoldFor(answers, COMMON)["config.json"] ?? "");
       const { template: _, ...expected } = answers;
-      expect(readProjectConfig(directory)).toEqual(expected);
+      const $schema = "../node_modules/sanddune/schemas/config.schema.json";
+      expect(readProjectConfig(directory)).toEqual({ $schema, ...expected });
     }
   });
 
