@@ -63,7 +63,9 @@ const toolEvent = (type: string, data: JsonObject): AgentEvent => {
   }
   const failed = data["success"] === false;
   const output = failed ? objectAt(data, "error")["message"] : objectAt(data, "result")["content"];
-  return { type: "toolResult", output: outputText(output), ...named, isError: failed };
+  // A command that fails is a success of the tool that has run it.
+  const exitCode = numberAt(objectAt(data, "shellExecution"), "exitCode") ?? 0;
+  return { type: "toolResult", output: outputText(output), ...named, isError: failed || exitCode !== 0 };
 };
 
 /** Reads the output of `copilot --output-format json`. */

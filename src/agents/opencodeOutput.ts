@@ -17,13 +17,15 @@ const eventsOfTool = (part: JsonObject): AgentEvent[] => {
   const id = textAt(part, "callID");
   const named = { ...(id !== undefined && { id }) };
   const failed = state["status"] === "error";
+  // A command that fails is an answer like any other, to opencode.
+  const exitCode = numberAt(objectAt(state, "metadata"), "exit") ?? 0;
   return [
     { type: "toolCall", name: textAt(part, "tool") ?? "", input: state["input"], ...named },
     {
       type: "toolResult",
       output: (failed ? textAt(state, "error") : textAt(state, "output")) ?? "",
       ...named,
-      isError: failed,
+      isError: failed || exitCode !== 0,
     },
   ];
 };

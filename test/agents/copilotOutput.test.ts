@@ -57,7 +57,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
   "tool-error": {
     ...HELLO,
     calls: [ran("echo out; echo err >&2; exit 3")],
-    results: [["out\nerr\n<shellId: 0 completed with exit code 3>", false]],
+    results: [["out\nerr\n<shellId: 0 completed with exit code 3>", true]],
     sessions: ["14816f59-8104-46e2-884b-390f7a9bbeb9"],
   },
   "signal-only-in-prompt": {

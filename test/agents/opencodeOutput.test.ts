@@ -35,7 +35,7 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
   "tool-error": {
     ...HELLO,
     calls: [["bash", { command: "echo out; echo err >&2; exit 3" }]],
-    results: [["out\nerr\n", false]],
+    results: [["out\nerr\n", true]],
     sessions: ["ses_e1f27e49bffeDc8RaWUEG6AdhT"],
   },
   "signal-only-in-prompt": {
