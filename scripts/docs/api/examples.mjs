@@ -9,7 +9,10 @@ const GIVEN = {
 };
 
 const isUsed = (name, code) => new RegExp(`(?<![.\\w"'\`])${name}(?=[,)]| })|\\.\\.\\.${name}\\b`).test(code);
+/** Whether the example itself has such a variable: a member that it has taken out of an object. */
+const isBound = (name, code) => new RegExp(`[{,] *${name} *[,}]`).test(code);
 const isCalled = (name, code) =>
+  !isBound(name, code) &&
   new RegExp(`(?<=^|\\.{3}|[^.\\w"'])${name}(?=[.()])|instanceof ${name}\\b`).test(code);
 
 const withGiven = (example) =>
@@ -31,5 +34,5 @@ export const wholeExample = (example, names) => {
     ...(code.includes("assert.") ? ['import assert from "node:assert/strict";'] : []),
     ...(/\bz\./.test(code) ? ['import { z } from "zod";'] : []),
   ];
-  return [...foreign.slice(0, 1), ...imports, ...foreign.slice(1), "", code].join("\n").trim();
+  return [...imports, ...foreign, "", code].join("\n").trim();
 };
