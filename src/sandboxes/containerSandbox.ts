@@ -83,6 +83,7 @@ const create = async (
       // Root without capabilities cannot kill what it started as another user.
       await Promise.all(sudo ? [kill(argv, true), kill(argv, false)] : [kill(argv, false)]);
     },
+    closingKills: true,
     close: () => removeContainer(engine, container),
   });
 };

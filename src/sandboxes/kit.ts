@@ -52,6 +52,7 @@ const DESCRIPTION: Checks<CommandSandboxDescription> = {
   requireTerminal: callback,
   launch: callback,
   kill: callback,
+  closingKills: flag,
   killAtExit: callback,
   diagnose: callback,
   explainKill: callback,

@@ -54,7 +54,7 @@ export const runExec = async (
     if (client.signal.aborted || isComplete()) return;
     // First, while its parent lives: a process that has only just been started can be known by nothing else.
     if (clientPid !== undefined) killDescendantsOutside(clientPid);
-    killed = access.kill(id, { sudo });
+    if (!(closed.aborted && access.closingKills)) killed = access.kill(id, { sudo });
     client.abort(reason);
   };
   /** What a callback throws stops the command, and is what the exec rejects with. */

@@ -63,7 +63,9 @@ export interface SandboxAccess {
    * Must not reject, and must settle within seconds.
    */
   kill(execId: string, options: { readonly sudo: boolean }): Promise<void>;
-  /** The same, for when this process ends and nothing can be waited for; where the host sees the sandbox's processes. */
+  /** Closing the sandbox kills all that runs in it, at once: what still runs then is not killed one by one before. */
+  readonly closingKills?: boolean;
+  /** The same as `kill`, for when this process ends and nothing can be waited for; where the host sees the sandbox's processes. */
   killAtExit?(execId: string): void;
   /** Called when the sandbox does not answer. Must not reject, and must settle within a few seconds. */
   diagnose(): Promise<Diagnosis>;
