@@ -25,7 +25,7 @@ const MIN_BRANCH_WIDTH = 20;
 const GAP = "  ";
 
 /** Where the commits go: a temporary branch means nothing to anybody. */
-const destinationOf = ({ strategy, branch, targetBranch }: RunRecord): string | undefined =>
+export const destinationOf = ({ strategy, branch, targetBranch }: RunRecord): string | undefined =>
   strategy === "merge-to-head" ? targetBranch : branch;
 
 const cellsOf = (run: RunRecord, now: number): string[] =>

@@ -49,9 +49,10 @@ export const nextSteps = ({
   const isElsewhere = relative(project.directory, cwd) !== "";
   const hasEnvVars = /^\w+=/m.test(scaffold[".env.example"] ?? "");
   const { installedFiles, dependencies, ignoresPackages } = project;
-  // Under Plug'n'Play there is no node_modules.
-  const showsPackages =
-    installedFiles.length > 0 && dependencies?.directories.length !== 0 && !ignoresPackages;
+  const isPlugged = dependencies?.directories.length === 0;
+  const showsPackages = installedFiles.length > 0 && !isPlugged && !ignoresPackages;
+  // Node alone does not know where Plug'n'Play has packages, and with its loader it runs no module in TypeScript.
+  const nodeRunsIt = nodeRunsTypeScript(nodeVersion) && !isPlugged;
   const steps: (NextStep | false)[] = [
     isElsewhere && {
       what: "Go to the top of the repository",
@@ -85,7 +86,7 @@ export const nextSteps = ({
     { what: "See whether everything is there", command: `${sanddune} doctor` },
     {
       what: "Set the agents to work",
-      command: `${nodeRunsTypeScript(nodeVersion) ? "node" : packageManagers[packageManager].runTypeScript} ${main}`,
+      command: `${nodeRunsIt ? "node" : packageManagers[packageManager].runTypeScript} ${main}`,
     },
   ];
   return steps.filter((step) => step !== false);

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { ENV_FILE } from "../configDirectory.ts";
 import {
+  type PackageJson,
   type PackageManagerName,
   packageManagerIn,
   readPackageJson,
@@ -38,6 +39,13 @@ const canImportSanddune = (directory: string): boolean =>
     .resolve.paths("sanddune")
     ?.some((path) => existsSync(join(path, "sanddune/package.json"))) ?? false;
 
+const names = (dependencies: unknown): boolean =>
+  typeof dependencies === "object" && dependencies !== null && "sanddune" in dependencies;
+
+/** Under Plug'n'Play no directory has it. */
+const isPlugged = (directory: string, { dependencies, devDependencies }: PackageJson): boolean =>
+  existsSync(join(directory, ".pnp.cjs")) && (names(dependencies) || names(devDependencies));
+
 /** Finds the repository of `cwd`. */
 export const findInitProject = async (cwd: string): Promise<InitProject> => {
   // Only now: a command line that asks for help does not wait for Effect to be loaded.
@@ -50,7 +58,7 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
   const directory = dirname(configDirectory);
   const packageJson = readPackageJson(directory);
   const packageManager = packageManagerIn(directory) ?? startingPackageManager();
-  const hasSanddune = canImportSanddune(directory);
+  const hasSanddune = canImportSanddune(directory) || isPlugged(directory, packageJson);
   return {
     directory,
     configDirectory,

@@ -3,10 +3,13 @@ import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { findRun } from "../../runs/findRun.ts";
 import type { RunRecord } from "../../runs/runRecord.ts";
 import { tell } from "../output.ts";
+import { destinationOf } from "../runTable.ts";
 import { UsageError } from "../usageError.ts";
 
-const titleOf = ({ runId, state, name, branch }: RunRecord): string =>
-  [runId, [state, name, branch].filter((part) => part !== undefined).join(", ")].join("  ");
+const titleOf = (run: RunRecord): string =>
+  [run.runId, [run.state, run.name, destinationOf(run)].filter((part) => part !== undefined).join(", ")].join(
+    "  ",
+  );
 
 /** The run that a command is to show: the one that is named, of several the last; without a name, the latest of all. */
 export const runToShow = async (

@@ -23,6 +23,8 @@ export interface PackageJson {
   readonly type?: unknown;
   readonly packageManager?: unknown;
   readonly workspaces?: unknown;
+  readonly dependencies?: unknown;
+  readonly devDependencies?: unknown;
 }
 
 const MAX_BYTES = 16 * 1024 * 1024;
