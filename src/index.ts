@@ -37,10 +37,10 @@ export type {
   FleetEvent,
   FleetOptions,
   FleetResult,
-  RetriedError,
   TaskOutcome,
   TaskState,
   Tasks,
+  TaskWithDefaults,
 } from "./fleet/contract.ts";
 export type {
   BranchStrategy,

@@ -1,7 +1,8 @@
-import type { FleetOptions, FleetResult, Tasks } from "./fleet/contract.ts";
+import type { FleetOptions, FleetResult, Tasks, TaskWithDefaults } from "./fleet/contract.ts";
 import { runFleet } from "./fleet/runFleet.ts";
 import { callerOf, namingCaller } from "./process/entry/callersStack.ts";
 import { run } from "./run.ts";
+import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
 /**
@@ -19,12 +20,31 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
  *   { concurrency: 8, retries: 1 },
  * );
  */
-export const runAll = <Sandbox extends SandboxProvider, Value = undefined>(
+export function runAll<Sandbox extends SandboxProvider, Value = undefined>(
   tasks: Tasks<Sandbox, Value>,
+  options?: FleetOptions<Value>,
+): Promise<FleetResult<Value>>;
+/** As above, with `defaults`: options of `run()` that all tasks have in common. What a task says itself wins. */
+export function runAll<
+  Sandbox extends SandboxProvider,
+  Value = undefined,
+  const Defaults extends Partial<RunOptions<Sandbox, Value>> = Partial<RunOptions<Sandbox, Value>>,
+>(
+  tasks:
+    | Iterable<TaskWithDefaults<Defaults, Sandbox, Value>>
+    | AsyncIterable<TaskWithDefaults<Defaults, Sandbox, Value>>,
+  options: FleetOptions<Value> & {
+    readonly defaults: Defaults & { readonly [Name in Exclude<keyof Defaults, keyof RunOptions>]: never };
+  },
+): Promise<FleetResult<Value>>;
+export function runAll<Sandbox extends SandboxProvider, Value>(
+  tasks: unknown,
   options: FleetOptions<Value> = {},
-): Promise<FleetResult<Value>> => {
+): Promise<FleetResult<Value>> {
   const caller = callerOf(runAll);
   return namingCaller(caller, () =>
-    runFleet(tasks, options, (task) => namingCaller(caller, () => run<Sandbox, Value>(task))),
+    runFleet<Sandbox, Value>(tasks as Tasks<Sandbox, Value>, options, (task) =>
+      namingCaller(caller, () => run<Sandbox, Value>(task)),
+    ),
   );
-};
+}

@@ -1,8 +1,8 @@
-import { SandboxBusyError, SandboxLostError } from "../errors.ts";
+import { SandboxBusyError, SandboxLostError, SandduneError } from "../errors.ts";
 import type { RunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
-import type { RetriedError } from "./contract.ts";
+import type { FleetOptions } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";
 
 /** Does one task once. */
@@ -13,35 +13,48 @@ export type RunOne<Sandbox extends SandboxProvider, Value> = (
 /** How all attempts at a task went. */
 export interface Attempts<Value> {
   readonly ending: Ending<Value>;
-  readonly lost: readonly RetriedError[];
+  readonly lost: readonly SandduneError[];
 }
 
-const isRetried = (error: unknown): error is RetriedError =>
+/** The next attempt has another sandbox. */
+const isOfSandbox = (error: SandduneError): boolean =>
   error instanceof SandboxLostError || error instanceof SandboxBusyError;
 
+/** A mistake of the caller's must not start an agent again. */
+const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attempt: number): boolean => {
+  try {
+    return retryIf?.(error, attempt) === true;
+  } catch {
+    return false;
+  }
+};
+
 /**
- * Does a task, and does it again in a new run session if its sandbox was lost, or there was none for the moment. The
- * options are the same: on a named branch, or in the checkout, the next attempt goes on from what was brought home of the one before; with merge-to-head it starts
- * anew from the target branch, which a lost attempt never reaches.
+ * Does a task, and does it again in a new run session if its sandbox was lost, there was none for the moment, or the caller
+ * wants that. The options are the same: on a named branch, or in the checkout, the next attempt goes on from what was brought home of the one before; with merge-to-head it starts
+ * anew from the target branch, which an attempt that failed never reaches.
  */
 export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
   task: RunOptions<Sandbox, Value>,
   {
     run,
     retries,
+    retryIf,
     onRetry,
   }: {
     readonly run: RunOne<Sandbox, Value>;
     readonly retries: number;
-    readonly onRetry: (error: RetriedError, attempt: number) => void;
+    readonly retryIf: FleetOptions["retryIf"];
+    readonly onRetry: (error: SandduneError, attempt: number) => void;
   },
 ): Promise<Attempts<Value>> => {
-  const lost: RetriedError[] = [];
+  const lost: SandduneError[] = [];
   for (;;) {
     try {
       return { ending: { result: await run(task) }, lost };
     } catch (error) {
-      if (!isRetried(error) || task.signal?.aborted || lost.length >= retries)
+      const mayRetry = error instanceof SandduneError && !task.signal?.aborted && lost.length < retries;
+      if (!mayRetry || !(isOfSandbox(error) || isWanted(retryIf, error, lost.length + 1)))
         return { ending: { error }, lost };
       lost.push(error);
       onRetry(error, lost.length + 1);

@@ -1,14 +1,16 @@
 import { signal } from "../engine/valueChecks.ts";
 import { InvalidOptionsError } from "../errors.ts";
-import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks.ts";
+import { type Checks, callback, count, countOrNone, flag, isRecord, members } from "../options/checks.ts";
 import type { FleetOptions } from "./contract.ts";
 
-const FLEET: Checks<FleetOptions> = {
+const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {
   concurrency: count,
   retries: countOrNone,
+  retryIf: callback,
   signal,
   onProgress: callback,
   keepOutcomes: flag,
+  defaults: (value) => (isRecord(value) ? undefined : "must be an object"),
 };
 
 const isSource = (value: unknown): boolean =>

@@ -1,4 +1,4 @@
-import type { SandboxBusyError, SandboxLostError } from "../errors.ts";
+import type { SandduneError } from "../errors.ts";
 import type { Commit, IterationUsage, RunResult, SandboxRunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
@@ -10,6 +10,15 @@ import type { SandboxProvider } from "../sandboxes/contract.ts";
 export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unknown> =
   | Iterable<RunOptions<Sandbox, Value>>
   | AsyncIterable<RunOptions<Sandbox, Value>>;
+
+type OmitFromEach<Union, Names extends PropertyKey> = Union extends unknown ? Omit<Union, Names> : never;
+
+/** A task of which all that is in `Defaults` may be left out. */
+export type TaskWithDefaults<
+  Defaults,
+  Sandbox extends SandboxProvider = SandboxProvider,
+  Value = unknown,
+> = OmitFromEach<RunOptions<Sandbox, Value>, keyof Defaults> & Partial<RunOptions<Sandbox, Value>>;
 
 /**
  * - `"succeeded"`: the run did.
@@ -28,7 +37,7 @@ export interface TaskOutcome<Value = unknown>
   /** The `name` of the task. */
   readonly name?: string;
   readonly state: TaskState;
-  /** How many run sessions it took: more than one if a sandbox was lost, or there was none for the moment. */
+  /** How many run sessions it took: more than one if it was tried again. */
   readonly attempts: number;
   /** Of all attempts. */
   readonly durationMs: number;
@@ -39,22 +48,19 @@ export interface TaskOutcome<Value = unknown>
   /** What the run rejected with. */
   readonly error?: unknown;
   /** Why attempts ended that were followed by another one. Each tells its `branch` and `commits`. */
-  readonly lost: readonly RetriedError[];
+  readonly lost: readonly SandduneError[];
 }
-
-/** What a task is tried again after: its sandbox was lost, or its service had none for the moment. */
-export type RetriedError = SandboxLostError | SandboxBusyError;
 
 /** What becomes of the tasks, as it happens. */
 export type FleetEvent<Value = unknown> =
   | { readonly type: "started"; readonly index: number; readonly name?: string }
-  /** The sandbox was lost, or there was none for the moment, and the task is tried again in a new one. `attempt` is the one that begins: 2 or more. */
+  /** The task is tried again in a new run session. `attempt` is the one that begins: 2 or more. */
   | {
       readonly type: "retried";
       readonly index: number;
       readonly name?: string;
       readonly attempt: number;
-      readonly error: RetriedError;
+      readonly error: SandduneError;
     }
   /** Every task has one of these, also one that was not started. `result` is all that `run()` resolved with. */
   | {
@@ -68,10 +74,12 @@ export interface FleetOptions<Value = unknown> {
   /** How many run sessions there are at a time; one for each core when it is left out. */
   readonly concurrency?: number;
   /**
-   * How often a task is tried again whose sandbox was lost, or whose service had none for the moment; never when it is left
-   * out. Other failures are final.
+   * How often a task is tried again whose sandbox was lost, whose service had none for the moment, or for which `retryIf`
+   * says so; never when it is left out.
    */
   readonly retries?: number;
+  /** Whether a task is tried again after another failure, too. `attempt` is the one that failed, from 1. What it throws is a no. */
+  readonly retryIf?: (error: SandduneError, attempt: number) => boolean;
   /** Aborting ends all runs as an abort of each would, and starts no further ones. */
   readonly signal?: AbortSignal;
   /** Called with each event, in order. What it throws is swallowed: it cannot end a run. */

@@ -2,7 +2,7 @@ import { RunStoppedError, SandduneError } from "../errors.ts";
 import type { IterationUsage, RunResult } from "../results.ts";
 import type { RunOptions } from "../runOptions.ts";
 import { addUsage } from "../usage.ts";
-import type { FleetResult, RetriedError, TaskOutcome, TaskState } from "./contract.ts";
+import type { FleetResult, TaskOutcome, TaskState } from "./contract.ts";
 
 /** Which task an outcome is about. */
 export interface TaskPlace {
@@ -72,7 +72,7 @@ export const outcomeOf = <Value>(
     lost,
     signal,
     startedAt,
-  }: { readonly lost: readonly RetriedError[]; readonly signal: AbortSignal; readonly startedAt: number },
+  }: { readonly lost: readonly SandduneError[]; readonly signal: AbortSignal; readonly startedAt: number },
 ): TaskOutcome<Value> => {
   const reached: Partial<TaskOutcome<Value>> =
     "result" in ending ? reachedIn(ending.result) : reachedBy(ending.error);

@@ -3,8 +3,11 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import {
+  AgentFailedError,
+  command,
   createIsolatedSandboxProvider,
   type FleetEvent,
+  runAll,
   SandboxBusyError,
   SandboxLostError,
 } from "../../src/index.ts";
@@ -226,4 +229,64 @@ describeWith(["docker"], "a task whose container is killed", () => {
     });
     expect(left).toBe("");
   });
+});
+
+describe("a task that failed for another reason", () => {
+  /** Fails in the first attempt only. */
+  const failingOnce = command("[ ! -e one ] || exit 0; echo x > one; git add .; git commit -qm One; exit 1");
+  const failing = (cwd: string) => [
+    task(cwd, [], { agent: failingOnce, ...onBranch("one") }),
+    task(cwd, [{ exit: 3 }], onBranch("two")),
+  ];
+
+  it("is tried again if retryIf says so, from what it had committed, and not more often than retries say", async () => {
+    const asked: [string, number][] = [];
+    const { outcomes, events } = await watchFleet(failing(temporaryRepository()), {
+      retries: 2,
+      retryIf: (error, attempt) => {
+        asked.push([error.name, attempt]);
+        return error instanceof AgentFailedError;
+      },
+    });
+    expect(outcomes.map(({ state, attempts }) => [state, attempts])).toEqual([
+      ["succeeded", 2],
+      ["failed", 3],
+    ]);
+    expect(outcomes[0]).toMatchObject({ commits: [{}], lost: [{ name: "AgentFailedError" }] });
+    expect(asked.sort()).toEqual([
+      ["AgentFailedError", 1],
+      ["AgentFailedError", 1],
+      ["AgentFailedError", 2],
+    ]);
+    expect(events.filter(({ type }) => type === "retried")).toHaveLength(3);
+  });
+
+  it("is not tried again if retryIf throws", async () => {
+    const retryIf = () => {
+      throw new Error("a bug");
+    };
+    const { outcomes } = await watchFleet(failing(temporaryRepository()), { retries: 2, retryIf });
+    expect(outcomes.map(({ attempts }) => attempts)).toEqual([1, 1]);
+    expect(outcomes[0]?.error).toBeInstanceOf(AgentFailedError);
+  });
+});
+
+it("tasks have what is in the defaults, in a list and one by one", async () => {
+  const cwd = temporaryRepository();
+  const { agent, sandbox } = task(cwd, [commit("Work")]);
+  const options = { defaults: { agent, sandbox, cwd, prompt: "Work" } };
+  async function* oneByOne() {
+    yield onBranch("three");
+  }
+  const results = [
+    await runAll([onBranch("one"), onBranch("two")], options),
+    await runAll(oneByOne(), options),
+  ];
+  expect(results.flatMap(({ outcomes }) => outcomes.map(({ state, branch }) => [state, branch]))).toEqual([
+    ["succeeded", "one"],
+    ["succeeded", "two"],
+    ["succeeded", "three"],
+  ]);
+  const wrong = { defaults: { ...options.defaults, maxIterations: 0 } };
+  await expect(runAll([onBranch("four")], wrong)).rejects.toMatchObject({ name: "InvalidTaskError" });
 });

@@ -22,6 +22,21 @@ it("head is a compile-time error in a fleet of isolated sandboxes, and fine in o
   expect(cases).toHaveLength(5);
 });
 
+it("what is in the defaults may be left out of the tasks, and nothing else", () => {
+  const defaults = { agent, sandbox: docker() };
+  const cases = [
+    () => runAll([{ prompt: "x" }, { prompt: "y", agent }], { defaults }),
+    () => runAll([{ promptArgs: { ISSUE: 1 } }], { defaults: { ...defaults, promptFile: "issue.md" } }),
+    // @ts-expect-error no prompt
+    () => runAll([{ name: "x" }], { defaults }),
+    // @ts-expect-error no sandbox
+    () => runAll([{ prompt: "x" }], { defaults: { agent } }),
+    // @ts-expect-error no such option
+    () => runAll([{ prompt: "x" }], { defaults: { ...defaults, promt: "x" } }),
+  ];
+  expect(cases).toHaveLength(5);
+});
+
 it("tasks may be any list, and anything that can be iterated over", () => {
   const cases = [
     () => runAll(new Set<RunOptions>()),

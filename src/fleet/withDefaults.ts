@@ -1,0 +1,24 @@
+import type { RunOptions } from "../runOptions.ts";
+
+type AnyTask = Partial<RunOptions> & Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is AnyTask => typeof value === "object" && value !== null;
+
+/** A default of the other kind would be a second prompt. */
+const withoutPrompt = ({ prompt, promptFile, promptArgs, ...others }: AnyTask): AnyTask => others;
+
+const hasPrompt = ({ prompt, promptFile }: AnyTask): boolean =>
+  prompt !== undefined || promptFile !== undefined;
+
+/**
+ * A task with what all tasks have in common. What it says itself wins; env vars and prompt arguments are merged by name. A
+ * prompt of its own takes the place of the common one, arguments included.
+ */
+export const withDefaults = <Task>(defaults: object | undefined, task: Task): Task => {
+  // What is wrong with one that is no object, `run()` says.
+  if (defaults === undefined || !isObject(task)) return task;
+  const common = hasPrompt(task) ? withoutPrompt(defaults as AnyTask) : (defaults as AnyTask);
+  const merged = (name: "env" | "promptArgs") =>
+    isObject(common[name]) && isObject(task[name]) ? { [name]: { ...common[name], ...task[name] } } : {};
+  return { ...common, ...task, ...merged("env"), ...merged("promptArgs") };
+};
