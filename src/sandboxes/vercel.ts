@@ -1,6 +1,7 @@
 import { writeCloudPlace } from "./cloudAccount.ts";
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
-import { loadVercel, requireVercel, VERCEL, vercelAccount } from "./vercelClient.ts";
+import { VERCEL } from "./vercel/vercelError.ts";
+import { loadVercel, requireVercel, vercelAccount } from "./vercelClient.ts";
 import { type VercelOptions, vercelSettings } from "./vercelOptions.ts";
 import { createVercelSandbox } from "./vercelSandbox.ts";
 

@@ -3,7 +3,8 @@ import { SandboxLostError } from "../errors.ts";
 import { inTime, type Patience } from "../process/inTime.ts";
 import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "./cloudLease.ts";
 import type { Heartbeat } from "./heartbeat.ts";
-import { findVercelSandbox, VERCEL, type VercelClient } from "./vercelClient.ts";
+import { VERCEL } from "./vercel/vercelError.ts";
+import { findVercelSandbox, type VercelClient } from "./vercelClient.ts";
 
 /** Vercel adds no less. */
 const SHORTEST_MS = 1000;

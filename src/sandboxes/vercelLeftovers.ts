@@ -3,14 +3,8 @@ import { SandboxError } from "../errors.ts";
 import { type CloudPlace, lookInAccount, readCloudPlace } from "./cloudAccount.ts";
 import type { LeftSandbox, SandboxLeftovers } from "./leftovers.ts";
 import { REQUEST_TIMEOUT_MS } from "./services/limits.ts";
-import {
-  deleteVercelSandbox,
-  findVercelSandbox,
-  loadVercel,
-  VERCEL,
-  vercelAccount,
-  vercelError,
-} from "./vercelClient.ts";
+import { VERCEL, vercelError } from "./vercel/vercelError.ts";
+import { deleteVercelSandbox, findVercelSandbox, loadVercel, vercelAccount } from "./vercelClient.ts";
 import { isSandboxOfRun } from "./vercelSandbox.ts";
 
 const elsewhere = ({ account: { team, project } }: CloudPlace): SandboxError =>

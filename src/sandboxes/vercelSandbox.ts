@@ -9,17 +9,8 @@ import { relayed } from "./relay.ts";
 import type { Diagnosis, SandboxAccess } from "./sandboxAccess.ts";
 import { sandboxTags } from "./sandboxTags.ts";
 import { makeSandbox } from "./services/makeSandbox.ts";
-import {
-  deleteVercelSandbox,
-  discreet,
-  findVercelSandbox,
-  loadVercel,
-  statusOf,
-  VERCEL,
-  type VercelClient,
-  vercelError,
-  vercelTransience,
-} from "./vercelClient.ts";
+import { discreet, statusOf, VERCEL, vercelError, vercelTransience } from "./vercel/vercelError.ts";
+import { deleteVercelSandbox, findVercelSandbox, loadVercel, type VercelClient } from "./vercelClient.ts";
 import { vercelEngine } from "./vercelEngine.ts";
 import { findVercelState, vercelLease } from "./vercelLease.ts";
 import type { VercelSettings } from "./vercelOptions.ts";

@@ -116,7 +116,7 @@ export const testCloudFaults = ({ name, provider, use, requests }: CloudService)
     });
 
     test("gives a slow line the time that it takes", async () => {
-      const sandbox = await open({ requestTimeoutMs: 2000 });
+      const sandbox = await open({ requestTimeoutMs: 4000 });
       const { loopback } = cloud();
       // A piece of the input takes longer than a request may that has no content.
       loopback.bytesPerMs = 300;

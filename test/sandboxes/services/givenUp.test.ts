@@ -81,10 +81,10 @@ describe("a Modal that can be connected to, and answers no call,", () => {
 
   it("gives up the start of a command", async () => {
     const server = await modalServer();
-    const { sandbox } = await openModal(server, { requestTimeoutMs: 500 });
+    const { sandbox } = await openModal(server, { requestTimeoutMs: 3000 });
     server.freeze("taskExecStart");
     const attempt = sandbox.exec("true");
     await expect(attempt).rejects.toThrow(SandboxLostError);
-    await expect(attempt).rejects.toThrow(/there was no answer within 500 ms/);
+    await expect(attempt).rejects.toThrow(/there was no answer within 3000 ms/);
   }, 60_000);
 });
