@@ -80,7 +80,7 @@ const ENDINGS: readonly Ending[] = [
   },
   {
     when: "what is named is for others",
-    suite: { pages: { good: spec(), hand: MANUAL, other: MANUAL } },
+    suite: { pages: { good: spec(), hand: MANUAL, other: MANUAL, bad: pageOf({}) } },
     flags: ["--runnable", "cli", "--only", "hand,other"],
     exitCode: 2,
     results: NO_RESULTS,

@@ -46,6 +46,8 @@ export const checkSelection = (
       `--only: there is no scenario ${missing.join(", ")}. See: ${sandduneCommand("scenario", "list")}`,
     );
   }
-  if (selected.length > 0 || problems.length > 0) return;
+  // A bad page may be the one that is meant.
+  const isBadMeant = (flags.only ?? ids).some((id) => !scenarios.some((scenario) => scenario.id === id));
+  if (selected.length > 0 || (problems.length > 0 && isBadMeant)) return;
   throw new UsageError(nothingSelected(flags, runnable, scenarios));
 };

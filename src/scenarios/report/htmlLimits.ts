@@ -16,8 +16,8 @@ const DETAILED = 5;
 const DETAILED_FAILURES = 3;
 
 /**
- * What all runners share. A browser lays out a page of 50,000 elements in a second or so; one of 300,000 is of no use.
- * Figures: docs/performance.md.
+ * What all runners share. With 300 scenarios and 50 records each, the page is 3.3 MB with 83,000 elements, is shown in 0.4 s,
+ * and follows a click in 0.06 s. With all of them it was 14.4 MB, 371,000 elements, 4.7 s and 3.7 s.
  */
 const LINES_BUDGET = 3000;
 const DETAILS_BUDGET = 450;
