@@ -30,7 +30,7 @@ export interface WorkSummary {
 /** More are counted, and not listed. */
 const MAX_COMMITS = 10;
 
-/** Nobody waits longer to see it; a diff of very much takes its time. */
+/** A summary is not worth a longer wait: the diff of a very large change takes its time. */
 const PATIENCE_MS = 2000;
 
 const EMPTY_TREE = {

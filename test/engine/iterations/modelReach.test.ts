@@ -36,7 +36,7 @@ describe("an agent that cannot reach its model", () => {
     });
   });
 
-  it("is told that bubblewrap has no network by itself", async () => {
+  it("fails in bubblewrap with the option that gives it a network", async () => {
     expect(await outcome(agent(10, ...repeated(100)), { sandboxName: "bubblewrap" })).toMatchObject({
       failure: { message: expect.stringContaining("`network: true`") },
     });
