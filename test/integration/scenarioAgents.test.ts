@@ -145,7 +145,7 @@ describeSideBySide("an agent of a scenario", () => {
         ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
         ...offline("claude", "http://127.0.0.1:9"),
       });
-      expect(result.manual).toMatch(/^The agent claude-code failed: /);
+      expect(result.manual).toMatch(/cannot reach its model: .*\[ModelUnreachableError, retryable\]$/s);
     });
   });
 
