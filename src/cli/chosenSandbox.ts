@@ -1,15 +1,12 @@
 import { resolve } from "node:path";
 import { needsNetwork } from "../agents/registry.ts";
-import { ProjectConfigError } from "../commandErrors.ts";
-import { InvalidOptionsError } from "../errors.ts";
 import type { Project } from "../findProject.ts";
 import { checkImageName } from "../images/imageNames.ts";
-import type { ProjectConfig } from "../options/project/config.ts";
 import { isModulePath } from "../options/project/modulePath.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { type SandboxEntry, type SandboxSettings, sandboxRegistry } from "../sandboxes/registry.ts";
 import { kebabCase } from "./flagNames.ts";
-import { sandboxDefaults } from "./project/configured.ts";
+import { asConfigError, sandboxDefaults } from "./project/configured.ts";
 import { configuredModule, loadProvider } from "./project/providerModule.ts";
 import { requireTrust } from "./project/trust.ts";
 import { type Choices, lookUp, type Said } from "./runDefaults.ts";
@@ -74,23 +71,6 @@ const loadModule = async (said: Said, flags: SandboxFlags, project: SandboxProje
   return loadProvider(path, said);
 };
 
-/** Settings of the config file are refused in its words. */
-const inWordsOf = async (
-  { config, configPath }: Configured,
-  flags: SandboxFlags,
-  create: () => Promise<SandboxProvider>,
-): Promise<SandboxProvider> => {
-  try {
-    return await create();
-  } catch (error) {
-    if (!(error instanceof InvalidOptionsError)) throw error;
-    const [root = ""] = error.option.split(/[.[]/);
-    const isFlag = flags[root as keyof SandboxFlags] !== undefined;
-    if (isFlag || config[root as keyof ProjectConfig] === undefined) throw error;
-    throw new ProjectConfigError(configPath, `${error.option}: ${error.problem}`);
-  }
-};
-
 /** The sandbox that was chosen. */
 export const createSandboxProvider = async (
   { agent, sandbox, imageName }: Choices,
@@ -110,7 +90,11 @@ export const createSandboxProvider = async (
   const network = needsNetwork(agent?.value ?? "");
   // Many tasks of one command share a provider, and with it what that has found out about its engine.
   const key = JSON.stringify([sandbox?.value, settings, network]);
-  const provider = providers.get(key) ?? inWordsOf(project, flags, () => entry.create(settings, { network }));
+  const provider =
+    providers.get(key) ??
+    entry
+      .create(settings, { network })
+      .catch((error) => Promise.reject(asConfigError(error, project, flags)));
   providers.set(key, provider);
   return provider;
 };

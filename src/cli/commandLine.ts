@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from "commander";
+import { didYouMean } from "../options/checks.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { EXIT_BAD_USAGE, EXIT_SUCCESS } from "./exitCodes.ts";
@@ -12,9 +13,14 @@ import { UsageError } from "./usageError.ts";
 const usageErrorOf = (error: CommanderError, program: Command, argv: readonly string[]): UsageError => {
   const problem = error.message.replace(/^error: /, "");
   const { command } = findCommand(program, argv);
-  return new UsageError(`${problem}\nSee: ${sandduneCommand(...wordsOf(command), "--help")}`, {
-    cause: error,
-  });
+  const [, unknown] = /^unknown option '([^']+)'$/.exec(problem) ?? [];
+  const flags = command.options.flatMap(({ long }) => long ?? []);
+  return new UsageError(
+    `${problem}${didYouMean(unknown, flags).replace(/^ /, ". ")}\nSee: ${sandduneCommand(...wordsOf(command), "--help")}`,
+    {
+      cause: error,
+    },
+  );
 };
 
 /** `help` of what is no command: the parser would print the help of all, as if nothing were wrong. */

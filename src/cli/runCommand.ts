@@ -1,10 +1,12 @@
 import { Command } from "commander";
 import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
+import { findProject } from "../findProject.ts";
 import { EXIT_UNSOLVED } from "./exitCodes.ts";
 import { kebabCase } from "./flagNames.ts";
 import { withExamples } from "./helpExamples.ts";
 import { tell } from "./output.ts";
 import { performing } from "./performing.ts";
+import { asConfigError } from "./project/configured.ts";
 import { PROMPT_FILE } from "./readPrompt.ts";
 import { reportError } from "./reportError.ts";
 import { reportResult } from "./reportResult.ts";
@@ -28,14 +30,17 @@ const performOne = async (flags: RunFlags): Promise<void> => {
       import("./runFlags.ts"),
       import("../run.ts"),
     ]);
-    const options = await runOptionsOf(flags);
+    const project = await findProject(flags.cwd);
+    const options = await runOptionsOf(flags, project);
     using stop = abortOnStopSignals();
     if (options.logging?.type === "stdout") answer = { ...answer, isShown: true };
     // Not before: whatever is wrong with the command line is told first, and nothing else then.
     const source =
       options.promptFile === undefined || flags.promptFile !== undefined ? "" : ` on ${DEFAULT_PROMPT}`;
     const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name}${source} …`);
-    const result = await runChecked({ ...options, signal: stop.signal }, begin);
+    const result = await runChecked({ ...options, signal: stop.signal }, begin).catch((error) =>
+      Promise.reject(asConfigError(error, project, flags)),
+    );
     await reportResult(result, answer);
     if (result.solved === false) process.exitCode = EXIT_UNSOLVED;
   } catch (error) {

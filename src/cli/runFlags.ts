@@ -1,5 +1,5 @@
 import type { EnvVars } from "../envVars.ts";
-import { findProject, type Project } from "../findProject.ts";
+import type { Project } from "../findProject.ts";
 import type { LoggingOption } from "../index.ts";
 import { Output } from "../options/output.ts";
 import type { RunOptions } from "../runOptions.ts";
@@ -129,8 +129,7 @@ export const settingsOf = async (given: RunFlags, project: Project) => {
 };
 
 /** What `run()` is to be called with. */
-export const runOptionsOf = async (flags: RunFlags): Promise<RunOptions> => {
-  const project = await findProject(flags.cwd);
+export const runOptionsOf = async (flags: RunFlags, project: Project): Promise<RunOptions> => {
   const settings = await settingsOf(flags, project);
   // Last, because it waits for standard input: every other mistake is told before that.
   return { ...settings, ...(await readPrompt(flags, project.configDirectory)) };

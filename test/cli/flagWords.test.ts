@@ -47,6 +47,12 @@ describeWith(["bubblewrap"], "options that do not go together are named by their
   });
 });
 
+it("a flag that does not exist is answered with the nearest one", async () => {
+  const { exitCode, stderr } = await runCli(["run", "--image", "x"], { cwd: temporaryRepository() });
+  expect(stderr).toContain("unknown option '--image'. Did you mean --image-name?");
+  expect(exitCode).toBe(2);
+});
+
 it.each<[Error, string]>([
   [new BranchInUseError("b", "x", "Use the `head` strategy."), "Use --head."],
   [new SandboxUserMismatchError("docker", 1, 2, "leave the `user` option out."), "leave --user out."],

@@ -1,5 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { ProjectConfigError } from "../../commandErrors.ts";
+import { InvalidOptionsError } from "../../errors.ts";
 import type { Project } from "../../findProject.ts";
 import type { BranchStrategy } from "../../index.ts";
 import type { MountOption } from "../../options/mounts.ts";
@@ -47,6 +48,23 @@ export const sandboxDefaults = (
   const network = typeof config.network === "string" ? [config.network] : config.network;
   const values = { ...config, network, mounts: config.mounts?.map(inRepository(configPath)) };
   return Object.fromEntries(given.map((key) => [SETTING_OF[key], values[key]]));
+};
+
+/** The flags that set what a setting of the file sets. */
+const FLAGS_OF: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(Object.entries(SETTING_OF).map(([key, setting]) => [key, [setting]])),
+  copyToWorktree: ["copy"],
+  idleTimeoutSeconds: ["idleTimeout"],
+  branchStrategy: ["branch", "mergeToHead", "head"],
+};
+
+/** An error about a value that stands in the file, in its words. */
+export const asConfigError = (error: unknown, { config, configPath }: Configured, flags: object): unknown => {
+  if (!(error instanceof InvalidOptionsError)) return error;
+  const [root = ""] = error.option.split(/[.[]/);
+  const isFlag = (FLAGS_OF[root] ?? [root]).some((flag) => Reflect.get(flags, flag) !== undefined);
+  const isConfigured = Object.hasOwn(config, root) && !isFlag;
+  return isConfigured ? new ProjectConfigError(configPath, `${error.option}: ${error.problem}`) : error;
 };
 
 const strategyFlags = (strategy: BranchStrategy): StrategyFlags => {

@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ProjectConfigError } from "../../commandErrors.ts";
@@ -43,6 +43,7 @@ export const configuredModule = ({
 
 /** Loads the sandbox provider that is the default export of a module. It runs on this machine, with all rights of its user. */
 export const loadProvider = async (path: string, said: Said): Promise<SandboxProvider> => {
+  if (!existsSync(path)) throw said.refuse(`there is no file ${path}`);
   const exported: { readonly default?: unknown } = await import(pathToFileURL(path).href).catch(
     (error: unknown) => {
       throw said.refuse(`${path} could not be loaded: ${error instanceof Error ? error.message : error}`);

@@ -84,6 +84,7 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
     [{ pids: "many" }, "pids: must be a whole number, 1 or more; got a string"],
     [{ memory: "2g" }, "memory: it means nothing to the sandbox bubblewrap"],
     [{ network: "own-network" }, "network: bubblewrap knows only"],
+    [{ mounts: [{ hostPath: "gone", sandboxPath: "/x" }] }, "mounts: "],
     [
       { allowUnsafeMounts: true },
       "allowUnsafeMounts: this cannot be set here, only for a single run: --allow-unsafe-mounts",
@@ -180,7 +181,7 @@ describe("a sandbox provider of the user's own", () => {
     ["export default 5;", "must be a sandbox provider"],
     ["export const x = 1;", "must be a sandbox provider"],
     ["syntax error", "could not be loaded"],
-    [undefined, "could not be loaded"],
+    [undefined, "there is no file"],
   ])("is refused if it is none: %s", async (source, problem) => {
     const cwd = temporaryRepository();
     if (source !== undefined) writeFileSync(join(cwd, "wrong.mjs"), source);
