@@ -38,10 +38,10 @@ describeWith(["bubblewrap"], "sanddune run --until tests-pass", () => {
     expect(JSON.parse(right.stdout)).toMatchObject({ solved: true, branch: "main" });
 
     const { stdout } = await runCli(["ps"], { cwd });
-    expect(stdout.match(/unsolved|succeeded/g)).toEqual(["unsolved", "unsolved", "succeeded"]);
+    expect(stdout.match(/unsolved|succeeded/g)).toEqual(["succeeded", "unsolved", "unsolved"]);
     const listed = JSON.parse((await runCli(["ps", "--json"], { cwd })).stdout);
-    expect(listed).toMatchObject([{ solved: false }, { solved: false }, { solved: true }]);
-    const { runId } = listed[0] as { runId: string };
+    expect(listed).toMatchObject([{ solved: true }, { solved: false }, { solved: false }]);
+    const { runId } = listed.at(-1) as { runId: string };
     expect((await runCli(["stop", runId], { cwd })).stdout).toContain("was over already: it is unsolved");
   });
 
