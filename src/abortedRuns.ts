@@ -3,8 +3,8 @@ import { InvalidOptionsError } from "./errors.ts";
 import type { AbortedRun } from "./results.ts";
 
 /**
- * What the runs had reached that this signal has aborted, in the order in which they ended: `run()` rejects with
- * `signal.reason` itself, which has no room for that. Runs that had not begun are not in it.
+ * The runs that this signal has aborted, in the order in which they ended, each with its branch, commits, worktree and log:
+ * `run()` rejects with `signal.reason` itself, which has no room for them. Runs that had not begun are not listed.
  *
  * @example
  * const signal = AbortSignal.timeout(600_000);

@@ -24,7 +24,7 @@ export function runAll<Sandbox extends SandboxProvider, Value = undefined>(
   tasks: Tasks<Sandbox, Value>,
   options?: FleetOptions<Value>,
 ): Promise<FleetResult<Value>>;
-/** As above, with `defaults`: options of `run()` that all tasks have in common. What a task says itself wins. */
+/** As above, with `defaults`: options of `run()` that all tasks have in common. A value of the task itself wins. */
 export function runAll<
   Sandbox extends SandboxProvider,
   Value = undefined,

@@ -25,7 +25,7 @@ export class RunProgress {
   solved: boolean | undefined;
   /** Of the agent's program, in a session at the terminal. */
   exitCode: number | undefined;
-  /** What a person and the agent said to each other there, on the host. */
+  /** The captured session of an interactive agent. */
   agentSession: { readonly sessionId: string; readonly sessionFilePath: string } | undefined;
   preservedWorktreePath: string | undefined;
   trajectoryPath: string | undefined;

@@ -78,7 +78,7 @@ export interface FleetOptions<Value = unknown> {
    * says so; never when it is left out.
    */
   readonly retries?: number;
-  /** Whether a task is tried again after another failure, too. `attempt` is the one that failed, from 1. What it throws is a no. */
+  /** Whether a task is tried again after another failure, too. `attempt` is the one that failed, from 1. A throw counts as `false`. */
   readonly retryIf?: (error: SandduneError, attempt: number) => boolean;
   /** Aborting ends all runs as an abort of each would, and starts no further ones. */
   readonly signal?: AbortSignal;

@@ -11,7 +11,7 @@ const hasPrompt = ({ prompt, promptFile }: AnyTask): boolean =>
   prompt !== undefined || promptFile !== undefined;
 
 /**
- * A task with what all tasks have in common. What it says itself wins; env vars and prompt arguments are merged by name. A
+ * A task with the options that all tasks have in common. Its own values win; env vars and prompt arguments are merged by name. A
  * prompt of its own takes the place of the common one, arguments included.
  */
 export const withDefaults = <Task>(defaults: object | undefined, task: Task): Task => {

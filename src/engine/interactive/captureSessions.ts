@@ -11,7 +11,7 @@ const LIST_TIMEOUT_MS = 10_000;
 /** A person may begin anew, or resume another session, any number of times. */
 const MAX_SESSIONS = 5;
 
-/** Has what a person and an agent said to each other on the host, where the agent's own hint to resume it works. */
+/** Captures the agent's session on the host, so that the agent's own hint to resume it works. */
 export interface InteractiveSessionCapture {
   /** Looks at what is there before the agent begins. */
   readonly begin: Effect.Effect<void>;

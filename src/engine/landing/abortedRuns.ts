@@ -1,6 +1,6 @@
 import type { AbortedRun } from "../../results.ts";
 
-/** What each signal has aborted. A signal that is gone takes its list along. */
+/** The runs that each signal has aborted, as long as the signal exists. */
 const aborted = new WeakMap<AbortSignal, AbortedRun[]>();
 
 /** Signals of callers, by those that were made of them and others. */
@@ -20,5 +20,5 @@ export const noteAborted = (signal: AbortSignal | undefined, run: AbortedRun): v
   if (callers?.aborted) aborted.set(callers, [...runsAbortedBy(callers), run]);
 };
 
-/** What the runs had reached that a signal of the caller's has aborted, in the order in which they ended. */
+/** The runs that a caller's signal has aborted, in the order in which they ended. */
 export const runsAbortedBy = (signal: AbortSignal): readonly AbortedRun[] => aborted.get(signal) ?? [];
