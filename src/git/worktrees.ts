@@ -22,6 +22,7 @@ import { baseRef } from "./runRefs.ts";
 import { listWorktrees } from "./worktreeList.ts";
 import { isDirty } from "./worktreeStatus.ts";
 import { lockReason, lockWorktree } from "./worktrees/lock.ts";
+import { reattach } from "./worktrees/reattach.ts";
 import { removeWorktreeFiles } from "./worktrees/removal.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */
@@ -69,13 +70,17 @@ const readGitDirectory = (worktreePath: string): string =>
     .replace(/^gitdir: /, "")
     .trimEnd();
 
-/** Re-attaches a worktree whose recorded paths are wrong because the repository was moved. */
-const repairIfMoved = (repository: Repository, path: string): Effect.Effect<boolean, SandduneError> => {
-  const gitDirectory = existsSync(join(path, ".git")) ? readGitDirectory(path) : "";
+/** Re-attaches the worktree of a branch if its recorded paths are wrong because the repository was moved. */
+const reattachIfMoved = (
+  repository: Repository,
+  path: string,
+  branch: string,
+): Effect.Effect<unknown, SandduneError> => {
+  const gitDirectory = readGitDirectory(path);
   // A file that git could not finish leads nowhere.
   return gitDirectory === "" || gitDirectory.startsWith(`${repository.commonDirectory}/`)
-    ? Effect.succeed(false)
-    : git(["worktree", "repair", path], { cwd: repository.topLevel }).pipe(Effect.as(true));
+    ? Effect.void
+    : reattach(repository, { path, gitDirectory, branch });
 };
 
 /**
@@ -89,12 +94,12 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
 ): Effect.fn.Return<SourceBranch, SandduneError> {
   const path = worktreePathOf(repository, branch);
   const isElsewhere = host.worktrees.some((worktree) => worktree.branch === branch && worktree.path !== path);
-  // A repository that was moved may have been repaired since the host was looked at.
-  const worktrees =
-    (yield* repairIfMoved(repository, path)) || isElsewhere
-      ? yield* listWorktrees(repository.topLevel)
-      : host.worktrees;
   const existing = host.refs.find(({ name }) => name === branchRef(branch))?.sha;
+  const isUnlisted =
+    existsSync(join(path, ".git")) && !host.worktrees.some((worktree) => worktree.path === path);
+  if (isUnlisted && existing !== undefined) yield* reattachIfMoved(repository, path, branch);
+  // A repository that was moved may have been repaired since the host was looked at.
+  const worktrees = isUnlisted || isElsewhere ? yield* listWorktrees(repository.topLevel) : host.worktrees;
   const sha = existing ?? (from === host.head.sha ? from : yield* resolveCommit(repository.topLevel, from));
   if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));
   const holder = worktrees.find((worktree) => worktree.branch === branch);

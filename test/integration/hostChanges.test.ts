@@ -153,7 +153,7 @@ describe("a run that fails", () => {
     }).catch((reason) => reason)) as SandduneError;
     expect(error.protectedPaths).toEqual([".envrc"]);
     expect(error.warnings).toEqual([expect.stringContaining('also committed to "elsewhere"')]);
-    const ref = /refs\/sanddune\/\S+[^.]/.exec(error.warnings?.[0] ?? "")?.[0] as string;
+    const ref = /refs\/sanddune\/[^\s.]+/.exec(error.warnings?.[0] ?? "")?.[0] as string;
     expect(git(cwd, "log", "-1", "--format=%s", ref)).toBe("Stray");
   });
 

@@ -175,7 +175,7 @@ describe("an expression", () => {
     const error = await failureOf(
       start(cwd, {
         agent: WORK,
-        promptFile: templateFile("!`test ! -e work.txt || sleep 1000`"),
+        promptFile: templateFile("Work. !`test ! -e work.txt || sleep 1000`"),
         branchStrategy: STRATEGIES.branch,
         maxIterations: 3,
         timeouts: { promptExpansionMs: 3000 },

@@ -138,7 +138,7 @@ describeInBoth("a branch that the agent makes", (name) => {
     expect(userRefs(cwd).replace(/^refs\/heads\/agent\/work .*\n/m, "")).toBe(before);
     expect(readdirSync(cwd).sort()).toEqual([".git", ".sanddune", "README.md"]);
     const kept = git(cwd, "for-each-ref", "--format=%(refname)", "refs/sanddune").split("\n");
-    const said = result.warnings.flatMap((warning) => / kept as (\S+)\.$/.exec(warning)?.[1] ?? []);
+    const said = result.warnings.flatMap((warning) => / kept as (\S+)\./.exec(warning)?.[1] ?? []);
     expect(said.length).toBeGreaterThanOrEqual(20);
     expect(kept).toEqual(expect.arrayContaining(said));
     expect(result.warnings.filter((warning) => warning.includes("$(touch$IFS$()canary)"))).toHaveLength(1);

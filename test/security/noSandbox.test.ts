@@ -102,7 +102,7 @@ describeWith(["tmux"], "an agent on the host", () => {
     const [result, closed] = await atTerminal({ cwd, branchStrategy, acts }).outcomes();
     expect(result).toMatchObject({ exitCode: 0, branch, commits: [{ sha: git(cwd, "rev-parse", branch) }] });
     expect(git(cwd, "log", "-1", "--format=%s", branch)).toBe("Mine");
-    expect(closed).toEqual({ commits: [], warnings: [] });
+    expect(closed).toEqual({ commits: result?.commits, warnings: [] });
     expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
   });
 

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { git } from "../git.ts";
+import { branchRef } from "../refs.ts";
+import type { Repository } from "../repository.ts";
+import { administrationsDirectory } from "./administration.ts";
+
+/** A worktree whose `.git` names a git directory elsewhere, because the repository was moved. */
+export interface MovedWorktree {
+  readonly path: string;
+  /** Where its git directory was. */
+  readonly gitDirectory: string;
+  readonly branch: string;
+}
+
+/** Registers the worktree anew, with its files as they are. Nothing is staged in it. */
+const registerAgain = (
+  repository: Repository,
+  { path, branch }: MovedWorktree,
+): Effect.Effect<unknown, SandduneError> =>
+  Effect.suspend(() => {
+    const gitDirectory = join(administrationsDirectory(repository), basename(path));
+    mkdirSync(gitDirectory, { recursive: true });
+    const files = {
+      [join(gitDirectory, "commondir")]: "../..\n",
+      [join(gitDirectory, "gitdir")]: `${join(path, ".git")}\n`,
+      [join(gitDirectory, "HEAD")]: `ref: ${branchRef(branch)}\n`,
+      [join(path, ".git")]: `gitdir: ${gitDirectory}\n`,
+    };
+    for (const [file, content] of Object.entries(files)) {
+      // Never through a link.
+      rmSync(file, { force: true });
+      writeFileSync(file, content, { flag: "wx" });
+    }
+    return git(["reset", "--quiet"], { cwd: path });
+  });
+
+/**
+ * Makes git know a worktree of a moved repository again. `git worktree prune` forgets one whose place does not exist any more,
+ * unless it is locked; its files, which may be somebody's only copy, are still in their place.
+ */
+export const reattach = (
+  repository: Repository,
+  worktree: MovedWorktree,
+): Effect.Effect<unknown, SandduneError> =>
+  existsSync(join(administrationsDirectory(repository), basename(worktree.gitDirectory)))
+    ? git(["worktree", "repair", worktree.path], { cwd: repository.topLevel })
+    : registerAgain(repository, worktree);
