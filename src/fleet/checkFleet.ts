@@ -1,6 +1,7 @@
 import { signal } from "../engine/valueChecks.ts";
 import { InvalidOptionsError } from "../errors.ts";
-import { type Checks, callback, count, countOrNone, flag, isRecord, members } from "../options/checks.ts";
+import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks.ts";
+import { isOptionsObject } from "../options/valueKind.ts";
 import type { FleetOptions } from "./contract.ts";
 
 const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {
@@ -10,7 +11,7 @@ const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {
   signal,
   onProgress: callback,
   keepOutcomes: flag,
-  defaults: (value) => (isRecord(value) ? undefined : "must be an object"),
+  defaults: (value) => (isOptionsObject(value) ? undefined : "must be an object"),
 };
 
 const isSource = (value: unknown): boolean =>

@@ -168,6 +168,7 @@ describe.each(Object.entries(ENTRY_POINTS))("%s()", (_, { call, needs }) => {
 /** Their definitions have checks of their own, or they take no options. */
 const OTHERS = [
   "abortedRuns",
+  "readDockerfile",
   "askLaunch",
   "shellQuote",
   "defineEnvironment",
@@ -207,6 +208,10 @@ it("every function of the package is among them", () => {
   expect(
     names.filter((name) => !(name in FACTORIES || name in ENTRY_POINTS || OTHERS.includes(name))),
   ).toEqual([]);
+});
+
+it("readDockerfile() takes a path", () => {
+  for (const path of NEVER_RIGHT) refusal(library.readDockerfile as Factory, path);
 });
 
 it("abortedRuns() takes a signal, and nothing else", () => {

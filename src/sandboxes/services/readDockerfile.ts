@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HostFileError, InvalidOptionsError } from "../../errors.ts";
+import { checkValue, text } from "../../options/checks.ts";
 
 /** A Dockerfile for services that build without it: the image that it begins with, and what is done to that. */
 export interface DockerfileImage {
@@ -52,14 +53,15 @@ const parse = (text: string, refuse: (problem: string) => never): DockerfileImag
  * const sandbox = modal({ ...readDockerfile(".sanddune/Dockerfile"), memory: "8g" });
  */
 export const readDockerfile = (path: string): DockerfileImage => {
+  checkValue("path", path, text);
   const file = resolve(path);
-  let text: string;
+  let content: string;
   try {
-    text = readFileSync(file, "utf8");
+    content = readFileSync(file, "utf8");
   } catch (cause) {
     throw new HostFileError((cause as NodeJS.ErrnoException).code ?? "", file, { cause });
   }
-  return parse(text, (problem) => {
+  return parse(content, (problem) => {
     throw new InvalidOptionsError("path", `${file} ${problem}`);
   });
 };
