@@ -214,6 +214,12 @@ it("readDockerfile() takes a path", () => {
   for (const path of NEVER_RIGHT) refusal(library.readDockerfile as Factory, path);
 });
 
+it("readDockerfile() takes a path, and nothing else", () => {
+  for (const path of [undefined, 5, "", {}]) {
+    expect(() => library.readDockerfile(path as never)).toThrow(library.InvalidOptionsError);
+  }
+});
+
 it("abortedRuns() takes a signal, and nothing else", () => {
   expect(() => library.abortedRuns({ signal: AbortSignal.abort() } as never)).toThrow(/signal.*AbortSignal/);
   expect(library.abortedRuns(AbortSignal.abort())).toEqual([]);
