@@ -31,7 +31,7 @@ it("an agent provider of somebody else's that throws is named, and what it was d
   });
   const threwWhile = (what: string) => ({
     ...{ name: "AgentFailedError", agent: "theirs" },
-    message: expect.stringContaining(`threw while ${what} (TypeError: their bug)`),
+    message: expect.stringContaining(`its agent provider failed while ${what}: their bug`),
   });
   expect(
     await endings({ building: theirs({ buildCommand: bug }), reading: theirs({ createParser: () => bug }) }),
