@@ -30,7 +30,7 @@ describeWith(["bubblewrap"], "sanddune run --prompt-arg", () => {
     const { stdout } = await runCli([...RUN, ...flags], { cwd });
     // The commands to type next, which are there to be copied, are none of the run's.
     const lines = stdout
-      .replace(/^ {2}Next [^]*/m, "")
+      .replace(/^ {2}Next (.|\n)*/m, "")
       .trimEnd()
       .split("\n");
     expect(lines.length).toBeGreaterThan(2);
