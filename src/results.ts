@@ -161,7 +161,7 @@ export interface SandboxExecResult {
 export interface CloseResult {
   /** Everything that was committed in it and is on the branch, oldest first: by calls, and by what they had left running. */
   readonly commits: Commit[];
-  /** Set when the worktree was kept, because it has uncommitted changes or holds what could not be brought home. */
+  /** Set when the worktree was kept, because it has uncommitted changes or holds work that could not be imported. */
   readonly preservedWorktreePath?: string;
   /** What went differently than a caller would expect, in sentences. */
   readonly warnings: string[];

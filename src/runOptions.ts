@@ -55,7 +55,7 @@ export interface CheckoutOptions {
   };
 }
 
-/** Going on with a session of the agent's that is on this machine. */
+/** Resuming an agent session that this machine has. */
 export interface ResumeOptions {
   /** The id of the session, as in `iterations` of an earlier run's result. Only one iteration is possible with it. */
   readonly resumeSession?: string;
@@ -106,7 +106,7 @@ export type AgentOptions<Value> = PromptOption &
     readonly agent: AgentProvider;
     /** The most often the agent is invoked; 1 when it is left out. */
     readonly maxIterations?: number;
-    /** Text of the agent's that ends the loop; `<promise>COMPLETE</promise>` when it is left out. Never put into the prompt. */
+    /** Text in the agent's output that ends the loop; `<promise>COMPLETE</promise>` when it is left out. Never put into the prompt. */
     readonly completionSignal?: string | readonly string[];
     /** How long the agent may print nothing before it is stopped; 600 when it is left out. */
     readonly idleTimeoutSeconds?: number;

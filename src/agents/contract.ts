@@ -51,7 +51,7 @@ export type AgentEvent =
 /** An agent event as the caller sees it. */
 export type AgentStreamEvent = AgentEvent & { readonly iteration: number; readonly timestamp: Date };
 
-/** The session of the agent's that an invocation goes on with. */
+/** The agent session that an invocation resumes. */
 export interface ResumedSession {
   readonly sessionId: string;
   /** Go on in a copy, with an id of its own. */
@@ -79,7 +79,7 @@ export interface AgentProgram {
   readonly env?: Readonly<Record<string, string>>;
   /**
    * Lines for `sh` that run before it, in the same place, to write its configuration for instance. Like the command,
-   * they can be read by everybody on the machine: secrets belong into `env`.
+   * every user of the machine can read them: put secrets into `env`.
    */
   readonly setup?: string;
 }

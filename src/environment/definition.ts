@@ -43,7 +43,7 @@ export interface SetupContext {
   readonly directory: string;
   /** A directory for whatever tests need to write; all tests of the environment share it. */
   readonly scratch: string;
-  /** Aborted when the time is over, or nobody wants the result any more. */
+  /** Aborted when the time is over, or the result is no longer wanted. */
   readonly signal: AbortSignal;
   /** Runs a line for `sh` in the worktree. Resolves for every exit code; what still runs when the test ends is killed. */
   run(command: string, options?: TestCommandOptions): Promise<TestCommandResult>;

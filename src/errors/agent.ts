@@ -125,7 +125,7 @@ export class BudgetExceededError extends SandduneError {
   }
 }
 
-/** There is no such session of the agent's on this machine. */
+/** This machine has no such agent session. */
 export class AgentSessionNotFoundError extends SandduneError {
   constructor(
     readonly agent: string,

@@ -103,7 +103,7 @@ export class HostFileError extends SandduneError {
   }
 }
 
-/** Somebody has deleted the branch of a worktree that is still in use. */
+/** The branch of a worktree was deleted while it was in use. */
 export class BranchDeletedError extends SandduneError {
   constructor(
     override readonly branch: string,
@@ -113,7 +113,7 @@ export class BranchDeletedError extends SandduneError {
   }
 }
 
-/** Somebody has deleted the directory of a worktree that is still in use. */
+/** The directory of a worktree was deleted while it was in use. */
 export class WorktreeMissingError extends SandduneError {
   constructor(
     readonly worktreePath: string,
@@ -125,7 +125,7 @@ export class WorktreeMissingError extends SandduneError {
   }
 }
 
-/** Somebody has switched a worktree to something else than its branch. */
+/** A worktree was switched away from its branch. */
 export class WorktreeSwitchedError extends SandduneError {
   constructor(
     readonly worktreePath: string,
@@ -138,7 +138,7 @@ export class WorktreeSwitchedError extends SandduneError {
   }
 }
 
-/** There is no terminal for an interactive session, or somebody else has it. */
+/** There is no terminal for an interactive session, or another session has it. */
 export class TerminalError extends SandduneError {
   constructor(
     readonly problem: string,
@@ -155,7 +155,7 @@ export class CancelledError extends SandduneError {
   }
 }
 
-/** Somebody has asked for the run to be stopped, with `sanddune stop`. */
+/** The run was stopped with `sanddune stop`. */
 export class RunStoppedError extends SandduneError {
   constructor(
     /** The run that was asked to stop: this one, or the sandbox or worktree that it works in. */

@@ -153,7 +153,7 @@ interface SandboxProviderDefinition {
   readonly name: string;
   /** Env vars for every command of a run. None of them may be declared by the agent provider too. */
   readonly env?: EnvVars;
-  /** Whoever asks for something that is missing is told so before anything is created. */
+  /** A run that needs a missing one is refused before anything is created. */
   readonly capabilities?: SandboxCapabilities;
   /** Checks, before anything is created, that a sandbox could be made: rejects with a `SandboxUnavailableError`. */
   preflight?(options: PreflightOptions): Promise<void>;

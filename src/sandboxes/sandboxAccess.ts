@@ -56,7 +56,7 @@ export interface SandboxAccess {
   requireTerminal?(): Promise<void>;
   /** It is on another machine: a client that ends with an exit code of its own has lost its connection. */
   readonly isRemote?: boolean;
-  /** Throws a `SandboxError` when `sudo` is not to be had. */
+  /** Throws a `SandboxError` when `sudo` is unavailable. */
   launch(argv: readonly string[], options: LaunchOptions): Launch;
   /**
    * Kills, in the sandbox, what carries the exec id. The host process of the exec is being killed at the same time.
