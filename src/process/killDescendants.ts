@@ -8,15 +8,25 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-/** The children of some processes, their children, and so on. */
+/** The children of some processes, their children, and so on. An agent can have made a chain of thousands. */
 export const descendantsOf = (pids: readonly number[]): HostProcess[] => {
   const children = new Map<number, HostProcess[]>();
-  for (const found of hostSystem().processes()) {
-    children.set(found.parent, [...(children.get(found.parent) ?? []), found]);
+  for (const each of hostSystem().processes()) {
+    const siblings = children.get(each.parent);
+    if (siblings === undefined) children.set(each.parent, [each]);
+    else siblings.push(each);
   }
-  const below = (parent: number): HostProcess[] =>
-    (children.get(parent) ?? []).flatMap((child) => [child, ...below(child.pid)]);
-  return pids.flatMap(below);
+  const found: HostProcess[] = [];
+  const open = [...pids];
+  for (let parent = open.pop(); parent !== undefined; parent = open.pop()) {
+    for (const child of children.get(parent) ?? []) {
+      found.push(child);
+      open.push(child.pid);
+    }
+    // Pids that were given anew while they were listed can make a circle.
+    children.delete(parent);
+  }
+  return found;
 };
 
 /**

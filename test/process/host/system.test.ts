@@ -7,7 +7,12 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { exitCodeOf } from "../../../src/process/exitCode.ts";
 import { linuxSystem } from "../../../src/process/host/linux.ts";
 import { macosSystem } from "../../../src/process/host/macos.ts";
-import { type HostSystem, hostSystem, useHostSystem } from "../../../src/process/host/system.ts";
+import {
+  type HostProcess,
+  type HostSystem,
+  hostSystem,
+  useHostSystem,
+} from "../../../src/process/host/system.ts";
 import { descendantsOf } from "../../../src/process/killDescendants.ts";
 import { killGroup } from "../../../src/process/killGroup.ts";
 import { killMarked } from "../../../src/process/killMarked.ts";
@@ -143,4 +148,27 @@ it("on Linux, the path of an open directory follows it when it is moved", { skip
   renameSync(before, after);
   const path = linuxSystem.pathOfDirectory(descriptor, Buffer.from(before)).toString();
   expect(realpathSync(path)).toBe(after);
+});
+
+/** Process 1 has one child, which has one child, and so on. */
+const chainOf = (length: number): HostProcess[] =>
+  Array.from({ length }, (_, index) => ({
+    ...{ pid: index + 2, parent: index + 1, group: 1, name: "sh", startTime: "0" },
+    ...{ isZombie: false, hasTerminal: false, hasMemory: true },
+  }));
+
+describe("the descendants of a process", () => {
+  const among = (processes: HostProcess[]): number => {
+    onTestFinished(useHostSystem({ ...hostSystem(), processes: () => processes }));
+    return descendantsOf([1]).length;
+  };
+
+  it("are found in a chain as long as an agent can make it", () => {
+    expect(among(chainOf(30_000))).toBe(30_000);
+  });
+
+  it("end where pids that were given anew make a circle", () => {
+    const [first, ...others] = chainOf(3);
+    expect(among([...others, { ...(first as HostProcess), parent: 4 }, ...chainOf(1)])).toBe(4);
+  });
 });
