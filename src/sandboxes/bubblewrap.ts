@@ -12,6 +12,7 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
 import { programsFor } from "./bubblewrap/programsFor.ts";
+import { pinned, refuseReplaceable } from "./bubblewrap/sources.ts";
 import type { UserPrograms } from "./bubblewrap/userPrograms.ts";
 import {
   bubblewrapArguments,
@@ -30,6 +31,7 @@ import {
 } from "./contract.ts";
 import { killedOnHost } from "./killedOnHost.ts";
 import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
+import { refuseLinkOut } from "./mounts/linkOut.ts";
 import { refuseUnsafeMount } from "./mounts/unsafeMounts.ts";
 import { NO_ROOT } from "./noRoot.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
@@ -134,6 +136,7 @@ const userMounts = async (
   for (const path of readOnlyPaths) {
     if (!existsSync(path)) throw new InvalidOptionsError("readOnlyPaths", `there is no ${path}`);
     if (allowUnsafeMounts) continue;
+    await refuseLinkOut("readOnlyPaths", path, repositoryPath);
     await refuseUnsafeMount(
       "readOnlyPaths",
       { hostPath: await realpath(path), readOnly: true },
@@ -165,7 +168,14 @@ const create = async (
 ): Promise<BindMountSandboxHandle> => {
   options.signal?.throwIfAborted();
   const { sandboxName, homePath, worktreePath } = options;
-  const mounts = [...options.mounts, ...(await userMounts(settings, options))];
+  const own = await userMounts(settings, options);
+  const mounts = [...options.mounts, ...own];
+  const { readOnlyPaths = [] } = settings;
+  if (settings.allowUnsafeMounts !== true) {
+    const ownPaths = own.map(({ hostPath }) => hostPath);
+    await refuseReplaceable("mounts", ownPaths, mounts);
+    await refuseReplaceable("readOnlyPaths", readOnlyPaths, mounts);
+  }
   const programs = await programsFor(settings, options.repositoryPath);
   const links = await rootDirectories();
 
@@ -193,9 +203,10 @@ const create = async (
     path: pathWith(programs, settings),
     programs: programs.links,
     network: sharesNetwork(settings),
-    readOnlyPaths: [...programs.paths, ...(settings.readOnlyPaths ?? [])],
+    readOnlyPaths: [...programs.paths, ...readOnlyPaths],
     mounts,
   };
+  const checkSources = pinned(NAME, [...plan.readOnlyPaths, ...mounts.map(({ hostPath }) => hostPath)]);
 
   return commandSandbox({
     provider: NAME,
@@ -204,6 +215,7 @@ const create = async (
     fallbackHome: homePath,
     launch: (argv, { sudo, execId, terminal = false }) => {
       if (sudo) throw new SandboxError(NAME, NO_ROOT);
+      checkSources();
       const prefix = bubblewrapArguments({ ...plan, terminal });
       const env = environmentOfBubblewrap(sandboxName, execId);
       if (!terminal) return { program: PROGRAM, args: [...prefix, "--", ...argv], env };

@@ -4,6 +4,7 @@ import { isAbsolute, join, posix, resolve } from "node:path";
 import { InvalidOptionsError } from "../errors.ts";
 import type { MountOption } from "../options/mounts.ts";
 import type { SandboxCreateOptions, SandboxMount } from "./contract.ts";
+import { refuseLinkOut } from "./mounts/linkOut.ts";
 import { refuseUnsafeMount } from "./mounts/unsafeMounts.ts";
 
 export { type MountOption, mountOptions } from "../options/mounts.ts";
@@ -25,7 +26,10 @@ export const resolveMounts = (
         throw new InvalidOptionsError("mounts", `${sandboxPath} is not an absolute path in the sandbox.`);
       }
       const mount = { hostPath, sandboxPath, readOnly };
-      if (!options.allowUnsafeMounts) await refuseUnsafeMount("mounts", mount, options.repositoryPath);
+      if (!options.allowUnsafeMounts) {
+        await refuseLinkOut("mounts", path, options.repositoryPath);
+        await refuseUnsafeMount("mounts", mount, options.repositoryPath);
+      }
       return mount;
     }),
   );

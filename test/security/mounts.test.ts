@@ -1,4 +1,4 @@
-import { existsSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createSandboxHandle, InvalidOptionsError, run, scripted } from "../../src/index.ts";
@@ -7,6 +7,7 @@ import { runCli } from "../cli/callCli.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
+import { openBindMount } from "../sandboxes/openSandbox.ts";
 
 const play = (cwd: string, sandbox: ReturnType<typeof bubblewrap>, shell: string) =>
   run({
@@ -81,5 +82,62 @@ describeWith(["bubblewrap"], "what decides what git runs on the host", () => {
     );
     expect((await sandbox.run("echo kept >/mnt/x/file")).exitCode).toBe(0);
     expect(existsSync(join(directory, "file"))).toBe(true);
+  });
+});
+
+describeWith(["bubblewrap"], "a directory of the repository that was mounted", () => {
+  const secret = (): string => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "key"), "secret");
+    return directory;
+  };
+
+  it.each(["data", "data/inner"])(
+    "is not mounted once a link has taken its place that leads elsewhere: %s",
+    async (hostPath) => {
+      const cwd = temporaryRepository();
+      const target = secret();
+      mkdirSync(join(target, "inner"));
+      symlinkSync(target, join(cwd, "data"));
+      for (const sandbox of [
+        bubblewrap({ mounts: [{ hostPath, sandboxPath: "/mnt/x" }] }),
+        bubblewrap({ readOnlyPaths: [join(cwd, hostPath)] }),
+      ]) {
+        await expect(play(cwd, sandbox, "true")).rejects.toThrow("leads out of the repository");
+      }
+      expect(git(cwd, "branch", "--list", "agent/x")).toBe("");
+    },
+  );
+
+  it("is not mounted where the agent works in that checkout, and could put a link in its place", async () => {
+    const cwd = temporaryRepository();
+    mkdirSync(join(cwd, "data"));
+    for (const sandbox of [
+      bubblewrap({ mounts: [{ hostPath: "data", sandboxPath: "/mnt/x" }] }),
+      bubblewrap({ readOnlyPaths: [join(cwd, "data")] }),
+    ]) {
+      const options = { agent: scripted([{ shell: "true" }]), sandbox, cwd, prompt: "x" };
+      const head = run({ ...options, branchStrategy: { type: "head" } });
+      await expect(head).rejects.toThrow(/data lies in .*, which the sandbox has already/);
+    }
+  });
+
+  it("is not looked up through a link that a command has put in its place", async () => {
+    const target = secret();
+    const worktree = temporaryDirectory();
+    mkdirSync(join(worktree, "data"));
+    const { sandbox } = await openBindMount(bubblewrap(), {
+      mounts: [
+        { hostPath: worktree, sandboxPath: "/sanddune/repo", readOnly: false },
+        { hostPath: join(worktree, "data"), sandboxPath: "/mnt/data", readOnly: true },
+      ],
+    });
+    try {
+      const swap = `mv data former && ln -s ${target} data`;
+      expect((await sandbox.exec(swap, { cwd: "/sanddune/repo" })).exitCode).toBe(0);
+      await expect(sandbox.exec("cat /mnt/data/key")).rejects.toThrow("was replaced by a link");
+    } finally {
+      await sandbox.close();
+    }
   });
 });
