@@ -171,7 +171,11 @@ const withSubmodule = (): { readonly project: string; readonly submodule: string
   const source = temporaryRepository();
   git(project, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", source, "lib");
   git(project, "commit", "--quiet", "-m", "Add a submodule");
-  return { project, submodule: join(project, "lib") };
+  const submodule = join(project, "lib");
+  // A machine may have no identity of its own.
+  git(submodule, "config", "user.name", "Dev");
+  git(submodule, "config", "user.email", "dev@example.com");
+  return { project, submodule };
 };
 
 test.each<[string, (submodule: string) => void]>([
