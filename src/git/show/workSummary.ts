@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
 import { git, gitText } from "../git.ts";
 
 /** A commit as people know it. */
@@ -91,6 +92,8 @@ export const summariseWork = (
     ? Effect.succeed(undefined)
     : read(cwd, commits).pipe(
         Effect.timeout(PATIENCE_MS),
-        Effect.interruptible,
         Effect.catchCause(() => Effect.succeed(undefined)),
+        // A fiber of its own: that of an aborted run is interrupted already, and the summary is read at its end.
+        Effect.forkDetach,
+        Effect.flatMap(Fiber.join),
       );

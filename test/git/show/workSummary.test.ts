@@ -62,3 +62,18 @@ it("is nothing without commits, and where git does not know them", async () => {
   expect(await summary(cwd, [])).toBeUndefined();
   expect(await summary(cwd, ["0123456789abcdef0123456789abcdef01234567"])).toBeUndefined();
 });
+
+it("is the same at the end of a run that is aborted", async () => {
+  const cwd = temporaryRepository();
+  const sha = commit(cwd, "Add a file", { a: "one\n" });
+  let read: unknown;
+  const aborter = new AbortController();
+  const run = Effect.ensuring(
+    Effect.sync(() => aborter.abort()).pipe(Effect.andThen(Effect.never)),
+    Effect.map(summariseWork(cwd, [sha]), (summarised) => {
+      read = summarised;
+    }),
+  );
+  await expect(Effect.runPromise(run, { signal: aborter.signal })).rejects.toThrow();
+  expect(read).toMatchObject({ commits: [{ subject: "Add a file" }], files: [{ path: "a" }] });
+});
