@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
+import { findProject } from "../findProject.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import { didYouMean } from "../options/checks.ts";
 import { isModulePath } from "../options/project/modulePath.ts";
@@ -11,6 +12,7 @@ import { withExamples } from "./helpExamples.ts";
 import { print, printJson } from "./output.ts";
 import { performing } from "./performing.ts";
 import { findOwnProvider } from "./project/ownProvider.ts";
+import { findDistrust } from "./project/trust.ts";
 import { abortOnStopSignals } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";
 
@@ -55,6 +57,16 @@ const checkName = (flag: string, name: string | undefined, known: readonly strin
   );
 };
 
+/** A run would refuse what the user has not trusted. Everything else that is wrong with the project is found by the examination. */
+const checkTrust = async (cwd: string | undefined): Promise<readonly Finding[]> => {
+  const distrust = await findProject(cwd)
+    .then(findDistrust)
+    .catch(() => undefined);
+  return distrust === undefined
+    ? []
+    : [{ title: "trust", state: "failed", detail: distrust.problem, fix: distrust.fix }];
+};
+
 const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
   checkName("--agent", flags.agent, agentNames);
   if (!isModulePath(flags.sandbox ?? "")) checkName("--sandbox", flags.sandbox, sandboxNames);
@@ -69,7 +81,8 @@ const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
       ? await findOwnProvider(module, flags.cwd)
       : undefined;
   using stop = abortOnStopSignals(STOPPED);
-  const { ok, findings } = await examine(flags, stop.signal, own);
+  const findings = [...(await examine(flags, stop.signal, own)), ...(await checkTrust(flags.cwd))];
+  const ok = findings.every(({ state }) => state !== "failed");
   if (json) await printJson({ ok, findings });
   else await print([...findings.flatMap(linesOf), "", verdictOf(findings)].join("\n"));
   if (!ok) process.exitCode = EXIT_RUN_FAILED;

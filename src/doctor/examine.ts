@@ -12,12 +12,6 @@ import { examinedSandboxes, examineSandbox, tryByHand } from "./sandboxes.ts";
 import { findSituation, type Situation } from "./situation.ts";
 import { checkUserNamespaces } from "./userNamespaces.ts";
 
-export interface Examination {
-  /** Whether everything that a run needs is there. */
-  readonly ok: boolean;
-  readonly findings: readonly Finding[];
-}
-
 /** All checks are bounded themselves; this is for a file system or an engine that does not come back at all. */
 const CHECK_LIMIT_MS = 60_000;
 
@@ -92,7 +86,7 @@ export const examine = async (
   flags: ChoiceFlags & { readonly cwd?: string },
   signal?: AbortSignal,
   own?: SandboxProvider,
-): Promise<Examination> => {
+): Promise<readonly Finding[]> => {
   const situation = await findSituation(flags);
   const onHost = (checks: Readonly<Record<string, HostCheck>>) =>
     Promise.all(
@@ -121,6 +115,5 @@ export const examine = async (
     onHost(AFTER),
   ]);
   signal?.throwIfAborted();
-  const findings = [...before.flat(), ...judge(sandboxes, situation), ...after.flat()];
-  return { ok: findings.every(({ state }) => state !== "failed"), findings };
+  return [...before.flat(), ...judge(sandboxes, situation), ...after.flat()];
 };

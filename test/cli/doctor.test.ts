@@ -229,6 +229,19 @@ for (const [flag, known] of [
   });
 }
 
+test("settings that a run would refuse until they are trusted are a finding", async () => {
+  const cwd = temporaryRepository();
+  config(cwd, { mounts: [{ hostPath: "/etc", sandboxPath: "/tmp/etc", readOnly: true }] });
+  const { failures, find } = await examine(cwd);
+  expect(failures).toEqual(["sandboxes", "trust"]);
+  expect(find("trust")).toMatchObject({
+    detail: expect.stringContaining("sets mounts"),
+    fix: expect.stringMatching(/sanddune trust$/),
+  });
+  await runCli(["trust"], { cwd });
+  expect((await examine(cwd)).failures).toEqual(["sandboxes"]);
+});
+
 test("an image that is missing can be got from elsewhere only if somebody has named it", async () => {
   const bin = pathWith("git");
   const info = JSON.stringify({ version: { Version: "5.0.0" } });

@@ -49,12 +49,21 @@ export const trust = (project: Trusting): void => {
   appendFileSync(trustPath(project), `${digestOf(hostSettings(project))}\n`, { mode: 0o600 });
 };
 
-/** Throws if the project config has settings of that kind that the user has not looked at. */
-export const requireTrust = (project: Trusting): void => {
+/** What is wrong if the project config has settings of that kind that the user has not looked at, and what to do. */
+export const findDistrust = (
+  project: Trusting,
+): { readonly problem: string; readonly fix: string } | undefined => {
   const settings = hostSettings(project);
   const names = Object.keys(settings).filter((name) => name !== "source");
-  if (names.length === 0 || trusted(project).includes(digestOf(settings))) return;
-  throw new UsageError(
-    `${project.configPath} sets ${names.join(", ")}: that runs code on this machine or opens it to the sandbox, and is not trusted yet. Read it, then allow it: ${sandduneCommand("trust")}`,
-  );
+  if (names.length === 0 || trusted(project).includes(digestOf(settings))) return undefined;
+  return {
+    problem: `${project.configPath} sets ${names.join(", ")}: that runs code on this machine or opens it to the sandbox, and is not trusted yet`,
+    fix: `Read it, then allow it: ${sandduneCommand("trust")}`,
+  };
+};
+
+/** Throws if the project config has settings of that kind that the user has not looked at. */
+export const requireTrust = (project: Trusting): void => {
+  const distrust = findDistrust(project);
+  if (distrust !== undefined) throw new UsageError(`${distrust.problem}. ${distrust.fix}`);
 };
