@@ -22,20 +22,21 @@ describeWith(["bubblewrap"], "the quick start", () => {
       page: "docs/quick-start.md",
       section: "## Without a key",
       next: "## What is running, and what is left?",
+      branch: "agent/greeting",
     },
-    { page: "README.md", section: "No key at hand?", next: undefined },
-  ])("ends with a commit on a branch, as it stands in $page", ({ page, section, next }) => {
+    { page: "README.md", section: "No key at hand?", next: undefined, branch: "agent/hello" },
+  ])("ends with a commit on a branch, as it stands in $page", ({ page, section, next, branch }) => {
     const cwd = temporaryRepository();
     const { status, stdout, stderr } = typeCommands(cwd, commandsOf(page, section));
     expect({ status, stderr }).toMatchObject({ status: 0 });
     expect(stdout).toContain("+++ b/HELLO.md");
-    expect(git(cwd, "log", "--format=%s", "main..agent/hello")).toBe("Say hello");
+    expect(git(cwd, "log", "--format=%s", `main..${branch}`)).toBe("Say hello");
     expect(git(cwd, "branch", "--show-current")).toBe("main");
 
     if (next === undefined) return;
     const after = typeCommands(cwd, commandsOf(page, next));
     expect({ status: after.status, stderr: after.stderr }).toMatchObject({ status: 0 });
-    expect(after.stdout).toMatch(/succeeded .*agent\/hello/);
+    expect(after.stdout).toMatch(new RegExp(`succeeded .*${branch}`));
     expect(leftovers(cwd)).toEqual([]);
   });
 });
