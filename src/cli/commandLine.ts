@@ -15,8 +15,14 @@ const usageErrorOf = (error: CommanderError, program: Command, argv: readonly st
   const { command } = findCommand(program, argv);
   const [, unknown] = /^unknown option '([^']+)'$/.exec(problem) ?? [];
   const flags = command.options.flatMap(({ long }) => long ?? []);
+  const words = wordsOf(command);
+  const takesPrompt = command.registeredArguments[0]?.name() === "prompt";
+  const quoting =
+    error.code === "commander.excessArguments" && takesPrompt
+      ? `\nWrite the prompt in quotes: ${sandduneCommand(...words, "Fix issue 42")}`
+      : "";
   return new UsageError(
-    `${problem}${didYouMean(unknown, flags).replace(/^ /, ". ")}\nSee: ${sandduneCommand(...wordsOf(command), "--help")}`,
+    `${problem}${didYouMean(unknown, flags).replace(/^ /, ". ")}${quoting}\nSee: ${sandduneCommand(...words, "--help")}`,
     {
       cause: error,
     },

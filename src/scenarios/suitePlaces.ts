@@ -2,7 +2,6 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ScenarioConfigError } from "../commandErrors.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { Suite } from "./suite.ts";
 import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 
@@ -38,8 +37,9 @@ export const placesOf = (file: SuiteFile, { cwd = ".", dir }: SuiteChoice): Suit
 
 const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
-const firstPage = (): string =>
-  `make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario")}`;
+/** A full stop follows it, which must not stand at the end of a command. */
+const firstPage = (...dir: readonly string[]): string =>
+  `Make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario", ...dir)} – or name another one`;
 
 const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | undefined): void => {
   if (isDirectory(scenarioDir)) return;
@@ -51,17 +51,12 @@ const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | un
     );
   }
   if (dir === undefined && file.settings.scenarioDir !== undefined) {
-    throw settingError(
-      file,
-      "scenarioDir",
-      `there is no directory ${scenarioDir}`,
-      `Name another one, or ${firstPage()}`,
-    );
+    throw settingError(file, "scenarioDir", `there is no directory ${scenarioDir}`, firstPage());
   }
   throw new ScenarioConfigError(
     scenarioDir,
     [{ problem: "there is no such directory, so there are no scenarios" }],
-    `Name another one, or ${firstPage()}${dir === undefined ? "" : ` ${shellQuote(dir)}`}`,
+    dir === undefined ? firstPage() : `${firstPage(dir)}. One scenario is chosen by its id: --only=ID`,
   );
 };
 

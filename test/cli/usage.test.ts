@@ -168,7 +168,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "a prompt that is not quoted",
     args: [...AGENT, ...SANDBOX, "Fix", "it"],
-    says: [/too many arguments/, "sanddune run --help"],
+    says: [/too many arguments/, /in quotes: .*sanddune run 'Fix issue 42'\n/, "sanddune run --help"],
   },
   {
     name: "two prompts",

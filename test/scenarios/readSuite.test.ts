@@ -44,10 +44,10 @@ describe("a suite without a config file", () => {
   it("is an error if there are no pages either, which names the next command", async () => {
     const root = temporaryDirectory();
     await expect(readSuite({ cwd: root })).rejects.toThrow(
-      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Name another one, or make it with a first page: npx sanddune scenario new my-scenario.`,
+      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Make it with a first page: npx sanddune scenario new my-scenario – or name another one.`,
     );
     await expect(readSuite({ cwd: root, dir: "nowhere" })).rejects.toThrow(
-      "sanddune scenario new my-scenario nowhere.",
+      "sanddune scenario new my-scenario nowhere – or name another one. One scenario is chosen by its id: --only=ID.",
     );
     await expect(readSuite({ cwd: join(root, "nowhere") })).rejects.toThrow("Name another one with --cwd");
   });
