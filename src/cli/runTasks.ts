@@ -15,7 +15,7 @@ import { UsageError } from "./usageError.ts";
 const STOPPED = {
   subject: "The fleet",
   kept: "What the agents had committed by then is kept.",
-  tidying: "stopping the agents and bringing their commits home",
+  tidying: "stopping the agents and importing their commits",
 };
 
 /** What is about one run alone has no place beside a file with many. */

@@ -22,7 +22,7 @@ export interface StopWords {
 const RUN: StopWords = {
   subject: "The run",
   kept: "What the agent had committed by then is kept.",
-  tidying: "stopping the agent and bringing its commits home",
+  tidying: "stopping the agent and importing its commits",
 };
 
 /** What the command line was doing was stopped by a signal to this process. */
@@ -48,7 +48,7 @@ export const abortOnStopSignals = (words = RUN): { readonly signal: AbortSignal 
   const onSignal = (name: StopSignal) => {
     if (firstAt === undefined) {
       firstAt = performance.now();
-      void tell(`${name}: ${words.tidying}. Once more to leave without tidying up.`);
+      void tell(`${name}: ${words.tidying}. Once more to leave without cleaning up.`);
       controller.abort(new StoppedError(name, words));
     } else if (performance.now() - firstAt > SAME_WISH_MS) {
       process.exit(exitCodeOf(name));

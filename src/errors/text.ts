@@ -22,4 +22,4 @@ export const block = (title: string, text: string): string => {
 export const nextCommands = (commands: readonly (readonly string[])[]): string =>
   commands.length === 0
     ? ""
-    : `\nTo go on:\n${commands.map((command) => `  ${command.map(shellQuote).join(" ")}`).join("\n")}`;
+    : `\nNext:\n${commands.map((command) => `  ${command.map(shellQuote).join(" ")}`).join("\n")}`;

@@ -234,7 +234,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
         expect(exitCode).toBe(1);
         expect(JSON.parse(stdout).error).toMatchObject({ name: "ImageInUseError", containers: [name] });
         const again = `sanddune ${engine} remove-image --image-name ${imageName}`;
-        expect(stderr).toMatch(new RegExp(`To go on:\n  .*${next}\n  .*${again}\n`));
+        expect(stderr).toMatch(new RegExp(`Next:\n  .*${next}\n  .*${again}\n`));
         expect(stderr).not.toContain("--force");
         expect(hasImage(engine, imageName)).toBe(true);
         execFileSync(engine, ["rm", name]);

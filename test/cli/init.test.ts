@@ -342,7 +342,7 @@ describe("sanddune init where there is something already", () => {
     expect(addedTo(cwd)).toEqual([".sanddune"]);
 
     // What it says to type makes room, and nothing is lost by it.
-    type(cwd, ...(stderr.split("To go on:\n")[1]?.trimEnd().split("\n") ?? ["false"]));
+    type(cwd, ...(stderr.split("Next:\n")[1]?.trimEnd().split("\n") ?? ["false"]));
     expect((await runCli(["init", ...ANSWERS], { cwd })).exitCode).toBe(0);
     expect(readdirSync(path)).toEqual(expect.arrayContaining(FILES));
     expect(existsSync(join(path, "worktrees/one"))).toBe(
