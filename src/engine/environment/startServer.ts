@@ -6,7 +6,10 @@ import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { runTool, type ToolMessage, type ToolRun, textOf } from "./toolProgram.ts";
 
 export interface ServerStart extends Omit<ToolRun, "onMessage" | "signal"> {
+  /** How long it may take to be ready, once `beginning` has succeeded. */
   readonly timeoutMs: number;
+  /** The server needs this first. Its failure is reported elsewhere. */
+  readonly beginning?: Effect.Effect<void>;
   /** Gets what it does until it is ready, in sentences. */
   readonly onProgress: (sentence: string) => void;
   /** Gets everything else that it says. */
@@ -26,7 +29,7 @@ const LAST_WORDS = 20;
  */
 export const startServer = Effect.fnUntraced(function* (
   handle: SandboxHandle,
-  { timeoutMs, onProgress, onMessage, onEnd, ...run }: ServerStart,
+  { timeoutMs, beginning = Effect.void, onProgress, onMessage, onEnd, ...run }: ServerStart,
 ): Effect.fn.Return<string, SandduneError, Scope.Scope> {
   const stop = new AbortController();
   const ready = yield* Deferred.make<string, SandduneError>();
@@ -57,7 +60,8 @@ export const startServer = Effect.fnUntraced(function* (
       return watched;
     }),
   );
-  const limit = Effect.sleep(timeoutMs).pipe(
+  const limit = beginning.pipe(
+    Effect.andThen(Effect.sleep(timeoutMs)),
     Effect.flatMap(() =>
       Effect.fail(new EnvironmentStartError(notReadyWithin(timeoutMs), said.slice(-LAST_WORDS).join("\n"))),
     ),

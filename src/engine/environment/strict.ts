@@ -1,5 +1,6 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
@@ -29,6 +30,7 @@ export const openStrict = Effect.fnUntraced(function* (
   const { startTimeoutMs: timeoutMs, token } = plan;
   const onProgress = (sentence: string) => display.hookLine("environment", sentence);
   let tests: TestsInSandbox | undefined;
+  const offered = yield* Deferred.make<void>();
   let requests = 0;
   const courier = new CourierHost(async (request, signal) => {
     if (tests === undefined) throw new EnvironmentStartError("it is not ready yet", "");
@@ -54,6 +56,7 @@ export const openStrict = Effect.fnUntraced(function* (
     );
     tests = opened;
     courier.offer(schema);
+    yield* Deferred.succeed(offered, undefined);
   });
   const socket = socketFor(setup.sandboxPlan.provider);
   const startCourier = startServer(sandbox.repository.handle, {
@@ -62,6 +65,8 @@ export const openStrict = Effect.fnUntraced(function* (
     env: { ...session.plan.env.values, [TOKEN_FOR_SERVER]: token },
     stdin: courier.answers,
     ...{ timeoutMs, onProgress },
+    // The set-up of the tests has a limit of its own, and a sandbox takes as long as its provider needs.
+    beginning: Deferred.await(offered),
     onMessage: (message) => courier.receive(message),
     onEnd: (problem) => {
       if (courier.isClosed) return;
