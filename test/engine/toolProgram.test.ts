@@ -69,11 +69,15 @@ describe("the program for environments in a sandbox", () => {
 
   it.each([
     [127, "no Node.js in the sandbox"],
-    [125, "no tar in the sandbox"],
-  ])("needs programs of the sandbox: exit code %i is %s", async (exitCode, error) => {
-    const { runner } = sandbox(exitCode, () => []);
-    expect(await evaluated(runner)).toMatchObject({ total: 0, error: expect.stringContaining(error) });
-  });
+    [99, "no tar in the sandbox"],
+    [125, "ended with exit code 125"],
+  ])(
+    "needs programs of the sandbox, which the client of the sandbox does not deny: exit code %i is %s",
+    async (exitCode, error) => {
+      const { runner } = sandbox(exitCode, () => []);
+      expect(await evaluated(runner)).toMatchObject({ total: 0, error: expect.stringContaining(error) });
+    },
+  );
 
   it("is ended when nothing is heard of it any more", async () => {
     let told = 0;

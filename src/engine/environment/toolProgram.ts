@@ -46,7 +46,8 @@ const NO_NODE =
 const NO_NODE_EXIT_CODE = 127;
 /** Commits are unpacked with it, in this sandbox or in those that are made like it: that it is missing is to be known before an agent begins. */
 const NO_TAR = "there is no tar in the sandbox, which commits are unpacked with: install it in its image";
-const NO_TAR_EXIT_CODE = 125;
+/** Not 125 or more: those also come from clients of sandboxes. */
+const NO_TAR_EXIT_CODE = 99;
 
 const CAPTURE_BYTES = 64 * 1024;
 
