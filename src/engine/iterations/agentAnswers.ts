@@ -1,9 +1,17 @@
-import type { AgentCommand, AgentEvent, AgentOutputParser, AgentProgram } from "../../agents/contract.ts";
+import type {
+  AgentCommand,
+  AgentErrorKind,
+  AgentEvent,
+  AgentOutputParser,
+  AgentProgram,
+} from "../../agents/contract.ts";
 import {
   anyText,
   type Check,
   callback,
+  flag,
   isRecord,
+  oneOf,
   problemOf,
   text,
   textByName,
@@ -55,6 +63,16 @@ export const checkedParser = (value: unknown): AgentOutputParser => {
   return value as AgentOutputParser;
 };
 
+const ERROR_KINDS = Object.keys({
+  authentication: true,
+  rateLimit: true,
+  overloaded: true,
+  unreachable: true,
+  contextLength: true,
+  unavailable: true,
+  other: true,
+} satisfies Record<AgentErrorKind, true>);
+
 /** What the engine reads of events without looking further. */
 const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>>>> = {
   text: { text: anyText },
@@ -63,8 +81,8 @@ const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>
   turnStart: {},
   usage: { usage: (value) => (isRecord(value) ? undefined : "must be an object") },
   sessionId: { sessionId: anyText },
-  error: { kind: anyText, message: anyText },
-  result: {},
+  error: { kind: oneOf(ERROR_KINDS), message: anyText },
+  result: { isError: flag },
   raw: { line: anyText },
 };
 

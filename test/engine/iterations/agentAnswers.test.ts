@@ -24,6 +24,14 @@ const CASES: readonly [problem: string, agent: Partial<Record<keyof AgentProvide
     "the parser returned an event of type text: text must be a string; got undefined",
     { createParser: () => () => [{ type: "text" }] },
   ],
+  [
+    "the parser returned an event of type error: kind expected one of: authentication, rateLimit",
+    { createParser: () => () => [{ type: "error", kind: "network", message: "x", willRetry: false }] },
+  ],
+  [
+    "the parser returned an event of type result: isError must be true or false; got undefined",
+    { createParser: () => () => [{ type: "result" }] },
+  ],
 ];
 
 it.each(CASES)("an agent provider is named with what is wrong: %s", async (problem, wrong) => {
