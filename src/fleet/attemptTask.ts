@@ -31,8 +31,8 @@ const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attemp
 
 /**
  * Does a task, and does it again in a new run session if its sandbox was lost, there was none for the moment, or the caller
- * wants that. The options are the same: on a named branch, or in the checkout, the next attempt goes on from what was brought home of the one before; with merge-to-head it starts
- * anew from the target branch, which an attempt that failed never reaches.
+ * wants that. The options are the same: on a named branch, or in the checkout, the next attempt continues from what was imported
+ * from the one before; with merge-to-head it starts anew from the target branch, which an attempt that failed never reaches.
  */
 export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
   task: RunOptions<Sandbox, Value>,

@@ -10,6 +10,10 @@ const withoutPrompt = ({ prompt, promptFile, promptArgs, ...others }: AnyTask): 
 const hasPrompt = ({ prompt, promptFile }: AnyTask): boolean =>
   prompt !== undefined || promptFile !== undefined;
 
+/** An option that is `undefined` counts as left out. */
+const withoutUndefined = <Task extends object>(task: Task): Task =>
+  Object.fromEntries(Object.entries(task).filter(([, value]) => value !== undefined)) as Task;
+
 /**
  * A task with the options that all tasks have in common. Its own values win; env vars and prompt arguments are merged by name. A
  * prompt of its own takes the place of the common one, arguments included.
@@ -20,5 +24,5 @@ export const withDefaults = <Task>(defaults: object | undefined, task: Task): Ta
   const common = hasPrompt(task) ? withoutPrompt(defaults as AnyTask) : (defaults as AnyTask);
   const merged = (name: "env" | "promptArgs") =>
     isObject(common[name]) && isObject(task[name]) ? { [name]: { ...common[name], ...task[name] } } : {};
-  return { ...common, ...task, ...merged("env"), ...merged("promptArgs") };
+  return { ...common, ...withoutUndefined(task), ...merged("env"), ...merged("promptArgs") };
 };

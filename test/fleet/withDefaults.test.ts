@@ -27,6 +27,12 @@ it.each([{ prompt: "Own" }, { promptFile: "own.md" }])(
   },
 );
 
+it("an option that is undefined counts as left out", () => {
+  expect(withDefaults(common, { maxIterations: undefined, env: undefined, promptFile: undefined })).toEqual(
+    common,
+  );
+});
+
 it("nothing changes without defaults, and what is no task stays what it is", () => {
   const task = { prompt: "x" };
   expect(withDefaults(undefined, task)).toBe(task);
