@@ -68,6 +68,8 @@ describe("readDockerfile", () => {
     ["FROM a\nADD x y\n", "the service gets no files"],
     ["FROM a\nFROM b\n", "has 2 stages"],
     ["RUN true\n", "has 0 stages"],
+    ["FROM a\nRUN <<EOF\n  #!/bin/sh\n  b\nEOF\n", "has a here-document"],
+    ["FROM a\nRUN cat > x <<-'END'\n  b\nEND\n", "has a here-document"],
   ])("refuses %j", (text, problem) => {
     const path = written(text);
     expect(() => readDockerfile(path)).toThrow(InvalidOptionsError);
@@ -79,6 +81,17 @@ describe("readDockerfile", () => {
     expect(readDockerfile(written(text))).toEqual({
       imageName: "image:1.2",
       dockerfileCommands: ["RUN a && b", "USER x"],
+    });
+  });
+
+  it.each([
+    "FROM --platform=linux/amd64 image:1.2 AS base",
+    "FROM image:1.2 as base",
+    'ARG TAG="1.2"\nFROM image:$TAG',
+  ])("takes only the image of %j", (text) => {
+    expect(readDockerfile(written(`${text}\nRUN cat <<< x\n`))).toEqual({
+      imageName: "image:1.2",
+      dockerfileCommands: ["RUN cat <<< x"],
     });
   });
 

@@ -27,6 +27,12 @@ const withDefaults = (text: string, defaults: ReadonlyMap<string, string>): stri
     return value ?? reference;
   });
 
+/** Flags such as `--platform` and the name of the stage are not part of the image. */
+const FROM = /^FROM\s+(?:--\S+\s+)*(\S+)/i;
+
+/** Its lines are not instructions, and their spaces and comments count. */
+const HEREDOC = /(?<!<)<<-?["']?[A-Za-z_]/;
+
 const parse = (text: string, refuse: (problem: string) => never): DockerfileImage => {
   const instructions = instructionsOf(text);
   const stages = instructions.filter((instruction) => nameOf(instruction) === "FROM");
@@ -34,20 +40,23 @@ const parse = (text: string, refuse: (problem: string) => never): DockerfileImag
   const start = instructions.findIndex((instruction) => nameOf(instruction) === "FROM");
   const defaults = new Map(
     instructions.slice(0, start).flatMap((instruction) => {
-      const [, name, value] = /^ARG\s+(\w+)=(\S+)$/i.exec(instruction) ?? [];
+      const [, name, , value] = /^ARG\s+(\w+)=(["']?)(\S+)\2$/i.exec(instruction) ?? [];
       return name === undefined || value === undefined ? [] : [[name, value] as const];
     }),
   );
   const dockerfileCommands = instructions.slice(start + 1);
+  const heredoc = dockerfileCommands.find((instruction) => HEREDOC.test(instruction));
+  if (heredoc !== undefined) refuse(`has a here-document (${JSON.stringify(heredoc)}): put it into one line`);
   const copied = dockerfileCommands.find((instruction) => ["COPY", "ADD"].includes(nameOf(instruction)));
   if (copied !== undefined) refuse(`has ${JSON.stringify(copied)}, but the service gets no files`);
-  const imageName = withDefaults(instructions[start]?.replace(/^FROM\s+/i, "") ?? "", defaults);
-  return { imageName, dockerfileCommands };
+  const [, image = ""] = FROM.exec(instructions[start] ?? "") ?? [];
+  return { imageName: withDefaults(image, defaults), dockerfileCommands };
 };
 
 /**
  * Reads a Dockerfile for a service that gets no build context: `modal()` takes the result as it is, and a template of E2B is
- * made of it. Throws an `InvalidOptionsError` if the file has more than one stage, or copies files.
+ * made of it. Throws an `InvalidOptionsError` if the file has more than one stage, copies files, or
+ * has here-documents.
  *
  * @example
  * const sandbox = modal({ ...readDockerfile(".sanddune/Dockerfile"), memory: "8g" });
