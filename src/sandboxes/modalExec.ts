@@ -5,6 +5,7 @@ import { inTime } from "../process/inTime.ts";
 import type { ExecInput } from "./contract.ts";
 import { GRPC, grpcCodeOf } from "./modalClient.ts";
 import type { LibraryCall } from "./sandboxAccess.ts";
+import { untilAccepted } from "./services/untilAccepted.ts";
 
 type Process = ContainerProcess<Uint8Array>;
 
@@ -12,33 +13,27 @@ type Process = ContainerProcess<Uint8Array>;
 const MESSAGE_BYTES = 1024 * 1024;
 /** Input that is refused usually means that the command has ended; then its output ends, too. */
 const REFUSED_INPUT_GRACE_MS = 5000;
-const START_ATTEMPTS = 6;
-const FIRST_PAUSE_MS = 200;
 
 export interface ModalExecLimits {
   /** How long the command may run. */
   readonly timeoutMs: number;
-  /** How long Modal may take to start it. */
+  /** How long Modal may take to start it, tries included that were refused for the moment. */
   readonly startTimeoutMs: number;
 }
 
 /** The SDK tries again when the service cannot be reached, but not when it has too much to do: then nothing was started. */
-const start = async (
+const start = (
   sandbox: Sandbox,
   argv: readonly string[],
   { timeoutMs, startTimeoutMs }: ModalExecLimits,
   signal: AbortSignal,
 ): Promise<Process> => {
-  for (let attempt = 1; ; attempt++) {
-    signal.throwIfAborted();
-    try {
-      const starting = () => sandbox.exec([...argv], { mode: "binary", timeoutMs });
-      return await inTime(starting, { timeoutMs: startTimeoutMs, signal });
-    } catch (error) {
-      if (grpcCodeOf(error) !== GRPC.resourceExhausted || attempt === START_ATTEMPTS) throw error;
-      await delay(FIRST_PAUSE_MS * 2 ** (attempt - 1));
-    }
-  }
+  const starting = () => sandbox.exec([...argv], { mode: "binary", timeoutMs });
+  return untilAccepted((leftMs) => inTime(starting, { timeoutMs: leftMs, signal }), {
+    timeoutMs: startTimeoutMs,
+    signal,
+    transienceOf: (error) => (grpcCodeOf(error) === GRPC.resourceExhausted ? {} : undefined),
+  });
 };
 
 async function* once(input: string | Uint8Array): AsyncGenerator<Uint8Array> {

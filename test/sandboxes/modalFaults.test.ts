@@ -116,7 +116,7 @@ describe("a Modal sandbox is lost", () => {
 
   it("when commands are refused again and again, without an exit code", async () => {
     const server = await modalServer();
-    const { sandbox } = await openModal(server);
+    const { sandbox } = await openModal(server, { requestTimeoutMs: 4000 });
     server.fail("taskExecStart", STATUS.RESOURCE_EXHAUSTED, Number.POSITIVE_INFINITY);
     expect((await lossOf(sandbox.exec("true"))).message).toContain("not this time");
   });
