@@ -161,6 +161,7 @@ const ALLOWED = {
     "process/entry",
     "process/hostFileErrors.ts",
     "process/hostPrograms.ts",
+    "process/isInside.ts",
     "process/ownCommand",
     "process/shellQuote.ts",
     "process/someOf.ts",

@@ -1,16 +1,14 @@
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ProjectConfigError } from "../../commandErrors.ts";
 import type { Project } from "../../findProject.ts";
 import { problemOf } from "../../options/checks.ts";
 import { sandbox as sandboxCheck } from "../../options/sandbox.ts";
+import { isInside } from "../../process/isInside.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { knowLeftovers } from "../../sandboxes/registry.ts";
 import type { Said } from "../runDefaults.ts";
-
-const isWithin = (path: string, directory: string): boolean =>
-  !relative(directory, path).startsWith("..") && path !== directory;
 
 /**
  * The module that the project config names. It is relative to the repository, and lies in `.sanddune/` or outside of the
@@ -32,7 +30,7 @@ export const configuredModule = ({
       `sandbox: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     );
   }
-  if (isWithin(real, realpathSync(checkout)) && !isWithin(real, realpathSync(configDirectory))) {
+  if (isInside(realpathSync(checkout), real) && !isInside(realpathSync(configDirectory), real)) {
     throw new ProjectConfigError(
       configPath,
       "sandbox: the module must lie in .sanddune/ or outside of the repository, because agents may change every other file. For a single run, pass it with --sandbox",

@@ -161,21 +161,24 @@ describe("a sandbox provider of the user's own", () => {
     expect((await run()).exitCode).toBe(2);
   });
 
-  it("is not loaded from a place where agents may change it", async () => {
-    const cwd = temporaryRepository();
-    const proof = join(temporaryDirectory(), "loaded");
-    writeFileSync(
-      join(cwd, "mine.mjs"),
-      `import fs from "node:fs"; fs.writeFileSync(${JSON.stringify(proof)}, "");`,
-    );
-    configure(cwd, { sandbox: "./mine.mjs" });
-    for (const args of [["trust"], ["run", ...AGENT]]) {
-      const { exitCode, stderr } = await runCli(args, { cwd });
-      expect(stderr).toContain("the module must lie in .sanddune/ or outside of the repository");
-      expect(exitCode).toBe(2);
-    }
-    expect(existsSync(proof)).toBe(false);
-  });
+  it.each(["mine.mjs", "..mine.mjs"])(
+    "is not loaded from a place where agents may change it: %s",
+    async (name) => {
+      const cwd = temporaryRepository();
+      const proof = join(temporaryDirectory(), "loaded");
+      writeFileSync(
+        join(cwd, name),
+        `import fs from "node:fs"; fs.writeFileSync(${JSON.stringify(proof)}, "");`,
+      );
+      configure(cwd, { sandbox: `./${name}` });
+      for (const args of [["trust"], ["run", ...AGENT]]) {
+        const { exitCode, stderr } = await runCli(args, { cwd });
+        expect(stderr).toContain("the module must lie in .sanddune/ or outside of the repository");
+        expect(exitCode).toBe(2);
+      }
+      expect(existsSync(proof)).toBe(false);
+    },
+  );
 
   it.each([
     ["export default 5;", "must be a sandbox provider"],
