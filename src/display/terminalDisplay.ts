@@ -67,6 +67,7 @@ export class TerminalDisplay implements RunDisplay {
 
   iteration(iteration: number, maxIterations: number): void {
     this.#startedAt = performance.now();
+    this.#trouble = undefined;
     const activity = `${this.options.agent} is working`;
     this.#activity = activity;
     if (maxIterations === 1) return;

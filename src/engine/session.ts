@@ -152,7 +152,7 @@ const closeSession = Effect.fnUntraced(function* (
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
   const work = yield* summariseWork(plan.repository.topLevel, progress.commits);
   const reached = { ...progress.reached(), work: redactData(session.redactor, work) };
-  display.close({ state, ...explained, ...howAgentEnded(progress), reached, tally });
+  display.close({ state, ...howAgentEnded(progress), ...explained, reached, tally });
   // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
   const { solved } = progress;
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });
