@@ -62,7 +62,7 @@ const showAgent = Effect.fnUntraced(function* (
   if (tooLong !== undefined) return yield* Effect.fail(tooLong);
   const { interactiveExec } = handle;
   if (interactiveExec === undefined) {
-    return yield* Effect.fail(new SandboxError(handle.name, "there is no terminal to be had in it"));
+    return yield* Effect.fail(new SandboxError(handle.name, "it does not support a terminal"));
   }
   const program = yield* Effect.try({
     try: () =>

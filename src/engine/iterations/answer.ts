@@ -7,7 +7,7 @@ import { isAgentsMistake, readOutput } from "../readOutput.ts";
 import { TagReader } from "../tagReader.ts";
 import { askingCaller } from "../waitingCalls.ts";
 
-/** What an agent is told whose answer could not be used. */
+/** The prompt for an agent whose answer could not be used. */
 const correctionOf = ({ tag, problem }: StructuredOutputError): string =>
   `Your answer in <${tag}> cannot be used: ${problem}.
 Write the whole answer again, corrected, in <${tag}>…</${tag}>.`;

@@ -1,10 +1,10 @@
 import type { IterationUsage } from "../../results.ts";
 import type { Journal } from "../journal.ts";
 
-/** Agents report tokens after every message, and whoever lists runs reads whole journals. */
+/** Agents report tokens after every message, and a list of runs reads whole journals. */
 const EVERY_MS = 1000;
 
-/** Writes down what a run has used so far, for those who look at it from outside while an iteration lasts. */
+/** Writes down what a run has used so far, so that other processes can show it while an iteration lasts. */
 export class LiveUsage {
   #writtenAt = Number.NEGATIVE_INFINITY;
 

@@ -20,7 +20,7 @@ const framesOf = ({ stack = "" }: Caller): string[] =>
 
 /**
  * Errors are made when the caller's frames are gone from the stack: theirs would name the fibers of Effect and nothing that
- * the caller has written. Those frames are for whoever debugs sanddune itself.
+ * the caller has written. Those frames are shown when sanddune itself is debugged.
  */
 const nameCaller = (error: SandduneError, caller: Caller): void => {
   const frames = framesOf(caller);

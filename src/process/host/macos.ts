@@ -12,7 +12,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const ask = (program: string, ...args: string[]): string | undefined => {
   const { stdout, status } = spawnSync(findProgram(program), args, {
     encoding: "utf8",
-    // Start times are text, in the time zone of whoever asks: they have to be the same for every process that asks.
+    // Start times are text, in the time zone of the caller: they have to be the same for every caller.
     env: { LC_ALL: "C", TZ: "UTC", PATH: hostPath() },
     maxBuffer: MAX_OUTPUT_BYTES,
     stdio: ["ignore", "pipe", "ignore"],

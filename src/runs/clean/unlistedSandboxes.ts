@@ -44,7 +44,7 @@ export const findUnlistedSandboxes = Effect.fnUntraced(function* (
         ? Effect.succeed([])
         : interruptible(() => findUnlisted(checkouts, isListed), asError(provider)).pipe(
             Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
-            // Whoever does not use it need not have it.
+            // Most often its program is not installed.
             Effect.catch(() => Effect.succeed([])),
           ),
     { concurrency: "unbounded" },

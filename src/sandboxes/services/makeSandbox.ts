@@ -27,7 +27,7 @@ const makeOnce = async <Sandbox>(
   try {
     return await inTime(() => request, { timeoutMs, signal });
   } catch (error) {
-    // A request that is cut off at once may leave a sandbox that nobody knows.
+    // A request that is cut off at once may leave a sandbox whose id is unknown.
     const lateMs = Math.min(LATE_MS, limits.requestTimeoutMs);
     const ended = request.then(end);
     await inTime(() => ended, { timeoutMs: lateMs }).catch(() => {});

@@ -40,7 +40,7 @@ const FORBIDDEN_HINTS = {
   image: "Use an image of this project, or of vercel/sandbox",
 } as const;
 
-/** What a refusal of Vercel's means for whoever wants a sandbox. */
+/** The error for a request that Vercel has refused or not answered. */
 export const vercelError = (problem: string, error: unknown): SandduneError => {
   const said = discreet((error as Error).message);
   const status = statusOf(error);
