@@ -36,3 +36,10 @@ it("says nothing about what is kept already", async () => {
   expect(await keep({ "refs/heads/a": one, "refs/heads/b": two })).toEqual([]);
   expect(await keep({ "refs/heads/a": one, "refs/heads/b": three })).toHaveLength(1);
 });
+
+it("names no command that would read the name of a branch as an option", async () => {
+  const { commit, keep } = scene();
+  const [warning] = await keep({ "refs/heads/-M": commit("One") });
+  expect(warning).toContain('The agent also committed to "-M". That is kept as refs/sanddune/');
+  expect(warning).not.toContain("git branch");
+});
