@@ -54,7 +54,8 @@ export const distrustCheckoutOf = (cwd: string): void => {
 /** Of this checkout, or of one around it: nobody installs git or docker with a package manager for JavaScript. */
 const PACKAGE_PROGRAMS = /(^|\/)node_modules\/\.bin\/*$/;
 
-const isDistrusted = (path: string): boolean => {
+/** Whether a path leads into a checkout that agents work in. */
+export const isDistrusted = (path: string): boolean => {
   const real = realPath(path);
   return real !== undefined && withParents(real).some((parent) => distrusted.has(parent));
 };

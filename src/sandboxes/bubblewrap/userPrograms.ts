@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
-import { findProgram } from "../../process/hostPrograms.ts";
+import { findProgram, isDistrusted } from "../../process/hostPrograms.ts";
 
 /** The programs of agents that sanddune knows, which users install for themselves. */
 export const AGENT_PROGRAMS: readonly string[] = [
@@ -64,7 +64,8 @@ const installationOf = (path: string, isScript: boolean): string => {
 const addProgram = (name: string, links: Map<string, string>): void => {
   const found = findProgram(name);
   const target = real(found);
-  if (target !== undefined && !SYSTEM.test(found)) links.set(name, target);
+  // In a checkout, an agent can have written what a program says about its interpreter.
+  if (target !== undefined && !SYSTEM.test(found) && !isDistrusted(target)) links.set(name, target);
 };
 
 /** What a program needs outside of the system's directories. An interpreter that `env` looks for is a program, too. */

@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "n
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { agentRegistry } from "../../../src/agents/registry.ts";
+import { distrustCheckoutOf } from "../../../src/process/hostPrograms.ts";
 import { programsFor } from "../../../src/sandboxes/bubblewrap/programsFor.ts";
 import { AGENT_PROGRAMS } from "../../../src/sandboxes/bubblewrap/userPrograms.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
@@ -93,6 +94,16 @@ it("shows a Python environment, and the Python that it is made of", async () => 
   expect([...(await programsFor({}, "/")).paths].sort()).toEqual(
     [join(home, environment), dirname(dirname(python))].sort(),
   );
+});
+
+it("leaves out an agent that a link leads to in a checkout, where another agent can have named any path as its interpreter", async () => {
+  const checkout = join(home, "pi");
+  const script = write("pi/cli.js", `#!${home}/.ssh/bin/python3\n`);
+  mkdirSync(join(checkout, ".git"));
+  link(".local/bin/pi", script);
+  onPath(".local/bin");
+  distrustCheckoutOf(checkout);
+  expect(await programsFor({}, checkout)).toEqual({ links: new Map(), paths: [] });
 });
 
 it("leaves out an agent that would show the home directory, and refuses such a program that was asked for", async () => {
