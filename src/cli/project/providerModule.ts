@@ -1,7 +1,8 @@
 import { existsSync, realpathSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ProjectConfigError } from "../../commandErrors.ts";
+import { PRIVATE_PARTS } from "../../configDirectory.ts";
 import type { Project } from "../../findProject.ts";
 import { problemOf } from "../../options/checks.ts";
 import { sandbox as sandboxCheck } from "../../options/sandbox.ts";
@@ -9,6 +10,12 @@ import { isInside } from "../../process/isInside.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { knowLeftovers } from "../../sandboxes/registry.ts";
 import type { Said } from "../runDefaults.ts";
+
+/** Whether only the user changes it: what agents commit below `.sanddune/` is not merged, and what runs write there is theirs. */
+const isUsers = (real: string, configDirectory: string): boolean => {
+  const parts = PRIVATE_PARTS.map((part) => join(configDirectory, part));
+  return isInside(configDirectory, real) && !parts.some((part) => isInside(part, real));
+};
 
 /**
  * The module that the project config names. It is relative to the repository, and lies in `.sanddune/` or outside of the
@@ -30,7 +37,7 @@ export const configuredModule = ({
       `sandbox: ${path} cannot be read (${(error as NodeJS.ErrnoException).code})`,
     );
   }
-  if (isInside(realpathSync(checkout), real) && !isInside(realpathSync(configDirectory), real)) {
+  if (isInside(realpathSync(checkout), real) && !isUsers(real, realpathSync(configDirectory))) {
     throw new ProjectConfigError(
       configPath,
       "sandbox: the module must lie in .sanddune/ or outside of the repository, because agents may change every other file. For a single run, pass it with --sandbox",

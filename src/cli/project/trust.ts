@@ -22,13 +22,16 @@ const opensNetwork = ({ network }: ProjectConfig): boolean =>
  */
 export const hostSettings = (project: Trusting): Readonly<Record<string, unknown>> => {
   const { config } = project;
-  const { hooks, mounts, readOnlyPaths, network, sandbox } = config;
+  const { hooks, mounts, readOnlyPaths, copyToWorktree, branchStrategy, network, sandbox } = config;
   return {
     ...(sandbox !== undefined &&
       isModulePath(sandbox) && { sandbox, source: readFileSync(configuredModule(project), "utf8") }),
     ...(hooks?.host !== undefined && { "hooks.host": hooks.host }),
     ...(mounts !== undefined && { mounts }),
     ...(readOnlyPaths !== undefined && { readOnlyPaths }),
+    // Files that git ignores are often keys.
+    ...(copyToWorktree !== undefined && { copyToWorktree }),
+    ...(branchStrategy?.type === "head" && { branchStrategy }),
     ...(opensNetwork(config) && { network }),
   };
 };

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
 import { describeWith } from "../../helpers/runtimes.ts";
@@ -49,7 +49,7 @@ describeWith(["bubblewrap"], "settings of .sanddune/config.json", () => {
     const refused = await runCli(["run", "--prompt", "x"], { cwd });
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain(
-      "config.json sets mounts, readOnlyPaths: that runs code on this machine",
+      "config.json sets mounts, readOnlyPaths, copyToWorktree: that runs code on this machine",
     );
     expect(git(cwd, "branch", "--list", "agent/*")).toBe("");
 
@@ -101,6 +101,16 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
     expect(stderr).toContain(`config.json: ${problem}`);
     expect(exitCode).toBe(2);
     expect(git(cwd, "branch", "--list", "b")).toBe("");
+  });
+});
+
+describe("is refused until it is trusted, because it hands files of the user to the sandbox:", () => {
+  it.each([{ copyToWorktree: [".env"] }, { branchStrategy: { type: "head" } }])("%j", async (setting) => {
+    const cwd = repositoryWithAgent("true");
+    configure(cwd, { ...BASE, ...setting });
+    const { exitCode, stderr } = await runCli(["run", "--prompt", "x"], { cwd });
+    expect(stderr).toContain(`config.json sets ${Object.keys(setting)[0]}: `);
+    expect(exitCode).toBe(2);
   });
 });
 
@@ -161,16 +171,17 @@ describe("a sandbox provider of the user's own", () => {
     expect((await run()).exitCode).toBe(2);
   });
 
-  it.each(["mine.mjs", "..mine.mjs"])(
+  it.each(["./mine.mjs", "./..mine.mjs", ".sanddune/worktrees/agent/mine.mjs", ".sanddune/runs/mine.mjs"])(
     "is not loaded from a place where agents may change it: %s",
-    async (name) => {
+    async (path) => {
       const cwd = temporaryRepository();
       const proof = join(temporaryDirectory(), "loaded");
+      mkdirSync(dirname(join(cwd, path)), { recursive: true });
       writeFileSync(
-        join(cwd, name),
+        join(cwd, path),
         `import fs from "node:fs"; fs.writeFileSync(${JSON.stringify(proof)}, "");`,
       );
-      configure(cwd, { sandbox: `./${name}` });
+      configure(cwd, { sandbox: path });
       for (const args of [["trust"], ["run", ...AGENT]]) {
         const { exitCode, stderr } = await runCli(args, { cwd });
         expect(stderr).toContain("the module must lie in .sanddune/ or outside of the repository");
