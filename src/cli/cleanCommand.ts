@@ -1,5 +1,6 @@
 import { Command, Option } from "commander";
 import { NotARepositoryError } from "../errors.ts";
+import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { cleanLines } from "./cleanReport.ts";
 import { EXIT_RUN_FAILED } from "./exitCodes.ts";
 import { withExamples } from "./helpExamples.ts";
@@ -32,6 +33,18 @@ const OUTSIDE =
 const needsRepository = ({ cwd, run, branch, records }: CleanFlags): boolean =>
   [cwd, run, branch, records].some((flag) => flag !== undefined);
 
+/** The same again, but in earnest. */
+const removalOf = ({ cwd, run = [], branch = [], records = false, sandbox }: CleanFlags): string =>
+  sandduneCommand(
+    "clean",
+    ...(cwd === undefined ? [] : ["--cwd", cwd]),
+    ...run.flatMap((id) => ["--run", id]),
+    ...branch.flatMap((name) => ["--branch", name]),
+    ...(records ? ["--records"] : []),
+    ...(sandbox === undefined ? [] : ["--sandbox", sandbox]),
+    "--yes",
+  );
+
 const perform = async (flags: CleanFlags): Promise<void> => {
   const [{ findRepository }, { cleanUp, cleanUpOfNoRepository }] = await Promise.all([
     import("../runs/findRepository.ts"),
@@ -57,7 +70,7 @@ const perform = async (flags: CleanFlags): Promise<void> => {
           onUnreadable: tellUnreadable,
         });
   if (flags.json) await printJson(outcomes);
-  else await print(cleanLines(outcomes).join("\n"));
+  else await print(cleanLines(outcomes, removalOf(flags)).join("\n"));
   if (outcomes.some(({ outcome }) => outcome === "failed")) process.exitCode = EXIT_RUN_FAILED;
 };
 

@@ -35,13 +35,13 @@ const describe = ({
   ].filter((line) => typeof line === "string");
 };
 
-/** What was found, and what became of it, for people. */
-export const cleanLines = (outcomes: readonly CleanOutcome[]): string[] => {
+/** What was found, and what became of it, for people. `removal` is the command that removes what would be removed. */
+export const cleanLines = (outcomes: readonly CleanOutcome[], removal: string): string[] => {
   if (outcomes.length === 0) return ["There is nothing to clean up."];
   const parts = (Object.keys(TITLES) as CleanOutcome["outcome"][]).flatMap((outcome) => {
     const items = outcomes.filter((item) => item.outcome === outcome);
     return items.length === 0 ? [] : [[TITLES[outcome], ...items.flatMap(describe)]];
   });
   const isDry = outcomes.some(({ outcome }) => outcome.startsWith("wouldBe"));
-  return [...parts.flat(), ...(isDry ? ["Nothing was removed. To do so, add --yes."] : [])];
+  return [...parts.flat(), ...(isDry ? [`Nothing was removed. To do so: ${removal}`] : [])];
 };

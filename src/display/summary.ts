@@ -101,11 +101,20 @@ const keptRefLines = ({ keptRefs = [] }: Reached): string[] =>
 const number = (count: number): string => count.toLocaleString("en-US");
 
 /** What a run has done, in figures. */
-export const tallyLines = ({ iterations, toolCalls, usage, durationMs }: Tally): string[] => {
+export const tallyLines = ({
+  iterations,
+  toolCalls,
+  failedToolCalls,
+  usage,
+  durationMs,
+}: Tally): string[] => {
   const input = usage && usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens;
   return [
     line("Iterations", number(iterations)),
-    line("Tool calls", number(toolCalls)),
+    line(
+      "Tool calls",
+      `${number(toolCalls)}${failedToolCalls === 0 ? "" : `, ${number(failedToolCalls)} failed`}`,
+    ),
     ...(usage === undefined || input === undefined
       ? []
       : [

@@ -9,6 +9,7 @@ export class Tally {
 
   iterations = 0;
   toolCalls = 0;
+  failedToolCalls = 0;
   /** `undefined` for an agent that does not tell. */
   usage: IterationUsage | undefined;
 
@@ -18,6 +19,7 @@ export class Tally {
 
   count(event: AgentStreamEvent): void {
     if (event.type === "toolCall") this.toolCalls++;
+    if (event.type === "toolResult" && event.isError) this.failedToolCalls++;
     if (event.type === "usage") this.usage = addUsage(this.usage, event.usage);
   }
 }

@@ -76,7 +76,9 @@ describeWith(["bubblewrap"], "sanddune clean without --yes", () => {
       expect(exitCode).toBe(0);
       expect(stdout).toMatch(/^Would be removed:\n/);
       expect(stdout).toContain(runId);
-      expect(stdout).toMatch(/\nNothing was removed\. To do so, add --yes\.\n$/);
+      expect(stdout).toMatch(
+        new RegExp(`\nNothing was removed\\. To do so: .*sanddune ${["clean", ...flags].join(" ")} --yes\n$`),
+      );
     }
     expect([treeOf(cwd), treeOf(temporary)]).toEqual(before);
   });

@@ -33,6 +33,15 @@ describe("the figures of a run", () => {
     expect(tallyLines(tally).at(-1)).toMatch(/^Duration {4}\d+\.\d s$/);
   });
 
+  it("tell how many tool calls have failed", () => {
+    const tally = tallyOf();
+    for (const isError of [true, false]) {
+      tally.count({ type: "toolCall", name: "shell", input: {}, ...STAMP });
+      tally.count({ type: "toolResult", output: "", isError, ...STAMP });
+    }
+    expect(tallyLines(tally)).toContain("Tool calls  2, 1 failed");
+  });
+
   it("have the tokens of all iterations, with all kinds of input counted as input", () => {
     expect(tallyLines(tallyOf(1, 2))).toContain("Tokens      333 in (300 cached), 3,000 out");
   });

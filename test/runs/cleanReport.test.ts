@@ -2,6 +2,8 @@ import { expect, it } from "vitest";
 import { cleanLines } from "../../src/cli/cleanReport.ts";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 
+const REMOVAL = "sanddune clean --yes";
+
 const item = (changes: Partial<CleanOutcome>): CleanOutcome => ({
   what: "worktree",
   name: "/w",
@@ -12,17 +14,20 @@ const item = (changes: Partial<CleanOutcome>): CleanOutcome => ({
 });
 
 it("says so when there is nothing to do", () => {
-  expect(cleanLines([])).toEqual(["There is nothing to clean up."]);
+  expect(cleanLines([], REMOVAL)).toEqual(["There is nothing to clean up."]);
 });
 
 it("lists what became of things, the same outcomes together, with reasons and the next command", () => {
   expect(
-    cleanLines([
-      item({ outcome: "kept", keptBecause: "it holds changes", goesIfNamed: true, detail: "" }),
-      item({}),
-      item({ outcome: "kept", what: "branch", name: "b", keptBecause: "it is checked out at /c" }),
-      item({ outcome: "failed", what: "files", name: "/f", problem: "no permission" }),
-    ]),
+    cleanLines(
+      [
+        item({ outcome: "kept", keptBecause: "it holds changes", goesIfNamed: true, detail: "" }),
+        item({}),
+        item({ outcome: "kept", what: "branch", name: "b", keptBecause: "it is checked out at /c" }),
+        item({ outcome: "failed", what: "files", name: "/f", problem: "no permission" }),
+      ],
+      REMOVAL,
+    ),
   ).toEqual([
     "Removed:",
     "  worktree /w (clean)",
@@ -39,14 +44,14 @@ it("lists what became of things, the same outcomes together, with reasons and th
 });
 
 it("ends with how to do it, as long as nothing was done", () => {
-  expect(cleanLines([item({ outcome: "wouldBeRemoved" })])).toEqual([
+  expect(cleanLines([item({ outcome: "wouldBeRemoved" })], REMOVAL)).toEqual([
     "Would be removed:",
     "  worktree /w (clean)",
-    "Nothing was removed. To do so, add --yes.",
+    "Nothing was removed. To do so: sanddune clean --yes",
   ]);
 });
 
 it("does not say twice what a ref is", () => {
-  const lines = cleanLines([item({ what: "ref", name: "refs/sanddune/base/x", detail: "" })]);
+  const lines = cleanLines([item({ what: "ref", name: "refs/sanddune/base/x", detail: "" })], REMOVAL);
   expect(lines[1]).toBe("  refs/sanddune/base/x");
 });
