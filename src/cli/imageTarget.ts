@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ProjectConfigError } from "../commandErrors.ts";
 import { findProject, type Project } from "../findProject.ts";
+import { findBuildFile } from "../images/buildFile.ts";
 import { checkImageName } from "../images/imageNames.ts";
 import { checkIsOwnImage } from "../images/images.ts";
 import { defaultImage } from "../sandboxes/containerArguments.ts";
@@ -23,11 +23,6 @@ export interface BuildFlags extends ImageFlags {
   readonly network?: string;
   readonly verbose?: boolean;
 }
-
-const FILE_NAMES: Readonly<Record<Engine, readonly [string, ...string[]]>> = {
-  docker: ["Dockerfile"],
-  podman: ["Containerfile", "Dockerfile"],
-};
 
 const checked = (name: string, refuse: (problem: string) => Error): string => {
   const problem = checkImageName(name);
@@ -62,7 +57,5 @@ export const findBuildTarget = async (engine: Engine, flags: BuildFlags) => {
     return { imageName, file: resolve(file), contextDirectory: resolve(flags.cwd ?? ".") };
   }
   const { configDirectory } = await findProject(flags.cwd);
-  const paths = FILE_NAMES[engine].map((name) => join(configDirectory, name));
-  const found = paths.find((path) => existsSync(path)) ?? join(configDirectory, FILE_NAMES[engine][0]);
-  return { imageName, file: found, contextDirectory: configDirectory };
+  return { imageName, file: findBuildFile(engine, configDirectory), contextDirectory: configDirectory };
 };

@@ -1,3 +1,6 @@
+import { BuildContextError } from "../commandErrors.ts";
+import { findBuildFile } from "../images/buildFile.ts";
+import { checkBuildFile } from "../images/buildImage.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { bubblewrap } from "../sandboxes/bubblewrap.ts";
 import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
@@ -51,11 +54,27 @@ export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {
 export const tryByHand = (name: string): string =>
   `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: ${sandduneCommand("doctor")}`;
 
-/** A name that sanddune has made up is in no registry. */
-const withoutPull = (finding: Finding): Finding =>
-  finding.state === "failed"
-    ? { ...finding, fix: finding.fix.replace(/ – or get it: \S+ pull \S+$/, "") }
-    : finding;
+/**
+ * What to do about an image whose name sanddune has made up. It is in no registry, and the command that builds it needs a
+ * file. Where that is missing and another sandbox was chosen, the image is not wanted.
+ */
+const ownImageFindings = async (
+  finding: Finding,
+  engine: string,
+  { imageName = "", sandbox, repository }: Situation,
+): Promise<readonly Finding[]> => {
+  if (finding.state !== "failed" || repository === undefined) return [finding];
+  const { configDirectory: contextDirectory } = repository;
+  const engineName = engine === "podman" ? "podman" : "docker";
+  const file = findBuildFile(engineName, contextDirectory);
+  try {
+    await checkBuildFile({ engine: engineName, imageName, file, contextDirectory });
+    return [{ ...finding, fix: finding.fix.replace(/ – or get it: \S+ pull \S+$/, "") }];
+  } catch (error) {
+    if (!(error instanceof BuildContextError)) throw error;
+    return sandbox === undefined || sandbox === engine ? [{ ...finding, fix: error.message }] : [];
+  }
+};
 
 /**
  * Examines a sandbox as far as it goes: the runtime, the image, and in a real sandbox who its files belong to and which
@@ -80,8 +99,11 @@ export const examineSandbox = async (
     await provider.preflight?.({ repositoryPath });
     return [ok(imageTitle, "is there")];
   });
-  const image = situation.imageIsOwn ? looked.map(withoutPull) : looked;
-  if (image.some(({ state }) => state !== "ok")) return [...runtime, ...image];
+  if (looked.some(({ state }) => state !== "ok")) {
+    const own = (finding: Finding) => ownImageFindings(finding, name, situation);
+    const image = situation.imageIsOwn ? (await Promise.all(looked.map(own))).flat() : looked;
+    return [...runtime, ...image];
+  }
 
   const inside = await attempt(name, fix, () =>
     withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [
@@ -90,5 +112,5 @@ export const examineSandbox = async (
       ...(await checkBacklogProgram(handle, situation, name)),
     ]),
   );
-  return [...runtime, ...image, ...inside];
+  return [...runtime, ...looked, ...inside];
 };

@@ -253,6 +253,12 @@ test("an image that is missing can be got from elsewhere only if somebody has na
   config(cwd, { sandbox: "podman", imageName: own });
   const fixOf = async (image: string, ...flags: string[]) =>
     (await examine(cwd, flags, { PATH: bin })).find(`image ${image} (podman)`)?.fix;
+  expect(await fixOf(own)).toMatch(/there is no such file\. init has set this repository up already/);
+  config(cwd, { sandbox: "bubblewrap" });
+  expect(await fixOf(own)).toBeUndefined();
+  rmSync(join(cwd, ".sanddune/config.json"));
+  expect(await fixOf(own)).toMatch(/there is no such file\. Make one with: .*sanddune init/);
+  writeFileSync(join(cwd, ".sanddune/Containerfile"), "FROM x\n");
   expect(await fixOf(own)).toMatch(
     new RegExp(`^Build it: .*sanddune podman build-image --image-name ${own}$`),
   );
