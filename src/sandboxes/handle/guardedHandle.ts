@@ -18,15 +18,15 @@ export const providerError =
       ? reason
       : new SandboxError(provider, problem, String(reason), { cause: reason });
 
-/** A handle with something around each of its operations. */
+/** A handle with something around each of its operations. A proxy of the handle itself could not replace those of a frozen one. */
 const around = <Handle extends SandboxHandle>(
   handle: Handle,
   wrap: (name: string, operation: Operation) => Operation,
 ): Handle =>
-  new Proxy(handle, {
-    get: (target, key) => {
-      const member: unknown = Reflect.get(target, key);
-      return typeof member === "function" ? wrap(String(key), member.bind(target)) : member;
+  new Proxy<Handle>(Object.create(handle), {
+    get: (_, key) => {
+      const member: unknown = Reflect.get(handle, key);
+      return typeof member === "function" ? wrap(String(key), member.bind(handle)) : member;
     },
   });
 

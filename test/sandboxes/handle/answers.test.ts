@@ -8,7 +8,7 @@ import {
   scripted,
 } from "../../../src/index.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository.ts";
 
 type Change = (handle: IsolatedSandboxHandle) => unknown;
 
@@ -99,4 +99,13 @@ it("a sandbox provider without create, or without a name, is refused before anyt
     const attempt = run({ agent: scripted([]), sandbox: sandbox as never, prompt: "x", cwd });
     await expect(attempt).rejects.toMatchObject({ name: "InvalidOptionsError", option: "sandbox" });
   }
+});
+
+it("a frozen handle is as good as any other", async () => {
+  const cwd = temporaryRepository();
+  const { provider, closed } = mine(Object.freeze);
+  const branchStrategy = { type: "branch", branch: "agent/x" } as const;
+  await run({ agent: scripted([{ commit: "x" }]), sandbox: provider, prompt: "x", cwd, branchStrategy });
+  expect(git(cwd, "log", "-1", "--format=%s", "agent/x")).toBe("x");
+  expect(closed).not.toEqual([]);
 });
