@@ -132,7 +132,6 @@ export class TerminalDisplay implements RunDisplay {
   close(ending: RunEnding): void {
     const { kind } = this.options;
     this.#text.end();
-    this.screen.hide(this.#status);
     const [style, sign] = ENDINGS[ending.state];
     this.#print(this.screen.style(style, `${sign} ${endingTitle(kind, ending.state)}`));
     if (ending.problem !== undefined) this.#tell("bold", ending.problem, "  ");
@@ -141,6 +140,8 @@ export class TerminalDisplay implements RunDisplay {
     for (const line of endingLines(kind, ending, { log })) {
       this.#print(`  ${neutralise(line)}`);
     }
+    // Last: as long as it is shown, it is known whether the program is in the middle of a line.
+    this.screen.hide(this.#status);
   }
 
   #showStatus(): void {
