@@ -1,8 +1,18 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { ownIdentity } from "../../src/process/processIdentity.ts";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { runCli } from "../cli/callCli.ts";
@@ -12,9 +22,10 @@ import { commits, hang } from "../helpers/agentScripts.ts";
 import { builtCli } from "../helpers/built.ts";
 import { killProcess } from "../helpers/killProcess.ts";
 import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
 import { waitFor } from "../helpers/waiting.ts";
+import { newSandboxName } from "../sandboxes/openSandbox.ts";
 import { type HangingRun, onBranch, useHangingRuns, worktreeFor } from "./deadRuns.ts";
 
 const { deadRuns, startRuns } = useHangingRuns();
@@ -54,6 +65,19 @@ describeWith(["bubblewrap", "docker"], "clean and containers", () => {
     const outcomes = await clean(cwd, "--yes");
     expect(outcomes.filter(({ what }) => what === "sandbox")).toEqual([]);
     expect(docker("inspect", "--format", "{{.State.Running}}", name)).toBe("true");
+  });
+});
+
+describeWith(["docker"], "clean and a container of the user", () => {
+  it("leaves it alone if it has the labels, which an image can give it, but not the name", async () => {
+    const cwd = realpathSync(temporaryRepository());
+    const dead = { ...ownIdentity(), pid: 4_000_000 };
+    const labels = { repository: cwd, run: "20260101-000000-abcdef", process: JSON.stringify(dead) };
+    const flags = Object.entries(labels).flatMap(([key, value]) => ["--label", `sanddune.${key}=${value}`]);
+    const id = docker("create", ...flags, "--name", newSandboxName(), TEST_IMAGE, "true");
+    onTestFinished(() => void docker("rm", "--force", id));
+    expect(await clean(cwd, "--yes")).toEqual([]);
+    expect(docker("inspect", "--format", "{{.Id}}", id)).toBe(id);
   });
 });
 

@@ -40,7 +40,11 @@ const makerOf = ({ labels }: InspectedContainer): ProcessIdentity | undefined =>
   }
 };
 
-/** Containers of a repository's runs, by their labels, as far as nothing says that their process is alive. */
+/** Labels also come from the image, which may be an agent's. A name is only given by the command that makes a container. */
+const hasNameOf = (runId: string, name: string): boolean =>
+  runId !== "" && (name === `sanddune-${runId}` || name.startsWith(`sanddune-${runId}-`));
+
+/** Containers of a repository's runs, by their labels and names, as far as nothing says that their process is alive. */
 export const findUnlistedContainers = async (
   engine: ContainerEngine,
   checkouts: ReadonlySet<string>,
@@ -49,7 +53,8 @@ export const findUnlistedContainers = async (
   (await inspectAll(engine)).flatMap((container) => {
     const { name, labels } = container;
     const runId = labels["sanddune.run"] ?? "";
-    if (!checkouts.has(labels["sanddune.repository"] ?? "") || isListed(runId)) return [];
+    if (!checkouts.has(labels["sanddune.repository"] ?? "")) return [];
+    if (!hasNameOf(runId, name) || isListed(runId)) return [];
     const maker = makerOf(container);
     if (maker !== undefined && isRunning(maker)) return [];
     return [
