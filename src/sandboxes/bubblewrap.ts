@@ -206,7 +206,7 @@ const create = async (
     readOnlyPaths: [...programs.paths, ...readOnlyPaths],
     mounts,
   };
-  const checkSources = pinned(NAME, [...plan.readOnlyPaths, ...mounts.map(({ hostPath }) => hostPath)]);
+  const checkSources = pinned(NAME, plan.readOnlyPaths, mounts);
 
   return commandSandbox({
     provider: NAME,

@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
+import { run, scripted } from "../../src/index.ts";
 import { shellQuote } from "../../src/process/shellQuote.ts";
+import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { fireOnHost } from "./gitPayloads.ts";
@@ -187,6 +189,29 @@ describeWith(["bubblewrap"], "an isolated run over a kept worktree", () => {
       sandbox: SANDBOXES.isolated(),
     });
     status(next.preservedWorktreePath as string);
+    expect(fired()).toEqual([]);
+  });
+});
+
+describeWith(["bubblewrap"], "a repository of the user in the checkout", () => {
+  it("cannot be written by a command after one that has put another directory in its place", async () => {
+    const { cwd, fire, fired } = prepare();
+    const nested = join(cwd, "nested");
+    git(cwd, "init", "--quiet", nested);
+    writeFileSync(join(cwd, ".git/info/exclude"), "nested*\n");
+    const script = `if [ -d former ]; then
+  git config -f former/.git/config core.fsmonitor ${shellQuote(`${fire}; :`)}
+  mv nested other && mv former nested
+else
+  mv nested former && mkdir -p nested/.git
+fi`;
+    const attack = run({
+      agent: scripted([{ shell: script }]),
+      ...{ sandbox: bubblewrap(), cwd, prompt: "x", maxIterations: 2 },
+      branchStrategy: { type: "head" },
+    });
+    await expect(attack).rejects.toThrow("put something else in the place of");
+    for (const directory of [nested, join(cwd, "former")]) status(directory);
     expect(fired()).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
-import { realpathSync } from "node:fs";
+import { lstatSync, realpathSync } from "node:fs";
 import { InvalidOptionsError, SandboxLostError } from "../../errors.ts";
+import { isInside } from "../../process/isInside.ts";
 import type { SandboxMount } from "../contract.ts";
 import { contains } from "../mounts/sameFile.ts";
 
@@ -23,23 +24,48 @@ export const refuseReplaceable = async (
   }
 };
 
-const realPath = (path: string): string | undefined => {
+/** `undefined` if there is nothing: bwrap says so itself. */
+const attempt = (look: () => string): string | undefined => {
   try {
-    return realpathSync.native(path);
+    return look();
   } catch {
-    // bwrap says so itself.
     return undefined;
   }
 };
 
-/** A check, for each command, that paths still lead to where they led when the sandbox was made. */
-export const pinned = (provider: string, paths: readonly string[]): (() => void) => {
-  const before = paths.map((path) => [path, realPath(path)] as const);
+const identityOf = (path: string): string => {
+  const { dev, ino } = lstatSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+};
+
+/**
+ * A check, for each command, that what is mounted is still what it was when the sandbox was made. In a directory that the
+ * sandbox can write to, a command could also move the original away, to where the next one can write to it.
+ */
+export const pinned = (
+  provider: string,
+  readOnlyPaths: readonly string[],
+  mounts: readonly SandboxMount[],
+): (() => void) => {
+  const writable = mounts.filter(({ readOnly }) => !readOnly).map(({ hostPath }) => hostPath);
+  const isReplaceable = (path: string) =>
+    writable.some((directory) => directory !== path && isInside(directory, path));
+  const paths = [...readOnlyPaths, ...mounts.map(({ hostPath }) => hostPath)];
+  const looks = paths.flatMap((path) => [
+    { path, look: () => realpathSync.native(path) },
+    ...(isReplaceable(path) ? [{ path, look: () => identityOf(path) }] : []),
+  ]);
+  const before = looks.map(({ path, look }) => ({ path, look, expected: attempt(look) }));
   return () => {
-    for (const [path, target] of before) {
-      const now = realPath(path);
-      if (now === undefined || now === target) continue;
-      throw new SandboxLostError(provider, `${path} was replaced by a link, which leads to ${now}`, "", true);
+    for (const { path, look, expected } of before) {
+      const now = attempt(look);
+      if (now === undefined || now === expected) continue;
+      throw new SandboxLostError(
+        provider,
+        `a command has put something else in the place of ${path}`,
+        "",
+        true,
+      );
     }
   };
 };
