@@ -55,8 +55,8 @@ export const tryByHand = (name: string): string =>
   `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: ${sandduneCommand("doctor")}`;
 
 /**
- * What to do about an image whose name sanddune has made up. It is in no registry, and the command that builds it needs a
- * file. Where that is missing and another sandbox was chosen, the image is not wanted.
+ * What to do about an image whose name sanddune has made up: the command that builds it needs a file. Where that is
+ * missing and another sandbox was chosen, the image is not wanted.
  */
 const ownImageFindings = async (
   finding: Finding,
@@ -69,7 +69,7 @@ const ownImageFindings = async (
   const file = findBuildFile(engineName, contextDirectory);
   try {
     await checkBuildFile({ engine: engineName, imageName, file, contextDirectory });
-    return [{ ...finding, fix: finding.fix.replace(/ – or get it: \S+ pull \S+$/, "") }];
+    return [finding];
   } catch (error) {
     if (!(error instanceof BuildContextError)) throw error;
     return sandbox === undefined || sandbox === engine ? [{ ...finding, fix: error.message }] : [];

@@ -172,6 +172,11 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   ...(/^\d+:\d+$/.test(plan.user.user) ? [...plan.user.user.split(":"), plan.homePath] : []),
 ];
 
+const OWN_IMAGES = "sanddune:";
+
+/** Images of these names are built on the machine: no registry has them. */
+export const isBuiltHere = (image: string): boolean => image.startsWith(OWN_IMAGES);
+
 /** The image that a repository's sandboxes use when none is named. */
 export const defaultImage = (repositoryPath: string): string => {
   const directory = repositoryPath.split("/").filter(Boolean).at(-1) ?? "";
@@ -180,5 +185,5 @@ export const defaultImage = (repositoryPath: string): string => {
     .replace(/[^a-z0-9_.-]+/g, "-")
     .replace(/^[.-]+/, "")
     .slice(0, 128);
-  return `sanddune:${tag === "" ? "repository" : tag}`;
+  return `${OWN_IMAGES}${tag === "" ? "repository" : tag}`;
 };

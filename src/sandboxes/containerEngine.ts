@@ -2,7 +2,7 @@ import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from 
 import { inTime, NoAnswerError } from "../process/inTime.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../process/runProcess.ts";
-import type { ContainerUser } from "./containerArguments.ts";
+import { type ContainerUser, isBuiltHere } from "./containerArguments.ts";
 
 /** How an engine's client gets to an engine on another machine. */
 export interface EngineConnection {
@@ -180,10 +180,11 @@ export const unavailability = (
     );
   }
   if (IMAGE_IS_MISSING.test(stderr)) {
+    const pulling = isBuiltHere(image) ? "" : ` – or get it: ${engine.name} pull ${image}`;
     return new SandboxUnavailableError(
       engine.name,
       `there is no image ${image}`,
-      `Build it: ${sandduneCommand(engine.name, "build-image", "--image-name", image)} – or get it: ${engine.name} pull ${image}`,
+      `Build it: ${sandduneCommand(engine.name, "build-image", "--image-name", image)}${pulling}`,
     );
   }
   return undefined;
