@@ -34,7 +34,7 @@ export const createLogsCommand = (): Command =>
     new Command("logs")
       .description("Prints the run log of a run.")
       .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest run)`)
-      .option("-f, --follow", "go on until the run has ended")
+      .option("-f, --follow", "continue until the run has ended")
       .option("-n, --lines <n>", "begin with the last so many lines (default: all)", wholeNumberOrNone)
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .action(performing(perform)),

@@ -24,8 +24,11 @@ export const addRunFlags = (command: Command): Command =>
       choices("--effort <level>", "how hard the model thinks, if the agent lets you choose", effortNames),
     )
     .option("--mcp-config <file>", 'JSON, { "mcpServers": … }: more tools for the agent')
-    .option("--resume-session <id>", "go on with a session of the agent's, see the result of an earlier run")
-    .option("--fork-session", "go on in a copy of that session")
+    .option(
+      "--resume-session <id>",
+      "continue a session of the agent: its id is in the result of an earlier run",
+    )
+    .option("--fork-session", "continue in a copy of that session")
     .option("--no-capture-sessions", "leave the agent's sessions in the sandbox")
     .optionsGroup("Sandbox:")
     .addOption(choices("--sandbox <name>", "where the work is done", sandboxNames))
@@ -37,7 +40,7 @@ export const addRunFlags = (command: Command): Command =>
       collectMounts,
     )
     .option("--allow-unsafe-mounts", "let --mount show your home, an engine's socket, the checkout or .git")
-    .option("--env <name>", "let this variable of yours into the sandbox (repeatable)", collect)
+    .option("--env <name>", "pass this environment variable into the sandbox (repeatable)", collect)
     .option("--memory <size>", "memory of the container, swap included, e.g. 4g")
     .option("--cpus <n>", "processors of the container, e.g. 1.5", numberAboveZero)
     .option("--pids <n>", "processes and threads of the container (default: 4096)", wholeNumber)
@@ -107,7 +110,7 @@ export const addRunFlags = (command: Command): Command =>
       ).choices(["shared", "strict"]),
     )
     .addOption(
-      new Option("--until <what>", "go on until all tests pass, up to --max-iterations").choices([
+      new Option("--until <what>", "continue until all tests pass, up to --max-iterations").choices([
         "tests-pass",
       ]),
     )
