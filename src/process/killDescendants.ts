@@ -31,7 +31,7 @@ export const descendantsOf = (pids: readonly number[]): HostProcess[] => {
 
 /**
  * Kills what a process group has started outside of itself, and leaves the group alone. The group stands still
- * meanwhile, so that it starts nothing new. Returns whether it found anything.
+ * meanwhile, so that it starts nothing new. Returns whether it found anything. Never throws.
  */
 export const killDescendantsOutside = (groupId: number): boolean => {
   send(-groupId, "SIGSTOP");
@@ -39,6 +39,9 @@ export const killDescendantsOutside = (groupId: number): boolean => {
     const outside = descendantsOf([groupId]).filter(({ group }) => group !== groupId);
     for (const { pid } of outside) send(pid, "SIGKILL");
     return outside.length > 0;
+  } catch {
+    // Too many open files, say: they cannot be listed. The group itself is killed all the same.
+    return false;
   } finally {
     send(-groupId, "SIGCONT");
   }

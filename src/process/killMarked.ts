@@ -56,11 +56,7 @@ const DOUBT_MS = 10;
 /** This runs where nothing can be waited for. */
 const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/**
- * Kills every process of the host that is marked, with its descendants, even one that has left its group and its session, as
- * a daemon does. One that hides on purpose, by clearing its environment and leaving its parent, is not found.
- */
-export const killMarked = (mark: ProcessMark): void => {
+const killAll = (mark: ProcessMark): void => {
   let calm = 0;
   for (let count = 0; count < MAX_SWEEPS; count++) {
     const { marked, isInDoubt } = sweep(mark);
@@ -74,5 +70,17 @@ export const killMarked = (mark: ProcessMark): void => {
     const doubtful = isInDoubt();
     if (calm >= (doubtful ? DOUBTFUL_SWEEPS : CALM_SWEEPS)) return;
     if (doubtful) pause(DOUBT_MS);
+  }
+};
+
+/**
+ * Kills every process of the host that is marked, with its descendants, even one that has left its group and its session, as
+ * a daemon does. One that hides on purpose, by clearing its environment and leaving its parent, is not found. Never throws.
+ */
+export const killMarked = (mark: ProcessMark): void => {
+  try {
+    killAll(mark);
+  } catch {
+    // Too many open files, say: the processes cannot be listed. The session must end all the same.
   }
 };
