@@ -89,7 +89,7 @@ export const unknownMember = (value: object, checks: AnyChecks): string | undefi
 };
 
 /** The problem of a member that no check is for. */
-export const unknownProblem = (name: string, checks: AnyChecks): string => {
+const unknownProblem = (name: string, checks: AnyChecks): string => {
   const known = Object.keys(checks);
   return `there is no such option; expected one of: ${known.join(", ")}.${didYouMean(name, known)}`;
 };

@@ -68,6 +68,6 @@ it("that cannot be started is over", async () => {
   const { dependent } = start("", { program: "/nonexistent/program" });
   expect(await dependent.exited).toBe(127);
   expect(dependent.output()).toContain("not found");
-  const nowhere = start("true", { cwd: "/nonexistent" });
+  const nowhere = start("true", { cwd: join(temporaryDirectory(), "gone") });
   expect(await nowhere.dependent.exited).toBe(127);
 });
