@@ -206,7 +206,11 @@ const create = async (
     readOnlyPaths: [...programs.paths, ...readOnlyPaths],
     mounts,
   };
-  const checkSources = pinned(NAME, plan.readOnlyPaths, mounts);
+  const checkSources = pinned(
+    NAME,
+    [...plan.readOnlyPaths, ...own.map(({ hostPath }) => hostPath)],
+    options.mounts,
+  );
 
   return commandSandbox({
     provider: NAME,

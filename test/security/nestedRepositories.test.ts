@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { run, scripted } from "../../src/index.ts";
@@ -194,24 +194,43 @@ describeWith(["bubblewrap"], "an isolated run over a kept worktree", () => {
 });
 
 describeWith(["bubblewrap"], "a repository of the user in the checkout", () => {
-  it("cannot be written by a command after one that has put another directory in its place", async () => {
-    const { cwd, fire, fired } = prepare();
-    const nested = join(cwd, "nested");
-    git(cwd, "init", "--quiet", nested);
-    writeFileSync(join(cwd, ".git/info/exclude"), "nested*\n");
-    const script = `if [ -d former ]; then
-  git config -f former/.git/config core.fsmonitor ${shellQuote(`${fire}; :`)}
-  mv nested other && mv former nested
-else
-  mv nested former && mkdir -p nested/.git
-fi`;
-    const attack = run({
-      agent: scripted([{ shell: script }]),
-      ...{ sandbox: bubblewrap(), cwd, prompt: "x", maxIterations: 2 },
-      branchStrategy: { type: "head" },
-    });
-    await expect(attack).rejects.toThrow("put something else in the place of");
-    for (const directory of [nested, join(cwd, "former")]) status(directory);
-    expect(fired()).toEqual([]);
-  });
+  const add = {
+    "a repository": (cwd: string) => git(cwd, "init", "--quiet", "nested"),
+    "a submodule": (cwd: string) =>
+      git(cwd, ...["-c", "protocol.file.allow=always", "submodule"], "add", temporaryRepository(), "nested"),
+  };
+
+  it.each([
+    ["a repository", `git config -f former/.git/config core.fsmonitor "$FIRE"`, "mkdir nested/.git"],
+    ["a submodule", "echo gitdir: ../elsewhere > former/.git", "touch nested/.git"],
+    ["a submodule", "echo gitdir: ../elsewhere > former/.git", "rmdir nested"],
+  ] as const)(
+    "cannot be written by a command after one that has moved it: %s",
+    async (kind, write, replace) => {
+      const { cwd, fire, fired } = prepare();
+      add[kind](cwd);
+      git(cwd, "commit", "--quiet", "--allow-empty", "-m", "Nested");
+      const pointer = join(cwd, "nested/.git", kind === "a submodule" ? "" : "config");
+      const script = `FIRE=${shellQuote(`${fire}; :`)}
+if [ -d former ]; then ${write}; mv nested other; mv former nested
+else mv nested former && mkdir nested && ${replace}; fi`;
+      const attack = run({
+        agent: scripted([{ shell: script }]),
+        ...{ sandbox: bubblewrap(), cwd, prompt: "x", maxIterations: 2 },
+        branchStrategy: { type: "head" },
+      });
+      const before = readFileSync(pointer, "utf8");
+      await expect(attack).rejects.toThrow("a command has moved or replaced");
+      const names = ["nested", "former"].filter((name) => existsSync(join(cwd, name)));
+      const found = names.flatMap((name) =>
+        readdirSync(join(cwd, name))
+          .filter((entry) => entry.startsWith(".git"))
+          .map((entry) => join(cwd, name, entry)),
+      );
+      const texts = found.map((path) => (statSync(path).isFile() ? path : join(path, "config")));
+      expect(texts.filter(existsSync).map((path) => readFileSync(path, "utf8"))).toContain(before);
+      for (const name of names) status(join(cwd, name));
+      expect(fired()).toEqual([]);
+    },
+  );
 });

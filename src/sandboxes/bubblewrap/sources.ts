@@ -1,4 +1,5 @@
 import { lstatSync, realpathSync } from "node:fs";
+import { join, relative } from "node:path";
 import { InvalidOptionsError, SandboxLostError } from "../../errors.ts";
 import { isInside } from "../../process/isInside.ts";
 import type { SandboxMount } from "../contract.ts";
@@ -24,7 +25,7 @@ export const refuseReplaceable = async (
   }
 };
 
-/** `undefined` if there is nothing: bwrap says so itself. */
+/** `undefined` if there is nothing. */
 const attempt = (look: () => string): string | undefined => {
   try {
     return look();
@@ -38,34 +39,39 @@ const identityOf = (path: string): string => {
   return `${dev}:${ino}`;
 };
 
+/** What a mount covers on the host, in a directory that the sandbox can write to. */
+const coveredBy = ({ sandboxPath }: SandboxMount, mounts: readonly SandboxMount[]): string[] => {
+  const [around] = mounts
+    .filter((other) => other.sandboxPath !== sandboxPath && isInside(other.sandboxPath, sandboxPath))
+    .sort((one, other) => other.sandboxPath.length - one.sandboxPath.length);
+  if (around === undefined || around.readOnly) return [];
+  return [join(around.hostPath, relative(around.sandboxPath, sandboxPath))];
+};
+
 /**
- * A check, for each command, that what is mounted is still what it was when the sandbox was made. In a directory that the
- * sandbox can write to, a command could also move the original away, to where the next one can write to it.
+ * A check, for each command, that what is mounted, and what it covers, is still what it was when the sandbox was made. In a
+ * directory that the sandbox can write to, a command could move the original away, to where the next one can write to it.
  */
 export const pinned = (
   provider: string,
-  readOnlyPaths: readonly string[],
+  paths: readonly string[],
   mounts: readonly SandboxMount[],
 ): (() => void) => {
   const writable = mounts.filter(({ readOnly }) => !readOnly).map(({ hostPath }) => hostPath);
   const isReplaceable = (path: string) =>
     writable.some((directory) => directory !== path && isInside(directory, path));
-  const paths = [...readOnlyPaths, ...mounts.map(({ hostPath }) => hostPath)];
-  const looks = paths.flatMap((path) => [
-    { path, look: () => realpathSync.native(path) },
-    ...(isReplaceable(path) ? [{ path, look: () => identityOf(path) }] : []),
-  ]);
+  const sources = [...paths, ...mounts.map(({ hostPath }) => hostPath)];
+  const covered = mounts.flatMap((mount) => coveredBy(mount, mounts));
+  const looks = [
+    ...sources.map((path) => ({ path, look: () => realpathSync.native(path) })),
+    ...[...sources.filter(isReplaceable), ...covered].map((path) => ({ path, look: () => identityOf(path) })),
+  ];
   const before = looks.map(({ path, look }) => ({ path, look, expected: attempt(look) }));
   return () => {
     for (const { path, look, expected } of before) {
-      const now = attempt(look);
-      if (now === undefined || now === expected) continue;
-      throw new SandboxLostError(
-        provider,
-        `a command has put something else in the place of ${path}`,
-        "",
-        true,
-      );
+      // bwrap makes what was missing where it mounts.
+      if (expected === undefined || attempt(look) === expected) continue;
+      throw new SandboxLostError(provider, `a command has moved or replaced ${path}`, "", true);
     }
   };
 };
