@@ -41,8 +41,8 @@ export const openHostPlace = (
       ...options,
     });
   };
-  const endAll = Effect.sync(() => {
-    if (isUsed) killMarked({ name: EXEC_ID_VARIABLE, value: execId });
+  const endAll = Effect.promise(async () => {
+    if (isUsed) await killMarked({ name: EXEC_ID_VARIABLE, value: execId });
     ended.abort();
   });
   return Effect.as(

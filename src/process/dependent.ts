@@ -100,7 +100,7 @@ export const startDependent = (spec: DependentSpec): Dependent => {
     if (child.pid !== undefined) {
       killDescendantsOutside(child.pid);
       await killGroup(child.pid, spec.graceMs);
-      killMarked({ name: MARK, value: mark });
+      await killMarked({ name: MARK, value: mark });
     }
     for (const stream of child.stdio) stream?.destroy();
   };

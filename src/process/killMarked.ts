@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { hostSystem } from "./host/system.ts";
 import { descendantsOf } from "./killDescendants.ts";
 
@@ -53,10 +54,8 @@ const CALM_SWEEPS = 2;
 const DOUBTFUL_SWEEPS = 25;
 const DOUBT_MS = 10;
 
-/** This runs where nothing can be waited for. */
-const pause = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-
-const killAll = (mark: ProcessMark): void => {
+/** Kills, and looks again until nothing is left. Yields how long to pause where another look may find more. */
+function* sweeps(mark: ProcessMark): Generator<number, void> {
   let calm = 0;
   for (let count = 0; count < MAX_SWEEPS; count++) {
     const { marked, isInDoubt } = sweep(mark);
@@ -69,18 +68,29 @@ const killAll = (mark: ProcessMark): void => {
     calm++;
     const doubtful = isInDoubt();
     if (calm >= (doubtful ? DOUBTFUL_SWEEPS : CALM_SWEEPS)) return;
-    if (doubtful) pause(DOUBT_MS);
+    if (doubtful) yield DOUBT_MS;
   }
-};
+}
 
 /**
  * Kills every process of the host that is marked, with its descendants, even one that has left its group and its session, as
- * a daemon does. One that hides on purpose, by clearing its environment and leaving its parent, is not found. Never throws.
+ * a daemon does. One that hides on purpose, by clearing its environment and leaving its parent, is not found. Never rejects.
  */
-export const killMarked = (mark: ProcessMark): void => {
+export const killMarked = async (mark: ProcessMark): Promise<void> => {
   try {
-    killAll(mark);
+    for (const pauseMs of sweeps(mark)) await delay(pauseMs);
   } catch {
     // Too many open files, say: the processes cannot be listed. The session must end all the same.
+  }
+};
+
+const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
+/** The same for where nothing can be awaited: this process is about to end, for instance. Never throws. */
+export const killMarkedNow = (mark: ProcessMark): void => {
+  try {
+    for (const pauseMs of sweeps(mark)) block(pauseMs);
+  } catch {
+    // As above.
   }
 };

@@ -14,7 +14,7 @@ export const bubblewrapDirectory = (temporaryDirectory: string, sandboxName: str
  * them, unless that was killed before they could ask the kernel for it.
  */
 export const removeBubblewrap = async (directory: string): Promise<void> => {
-  killMarked({ name: SANDBOX_VARIABLE, value: basename(directory).slice(BUBBLEWRAP.length) });
+  await killMarked({ name: SANDBOX_VARIABLE, value: basename(directory).slice(BUBBLEWRAP.length) });
   await removeDirectory(directory);
 };
 
@@ -24,6 +24,6 @@ export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: s
 
 /** Ends what still runs in a test-isolated sandbox, and removes its directory. */
 export const removeTestIsolated = async (directory: string): Promise<void> => {
-  killMarked({ name: SANDBOX_VARIABLE, value: basename(directory) });
+  await killMarked({ name: SANDBOX_VARIABLE, value: basename(directory) });
   await removeDirectory(directory);
 };

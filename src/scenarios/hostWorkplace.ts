@@ -36,6 +36,6 @@ export const hostWorkplace = (projectRoot: string, mark = createMark()): Workpla
         throw error;
       }
     },
-    close: async () => killMarked({ name: SANDBOX_VARIABLE, value: mark, directory: projectRoot }),
+    close: () => killMarked({ name: SANDBOX_VARIABLE, value: mark, directory: projectRoot }),
   };
 };

@@ -38,7 +38,7 @@ it("nor does looking for processes that have left their group", () => {
     const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
     process.on("exit", () => child.kill("SIGKILL"));
     ${OPEN_ALL}
-    killMarked({ name: "SANDDUNE_TEST", value: "none" });
+    await killMarked({ name: "SANDDUNE_TEST", value: "none" });
     console.log(killDescendantsOutside(child.pid));
     process.exit();`);
   expect(printed).toBe("false");

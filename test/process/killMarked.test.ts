@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { killMarked } from "../../src/process/killMarked.ts";
+import { killMarked, killMarkedNow } from "../../src/process/killMarked.ts";
 import { killExecArguments } from "../../src/process/killScript.ts";
 import { EXEC_ID_VARIABLE } from "../../src/process/processMarks.ts";
 import { waitFor } from "../helpers/waiting.ts";
@@ -27,6 +27,7 @@ const markedLater = async (id: string): Promise<ChildProcess> => {
 
 const WAYS: [string, (id: string) => void | Promise<void>][] = [
   ["in this process", (id) => killMarked({ name: EXEC_ID_VARIABLE, value: id })],
+  ["in this process, at once", (id) => killMarkedNow({ name: EXEC_ID_VARIABLE, value: id })],
   [
     "by the script",
     async (id) => {

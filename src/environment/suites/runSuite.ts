@@ -78,7 +78,7 @@ const perform = async (
     });
   } finally {
     if (group !== undefined) await killGroup(group, KILL_GRACE_MS);
-    killMarked(mark);
+    await killMarked(mark);
   }
 };
 

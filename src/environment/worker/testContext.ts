@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
 import { checkedOptions } from "../../options/checks.ts";
-import { killMarked } from "../../process/killMarked.ts";
+import { killMarkedNow } from "../../process/killMarked.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import type { ParameterValues } from "../contract.ts";
 import type { SetupContext, TestCommandOptions, TestCommandResult } from "../definition.ts";
@@ -45,7 +45,7 @@ export const openContext = (place: TestPlace, parameters: ParameterValues): Open
     context: { parameters, ...place, signal: controller.signal, run },
     close: () => {
       controller.abort(new Error("the test has ended"));
-      if (hasRunCommands) killMarked({ name: MARK, value: mark });
+      if (hasRunCommands) killMarkedNow({ name: MARK, value: mark });
     },
   };
 };

@@ -15,14 +15,23 @@ export interface MovedWorktree {
   readonly branch: string;
 }
 
+/** Like git: called after the worktree's directory, with a number if that name is taken. */
+const newGitDirectory = (repository: Repository, path: string): string => {
+  const parent = administrationsDirectory(repository);
+  mkdirSync(parent, { recursive: true });
+  const names = Array.from({ length: 100 }, (_, index) => `${basename(path)}${index === 0 ? "" : index}`);
+  const gitDirectory = join(parent, names.find((name) => !existsSync(join(parent, name))) ?? basename(path));
+  mkdirSync(gitDirectory);
+  return gitDirectory;
+};
+
 /** Registers the worktree anew, with its files as they are. Nothing is staged in it. */
 const registerAgain = (
   repository: Repository,
   { path, branch }: MovedWorktree,
 ): Effect.Effect<unknown, SandduneError> =>
   Effect.suspend(() => {
-    const gitDirectory = join(administrationsDirectory(repository), basename(path));
-    mkdirSync(gitDirectory, { recursive: true });
+    const gitDirectory = newGitDirectory(repository, path);
     const files = {
       [join(gitDirectory, "commondir")]: "../..\n",
       [join(gitDirectory, "gitdir")]: `${join(path, ".git")}\n`,

@@ -17,8 +17,8 @@ export const leftProcessesOf = ({ owns, runDirectory }: RunRecord): LeftProcesse
       const mark = { name: EXEC_ID_VARIABLE, value: name };
       const pids = findMarked(mark);
       if (pids.length === 0) return [];
-      const end = Effect.sync(() => {
-        killMarked(mark);
+      const end = Effect.promise(async () => {
+        await killMarked(mark);
         amendJournal(runDirectory, { type: "removed", what: "host processes", name });
       });
       return [{ pids, end }];

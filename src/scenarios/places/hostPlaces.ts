@@ -42,7 +42,7 @@ export const hostPlaces = ({
         projectRoot: projectPath,
         close: once(async () => {
           await handle.close();
-          killMarked({ name: SANDBOX_VARIABLE, value: mark, directory: projectPath });
+          await killMarked({ name: SANDBOX_VARIABLE, value: mark, directory: projectPath });
         }),
       };
     },

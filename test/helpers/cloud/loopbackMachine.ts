@@ -57,7 +57,7 @@ export const createLoopbackMachine = async (): Promise<LoopbackMachine> => {
       return child;
     },
     destroy: async () => {
-      killMarked({ name: SANDBOX_VARIABLE, value: mark });
+      await killMarked({ name: SANDBOX_VARIABLE, value: mark });
       await rm(directory, { recursive: true, force: true, maxRetries: 3 });
     },
   };

@@ -89,7 +89,7 @@ describe.each(SYSTEMS)("processes %s", (_, system) => {
     await waitFor(() => descendantsOf([pidOf(child)]).some(({ name }) => name === "sleep"));
     const hidden = descendantsOf([pidOf(child)]).map(({ pid }) => pid);
     const death = once(child, "exit");
-    killMarked({ name: "SANDDUNE_TEST", value });
+    await killMarked({ name: "SANDDUNE_TEST", value });
     expect(await death).toEqual([null, "SIGKILL"]);
     await waitFor(() => hidden.every((pid) => hostSystem().findProcess(pid)?.isZombie ?? true));
   });
