@@ -23,10 +23,13 @@ const opensNetwork = ({ network }: ProjectConfig): boolean =>
 export const hostSettings = (project: Trusting): Readonly<Record<string, unknown>> => {
   const { config } = project;
   const { hooks, mounts, readOnlyPaths, copyToWorktree, branchStrategy, network, sandbox } = config;
+  const rootHooks = hooks?.sandbox?.onSandboxReady?.filter(({ sudo }) => sudo) ?? [];
   return {
     ...(sandbox !== undefined &&
       isModulePath(sandbox) && { sandbox, source: readFileSync(configuredModule(project), "utf8") }),
     ...(hooks?.host !== undefined && { "hooks.host": hooks.host }),
+    // A container in which a hook is root has capabilities that others do not have.
+    ...(rootHooks.length > 0 && { "hooks.sandbox": rootHooks }),
     ...(mounts !== undefined && { mounts }),
     ...(readOnlyPaths !== undefined && { readOnlyPaths }),
     // Files that git ignores are often keys.

@@ -20,10 +20,10 @@ const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {
 
 const NOTES = `
 It is about settings of .sanddune/config.json that run code on this machine, or
-let sandboxes reach more of it: hooks.host, mounts, readOnlyPaths,
-copyToWorktree, a network, the branch strategy head, and a sandbox that is a
-file. Commands that make sandboxes refuse them until
-you have trusted them, and again once they change.`;
+let sandboxes reach more of it: hooks.host, hooks with sudo, mounts,
+readOnlyPaths, copyToWorktree, a network, the branch strategy head, and a
+sandbox that is a file. Commands that make sandboxes refuse them until you have
+trusted them, and again once they change.`;
 
 /** `sanddune trust`: the user has read what the project config does on this machine. */
 export const createTrustCommand = (): Command =>

@@ -104,12 +104,16 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
   });
 });
 
-describe("is refused until it is trusted, because it hands files of the user to the sandbox:", () => {
-  it.each([{ copyToWorktree: [".env"] }, { branchStrategy: { type: "head" } }])("%j", async (setting) => {
+describe("is refused until it is trusted, because it hands files of the user, or rights, to the sandbox:", () => {
+  it.each([
+    { copyToWorktree: [".env"] },
+    { branchStrategy: { type: "head" } },
+    { hooks: { sandbox: { onSandboxReady: [{ command: "true", sudo: true }] } } },
+  ])("%j", async (setting) => {
     const cwd = repositoryWithAgent("true");
     configure(cwd, { ...BASE, ...setting });
     const { exitCode, stderr } = await runCli(["run", "--prompt", "x"], { cwd });
-    expect(stderr).toContain(`config.json sets ${Object.keys(setting)[0]}: `);
+    expect(stderr).toMatch(new RegExp(`config\\.json sets ${Object.keys(setting)[0]}(\\.sandbox)?: `));
     expect(exitCode).toBe(2);
   });
 });
