@@ -64,7 +64,7 @@ export type SandboxProject = Configured & Pick<Project, "configDirectory" | "git
 
 const providers = new Map<string, Promise<SandboxProvider>>();
 
-/** A provider of the user's own has its options in its module. */
+/** A custom provider has its options in its module. */
 const loadModule = async (said: Said, flags: SandboxFlags, project: SandboxProject) => {
   refuseForeignFlags(said.value, { settings: [] }, settingsOf(flags, flags.imageName));
   const path = said.isFlag ? resolve(said.value) : configuredModule(project);

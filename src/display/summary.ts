@@ -143,7 +143,7 @@ const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string
 /** Where work was done, for people. */
 const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];
 
-/** The session of the agent's that can be resumed: of an interactive session, or of the last iteration. */
+/** The agent session that can be resumed: of an interactive session, or of the last iteration. */
 const sessionLines = (reached: Reached): string[] => {
   const { sessionId, sessionFilePath } = reached.sessionId
     ? reached

@@ -5,7 +5,7 @@ import { attempt, type Finding, ok } from "./finding.ts";
 import { checkOwner, withProbe } from "./probe.ts";
 import type { Situation } from "./situation.ts";
 
-/** Examines a sandbox of the user's own provider. An isolated one is not made: that may cost something. */
+/** Examines a sandbox of a custom provider. An isolated one is not made: that may cost something. */
 export const examineOwn = (
   provider: SandboxProvider,
   situation: Situation,

@@ -20,7 +20,7 @@ export interface Attempts<Value> {
 const isOfSandbox = (error: SandduneError): boolean =>
   error instanceof SandboxLostError || error instanceof SandboxBusyError;
 
-/** A mistake of the caller's must not start an agent again. */
+/** A mistake in the caller's code must not start an agent again. */
 const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attempt: number): boolean => {
   try {
     return retryIf?.(error, attempt) === true;

@@ -22,7 +22,7 @@ const byConfig = async (cwd: string | undefined): Promise<SandboxProvider | unde
 };
 
 /**
- * The sandbox provider of the user's own that a flag names, or else the project config. Without one, sandboxes of the other
+ * The custom sandbox provider that a flag names, or else the project config. Without one, sandboxes of the other
  * providers are found all the same.
  */
 export const findOwnProvider = async (

@@ -142,7 +142,7 @@ export const openWorkerTests = async (
   const loader = worker ?? new TestWorker(launch);
   try {
     const outline = await outlineOf(loader, launch, signal);
-    // What it has loaded may be out of date when somebody asks for tests.
+    // What it has loaded may be out of date when tests are requested.
     if (worker === undefined) void loader.end();
     return new WorkerTests(
       launch,

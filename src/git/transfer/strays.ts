@@ -31,7 +31,7 @@ const describe = (name: string, type: string, ownRefs: string | undefined): stri
   return `committed to ${shown}`;
 };
 
-/** How to have a branch of the agent's on the host. `git branch` would read a name that begins with a dash as an option. */
+/** The command that makes a branch of what the agent committed elsewhere. `git branch` would read a name that begins with a dash as an option. */
 const asBranch = (name: string, ref: string): string => {
   const [, branch] = /^refs\/heads\/([^-].*)$/s.exec(name) ?? [];
   return branch === undefined ? "" : ` To make a branch of it: git branch ${shellQuote(branch)} ${ref}`;

@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 
-/** What git says when somebody asks why a worktree is locked. */
+/** The reason that git prints for the lock of a worktree. */
 export const lockReason = (runId: string): string => `sanddune run ${runId}`;
 
-/** Keeps every `git worktree prune`, of the user's or of an automatic gc, from taking the worktree away; idempotent. */
+/** Keeps `git worktree prune`, which an automatic gc runs as well, from removing the worktree; idempotent. */
 export const lockWorktree = (
   { topLevel: cwd }: Repository,
   path: string,

@@ -19,8 +19,10 @@ export interface MovedWorktree {
 const newGitDirectory = (repository: Repository, path: string): string => {
   const parent = administrationsDirectory(repository);
   mkdirSync(parent, { recursive: true });
-  const names = Array.from({ length: 100 }, (_, index) => `${basename(path)}${index === 0 ? "" : index}`);
-  const gitDirectory = join(parent, names.find((name) => !existsSync(join(parent, name))) ?? basename(path));
+  let gitDirectory = join(parent, basename(path));
+  for (let number = 1; existsSync(gitDirectory); number++) {
+    gitDirectory = join(parent, `${basename(path)}${number}`);
+  }
   mkdirSync(gitDirectory);
   return gitDirectory;
 };
@@ -48,7 +50,7 @@ const registerAgain = (
 
 /**
  * Makes git know a worktree of a moved repository again. `git worktree prune` forgets one whose place does not exist any more,
- * unless it is locked; its files, which may be somebody's only copy, are still in their place.
+ * unless it is locked; its files, which may be the only copy of the work, are still in their place.
  */
 export const reattach = (
   repository: Repository,

@@ -8,7 +8,7 @@ export const AGENT_PROGRAMS: readonly string[] = [
   ...["aider", "claude", "codex", "copilot", "cursor-agent", "gemini", "opencode", "pi"],
 ];
 
-/** Programs of the user's, outside of the directories that every sandbox sees. */
+/** Programs that the user has installed outside of the directories that every sandbox sees. */
 export interface UserPrograms {
   /** The real path of each, by its name. */
   readonly links: ReadonlyMap<string, string>;
