@@ -1,6 +1,6 @@
 import { runsAbortedBy } from "./engine/landing/abortedRuns.ts";
 import { InvalidOptionsError } from "./errors.ts";
-import type { AbortedRun } from "./results.ts";
+import type { AbortedRun } from "./options/results.ts";
 
 /**
  * The runs that this signal has aborted, in the order in which they ended, each with its branch, commits, worktree and log:

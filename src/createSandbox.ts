@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
-import { openLastingSandbox } from "./engine/lasting.ts";
-import { planCreateSandbox } from "./engine/planLasting.ts";
-import { validateCreateSandbox } from "./engine/validateOptions.ts";
-import { lastingSandbox } from "./lastingSandbox.ts";
-import { enter } from "./process/boundary.ts";
-import type { Sandbox } from "./sandbox.ts";
-import type { CreateSandboxOptions } from "./sandboxOptions.ts";
+import { enter } from "./boundary/boundary.ts";
+import { openLastingSandbox } from "./engine/lasting/lasting.ts";
+import { lastingSandbox } from "./engine/lasting/lastingSandbox.ts";
+import { planCreateSandbox } from "./engine/plan/planLasting.ts";
+import { validateCreateSandbox } from "./options/checks/entryPoints.ts";
+import type { Sandbox } from "./options/sandbox.ts";
+import type { CreateSandboxOptions } from "./options/sandboxOptions.ts";
 
 /**
  * Makes a sandbox on a branch, for several runs: it is started once, and what is installed in it stays. It owns its

@@ -1,7 +1,7 @@
-import { callerOf, namingCaller } from "./process/entry/callersStack.ts";
+import { callerOf, namingCaller } from "./boundary/callersStack.ts";
+import type { SandboxHandleOptions, StandaloneSandbox } from "./options/standaloneSandbox.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 import { createStandalone } from "./standalone/createStandalone.ts";
-import type { SandboxHandleOptions, StandaloneSandbox } from "./standaloneSandbox.ts";
 
 /**
  * Makes a sandbox that belongs to no repository, for those who only want a machine: to run commands on, and to bring

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
-import { openLastingWorktree } from "./engine/lasting.ts";
-import { planCreateWorktree } from "./engine/planLasting.ts";
-import { validateCreateWorktree } from "./engine/validateOptions.ts";
-import { lastingWorktree } from "./lastingWorktree.ts";
-import { enter } from "./process/boundary.ts";
-import type { Worktree } from "./worktree.ts";
-import type { CreateWorktreeOptions } from "./worktreeOptions.ts";
+import { enter } from "./boundary/boundary.ts";
+import { openLastingWorktree } from "./engine/lasting/lasting.ts";
+import { lastingWorktree } from "./engine/lasting/lastingWorktree.ts";
+import { planCreateWorktree } from "./engine/plan/planLasting.ts";
+import { validateCreateWorktree } from "./options/checks/entryPoints.ts";
+import type { Worktree } from "./options/worktree.ts";
+import type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
 
 /**
  * Makes a worktree, for sessions that come one after the other: a person looks around, an agent works in a sandbox,

@@ -1,7 +1,7 @@
 export { abortedRuns } from "./abortedRuns.ts";
-export { type AiderEnvKey, type AiderOptions, aider } from "./agents/aider.ts";
-export { type ClaudeCodeEnvKey, type ClaudeCodeOptions, claudeCode } from "./agents/claudeCode.ts";
-export { type CodexEnvKey, type CodexOptions, codex } from "./agents/codex.ts";
+export { type AiderEnvKey, type AiderOptions, aider } from "./agents/aider/provider.ts";
+export { type ClaudeCodeEnvKey, type ClaudeCodeOptions, claudeCode } from "./agents/claudeCode/provider.ts";
+export { type CodexEnvKey, type CodexOptions, codex } from "./agents/codex/provider.ts";
 export { type CommandOptions, command } from "./agents/command.ts";
 export type {
   AgentCommand,
@@ -20,18 +20,16 @@ export type {
   ResumedSession,
   SessionDirectory,
 } from "./agents/contract.ts";
-export { type CopilotEnvKey, type CopilotOptions, copilot } from "./agents/copilot.ts";
-export { type CursorEnvKey, type CursorOptions, cursor } from "./agents/cursor.ts";
-export { type GeminiEnvKey, type GeminiOptions, gemini } from "./agents/gemini.ts";
-export { type OpencodeEnvKey, type OpencodeOptions, opencode } from "./agents/opencode.ts";
-export { type PiEnvKey, type PiOptions, pi } from "./agents/pi.ts";
-export { type ScriptedStep, scripted } from "./agents/scripted.ts";
+export { type CopilotEnvKey, type CopilotOptions, copilot } from "./agents/copilot/provider.ts";
+export { type CursorEnvKey, type CursorOptions, cursor } from "./agents/cursor/provider.ts";
+export { type GeminiEnvKey, type GeminiOptions, gemini } from "./agents/gemini/provider.ts";
+export { type OpencodeEnvKey, type OpencodeOptions, opencode } from "./agents/opencode/provider.ts";
+export { type PiEnvKey, type PiOptions, pi } from "./agents/pi/provider.ts";
+export { type ScriptedStep, scripted } from "./agents/scripted/provider.ts";
 export { createSandbox } from "./createSandbox.ts";
 export { createSandboxHandle } from "./createSandboxHandle.ts";
 export { createWorktree } from "./createWorktree.ts";
-export type { LoggingOption } from "./display/logging.ts";
 export type { TestResult, TestResults } from "./environment/contract.ts";
-export type { CommandEnv, EnvValue, EnvVars } from "./envVars.ts";
 export * from "./errors.ts";
 export type {
   FleetEvent,
@@ -49,6 +47,9 @@ export type {
   NamedBranchStrategy,
   WorktreeBranchStrategy,
 } from "./git/branchStrategy.ts";
+export { interactive } from "./interactive.ts";
+export { Output } from "./options/checks/output.ts";
+export type { CommandEnv, EnvValue, EnvVars } from "./options/envVars.ts";
 export type {
   Hooks,
   HostHook,
@@ -57,22 +58,20 @@ export type {
   SandboxHook,
   SandboxHooks,
   WorktreeHooks,
-} from "./hooks.ts";
-export { interactive } from "./interactive.ts";
+} from "./options/hooks.ts";
 export type {
   InteractiveOptions,
   InteractivePromptOption,
   SandboxInteractiveOptions,
   WorktreeInteractiveOptions,
-} from "./interactiveOptions.ts";
-export { Output } from "./options/output.ts";
+} from "./options/interactiveOptions.ts";
+export type { LoggingOption } from "./options/logging.ts";
 export type {
   OutputDefinition,
   StandardSchema,
   StandardSchemaIssue,
   StandardSchemaResult,
-} from "./output.ts";
-export type { PromptArgs } from "./prompt/resolvePrompt.ts";
+} from "./options/output.ts";
 export type {
   AbortedRun,
   Artifact,
@@ -86,9 +85,7 @@ export type {
   RunResult,
   SandboxExecResult,
   SandboxRunResult,
-} from "./results.ts";
-export { run } from "./run.ts";
-export { runAll } from "./runAll.ts";
+} from "./options/results.ts";
 export type {
   AgentOptions,
   BranchStrategyFor,
@@ -102,8 +99,25 @@ export type {
   SessionOptions,
   TrajectoryOption,
   WorktreeRunOptions,
-} from "./runOptions.ts";
-export type { Sandbox } from "./sandbox.ts";
+} from "./options/runOptions.ts";
+export type { Sandbox } from "./options/sandbox.ts";
+export type {
+  CreateSandboxOptions,
+  SandboxExecOptions,
+  WorktreeSandboxOptions,
+} from "./options/sandboxOptions.ts";
+export type {
+  CommandResult,
+  SandboxCommandOptions,
+  SandboxHandleOptions,
+  StandaloneSandbox,
+} from "./options/standaloneSandbox.ts";
+export type { TokenPrices } from "./options/usage.ts";
+export type { Worktree } from "./options/worktree.ts";
+export type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
+export type { PromptArgs } from "./prompt/resolvePrompt.ts";
+export { run } from "./run.ts";
+export { runAll } from "./runAll.ts";
 export {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -131,13 +145,3 @@ export {
 } from "./sandboxes/contract.ts";
 export type { LeftSandbox, SandboxLeftovers, UnlistedSandbox } from "./sandboxes/leftovers.ts";
 export { type DockerfileImage, readDockerfile } from "./sandboxes/services/readDockerfile.ts";
-export type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "./sandboxOptions.ts";
-export type {
-  CommandResult,
-  SandboxCommandOptions,
-  SandboxHandleOptions,
-  StandaloneSandbox,
-} from "./standaloneSandbox.ts";
-export type { TokenPrices } from "./usage.ts";
-export type { Worktree } from "./worktree.ts";
-export type { CreateWorktreeOptions } from "./worktreeOptions.ts";

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect";
-import { interactiveSession } from "./engine/interactiveSession.ts";
-import { planInteractive, withTerminal } from "./engine/planInteractive.ts";
-import { validateInteractive } from "./engine/validateOptions.ts";
-import type { InteractiveOptions } from "./interactiveOptions.ts";
-import { enter } from "./process/boundary.ts";
-import type { InteractiveResult } from "./results.ts";
+import { enter } from "./boundary/boundary.ts";
+import { interactiveSession } from "./engine/interactive/interactiveSession.ts";
+import { planInteractive, withTerminal } from "./engine/plan/planInteractive.ts";
+import { validateInteractive } from "./options/checks/entryPoints.ts";
+import type { InteractiveOptions } from "./options/interactiveOptions.ts";
+import type { InteractiveResult } from "./options/results.ts";
 
 /**
  * Shows the agent's own interface on the terminal, in a sandbox or, with `noSandbox()`, on the host, and resolves when

@@ -1,12 +1,12 @@
 import * as Effect from "effect/Effect";
-import { liveRun } from "./engine/liveRun.ts";
-import { planRun } from "./engine/planRun.ts";
-import { runSession } from "./engine/runSession.ts";
-import { validateRun } from "./engine/validateOptions.ts";
-import { withGoingOn } from "./goOn.ts";
-import { enter } from "./process/boundary.ts";
-import type { RunResult } from "./results.ts";
-import type { RunOptions } from "./runOptions.ts";
+import { enter } from "./boundary/boundary.ts";
+import { withGoingOn } from "./engine/lasting/continueRun.ts";
+import { planRun } from "./engine/plan/planRun.ts";
+import { liveRun } from "./engine/session/liveRun.ts";
+import { runSession } from "./engine/session/runSession.ts";
+import { validateRun } from "./options/checks/entryPoints.ts";
+import type { RunResult } from "./options/results.ts";
+import type { RunOptions } from "./options/runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
 /** As `run()`; says when everything was checked and the work begins. */

@@ -1,8 +1,8 @@
+import { callerOf, namingCaller } from "./boundary/callersStack.ts";
 import type { FleetOptions, FleetResult, Tasks, TaskWithDefaults } from "./fleet/contract.ts";
 import { runFleet } from "./fleet/runFleet.ts";
-import { callerOf, namingCaller } from "./process/entry/callersStack.ts";
+import type { RunOptions } from "./options/runOptions.ts";
 import { run } from "./run.ts";
-import type { RunOptions } from "./runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
 /**

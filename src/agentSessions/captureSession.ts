@@ -1,6 +1,7 @@
 import { constants, copyFile, link, mkdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
+import { isSessionId } from "../options/checks/sessionId.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import type { BroughtFile } from "./bringSession.ts";
 import { continuesFile } from "./continues.ts";
@@ -9,7 +10,6 @@ import { hostDirectoryOf, stateOf } from "./hostSessions.ts";
 import type { SessionPlaces } from "./places.ts";
 import { recordMover } from "./recordMover.ts";
 import { type Rewriting, rewriteFile } from "./rewriteFile.ts";
-import { isSessionId } from "./sessionId.ts";
 import { type TakenFile, takeFiles } from "./takeFiles.ts";
 
 export interface CaptureOptions {

@@ -1,4 +1,4 @@
-import { escaped } from "../process/escaped.ts";
+import { escaped } from "../tools/escaped.ts";
 
 /** One name of a pattern in which `*` stands for anything, but not for a name that is hidden. */
 export const namePattern = (pattern: string): RegExp =>

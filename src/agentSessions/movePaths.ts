@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { escaped } from "../process/escaped.ts";
+import { escaped } from "../tools/escaped.ts";
 import { mapStrings } from "./jsonStrings.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 

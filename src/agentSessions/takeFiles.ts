@@ -1,8 +1,8 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { matchesAny } from "./filePatterns.ts";
 import { LAST_WORDS_BYTES, MAX_FILE_BYTES, MAX_FILES, MAX_SESSION_BYTES } from "./limits.ts";
 

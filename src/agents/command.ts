@@ -1,7 +1,7 @@
-import type { EnvVars } from "../envVars.ts";
-import { type Check, type Checks, checkedOptions, checkValue, text } from "../options/checks.ts";
-import { env } from "../options/envChecks.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { type Check, type Checks, checkedOptions, checkValue, text } from "../options/checks/checks.ts";
+import { env } from "../options/checks/envVars.ts";
+import type { EnvVars } from "../options/envVars.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import type { AgentProvider } from "./contract.ts";
 
 /** The options of `command()`. */

@@ -1,12 +1,12 @@
-import { aider } from "./aider.ts";
-import { CLAUDE_CODE_EFFORTS, type ClaudeCodeOptions, claudeCode } from "./claudeCode.ts";
-import { CODEX_EFFORTS, type CodexOptions, codex } from "./codex.ts";
+import { aider } from "./aider/provider.ts";
+import { CLAUDE_CODE_EFFORTS, type ClaudeCodeOptions, claudeCode } from "./claudeCode/provider.ts";
+import { CODEX_EFFORTS, type CodexOptions, codex } from "./codex/provider.ts";
 import type { AgentProvider } from "./contract.ts";
-import { copilot } from "./copilot.ts";
-import { cursor } from "./cursor.ts";
-import { gemini } from "./gemini.ts";
-import { opencode } from "./opencode.ts";
-import { PI_EFFORTS, type PiOptions, pi } from "./pi.ts";
+import { copilot } from "./copilot/provider.ts";
+import { cursor } from "./cursor/provider.ts";
+import { gemini } from "./gemini/provider.ts";
+import { opencode } from "./opencode/provider.ts";
+import { PI_EFFORTS, type PiOptions, pi } from "./pi/provider.ts";
 
 /** An agent provider that a name stands for: on the command line, in a scaffold. */
 export interface KnownAgent {

@@ -1,13 +1,13 @@
 import { type Command, CommanderError } from "commander";
-import { didYouMean } from "../options/checks.ts";
+import { didYouMean } from "../options/checks/checks.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { EXIT_BAD_USAGE, EXIT_SUCCESS } from "./exitCodes.ts";
 import { findCommand, wordsOf } from "./findCommand.ts";
-import { surviveClosedStreams } from "./output.ts";
 import { createProgram } from "./program.ts";
-import { reportError } from "./reportError.ts";
-import { UsageError } from "./usageError.ts";
+import { EXIT_BAD_USAGE, EXIT_SUCCESS } from "./shared/exitCodes.ts";
+import { surviveClosedStreams } from "./shared/output.ts";
+import { reportError } from "./shared/reportError.ts";
+import { UsageError } from "./shared/usageError.ts";
 
 /** What the parser has to say, with the help that is about it. */
 const usageErrorOf = (error: CommanderError, program: Command, argv: readonly string[]): UsageError => {

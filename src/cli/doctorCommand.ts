@@ -1,20 +1,20 @@
 import { Command } from "commander";
 import type { Finding } from "../doctor/finding.ts";
-import { findProject } from "../findProject.ts";
 import { checkImageName } from "../images/imageNames.ts";
-import { didYouMean } from "../options/checks.ts";
-import { isModulePath } from "../options/project/modulePath.ts";
-import { agentNames } from "./agentFlags.ts";
-import { sandboxNames } from "./chosenSandbox.ts";
-import { EXIT_RUN_FAILED } from "./exitCodes.ts";
-import { choices } from "./flagChoices.ts";
-import { withExamples } from "./helpExamples.ts";
-import { print, printJson } from "./output.ts";
-import { performing } from "./performing.ts";
+import { didYouMean } from "../options/checks/checks.ts";
+import { findProject } from "../project/findProject.ts";
+import { isModulePath } from "../project/modulePath.ts";
 import { findOwnProvider } from "./project/ownProvider.ts";
 import { findDistrust } from "./project/trust.ts";
-import { abortOnStopSignals } from "./stopSignals.ts";
-import { UsageError } from "./usageError.ts";
+import { agentNames } from "./run/agentFlags.ts";
+import { sandboxNames } from "./run/chosenSandbox.ts";
+import { EXIT_RUN_FAILED } from "./shared/exitCodes.ts";
+import { choices } from "./shared/flagChoices.ts";
+import { withExamples } from "./shared/helpExamples.ts";
+import { print, printJson } from "./shared/output.ts";
+import { performing } from "./shared/performing.ts";
+import { abortOnStopSignals } from "./shared/stopSignals.ts";
+import { UsageError } from "./shared/usageError.ts";
 
 interface DoctorFlags {
   readonly cwd?: string;

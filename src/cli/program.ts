@@ -1,22 +1,22 @@
 import { Command } from "commander";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { createCleanCommand } from "./cleanCommand.ts";
-import { createCompleteCommand } from "./completeCommand.ts";
-import { createCompletionsCommand } from "./completionsCommand.ts";
+import { createCompleteCommand } from "./completion/completeCommand.ts";
+import { createCompletionsCommand } from "./completion/completionsCommand.ts";
 import { createDoctorCommand } from "./doctorCommand.ts";
-import { createEnvCommand } from "./envCommand.ts";
-import { withExamples } from "./helpExamples.ts";
-import { createDockerCommand, createPodmanCommand } from "./imageCommands.ts";
-import { createInitCommand } from "./initCommand.ts";
-import { createLogsCommand } from "./logsCommand.ts";
-import { createMcpCommand } from "./mcpCommand.ts";
+import { createEnvCommand } from "./environment/command.ts";
+import { createMcpCommand } from "./environment/mcpCommand.ts";
+import { createDockerCommand, createPodmanCommand } from "./image/commands.ts";
+import { createInitCommand } from "./init/command.ts";
 import { createTrustCommand } from "./project/trustCommand.ts";
-import { createPsCommand } from "./psCommand.ts";
-import { createReplayCommand } from "./replayCommand.ts";
-import { createRescueCommand } from "./rescueCommand.ts";
-import { createRunCommand } from "./runCommand.ts";
-import { createScenarioCommand } from "./scenarioCommand.ts";
-import { createStopCommand } from "./stopCommand.ts";
+import { createReplayCommand } from "./replay/command.ts";
+import { createRunCommand } from "./run/runCommand.ts";
+import { createCleanCommand } from "./runs/cleanCommand.ts";
+import { createLogsCommand } from "./runs/logsCommand.ts";
+import { createPsCommand } from "./runs/psCommand.ts";
+import { createRescueCommand } from "./runs/rescueCommand.ts";
+import { createStopCommand } from "./runs/stopCommand.ts";
+import { createScenarioCommand } from "./scenario/command.ts";
+import { withExamples } from "./shared/helpExamples.ts";
 import { version } from "./version.ts";
 
 const notes = (): string => `

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 import { CancelledError } from "../errors.ts";
-import { onAbort } from "../process/abort/onAbort.ts";
+import { onAbort } from "../tools/wait/onAbort.ts";
 import { neutralise } from "./neutralise.ts";
 import { holdScreen } from "./screen.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { configDirectoryPart } from "../configDirectory.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { configDirectoryPart } from "../options/configDirectory.ts";
+import type { LoggingOption } from "../options/logging.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import type { RunDisplay, SessionKind } from "./contract.ts";
-import type { LoggingOption } from "./logging.ts";
 import { printNotice } from "./notice.ts";
 import { RunLog } from "./runLog.ts";
 import { screenOf } from "./screen.ts";

@@ -1,5 +1,5 @@
-import { shellQuote } from "../process/shellQuote.ts";
-import type { IterationResult, SandboxRunResult } from "../results.ts";
+import type { IterationResult, SandboxRunResult } from "../options/results.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";

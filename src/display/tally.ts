@@ -1,6 +1,6 @@
 import type { AgentStreamEvent } from "../agents/contract.ts";
-import type { IterationUsage } from "../results.ts";
-import { addUsage } from "../usage.ts";
+import type { IterationUsage } from "../options/results.ts";
+import { addUsage } from "../options/usage.ts";
 
 /** Counts what happens in a run. */
 export class Tally {

@@ -1,4 +1,4 @@
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { shortenTo } from "./shorten.ts";
 
 /** What a run's commits hold: see `WorkSummary` of `git/`. */

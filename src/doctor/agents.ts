@@ -1,8 +1,8 @@
 import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry } from "../agents/registry.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { BindMountSandboxHandle } from "../sandboxes/contract.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
 

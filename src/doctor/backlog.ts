@@ -1,6 +1,6 @@
-import { ENV_FILE } from "../configDirectory.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { ENV_FILE } from "../options/configDirectory.ts";
 import type { BindMountSandboxHandle } from "../sandboxes/contract.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { installFix } from "./agents.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";

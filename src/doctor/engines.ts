@@ -4,7 +4,7 @@ import {
   type EngineClient,
   engineClients,
   unavailability,
-} from "../sandboxes/containerEngine.ts";
+} from "../sandboxes/containers/engine.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
 /** A daemon that is well answers within a fraction of it. */

@@ -1,5 +1,5 @@
-import type { ChoiceFlags } from "../options/project/choices.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
+import type { ChoiceFlags } from "../project/choices.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";

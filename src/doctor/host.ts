@@ -1,6 +1,6 @@
+import { runAtBoundary } from "../boundary/boundary.ts";
 import { PrerequisiteError } from "../errors.ts";
 import { gitText } from "../git/git.ts";
-import { runAtBoundary } from "../process/boundary.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
 

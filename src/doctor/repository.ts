@@ -1,13 +1,13 @@
 import { constants, existsSync } from "node:fs";
 import { access } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { checkConfigDirectory, configDirectoryPart } from "../configDirectory.ts";
+import { runAtBoundary } from "../boundary/boundary.ts";
 import { ConfigDirectoryError, GitError, NotARepositoryError, PrerequisiteError } from "../errors.ts";
 import { readHead } from "../git/hostState.ts";
 import type { Repository } from "../git/repository.ts";
-import { runAtBoundary } from "../process/boundary.ts";
+import { checkConfigDirectory, configDirectoryPart } from "../options/configDirectory.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { type Finding, failed, failedWith, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
 

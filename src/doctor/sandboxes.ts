@@ -1,4 +1,4 @@
-import { BuildContextError } from "../commandErrors.ts";
+import { BuildContextError } from "../errors/commandErrors.ts";
 import { findBuildFile } from "../images/buildFile.ts";
 import { checkBuildFile } from "../images/buildImage.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";

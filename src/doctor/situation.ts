@@ -1,13 +1,13 @@
 import { realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { ProjectConfigError } from "../commandErrors.ts";
+import { runAtBoundary } from "../boundary/boundary.ts";
+import { ProjectConfigError } from "../errors/commandErrors.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import { openRepository, type Repository } from "../git/repository.ts";
-import { type ChoiceFlags, choose } from "../options/project/choices.ts";
-import { projectConfigPath, readProjectConfig } from "../options/project/config.ts";
-import { runAtBoundary } from "../process/boundary.ts";
-import { shellQuote } from "../process/shellQuote.ts";
-import { defaultImage } from "../sandboxes/containerArguments.ts";
+import { type ChoiceFlags, choose } from "../project/choices.ts";
+import { projectConfigPath, readProjectConfig } from "../project/config.ts";
+import { defaultImage } from "../sandboxes/containers/arguments.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { type ExaminedChoices, examineChoices } from "./choices.ts";
 import { type Finding, failed, isForeseen } from "./finding.ts";
 

@@ -17,6 +17,6 @@ export {
   type TestCommandResult,
   type TestContext,
   type TestFunction,
-} from "./definition.ts";
+} from "./definition/definition.ts";
 export type { CommandSuite, RunnerSuite, SuiteDefinition } from "./suites/definition.ts";
 export { type Suite, suite } from "./suites/suite.ts";

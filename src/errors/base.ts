@@ -1,4 +1,4 @@
-import type { Artifact, Commit, IterationResult, IterationUsage, KeptRef } from "../results.ts";
+import type { Artifact, Commit, IterationResult, IterationUsage, KeptRef } from "../options/results.ts";
 
 /**
  * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run

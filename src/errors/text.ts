@@ -1,4 +1,4 @@
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 
 /** The sentences that apply, one after the other. */
 export const sentences = (...parts: (string | undefined | false)[]): string =>

@@ -1,6 +1,6 @@
 import { SandboxBusyError, SandboxLostError, SandduneError } from "../errors.ts";
-import type { RunResult } from "../results.ts";
-import type { RunOptions } from "../runOptions.ts";
+import type { RunResult } from "../options/results.ts";
+import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import type { FleetOptions } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";

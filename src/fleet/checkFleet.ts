@@ -1,7 +1,7 @@
-import { signal } from "../engine/valueChecks.ts";
 import { InvalidOptionsError } from "../errors.ts";
-import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks.ts";
-import { isOptionsObject } from "../options/valueKind.ts";
+import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks/checks.ts";
+import { isOptionsObject } from "../options/checks/valueKind.ts";
+import { signal } from "../options/checks/values.ts";
 import type { FleetOptions } from "./contract.ts";
 
 const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
-import { validateRun } from "../engine/validateOptions.ts";
 import { InvalidTaskError, SandduneError } from "../errors.ts";
 import { type BranchPlan, resolveBranchStrategy } from "../git/branchStrategy.ts";
-import type { RunOptions } from "../runOptions.ts";
+import { validateRun } from "../options/checks/entryPoints.ts";
+import type { RunOptions } from "../options/runOptions.ts";
 
 /** Only what was asked for matters here: where HEAD is will be found out by the run. */
 const SOME_HEAD = { branch: undefined, sha: "" };

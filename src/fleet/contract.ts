@@ -1,6 +1,6 @@
 import type { SandduneError } from "../errors.ts";
-import type { Commit, IterationUsage, RunResult, SandboxRunResult } from "../results.ts";
-import type { RunOptions } from "../runOptions.ts";
+import type { Commit, IterationUsage, RunResult, SandboxRunResult } from "../options/results.ts";
+import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { TaskAbortedError } from "../errors.ts";
-import { onAbort } from "../process/abort/onAbort.ts";
+import { onAbort } from "../tools/wait/onAbort.ts";
 
 /** The signal of one run, for as long as the run needs it. */
 export interface RunSignal extends Disposable {

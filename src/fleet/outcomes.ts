@@ -1,7 +1,7 @@
 import { RunStoppedError, SandduneError } from "../errors.ts";
-import type { IterationUsage, RunResult } from "../results.ts";
-import type { RunOptions } from "../runOptions.ts";
-import { addUsage } from "../usage.ts";
+import type { IterationUsage, RunResult } from "../options/results.ts";
+import type { RunOptions } from "../options/runOptions.ts";
+import { addUsage } from "../options/usage.ts";
 import type { FleetResult, TaskOutcome, TaskState } from "./contract.ts";
 
 /** Which task an outcome is about. */

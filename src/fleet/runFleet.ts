@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
-import { inParallel } from "../process/inParallel.ts";
-import type { RunResult } from "../results.ts";
-import type { RunOptions } from "../runOptions.ts";
+import type { RunResult } from "../options/results.ts";
+import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { inParallel } from "../tools/wait/inParallel.ts";
 import { attemptTask, type RunOne } from "./attemptTask.ts";
 import { checkFleet } from "./checkFleet.ts";
 import { checkTasks } from "./checkTasks.ts";

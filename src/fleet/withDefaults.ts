@@ -1,4 +1,4 @@
-import type { RunOptions } from "../runOptions.ts";
+import type { RunOptions } from "../options/runOptions.ts";
 
 type AnyTask = Partial<RunOptions> & Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import * as Schedule from "effect/Schedule";
+import { writeErrorIn } from "../boundary/hostFileErrors.ts";
+import { interruptible } from "../boundary/interruptible.ts";
 import {
   GitError,
   HostFileError,
@@ -8,9 +10,7 @@ import {
   ProcessStartError,
   type SandduneError,
 } from "../errors.ts";
-import { writeErrorIn } from "../process/hostFileErrors.ts";
 import { hostPath } from "../process/hostPrograms.ts";
-import { interruptible } from "../process/interruptible.ts";
 import { openOutputFile } from "../process/outputFile.ts";
 import {
   type ProcessInput,

@@ -6,7 +6,7 @@ import type { HostHead } from "./branchStrategy.ts";
 import { type ConfigEntry, parseConfigList } from "./configFile.ts";
 import { gitText } from "./git.ts";
 import type { Repository } from "./repository.ts";
-import { listWorktrees, type RegisteredWorktree } from "./worktreeList.ts";
+import { listWorktrees, type RegisteredWorktree } from "./worktrees/worktreeList.ts";
 
 export interface HostRef {
   readonly name: string;

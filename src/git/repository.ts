@@ -1,7 +1,6 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
-import { CONFIG_DIRECTORY_NAME } from "../configDirectory.ts";
 import {
   GitError,
   InvalidOptionsError,
@@ -10,8 +9,9 @@ import {
   type SandduneError,
   UnsupportedRepositoryError,
 } from "../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../options/configDirectory.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import { git, gitText } from "./git.ts";
 
 /** The host repository of a run, as found from `cwd`. Every path is absolute. */

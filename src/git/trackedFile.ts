@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { ENV_FILE } from "../configDirectory.ts";
 import { InvalidOptionsError, type SandduneError } from "../errors.ts";
+import { ENV_FILE } from "../options/configDirectory.ts";
 import { git } from "./git.ts";
 
 /**

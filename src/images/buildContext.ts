@@ -1,9 +1,9 @@
 import { cp, lstat, mkdtemp, readFile, realpath, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { BuildContextError } from "../commandErrors.ts";
-import { CONFIG_DIRECTORY_NAME, checkConfigDirectory, PRIVATE_PARTS } from "../configDirectory.ts";
+import { BuildContextError } from "../errors/commandErrors.ts";
 import { HostFileError } from "../errors.ts";
+import { CONFIG_DIRECTORY_NAME, checkConfigDirectory, PRIVATE_PARTS } from "../options/configDirectory.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 
 /** The files that keep things out of a build context; the first one that is there counts. */

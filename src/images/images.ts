@@ -1,11 +1,11 @@
-import { ForeignImageError } from "../commandErrors.ts";
+import { ForeignImageError } from "../errors/commandErrors.ts";
 import { SandboxError } from "../errors.ts";
 import {
   callEngine,
   type EngineClient,
   engineClients,
   unavailability,
-} from "../sandboxes/containerEngine.ts";
+} from "../sandboxes/containers/engine.ts";
 
 const TIMEOUT_MS = 30_000;
 

@@ -1,6 +1,6 @@
-import { ImageInUseError, ImageNotFoundError } from "../commandErrors.ts";
+import { ImageInUseError, ImageNotFoundError } from "../errors/commandErrors.ts";
 import { SandboxError } from "../errors.ts";
-import { callEngine, engineClients } from "../sandboxes/containerEngine.ts";
+import { callEngine, engineClients } from "../sandboxes/containers/engine.ts";
 import { namesTag } from "./imageNames.ts";
 import { containersOf, listTags } from "./images.ts";
 

@@ -1,5 +1,5 @@
-import { onAbort } from "../process/abort/onAbort.ts";
-import { killDescendantsOutside } from "../process/killDescendants.ts";
+import { killDescendantsOutside } from "../process/kill/killDescendants.ts";
+import { onAbort } from "../tools/wait/onAbort.ts";
 
 /** How long the engine has to tidy up after a step that was killed. */
 const TIDY_MS = 5000;

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { processExists } from "../process/processExists.ts";
+import { processExists } from "../process/kill/processExists.ts";
 import type { Scaffold } from "./scaffold.ts";
 
 /** A scaffold that is being written, beside the place that it is for. */

@@ -1,5 +1,5 @@
 import type { AgentProvider } from "../agents/contract.ts";
-import { ENV_FILE } from "../configDirectory.ts";
+import { ENV_FILE } from "../options/configDirectory.ts";
 import type { BacklogManager } from "./backlogManagers.ts";
 
 const HEAD = `# Copy this file to ${ENV_FILE}, which git ignores, and fill in what you have there:

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
-import { CONFIG_DIRECTORY_NAME, ENV_FILE } from "../configDirectory.ts";
+import { CONFIG_DIRECTORY_NAME, ENV_FILE } from "../options/configDirectory.ts";
 import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import type { InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers } from "./backlogManagers.ts";
 import { packageManagers } from "./packageManager.ts";

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
-import { ENV_FILE } from "../configDirectory.ts";
+import { ENV_FILE } from "../options/configDirectory.ts";
 import {
   type PackageJson,
   type PackageManagerName,
@@ -52,7 +52,7 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
   const [{ openRepository }, { isIgnored }, { runAtBoundary }] = await Promise.all([
     import("../git/repository.ts"),
     import("../git/worktrees/ignored.ts"),
-    import("../process/boundary.ts"),
+    import("../boundary/boundary.ts"),
   ]);
   const { configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));
   const directory = dirname(configDirectory);

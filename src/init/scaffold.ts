@@ -1,9 +1,9 @@
 import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry, needsNetwork } from "../agents/registry.ts";
-import { PRIVATE_PARTS } from "../configDirectory.ts";
 import { dockerfileFor } from "../images/dockerfile.ts";
-import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../options/project/config.ts";
+import { PRIVATE_PARTS } from "../options/configDirectory.ts";
 import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
+import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../project/config.ts";
 import { COMMAND_AGENT, type InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers, TASK_FILE } from "./backlogManagers.ts";
 import type { Dependencies } from "./dependencies/dependencies.ts";

@@ -1,8 +1,8 @@
 import { constants, copyFileSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { AlreadyInitialisedError } from "../commandErrors.ts";
-import { PRIVATE_PARTS, SCENARIOS_FILE } from "../configDirectory.ts";
+import { AlreadyInitialisedError } from "../errors/commandErrors.ts";
 import { HostFileError } from "../errors.ts";
+import { PRIVATE_PARTS, SCENARIOS_FILE } from "../options/configDirectory.ts";
 import { writeDraft } from "./draft.ts";
 import type { Scaffold } from "./scaffold.ts";
 

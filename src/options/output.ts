@@ -1,41 +1,31 @@
-import type { OutputDefinition, StandardSchema } from "../output.ts";
-import { type Check, type Checks, checkedOptions, countOrNone, isRecord, nested } from "./checks.ts";
+/** The part of the Standard Schema interface (standardschema.dev) that is used here; Zod, Valibot and ArkType have it. */
+export interface StandardSchema<Output = unknown> {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (
+      value: unknown,
+    ) => StandardSchemaResult<Output> | Promise<StandardSchemaResult<Output>>;
+    readonly types?: { readonly input: unknown; readonly output: Output } | undefined;
+  };
+}
 
-const tag: Check = (value) =>
-  typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
-    ? undefined
-    : "must be a tag name: a letter, then letters, digits, _, . and -";
+/** What a schema makes of a value: another value, or what is wrong with it. */
+export type StandardSchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly StandardSchemaIssue[] };
 
-const schema: Check = (value) =>
-  // Some libraries' schemas are functions.
-  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
-    ? undefined
-    : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
+/** One thing that is wrong with a value. */
+export interface StandardSchemaIssue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
 
-const OUTPUT: Checks<OutputDefinition> = { tag, schema, maxRetries: countOrNone };
-
-/** The option `output`. */
-export const output: Check = nested("output", OUTPUT, ["tag"]);
-
-/**
- * Structured output: the agent writes it into a tag of its text, and `result.output` is what was in there, typed. The
- * last such tag of the run counts. The prompt has to ask for it: sanddune never adds anything to a prompt.
- *
- * @example
- * const { output } = await run({
- *   ...options,
- *   prompt: 'Review the diff. Answer with <review>{"approved": true or false}</review>.',
- *   output: Output.object({ tag: "review", schema: z.object({ approved: z.boolean() }) }),
- * });
- */
-export const Output = {
-  /** JSON that satisfies a schema. */
-  object: <Value>(options: {
-    readonly tag: string;
-    readonly schema: StandardSchema<Value>;
-    readonly maxRetries?: number;
-  }): OutputDefinition<Value> => checkedOptions(options, OUTPUT, ["tag", "schema"]),
-  /** The text in the tag, without the white space around it. */
-  string: (options: { readonly tag: string; readonly maxRetries?: number }): OutputDefinition<string> =>
-    checkedOptions(options, { tag, maxRetries: countOrNone }, ["tag"]),
-};
+/** What the agent is to say in a tag of its text, and how that is read. */
+export interface OutputDefinition<Value = unknown> {
+  readonly tag: string;
+  /** The tag holds JSON that has to satisfy it; without a schema, the tag's text is the output. */
+  readonly schema?: StandardSchema<Value>;
+  /** How often the agent is asked for a correction, in the same session, if the answer is missing or wrong; 0 when it is left out. */
+  readonly maxRetries?: number;
+}

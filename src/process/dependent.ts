@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { BoundedCapture } from "./boundedCapture.ts";
+import { BoundedCapture } from "../tools/boundedCapture.ts";
+import { LineSplitter } from "../tools/lineSplitter.ts";
 import { exitCodeOf } from "./exitCode.ts";
 import { findProgram } from "./hostPrograms.ts";
-import { killDescendantsOutside } from "./killDescendants.ts";
-import { killGroup } from "./killGroup.ts";
-import { killMarked } from "./killMarked.ts";
-import { LineSplitter } from "./lineSplitter.ts";
+import { killDescendantsOutside } from "./kill/killDescendants.ts";
+import { killGroup } from "./kill/killGroup.ts";
+import { killMarked } from "./kill/killMarked.ts";
 
 export interface DependentSpec {
   readonly program: string;

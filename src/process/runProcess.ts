@@ -3,12 +3,12 @@ import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../errors.ts";
-import { onAbort } from "./abort/onAbort.ts";
-import { BoundedCapture } from "./boundedCapture.ts";
+import { BoundedCapture } from "../tools/boundedCapture.ts";
+import { LineSplitter } from "../tools/lineSplitter.ts";
+import { onAbort } from "../tools/wait/onAbort.ts";
 import { exitCodeOf } from "./exitCode.ts";
 import { findProgram, hostEnvironment } from "./hostPrograms.ts";
-import { killGroup } from "./killGroup.ts";
-import { LineSplitter } from "./lineSplitter.ts";
+import { killGroup } from "./kill/killGroup.ts";
 
 export type ProcessInput = string | Uint8Array | AsyncIterable<Uint8Array>;
 

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
+import { interruptible } from "../boundary/interruptible.ts";
 import { ProcessTimeoutError, PromptExpansionError, type SandduneError } from "../errors.ts";
-import { BoundedCapture } from "../process/boundedCapture.ts";
-import { withoutFinalLineEnds } from "../process/finalLineEnds.ts";
-import { interruptible } from "../process/interruptible.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { BoundedCapture } from "../tools/boundedCapture.ts";
+import { withoutFinalLineEnds } from "../tools/finalLineEnds.ts";
 import type { ResolvedPrompt, ShellExpression } from "./resolvePrompt.ts";
 
 export interface ExpansionSettings {

@@ -1,9 +1,9 @@
 import { realpathSync } from "node:fs";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { PRIVATE_PARTS } from "../configDirectory.ts";
 import { InvalidOptionsError } from "../errors.ts";
-import { isInside } from "../process/isInside.ts";
+import { PRIVATE_PARTS } from "../options/configDirectory.ts";
+import { isInside } from "../tools/isInside.ts";
 import { parseTemplate } from "./promptTemplate.ts";
 import type { UnresolvedPrompt } from "./resolvePrompt.ts";
 

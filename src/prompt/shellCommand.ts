@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from "../errors.ts";
-import { shellQuote } from "../process/shellQuote.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 import type { TemplateText } from "./promptTemplate.ts";
 import { ShellContext } from "./shellContext.ts";
 

@@ -1,4 +1,4 @@
-import { totalTokens } from "../usage.ts";
+import { totalTokens } from "../options/usage.ts";
 import type { RunRecord } from "./runRecord.ts";
 
 /** What programs are told about a run. */

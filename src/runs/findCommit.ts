@@ -1,5 +1,5 @@
+import { runAtBoundary } from "../boundary/boundary.ts";
 import { resolveCommit } from "../git/refs.ts";
-import { runAtBoundary } from "../process/boundary.ts";
 import { findRepository } from "./findRepository.ts";
 
 /** The commit that a name stands for in the repository that a directory is in; `undefined` if it stands for none. */

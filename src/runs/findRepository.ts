@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
-import { checkConfigDirectory } from "../configDirectory.ts";
+import { runAtBoundary } from "../boundary/boundary.ts";
 import { openRepository, type Repository } from "../git/repository.ts";
-import { runAtBoundary } from "../process/boundary.ts";
+import { checkConfigDirectory } from "../options/configDirectory.ts";
 import { requireTrusted } from "./recover/nestedIn.ts";
 
 /** The repository that a directory is in, its config directory checked. */

@@ -1,4 +1,4 @@
-import { RunNotFoundError } from "../commandErrors.ts";
+import { RunNotFoundError } from "../errors/commandErrors.ts";
 import type { RunRecord } from "./runRecord.ts";
 
 /** Which of several runs of one name is meant: the last one, the one that is running, or none of them. */

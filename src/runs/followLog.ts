@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { RunLogNotFoundError } from "../commandErrors.ts";
+import { RunLogNotFoundError } from "../errors/commandErrors.ts";
 import { HostFileError } from "../errors.ts";
 import { startOfLastLines } from "./lastLines.ts";
 import { type RunRecord, readRun } from "./runRecord.ts";

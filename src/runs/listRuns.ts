@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { configDirectoryPart } from "../configDirectory.ts";
 import { HostFileError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
-import { readJournalText } from "./journalFile.ts";
+import { configDirectoryPart } from "../options/configDirectory.ts";
+import { readJournalText } from "./journal/journalFile.ts";
 import { type RunRecord, readRun } from "./runRecord.ts";
 
 const directoriesIn = (path: string): string[] => {

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
-import { RunStillRunningError } from "../commandErrors.ts";
+import { runAtBoundary } from "../boundary/boundary.ts";
+import { RunStillRunningError } from "../errors/commandErrors.ts";
 import { MergeInterruptedError, type SandduneError } from "../errors.ts";
-import { lockMerges } from "../git/locks.ts";
+import { lockMerges } from "../git/locks/locks.ts";
 import { settleEarlierMerge } from "../git/merge/earlier.ts";
 import { findNotes } from "../git/merge/note.ts";
 import type { Repository } from "../git/repository.ts";
-import { runAtBoundary } from "../process/boundary.ts";
 import { type RecoverOptions, recoverRun } from "./recover/recoverRun.ts";
 import type { Recovery } from "./recover/recovery.ts";
 import { forgetUnusable } from "./recover/unfinishedWorktrees.ts";

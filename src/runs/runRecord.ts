@@ -1,14 +1,14 @@
 import { basename, dirname, join, resolve } from "node:path";
-import { configDirectoryPart } from "../configDirectory.ts";
 import type { EndState, SessionKind } from "../display/contract.ts";
-import { isRunId } from "../engine/runId.ts";
-import type { NestedEntry } from "../git/nestedEntries.ts";
-import { isRunning, type ProcessIdentity } from "../process/processIdentity.ts";
-import type { IterationUsage } from "../results.ts";
-import { addUsage } from "../usage.ts";
-import type { WrittenEntry } from "./checkEntry.ts";
-import { readJournal } from "./journalFile.ts";
-import { type OwnedThing, ownedThings, unfinishedWorktree } from "./ownedThings.ts";
+import type { NestedEntry } from "../git/embedded/nestedEntries.ts";
+import { configDirectoryPart } from "../options/configDirectory.ts";
+import type { IterationUsage } from "../options/results.ts";
+import { addUsage } from "../options/usage.ts";
+import { isRunning, type ProcessIdentity } from "../process/kill/processIdentity.ts";
+import type { WrittenEntry } from "./journal/checkEntry.ts";
+import { readJournal } from "./journal/journalFile.ts";
+import { type OwnedThing, ownedThings, unfinishedWorktree } from "./journal/ownedThings.ts";
+import { isRunId } from "./journal/runId.ts";
 
 /** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */
 export type RunState = "running" | EndState | "dead";

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
-import { RunNotStoppedError } from "../commandErrors.ts";
-import { stopRequestPath } from "../engine/journal.ts";
-import { ownIdentity, type ProcessIdentity } from "../process/processIdentity.ts";
+import { RunNotStoppedError } from "../errors/commandErrors.ts";
+import { ownIdentity, type ProcessIdentity } from "../process/kill/processIdentity.ts";
+import { stopRequestPath } from "./journal/journal.ts";
 import { type RunRecord, readRun } from "./runRecord.ts";
 
 const LOOK_EVERY_MS = 100;

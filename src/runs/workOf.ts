@@ -1,6 +1,6 @@
-import { summariseWork, type WorkSummary } from "../git/show/workSummary.ts";
-import { runAtBoundary } from "../process/boundary.ts";
-import type { SandboxRunResult } from "../results.ts";
+import { runAtBoundary } from "../boundary/boundary.ts";
+import { summariseWork, type WorkSummary } from "../git/workSummary.ts";
+import type { SandboxRunResult } from "../options/results.ts";
 
 /** What the commits of a run hold. The run itself tells it on a terminal and in its log, not in its result. */
 export const workOf = (

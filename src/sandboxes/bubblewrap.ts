@@ -2,26 +2,25 @@ import { existsSync } from "node:fs";
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { EnvVars } from "../envVars.ts";
 import { InvalidOptionsError, ProcessStartError, SandboxError, SandboxUnavailableError } from "../errors.ts";
-import { type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks.ts";
-import { env } from "../options/envChecks.ts";
-import { absolutePaths } from "../options/sandboxSettings.ts";
+import { type Checks, checkedOptions, flag, names, oneOf, text } from "../options/checks/checks.ts";
+import { env } from "../options/checks/envVars.ts";
+import { absolutePaths } from "../options/checks/sandboxSettings.ts";
+import type { EnvVars } from "../options/envVars.ts";
 import { hostPath } from "../process/hostPrograms.ts";
-import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/kill/processMarks.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import { runProcess } from "../process/runProcess.ts";
-import { programsFor } from "./bubblewrap/programsFor.ts";
-import { pinned, refuseReplaceable } from "./bubblewrap/sources.ts";
-import type { UserPrograms } from "./bubblewrap/userPrograms.ts";
 import {
   bubblewrapArguments,
   PROGRAMS_PATH,
   ROOT_DIRECTORIES,
   type RootDirectory,
   rootArguments,
-} from "./bubblewrapArguments.ts";
-import { commandSandbox } from "./commandSandbox.ts";
+} from "./bubblewrap/arguments.ts";
+import { programsFor } from "./bubblewrap/programsFor.ts";
+import { pinned, refuseReplaceable } from "./bubblewrap/sources.ts";
+import type { UserPrograms } from "./bubblewrap/userPrograms.ts";
 import {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -29,13 +28,14 @@ import {
   createBindMountSandboxProvider,
   type SandboxMount,
 } from "./contract.ts";
-import { killedOnHost } from "./killedOnHost.ts";
-import { type MountOption, mountOptions, resolveMounts } from "./mountOptions.ts";
+import { bubblewrapDirectory } from "./directories/sandboxDirectories.ts";
+import { commandSandbox } from "./exec/commandSandbox.ts";
+import { killedOnHost } from "./exec/killedOnHost.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "./exec/pseudoTerminal.ts";
+import { NO_ROOT } from "./handle/noRoot.ts";
 import { refuseLinkOut } from "./mounts/linkOut.ts";
+import { type MountOption, mountOptions, resolveMounts } from "./mounts/options.ts";
 import { refuseUnsafeMount } from "./mounts/unsafeMounts.ts";
-import { NO_ROOT } from "./noRoot.ts";
-import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
-import { bubblewrapDirectory } from "./sandboxDirectories.ts";
 
 export type { MountOption };
 

@@ -1,4 +1,4 @@
-import { type Checks, callback, checkedOptions, checkValue, flag } from "../options/checks.ts";
+import { type Checks, callback, checkedOptions, checkValue, flag } from "../options/checks/checks.ts";
 import { commandCases } from "./conformance/commandCases.ts";
 import type { AnySandboxHandle, ConformanceCase, ConformanceTraits } from "./conformance/conformanceCase.ts";
 import { endingCases } from "./conformance/endingCases.ts";

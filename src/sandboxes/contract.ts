@@ -1,4 +1,4 @@
-import type { EnvVars } from "../envVars.ts";
+import type { EnvVars } from "../options/envVars.ts";
 import type { SandboxLeftovers } from "./leftovers.ts";
 import { checkedDefinition } from "./providerDefinition.ts";
 

@@ -1,8 +1,8 @@
-import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
-import { containerSandboxes } from "./containerSandboxes.ts";
-import { dockerEngine } from "./dockerEngine.ts";
+import { dockerEngine } from "./containers/dockerEngine.ts";
+import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containers/options.ts";
+import { containerSandboxes } from "./containers/provider.ts";
 
-export type { MountOption } from "./mountOptions.ts";
+export type { MountOption } from "./mounts/options.ts";
 
 /** The options of `docker()` for containers on this machine. */
 export type DockerOptions = ContainerOptions;

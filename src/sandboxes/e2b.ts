@@ -1,10 +1,10 @@
-import { writeCloudPlace } from "./cloudAccount.ts";
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
-import { E2B, e2bAccount, loadE2b, requireE2b } from "./e2bClient.ts";
-import { type E2bOptions, e2bSettings } from "./e2bOptions.ts";
-import { createE2bSandbox } from "./e2bSandbox.ts";
+import { E2B, e2bAccount, loadE2b, requireE2b } from "./e2b/client.ts";
+import { type E2bOptions, e2bSettings } from "./e2b/options.ts";
+import { createE2bSandbox } from "./e2b/sandbox.ts";
+import { writeCloudPlace } from "./services/account.ts";
 
-export type { CloudNetwork } from "./cloudOptions.ts";
+export type { CloudNetwork } from "./services/options.ts";
 export type { E2bOptions };
 
 /**

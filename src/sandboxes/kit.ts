@@ -11,18 +11,18 @@ import {
   milliseconds,
   nested,
   text,
-} from "../options/checks.ts";
-import type { CommandSandboxDescription } from "./commandSandbox.ts";
-import * as handles from "./commandSandbox.ts";
+} from "../options/checks/checks.ts";
 import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "./contract.ts";
-import type { Heartbeat } from "./heartbeat.ts";
-import * as kills from "./killInSandbox.ts";
-import type { SandboxAccess } from "./sandboxAccess.ts";
+import type { CommandSandboxDescription } from "./exec/commandSandbox.ts";
+import * as handles from "./exec/commandSandbox.ts";
+import type { Heartbeat } from "./exec/heartbeat.ts";
+import * as kills from "./exec/killInSandbox.ts";
+import type { SandboxAccess } from "./exec/sandboxAccess.ts";
 
-export { shellQuote } from "../process/shellQuote.ts";
-export type { CommandSandboxDescription } from "./commandSandbox.ts";
-export type { Heartbeat } from "./heartbeat.ts";
-export { askLaunch, type LaunchStreams } from "./runLaunch.ts";
+export { shellQuote } from "../tools/shellQuote.ts";
+export type { CommandSandboxDescription } from "./exec/commandSandbox.ts";
+export type { Heartbeat } from "./exec/heartbeat.ts";
+export { askLaunch, type LaunchStreams } from "./exec/runLaunch.ts";
 export type {
   Diagnosis,
   HostProcess,
@@ -30,7 +30,7 @@ export type {
   LaunchOptions,
   LibraryCall,
   SandboxAccess,
-} from "./sandboxAccess.ts";
+} from "./exec/sandboxAccess.ts";
 
 const HEARTBEAT: Checks<Heartbeat> = {
   everyMs: milliseconds,

@@ -1,27 +1,27 @@
 import { SandboxError, SandboxLostError } from "../errors.ts";
-import { inTime } from "../process/inTime.ts";
-import { sharedAnswer } from "../process/sharedAnswer.ts";
+import { inTime } from "../tools/wait/inTime.ts";
+import { sharedAnswer } from "../tools/wait/sharedAnswer.ts";
 import {
   createIsolatedSandboxProvider,
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "./contract.ts";
-import { endInTime, LastCall } from "./endInTime.ts";
+import { endInTime, LastCall } from "./exec/endInTime.ts";
+import { askLaunch } from "./exec/runLaunch.ts";
+import type { SandboxAccess } from "./exec/sandboxAccess.ts";
+import { sandboxTimes } from "./exec/sandboxTimes.ts";
+import { findPlace, KUBERNETES, type KubernetesPlace } from "./kubernetes/client.ts";
+import { diagnosePod, type PodDiagnosis } from "./kubernetes/diagnosis.ts";
+import { checkedKubernetesOptions, type KubernetesOptions } from "./kubernetes/options.ts";
+import { writePlace } from "./kubernetes/place.ts";
+import { FILES, HOME, podManifest, WORKTREE } from "./kubernetes/pod.ts";
 import { podHandle, podLauncher } from "./kubernetes/podHandle.ts";
-import { findPlace, KUBERNETES, type KubernetesPlace } from "./kubernetesClient.ts";
-import { diagnosePod, type PodDiagnosis } from "./kubernetesDiagnosis.ts";
-import { checkedKubernetesOptions, type KubernetesOptions } from "./kubernetesOptions.ts";
-import { writePlace } from "./kubernetesPlace.ts";
-import { FILES, HOME, podManifest, WORKTREE } from "./kubernetesPod.ts";
-import { PROCESS_ID, removePod } from "./kubernetesPods.ts";
-import { kubernetesPreflight } from "./kubernetesPreflight.ts";
-import { startPod } from "./kubernetesStart.ts";
-import { askLaunch } from "./runLaunch.ts";
-import type { SandboxAccess } from "./sandboxAccess.ts";
-import { sandboxTimes } from "./sandboxTimes.ts";
+import { PROCESS_ID, removePod } from "./kubernetes/pods.ts";
+import { kubernetesPreflight } from "./kubernetes/preflight.ts";
+import { startPod } from "./kubernetes/start.ts";
 
-export type { KubernetesAmounts, KubernetesOptions, KubernetesToleration } from "./kubernetesOptions.ts";
+export type { KubernetesAmounts, KubernetesOptions, KubernetesToleration } from "./kubernetes/options.ts";
 
 const DEFAULT_START_TIMEOUT_MS = 5 * 60 * 1000;
 /** When fifty pods have started at once, their nodes are busy. */

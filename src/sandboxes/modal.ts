@@ -1,10 +1,10 @@
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
-import { askModal, connectToModal, MODAL, requireModal } from "./modalClient.ts";
-import { type ModalOptions, modalSettings } from "./modalOptions.ts";
-import { writeModalPlace } from "./modalPlace.ts";
-import { createModalSandbox } from "./modalSandbox.ts";
+import { askModal, connectToModal, MODAL, requireModal } from "./modal/client.ts";
+import { type ModalOptions, modalSettings } from "./modal/options.ts";
+import { writeModalPlace } from "./modal/place.ts";
+import { createModalSandbox } from "./modal/sandbox.ts";
 
-export type { CloudNetwork } from "./cloudOptions.ts";
+export type { CloudNetwork } from "./services/options.ts";
 export type { ModalOptions };
 
 /**

@@ -1,13 +1,13 @@
 import { tmpdir } from "node:os";
 import { resolve } from "node:path";
-import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
-import { type Checks, checkedOptions } from "../options/checks.ts";
-import { env } from "../options/envChecks.ts";
-import { EXEC_ID_VARIABLE } from "../process/processMarks.ts";
-import { commandSandbox } from "./commandSandbox.ts";
+import { type Checks, checkedOptions } from "../options/checks/checks.ts";
+import { env } from "../options/checks/envVars.ts";
+import type { EnvVars } from "../options/envVars.ts";
+import { EXEC_ID_VARIABLE } from "../process/kill/processMarks.ts";
 import type { NoSandboxProvider } from "./contract.ts";
-import { killedOnHost } from "./killedOnHost.ts";
+import { commandSandbox } from "./exec/commandSandbox.ts";
+import { killedOnHost } from "./exec/killedOnHost.ts";
 
 const NAME = "no-sandbox";
 

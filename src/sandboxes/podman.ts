@@ -1,8 +1,8 @@
-import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containerOptions.ts";
-import { containerSandboxes } from "./containerSandboxes.ts";
-import { podmanEngine } from "./podmanEngine.ts";
+import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containers/options.ts";
+import { podmanEngine } from "./containers/podmanEngine.ts";
+import { containerSandboxes } from "./containers/provider.ts";
 
-export type { MountOption } from "./mountOptions.ts";
+export type { MountOption } from "./mounts/options.ts";
 
 /** The options of `podman()` for containers on this machine. */
 export type PodmanOptions = ContainerOptions;

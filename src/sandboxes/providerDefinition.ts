@@ -1,5 +1,13 @@
-import { type Checks, callback, checkedOptions, flag, nested, oneOf, text } from "../options/checks.ts";
-import { env } from "../options/envChecks.ts";
+import {
+  type Checks,
+  callback,
+  checkedOptions,
+  flag,
+  nested,
+  oneOf,
+  text,
+} from "../options/checks/checks.ts";
+import { env } from "../options/checks/envVars.ts";
 import type {
   BindMountSandboxProviderDefinition,
   IsolatedSandboxProviderDefinition,

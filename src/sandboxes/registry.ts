@@ -1,23 +1,23 @@
 import { InvalidOptionsError } from "../errors.ts";
-import { containerLeftovers } from "./containerLeftovers.ts";
-import type { ContainerOptions, ContainerSandboxes } from "./containerOptions.ts";
+import { dockerEngine } from "./containers/dockerEngine.ts";
+import { containerLeftovers } from "./containers/leftovers.ts";
+import type { ContainerOptions, ContainerSandboxes } from "./containers/options.ts";
+import { podmanEngine } from "./containers/podmanEngine.ts";
 import type { SandboxProvider } from "./contract.ts";
-import { directoryLeftovers } from "./directoryLeftovers.ts";
-import { dockerEngine } from "./dockerEngine.ts";
-import { e2bLeftovers } from "./e2bLeftovers.ts";
-import { podLeftovers } from "./kubernetesLeftovers.ts";
-import { kubernetesOptionsOf } from "./kubernetesSettings.ts";
-import type { SandboxLeftovers } from "./leftovers.ts";
-import { modalLeftovers } from "./modalLeftovers.ts";
-import type { MountOption } from "./mountOptions.ts";
-import { podmanEngine } from "./podmanEngine.ts";
+import { directoryLeftovers } from "./directories/leftovers.ts";
 import {
   bubblewrapDirectory,
   removeBubblewrap,
   removeTestIsolated,
   testIsolatedDirectory,
-} from "./sandboxDirectories.ts";
-import { vercelLeftovers } from "./vercelLeftovers.ts";
+} from "./directories/sandboxDirectories.ts";
+import { e2bLeftovers } from "./e2b/leftovers.ts";
+import { podLeftovers } from "./kubernetes/leftovers.ts";
+import { kubernetesOptionsOf } from "./kubernetes/settings.ts";
+import type { SandboxLeftovers } from "./leftovers.ts";
+import { modalLeftovers } from "./modal/leftovers.ts";
+import type { MountOption } from "./mounts/options.ts";
+import { vercelLeftovers } from "./vercel/leftovers.ts";
 
 /** What can be said about a sandbox where there is no program to say it in: on the command line. */
 export interface SandboxSettings {

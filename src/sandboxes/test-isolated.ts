@@ -1,23 +1,23 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { EnvVars } from "../envVars.ts";
 import { SandboxError } from "../errors.ts";
-import { type Checks, checkedOptions } from "../options/checks.ts";
-import { env } from "../options/envChecks.ts";
+import { type Checks, checkedOptions } from "../options/checks/checks.ts";
+import { env } from "../options/checks/envVars.ts";
+import type { EnvVars } from "../options/envVars.ts";
 import { hostSystem } from "../process/host/system.ts";
-import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/processMarks.ts";
-import { isolatedCommandSandbox } from "./commandSandbox.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/kill/processMarks.ts";
 import {
   createIsolatedSandboxProvider,
   type IsolatedSandboxHandle,
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "./contract.ts";
-import { killedOnHost } from "./killedOnHost.ts";
-import { NO_ROOT } from "./noRoot.ts";
-import { inPseudoTerminal, requirePseudoTerminal } from "./pseudoTerminal.ts";
-import { removeTestIsolated, testIsolatedDirectory } from "./sandboxDirectories.ts";
+import { removeTestIsolated, testIsolatedDirectory } from "./directories/sandboxDirectories.ts";
+import { isolatedCommandSandbox } from "./exec/commandSandbox.ts";
+import { killedOnHost } from "./exec/killedOnHost.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "./exec/pseudoTerminal.ts";
+import { NO_ROOT } from "./handle/noRoot.ts";
 
 const NAME = "test-isolated";
 

@@ -1,11 +1,11 @@
-import { writeCloudPlace } from "./cloudAccount.ts";
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
-import { VERCEL } from "./vercel/vercelError.ts";
-import { loadVercel, requireVercel, vercelAccount } from "./vercelClient.ts";
-import { type VercelOptions, vercelSettings } from "./vercelOptions.ts";
-import { createVercelSandbox } from "./vercelSandbox.ts";
+import { writeCloudPlace } from "./services/account.ts";
+import { loadVercel, requireVercel, vercelAccount } from "./vercel/client.ts";
+import { VERCEL } from "./vercel/error.ts";
+import { type VercelOptions, vercelSettings } from "./vercel/options.ts";
+import { createVercelSandbox } from "./vercel/sandbox.ts";
 
-export type { CloudNetwork } from "./cloudOptions.ts";
+export type { CloudNetwork } from "./services/options.ts";
 export type { VercelOptions };
 
 /**

@@ -1,5 +1,5 @@
+import type { CommandResult } from "../options/standaloneSandbox.ts";
 import type { ExecResult } from "../sandboxes/contract.ts";
-import type { CommandResult } from "../standaloneSandbox.ts";
 
 /** The result of a command as a tuple with names, which as JSON is an object. */
 export const commandResult = (

@@ -1,16 +1,16 @@
 import { tmpdir } from "node:os";
-import { preflight } from "../engine/preflight.ts";
-import { createRunId } from "../engine/runId.ts";
-import { readEnvValues } from "../env/envValues.ts";
-import { resolveEnv } from "../env/resolveEnv.ts";
+import { readEnvValues } from "../envVars/envValues.ts";
+import { resolveEnv } from "../envVars/resolveEnv.ts";
 import { HostFileError } from "../errors.ts";
+import type { SandboxHandleOptions, StandaloneSandbox } from "../options/standaloneSandbox.ts";
+import { createRunId } from "../runs/journal/runId.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import {
   type OwnedDirectory,
   openOwnedDirectory,
   removeDeadDirectories,
-} from "../sandboxes/ownedDirectory.ts";
-import type { SandboxHandleOptions, StandaloneSandbox } from "../standaloneSandbox.ts";
+} from "../sandboxes/directories/ownedDirectory.ts";
+import { preflight } from "../sandboxes/handle/preflight.ts";
 import { openMachine } from "./openMachine.ts";
 import { standalone } from "./standalone.ts";
 import { validateHandle } from "./validate.ts";

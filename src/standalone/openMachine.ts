@@ -8,9 +8,9 @@ import type {
   SandboxHandle,
   SandboxProvider,
 } from "../sandboxes/contract.ts";
-import { copyIn } from "../sandboxes/copyIn.ts";
+import { copyIn } from "../sandboxes/copy/copyIn.ts";
+import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
 import { checkedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
-import type { OwnedDirectory } from "../sandboxes/ownedDirectory.ts";
 
 const WORKSPACE_IN_SANDBOX = "/sanddune/workspace";
 const HOME_IN_SANDBOX = "/sanddune/home";

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { SandboxError } from "../errors.ts";
-import { shellQuote } from "../process/shellQuote.ts";
 import type { ExecOptions, ExecResult } from "../sandboxes/contract.ts";
+import { shellQuote } from "../tools/shellQuote.ts";
 
 /** What reading and writing needs of a sandbox. */
 export interface FileSandbox {

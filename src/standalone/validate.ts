@@ -1,4 +1,3 @@
-import * as value from "../engine/valueChecks.ts";
 import {
   type Checks,
   callback,
@@ -9,9 +8,10 @@ import {
   milliseconds,
   nested,
   text,
-} from "../options/checks.ts";
+} from "../options/checks/checks.ts";
+import * as value from "../options/checks/values.ts";
+import type { SandboxCommandOptions, SandboxHandleOptions } from "../options/standaloneSandbox.ts";
 import { CAPABILITIES } from "../sandboxes/providerDefinition.ts";
-import type { SandboxCommandOptions, SandboxHandleOptions } from "../standaloneSandbox.ts";
 
 const HANDLE: Checks<SandboxHandleOptions> = {
   env: value.env,

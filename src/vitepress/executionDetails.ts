@@ -1,5 +1,5 @@
 import { h, type VNode } from "vue";
-import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/record.ts";
+import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/report/record.ts";
 import { briefUsage } from "../scenarios/report/usage.ts";
 import {
   circumstances,

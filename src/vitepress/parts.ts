@@ -1,6 +1,6 @@
 import { h, type VNode } from "vue";
-import type { RunRecord } from "../scenarios/record.ts";
 import type { ScenarioHistory } from "../scenarios/report/model.ts";
+import type { RunRecord } from "../scenarios/report/record.ts";
 import {
   briefly,
   harmless,

@@ -1,6 +1,6 @@
 import { h, type VNode } from "vue";
-import type { RunRecord } from "../scenarios/record.ts";
 import type { RunnerHistory } from "../scenarios/report/model.ts";
+import type { RunRecord } from "../scenarios/report/record.ts";
 import { byWhom, notShown, showRate, tookTime } from "../scenarios/report/words.ts";
 import { SHOWN_EXECUTIONS } from "../scenarios/site/siteRecords.ts";
 import { executionDetails } from "./executionDetails.ts";

@@ -1,8 +1,8 @@
 import { defineAsyncComponent } from "vue";
 import { InvalidOptionsError } from "../errors/input.ts";
-import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks.ts";
-import type { RunRecord } from "../scenarios/record.ts";
+import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks/checks.ts";
 import { reportModel, type ScenarioName } from "../scenarios/report/model.ts";
+import type { RunRecord } from "../scenarios/report/record.ts";
 import type { PageRecords, SiteRecords } from "../scenarios/site/siteRecords.ts";
 import { LatestRunsSummary, showSummary } from "./latestRunsSummary.ts";
 import { RunRecords, showRecords } from "./runRecords.ts";

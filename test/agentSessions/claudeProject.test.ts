@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claudeCodeProject, claudeCodeSessions } from "../../src/agents/claudeCodeSessions.ts";
+import { claudeCodeProject, claudeCodeSessions } from "../../src/agents/claudeCode/sessions.ts";
 
 /** The hash of a long path, by arithmetic alone: 31 times what was, plus the next unit, in 32 bits with a sign. */
 const hashOf = (path: string): string => {

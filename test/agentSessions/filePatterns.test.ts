@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { matchesAny, namePattern } from "../../src/agentSessions/filePatterns.ts";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
-import { codex } from "../../src/agents/codex.ts";
-import { opencode } from "../../src/agents/opencode.ts";
-import { pi } from "../../src/agents/pi.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
+import { codex } from "../../src/agents/codex/provider.ts";
+import { opencode } from "../../src/agents/opencode/provider.ts";
+import { pi } from "../../src/agents/pi/provider.ts";
 
 const patternsOf = {
   claudeCode: claudeCode("m").sessions?.files("s-1") ?? [],

@@ -18,12 +18,12 @@ import {
   stateOf,
 } from "../../src/agentSessions/hostSessions.ts";
 import { MAX_FILE_BYTES } from "../../src/agentSessions/limits.ts";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
-import { claudeCodeProject } from "../../src/agents/claudeCodeSessions.ts";
-import { codex } from "../../src/agents/codex.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
+import { claudeCodeProject } from "../../src/agents/claudeCode/sessions.ts";
+import { codex } from "../../src/agents/codex/provider.ts";
 import type { AgentProvider, AgentSessions } from "../../src/agents/contract.ts";
-import { opencode } from "../../src/agents/opencode.ts";
-import { pi } from "../../src/agents/pi.ts";
+import { opencode } from "../../src/agents/opencode/provider.ts";
+import { pi } from "../../src/agents/pi/provider.ts";
 import { AgentSessionNotFoundError } from "../../src/errors.ts";
 
 type WithSessions = AgentProvider & { readonly sessions: AgentSessions };

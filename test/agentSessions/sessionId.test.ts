@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { isSessionId } from "../../src/agentSessions/sessionId.ts";
+import { isSessionId } from "../../src/options/checks/sessionId.ts";
 
 it.each([
   "9ffd7134-bc82-4d87-84f1-8145548622d1",

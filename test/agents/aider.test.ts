@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { aider } from "../../src/agents/aider.ts";
+import { aider } from "../../src/agents/aider/provider.ts";
 import { commandOf, HOSTILE_PROMPTS, refusedOption } from "../helpers/agentCommands.ts";
 import { eventsOfType, replay, told } from "../helpers/agentEvents.ts";
 import { runAgentLine } from "../helpers/agentLines.ts";

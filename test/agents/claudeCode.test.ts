@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type ClaudeCodeOptions, claudeCode } from "../../src/agents/claudeCode.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { type ClaudeCodeOptions, claudeCode } from "../../src/agents/claudeCode/provider.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import {
   addedArguments,
   commandOf,

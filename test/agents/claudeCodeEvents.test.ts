@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
 import { eventsOfType, read, told } from "../helpers/agentEvents.ts";
 
 const agent = claudeCode("claude-opus-4-8");

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 
 const agent = claudeCode("claude-opus-4-8");

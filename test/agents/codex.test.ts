@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { codex } from "../../src/agents/codex.ts";
+import { codex } from "../../src/agents/codex/provider.ts";
 import {
   commandOf,
   describeCommands,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { codex } from "../../src/agents/codex.ts";
+import { codex } from "../../src/agents/codex/provider.ts";
 import { eventsOfType, read, replay, told, usageInScript } from "../helpers/agentEvents.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 import { recording } from "../helpers/recordings.ts";

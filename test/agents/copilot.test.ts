@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentIteration } from "../../src/agents/contract.ts";
-import { copilot } from "../../src/agents/copilot.ts";
+import { copilot } from "../../src/agents/copilot/provider.ts";
 import { commandOf, describeCommands, interactionOf } from "../helpers/agentCommands.ts";
 import { runAgentLine } from "../helpers/agentLines.ts";
 import { pinnedPackage } from "../helpers/agents.ts";

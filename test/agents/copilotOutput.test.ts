@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { copilot } from "../../src/agents/copilot.ts";
+import { copilot } from "../../src/agents/copilot/provider.ts";
 import { eventsOfType, read, replay, told } from "../helpers/agentEvents.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 import { recording } from "../helpers/recordings.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cursor } from "../../src/agents/cursor.ts";
+import { cursor } from "../../src/agents/cursor/provider.ts";
 import { commandOf, HOSTILE_PROMPTS, interactionOf, refusedOption } from "../helpers/agentCommands.ts";
 import { runAgentLine } from "../helpers/agentLines.ts";
 import { pinnedPackage } from "../helpers/agents.ts";

@@ -11,8 +11,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cursor } from "../../src/agents/cursor.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { cursor } from "../../src/agents/cursor/provider.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import { commandOf, MCP_SERVERS } from "../helpers/agentCommands.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

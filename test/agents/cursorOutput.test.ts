@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cursor } from "../../src/agents/cursor.ts";
+import { cursor } from "../../src/agents/cursor/provider.ts";
 import { eventsOfType, read, replay, told } from "../helpers/agentEvents.ts";
 
 const agent = cursor("composer-2");

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { AgentProgram } from "../../src/agents/contract.ts";
-import { gemini, geminiProject } from "../../src/agents/gemini.ts";
+import { gemini, geminiProject } from "../../src/agents/gemini/provider.ts";
 import { addedArguments, commandOf, describeCommands, interactionOf } from "../helpers/agentCommands.ts";
 import { pinnedPackage } from "../helpers/agents.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";

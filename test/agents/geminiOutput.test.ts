@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { gemini } from "../../src/agents/gemini.ts";
+import { gemini } from "../../src/agents/gemini/provider.ts";
 import { eventsOfType, read, replay, told } from "../helpers/agentEvents.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentErrorKind } from "../../src/agents/contract.ts";
-import { kindOfError } from "../../src/agents/modelErrors.ts";
+import { kindOfError } from "../../src/agents/shared/modelErrors.ts";
 
 /** What real agents have said, without telling the status of HTTP beside it. */
 const WORDS: Readonly<Record<AgentErrorKind, readonly string[]>> = {

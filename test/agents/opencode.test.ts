@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { opencode } from "../../src/agents/opencode.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { opencode } from "../../src/agents/opencode/provider.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import {
   addedArguments,
   commandOf,

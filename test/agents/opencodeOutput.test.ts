@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { opencode } from "../../src/agents/opencode.ts";
+import { opencode } from "../../src/agents/opencode/provider.ts";
 import { eventsOfType, read, replay, told } from "../helpers/agentEvents.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 

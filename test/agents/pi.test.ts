@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { pi, piProject } from "../../src/agents/pi.ts";
-import { PI_MCP_EXTENSION } from "../../src/agents/piMcp.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { PI_MCP_EXTENSION } from "../../src/agents/pi/mcp.ts";
+import { pi, piProject } from "../../src/agents/pi/provider.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import {
   addedArguments,
   commandOf,

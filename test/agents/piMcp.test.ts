@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { McpServers } from "../../src/agents/contract.ts";
-import { PI_MCP_EXTENSION } from "../../src/agents/piMcp.ts";
+import { PI_MCP_EXTENSION } from "../../src/agents/pi/mcp.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 const SERVER = join(import.meta.dirname, "fixtures/mcpServer.mjs");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pi } from "../../src/agents/pi.ts";
+import { pi } from "../../src/agents/pi/provider.ts";
 import { read, replay, told } from "../helpers/agentEvents.ts";
 import { describeRecordings, type Golden } from "../helpers/describeRecordings.ts";
 import { recording } from "../helpers/recordings.ts";

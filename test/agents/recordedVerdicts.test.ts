@@ -1,11 +1,11 @@
 import { constants } from "node:os";
 import { describe, expect, it } from "vitest";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
-import { codex } from "../../src/agents/codex.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
+import { codex } from "../../src/agents/codex/provider.ts";
 import type { AgentProvider } from "../../src/agents/contract.ts";
-import { opencode } from "../../src/agents/opencode.ts";
-import { pi } from "../../src/agents/pi.ts";
-import { AgentVerdict } from "../../src/engine/agentVerdict.ts";
+import { opencode } from "../../src/agents/opencode/provider.ts";
+import { pi } from "../../src/agents/pi/provider.ts";
+import { AgentVerdict } from "../../src/engine/agent/agentVerdict.ts";
 import { replay } from "../helpers/agentEvents.ts";
 import { type RecordedAgent, recordedCases, recording } from "../helpers/recordings.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dateOfEpoch, retryTimeIn } from "../../src/agents/retryTime.ts";
+import { dateOfEpoch, retryTimeIn } from "../../src/agents/shared/retryTime.ts";
 
 const NOW = new Date("2026-11-16T07:30:00.000Z");
 const at = (text: string): string | undefined => retryTimeIn(text, NOW)?.toISOString();

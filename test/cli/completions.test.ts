@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { sandboxNames } from "../../src/cli/chosenSandbox.ts";
+import { sandboxNames } from "../../src/cli/run/chosenSandbox.ts";
 import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AgentProvider } from "../../src/agents/contract.ts";
 import { type AgentName, agentRegistry } from "../../src/agents/registry.ts";
 import { dockerfileFor } from "../../src/images/dockerfile.ts";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import { buildNodeImage } from "../helpers/nodeImage.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";

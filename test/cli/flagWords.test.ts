@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, it } from "vitest";
-import { messageOf } from "../../src/cli/reportError.ts";
+import { messageOf } from "../../src/cli/shared/reportError.ts";
 import { BranchInUseError, InvalidOptionsError, SandboxUserMismatchError } from "../../src/errors.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { commits } from "../helpers/agentScripts.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";

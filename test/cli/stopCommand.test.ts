@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { RunStoppedError } from "../../src/index.ts";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { commits, hang } from "../helpers/agentScripts.ts";
 import { leftovers } from "../helpers/leftovers.ts";

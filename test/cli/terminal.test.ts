@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { builtCli } from "../helpers/built.ts";
 import { git } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";

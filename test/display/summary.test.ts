@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nextLines, reachedLines, tallyLines, warningLines } from "../../src/display/summary.ts";
 import { Tally } from "../../src/display/tally.ts";
-import type { IterationUsage } from "../../src/results.ts";
+import type { IterationUsage } from "../../src/options/results.ts";
 
 const SHA = "0123456789abcdef0123456789abcdef01234567";
 const STAMP = { iteration: 1, timestamp: new Date(0) };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import * as commandErrors from "../../src/commandErrors.ts";
+import * as commandErrors from "../../src/errors/commandErrors.ts";
 import * as errors from "../../src/errors.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

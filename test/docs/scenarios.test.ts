@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { loadScenarios } from "../../src/scenarios/pages/loadScenarios.ts";
-import { readSuite } from "../../src/scenarios/readSuite.ts";
+import { readSuite } from "../../src/scenarios/suite/readSuite.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
@@ -31,7 +31,7 @@ it.each(["schemas/scenario.schema.json", "schemas/scenarios.schema.json"])(
 );
 
 it("tells of every field that a record has", () => {
-  const fields = [...read("src/scenarios/record.ts").matchAll(/\breadonly (\w+)\??:/g)].map(
+  const fields = [...read("src/scenarios/report/record.ts").matchAll(/\breadonly (\w+)\??:/g)].map(
     ([, name = ""]) => name,
   );
   expect(fields.length).toBeGreaterThan(20);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentErrorKind, AgentEvent, AgentProvider } from "../../src/agents/contract.ts";
-import { type AgentExit, AgentVerdict } from "../../src/engine/agentVerdict.ts";
+import { type AgentExit, AgentVerdict } from "../../src/engine/agent/agentVerdict.ts";
 import {
   AgentAuthenticationError,
   AgentContextLengthError,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { Budget, type BudgetLimits } from "../../src/engine/budget.ts";
+import { Budget, type BudgetLimits } from "../../src/engine/iterations/budget.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
-import type { IterationUsage } from "../../src/results.ts";
+import type { IterationUsage } from "../../src/options/results.ts";
 
 const usage = (overrides: Partial<IterationUsage>): IterationUsage => ({
   inputTokens: 0,

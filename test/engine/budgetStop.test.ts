@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect";
 import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agents/contract.ts";
-import { Budget } from "../../src/engine/budget.ts";
-import type { IterationLoop } from "../../src/engine/iterationLoop.ts";
+import { Budget } from "../../src/engine/iterations/budget.ts";
+import type { IterationLoop } from "../../src/engine/iterations/iterationLoop.ts";
 import { BudgetExceededError } from "../../src/errors.ts";
 import { OVER, type Play, tell, tokens, withClock } from "./loops.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { CompletionSignalMatcher } from "../../src/engine/completionSignal.ts";
+import { CompletionSignalMatcher } from "../../src/engine/iterations/completionSignal.ts";
 
 const match = (signals: string[], pieces: string[]): string | undefined => {
   const matcher = new CompletionSignalMatcher(signals);

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { runHooks } from "../../src/engine/hooks.ts";
-import { Redactor } from "../../src/env/redactor.ts";
+import { runHooks } from "../../src/engine/hooks/runHook.ts";
 import type { HostHook } from "../../src/index.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const output = { onLine: () => {}, redactor: new Redactor(new Map()) };
 

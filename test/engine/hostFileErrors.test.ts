@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { withHostFileErrors } from "../../src/engine/hostFileErrors.ts";
+import { withHostFileErrors } from "../../src/engine/session/hostFileErrors.ts";
 import { AgentFailedError, HostFileError } from "../../src/errors.ts";
 
 const failingMkdir = Effect.sync(() => mkdirSync("/proc/cannot/be/made"));

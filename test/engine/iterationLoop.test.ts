@@ -3,7 +3,7 @@ import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agents/contract.ts";
-import { runIterations } from "../../src/engine/iterationLoop.ts";
+import { runIterations } from "../../src/engine/iterations/iterationLoop.ts";
 import { AgentFailedError, IdleTimeoutError, ImportRefusedError } from "../../src/errors.ts";
 import { loopOf, type Play, play, runLoop, say, withClock } from "./loops.ts";
 

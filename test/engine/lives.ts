@@ -1,13 +1,13 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import { onTestFinished } from "vitest";
-import { Lifecycle } from "../../src/engine/lifecycle.ts";
-import { RunProgress } from "../../src/engine/runProgress.ts";
-import type { Kept, Session } from "../../src/engine/session.ts";
-import { Turns } from "../../src/engine/turns.ts";
-import { Redactor } from "../../src/env/redactor.ts";
+import { interruptible } from "../../src/boundary/interruptible.ts";
+import { Lifecycle } from "../../src/engine/lasting/lifecycle.ts";
+import { Turns } from "../../src/engine/lasting/turns.ts";
+import { RunProgress } from "../../src/engine/session/runProgress.ts";
+import type { Kept, Session } from "../../src/engine/session/session.ts";
 import type { SandduneError } from "../../src/errors.ts";
-import { interruptible } from "../../src/process/interruptible.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 interface LifeOptions {
   readonly what?: "sandbox" | "worktree";

@@ -2,9 +2,13 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
 import type { AgentEvent, AgentStreamEvent } from "../../src/agents/contract.ts";
-import { type AgentInvocation, AgentInvoker } from "../../src/engine/agentInvoker.ts";
-import { Budget } from "../../src/engine/budget.ts";
-import { type IterationEnd, type IterationLoop, runIterations } from "../../src/engine/iterationLoop.ts";
+import { type AgentInvocation, AgentInvoker } from "../../src/engine/agent/agentInvoker.ts";
+import { Budget } from "../../src/engine/iterations/budget.ts";
+import {
+  type IterationEnd,
+  type IterationLoop,
+  runIterations,
+} from "../../src/engine/iterations/iterationLoop.ts";
 import type { SandduneError } from "../../src/errors.ts";
 
 /** What a fake agent does in an iteration. */

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { command } from "../../src/agents/command.ts";
-import * as validate from "../../src/engine/validateOptions.ts";
 import { InvalidOptionsError } from "../../src/errors.ts";
+import * as validate from "../../src/options/checks/entryPoints.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";
 

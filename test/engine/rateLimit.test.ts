@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RateLimitPatience } from "../../src/engine/rateLimit.ts";
+import { RateLimitPatience } from "../../src/engine/iterations/rateLimit.ts";
 import { AgentRateLimitError } from "../../src/errors.ts";
 
 const NOW = Date.parse("2026-11-16T07:30:00Z");

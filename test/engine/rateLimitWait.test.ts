@@ -3,9 +3,9 @@ import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, AgentSessions, ResumedSession } from "../../src/agents/contract.ts";
-import type { AgentInvocation } from "../../src/engine/agentInvoker.ts";
-import { Budget } from "../../src/engine/budget.ts";
-import { type IterationLoop, runIterations } from "../../src/engine/iterationLoop.ts";
+import type { AgentInvocation } from "../../src/engine/agent/agentInvoker.ts";
+import { Budget } from "../../src/engine/iterations/budget.ts";
+import { type IterationLoop, runIterations } from "../../src/engine/iterations/iterationLoop.ts";
 import { AgentFailedError, AgentRateLimitError, BudgetExceededError } from "../../src/errors.ts";
 import { loopOf, OVER, type Play, play, tell, tokens, withClock } from "./loops.ts";
 

@@ -1,9 +1,9 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { readOutput } from "../../src/engine/readOutput.ts";
-import { Redactor } from "../../src/env/redactor.ts";
+import { readOutput } from "../../src/engine/iterations/readOutput.ts";
 import { Output, type OutputDefinition, StructuredOutputError } from "../../src/index.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const SCHEMAS = {
   zod: z.object({ approved: z.boolean(), notes: z.array(z.string()).default([]) }),

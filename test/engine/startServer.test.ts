@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
 import { expect, it } from "vitest";
-import { startServer } from "../../src/engine/environment/startServer.ts";
-import { onAbort } from "../../src/process/abort/onAbort.ts";
+import { startServer } from "../../src/engine/environment/tests/startServer.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
+import { onAbort } from "../../src/tools/wait/onAbort.ts";
 
 /** A sandbox in which a server never gets ready. */
 const sandbox = {

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Journal, stopRequestPath } from "../../src/engine/journal.ts";
-import { onStopRequest } from "../../src/engine/stopRequest.ts";
+import { Journal, stopRequestPath } from "../../src/runs/journal/journal.ts";
+import { onStopRequest } from "../../src/runs/journal/stopRequest.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 

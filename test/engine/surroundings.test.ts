@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { allSecrets, type Surroundings } from "../../src/engine/surroundings.ts";
+import { allSecrets, type Surroundings } from "../../src/engine/plan/parentSession.ts";
 
 /** What a worktree remembers, and what its sessions get to know. */
 const worktree = (initial: Record<string, string> = {}) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { TagReader } from "../../src/engine/tagReader.ts";
+import { TagReader } from "../../src/engine/iterations/tagReader.ts";
 
 const read = (pieces: Iterable<string>): string | undefined => {
   const reader = new TagReader("out");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { evaluate } from "../../src/engine/environment/evaluate.ts";
-import { PendingLines } from "../../src/engine/environment/pendingLines.ts";
-import { type CommandRunner, runTool } from "../../src/engine/environment/toolProgram.ts";
-import { sealLine } from "../../src/environment/sealedLines.ts";
+import { evaluate } from "../../src/engine/environment/tests/evaluate.ts";
+import { PendingLines } from "../../src/engine/environment/tests/pendingLines.ts";
+import { type CommandRunner, runTool } from "../../src/engine/environment/tests/toolProgram.ts";
+import { sealLine } from "../../src/environment/open/sealedLines.ts";
 import type { ExecOptions } from "../../src/sandboxes/contract.ts";
 
 /** The key that a command is sent, as its first line. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agents/contract.ts";
-import { UnknownLines } from "../../src/engine/unknownLines.ts";
+import { UnknownLines } from "../../src/engine/agent/unknownLines.ts";
 
 const raw = (line: string): AgentEvent[] => [{ type: "raw", line, stream: "stdout" }];
 const TEXT: AgentEvent[] = [{ type: "text", text: "a" }];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { validateExec } from "../../src/engine/validateOptions.ts";
+import { validateExec } from "../../src/options/checks/entryPoints.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";
 import { expectRefused } from "./optionChecks.ts";
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseEnvFile, readEnvFile } from "../../src/env/envFile.ts";
-import { resolveEnv } from "../../src/env/resolveEnv.ts";
+import { parseEnvFile, readEnvFile } from "../../src/envVars/envFile.ts";
+import { resolveEnv } from "../../src/envVars/resolveEnv.ts";
 import { InvalidOptionsError } from "../../src/errors.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readEnvValues } from "../../src/env/envValues.ts";
-import type { EnvValue } from "../../src/envVars.ts";
+import { readEnvValues } from "../../src/envVars/envValues.ts";
 import { EnvValueError } from "../../src/errors.ts";
+import type { EnvValue } from "../../src/options/envVars.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { overlayEnv } from "../../src/engine/planEnv.ts";
+import { overlayEnv } from "../../src/engine/plan/planEnv.ts";
 import type { EnvVars } from "../../src/index.ts";
 
 const ask = () => "asked for";

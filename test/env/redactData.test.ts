@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { redactData } from "../../src/env/redactData.ts";
-import { Redactor } from "../../src/env/redactor.ts";
 import { AgentFailedError } from "../../src/errors.ts";
+import { redactData } from "../../src/redaction/redactData.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const SECRET = "tok-Zx81mQv9pLw4";
 const redactor = new Redactor(new Map([["KEY", SECRET]]));

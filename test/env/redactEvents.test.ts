@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, AgentStreamEvent } from "../../src/agents/contract.ts";
-import { EventRedactor } from "../../src/env/redactEvents.ts";
-import { Redactor } from "../../src/env/redactor.ts";
+import { EventRedactor } from "../../src/redaction/redactEvents.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const SECRET = "s3cr3t-s3cr3t-x";
 const redactor = new Redactor(new Map([["KEY", SECRET]]));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { redactData } from "../../src/env/redactData.ts";
-import { Redactor } from "../../src/env/redactor.ts";
+import { redactData } from "../../src/redaction/redactData.ts";
+import { Redactor } from "../../src/redaction/redactor.ts";
 
 const redactorFor = (...values: string[]) =>
   new Redactor(new Map(values.map((value, index) => [`KEY${index === 0 ? "" : index + 1}`, value])));

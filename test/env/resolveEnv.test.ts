@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type EnvSources, resolveEnv } from "../../src/env/resolveEnv.ts";
+import { type EnvSources, resolveEnv } from "../../src/envVars/resolveEnv.ts";
 import { EnvOverlapError, InvalidOptionsError } from "../../src/errors.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";
 

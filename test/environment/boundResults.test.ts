@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { boundResults } from "../../src/environment/boundResults.ts";
 import type { TestResult, TestResults } from "../../src/environment/contract.ts";
-import { readResults } from "../../src/environment/readResults.ts";
+import { boundResults } from "../../src/environment/results/boundResults.ts";
+import { readResults } from "../../src/environment/results/readResults.ts";
 
 const resultsOf = (tests: readonly TestResult[], error: string | null = null): TestResults => {
   const failed = tests.filter(({ passed }) => !passed).length;

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { definitionProblem } from "../../src/environment/checkDefinition.ts";
+import { definitionProblem } from "../../src/environment/definition/checkDefinition.ts";
 import { defineEnvironment, suite } from "../../src/environment/index.ts";
 
 const test = () => {};

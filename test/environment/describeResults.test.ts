@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { TestResult, TestResults } from "../../src/environment/contract.ts";
-import { describeResults } from "../../src/environment/describeResults.ts";
+import { describeResults } from "../../src/environment/results/describeResults.ts";
 
 const passed = (path: string): TestResult => ({ path, passed: true, durationMs: 1 });
 const failed = (path: string, message?: string): TestResult => ({

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, lstatSync, readlinkSync, rmSync, statSync, symlinkSync, truncateSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copyEnvironment, loadEnvironment } from "../../src/environment/loadEnvironment.ts";
+import { copyEnvironment, loadEnvironment } from "../../src/environment/folder/loadEnvironment.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { definition, folder } from "./serving.ts";
 

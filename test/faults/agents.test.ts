@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { liveAgentInvoker } from "../../src/engine/agentInvoker.ts";
+import { liveAgentInvoker } from "../../src/engine/agent/agentInvoker.ts";
 import {
   AgentFailedError,
   AgentNotFoundError,

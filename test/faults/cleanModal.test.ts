@@ -1,7 +1,7 @@
 import { expect, it, vi } from "vitest";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
+import { modalLeftovers } from "../../src/sandboxes/modal/leftovers.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
-import { modalLeftovers } from "../../src/sandboxes/modalLeftovers.ts";
 import { runCli } from "../cli/callCli.ts";
 import { clean, outcomesOf } from "../cli/hangingRuns.ts";
 import { leftovers } from "../helpers/leftovers.ts";

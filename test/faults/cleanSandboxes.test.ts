@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { runCli } from "../cli/callCli.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { worktreeDirectoryName } from "../../src/git/worktrees.ts";
+import { worktreeDirectoryName } from "../../src/git/worktrees/worktrees.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { commits, hang } from "../helpers/agentScripts.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";

@@ -3,7 +3,7 @@ import { command } from "../../src/agents/command.ts";
 import { InvalidOptionsError, InvalidTaskError } from "../../src/errors.ts";
 import { checkFleet } from "../../src/fleet/checkFleet.ts";
 import { checkTasks } from "../../src/fleet/checkTasks.ts";
-import type { RunOptions } from "../../src/runOptions.ts";
+import type { RunOptions } from "../../src/options/runOptions.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";

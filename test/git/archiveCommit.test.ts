@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { archiveCommit } from "../../src/git/archiveCommit.ts";
 import { openRepository } from "../../src/git/repository.ts";
+import { archiveCommit } from "../../src/git/snapshots/archiveCommit.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 /** The same megabyte, in a thousand files. */

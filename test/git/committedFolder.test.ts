@@ -8,7 +8,7 @@ import {
   namesIn,
   readFileIn,
   uncommittedIn,
-} from "../../src/git/committedFolder.ts";
+} from "../../src/git/snapshots/committedFolder.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { writeFiles } from "../helpers/writeFiles.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type ConfigEntry, parseConfigList, renderConfig } from "../../src/git/configFile.ts";
-import { sandboxConfig } from "../../src/git/sandboxConfig.ts";
+import { sandboxConfig } from "../../src/git/sandboxDirectory/sandboxConfig.ts";
 import { git, temporaryDirectory } from "../helpers/repository.ts";
 
 it("writes what git reads back, whatever the values hold", () => {

@@ -14,9 +14,9 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { copyToWorktree } from "../../src/git/copyToWorktree.ts";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { openRepository } from "../../src/git/repository.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
+import { copyToWorktree } from "../../src/git/worktrees/copyToWorktree.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 const ITEMS = ["modules", "local.json"];

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { tryLock } from "../../src/git/lockFile.ts";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { tryLock } from "../../src/git/locks/lockFile.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const newLock = () => join(temporaryDirectory(), "locks", "a.lock");

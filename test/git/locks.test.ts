@@ -3,8 +3,8 @@ import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import { LockTimeoutError } from "../../src/errors.ts";
-import { tryLock } from "../../src/git/lockFile.ts";
-import { lockMerges, locksDirectory } from "../../src/git/locks.ts";
+import { tryLock } from "../../src/git/locks/lockFile.ts";
+import { lockMerges, locksDirectory } from "../../src/git/locks/locks.ts";
 import type { Repository } from "../../src/git/repository.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

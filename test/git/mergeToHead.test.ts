@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import { readHostState } from "../../src/git/hostState.ts";
-import { mergeToHead } from "../../src/git/mergeToHead.ts";
+import { mergeToHead } from "../../src/git/merge/mergeToHead.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { worktreeDirectoryName } from "../../src/git/worktrees.ts";
+import { worktreeDirectoryName } from "../../src/git/worktrees/worktrees.ts";
 
 it("gives every branch a directory of its own", () => {
   const branches = [

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { AgentIteration, AgentProgram, AgentProvider } from "../../src/agents/contract.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import { InvalidOptionsError } from "../../src/errors.ts";
 
 /** Prompts that are anything but one harmless word. */

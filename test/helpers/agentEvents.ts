@@ -1,6 +1,6 @@
 import type { AgentEvent, AgentIteration, AgentProvider } from "../../src/agents/contract.ts";
-import type { IterationUsage } from "../../src/results.ts";
-import { addUsage, NO_USAGE } from "../../src/usage.ts";
+import type { IterationUsage } from "../../src/options/results.ts";
+import { addUsage, NO_USAGE } from "../../src/options/usage.ts";
 import { usageOf } from "./modelServer/script.ts";
 import type { Recording } from "./recordings.ts";
 

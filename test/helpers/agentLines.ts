@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentCommand } from "../../src/agents/contract.ts";
-import { commandLineOf } from "../../src/engine/agentCommand.ts";
+import { commandLineOf } from "../../src/engine/agent/agentCommand.ts";
 import { temporaryDirectory } from "./repository.ts";
 
 /** A program that was started: what it was given. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import { shellQuote } from "../../src/process/shellQuote.ts";
-import type { MountOption } from "../../src/sandboxes/mountOptions.ts";
+import type { MountOption } from "../../src/sandboxes/mounts/options.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { AGENTS } from "./runtimes.ts";
 
 const VERSIONS = join(import.meta.dirname, "../../scripts/agents/versions");

@@ -1,12 +1,12 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { createRunId } from "../../src/engine/runId.ts";
+import { createRunId } from "../../src/runs/journal/runId.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
-import { openOwnedDirectory } from "../../src/sandboxes/ownedDirectory.ts";
-import { sandboxWorkshop } from "../../src/scenarios/sandboxWorkshop.ts";
-import type { Suite } from "../../src/scenarios/suite.ts";
-import type { WorkResult } from "../../src/scenarios/workplace.ts";
-import type { Workshop } from "../../src/scenarios/workshop.ts";
+import { openOwnedDirectory } from "../../src/sandboxes/directories/ownedDirectory.ts";
+import { sandboxWorkshop } from "../../src/scenarios/sandbox/chooseSandbox.ts";
+import type { WorkResult } from "../../src/scenarios/sandbox/commandRunner.ts";
+import type { Workshop } from "../../src/scenarios/sandbox/scenarioSandbox.ts";
+import type { Suite } from "../../src/scenarios/suite/suite.ts";
 import { temporaryDirectory } from "./repository.ts";
 import { afterTest } from "./sideBySide.ts";
 import { writeFiles } from "./writeFiles.ts";

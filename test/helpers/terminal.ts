@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { temporaryDirectory } from "./repository.ts";
 import { afterTest } from "./sideBySide.ts";
 import { processIsAlive, waitFor } from "./waiting.ts";

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { BuildContextError } from "../../src/commandErrors.ts";
+import { BuildContextError } from "../../src/errors/commandErrors.ts";
 import { ConfigDirectoryError } from "../../src/errors.ts";
 import { openBuildContext } from "../../src/images/buildContext.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Hooks, ScriptedStep } from "../../src/index.ts";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { builtCli } from "../helpers/built.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

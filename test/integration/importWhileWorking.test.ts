@@ -2,13 +2,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { ImportInterval } from "../../src/engine/iterations/importWhileWorking.ts";
-import { liveRun } from "../../src/engine/liveRun.ts";
-import { planRun } from "../../src/engine/planRun.ts";
-import { runSession } from "../../src/engine/runSession.ts";
+import { planRun } from "../../src/engine/plan/planRun.ts";
+import { liveRun } from "../../src/engine/session/liveRun.ts";
+import { runSession } from "../../src/engine/session/runSession.ts";
 import { type RunOptions, SandboxLostError, type ScriptedStep } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
-import type { SandboxRunResult } from "../../src/results.ts";
+import type { SandboxRunResult } from "../../src/options/results.ts";
 import { cleanUp } from "../../src/runs/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import type { IsolatedSandboxProvider } from "../../src/sandboxes/contract.ts";

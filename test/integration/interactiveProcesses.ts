@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { EXEC_ID_VARIABLE } from "../../src/process/processMarks.ts";
+import { EXEC_ID_VARIABLE } from "../../src/process/kill/processMarks.ts";
 
 export interface Process {
   readonly pid: number;

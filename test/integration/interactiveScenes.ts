@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { killProcess } from "../helpers/killProcess.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { createSandboxHandle, type IsolatedSandboxProvider, run, scripted } from "../../src/index.ts";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { cleanUp, cleanUpOfNoRepository } from "../../src/runs/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import type { LeftSandbox } from "../../src/sandboxes/leftovers.ts";

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { claudeCodeProject } from "../../src/agents/claudeCodeSessions.ts";
-import { piProject } from "../../src/agents/pi.ts";
+import { claudeCodeProject } from "../../src/agents/claudeCode/sessions.ts";
+import { piProject } from "../../src/agents/pi/provider.ts";
 import { AgentSessionNotFoundError, claudeCode, codex, type RunResult } from "../../src/index.ts";
 import { offlineAgent } from "../helpers/agents.ts";
 import { leftovers } from "../helpers/leftovers.ts";

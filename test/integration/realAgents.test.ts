@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { createSandbox, type RunResult } from "../../src/index.ts";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { AGENT_PATH, offlineAgent, pinnedPackage } from "../helpers/agents.ts";
 import { leftovers } from "../helpers/leftovers.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";

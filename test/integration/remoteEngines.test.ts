@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { worktreePathOf } from "../../src/git/worktrees.ts";
+import { worktreePathOf } from "../../src/git/worktrees/worktrees.ts";
 import { command, createSandbox, type RunOptions, run, SandboxLostError, scripted } from "../../src/index.ts";
 import { cleanUp } from "../../src/runs/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";

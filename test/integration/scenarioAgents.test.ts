@@ -10,7 +10,7 @@ import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { AgentTraces } from "../../src/scenarios/agents/agentTraces.ts";
 import { type AgentFlags, readOverrides } from "../../src/scenarios/agents/overrides.ts";
 import { performAgentStep } from "../../src/scenarios/agents/performAgentStep.ts";
-import { prepareHand } from "../../src/scenarios/agents/prepareHand.ts";
+import { prepareHand } from "../../src/scenarios/agents/prepareAgent.ts";
 import type { AgentStep } from "../../src/scenarios/spec.ts";
 import { AGENT_PATH, type OfflineAgentName, offlineAgent, writeAgentFiles } from "../helpers/agents.ts";
 import type { Turn } from "../helpers/modelServer/script.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { runScenario } from "../../src/scenarios/runScenario.ts";
+import { runScenario } from "../../src/scenarios/execution/runScenario.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
 import { scenarioScene } from "../helpers/scenarioScene.ts";

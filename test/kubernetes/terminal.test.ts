@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { git, temporaryRepository } from "../helpers/repository.ts";
 import { startTerminal } from "../helpers/terminal.ts";

@@ -3,10 +3,10 @@ import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
+import { asHostFileError, writeErrorIn } from "../../src/boundary/hostFileErrors.ts";
+import { interruptible } from "../../src/boundary/interruptible.ts";
 import { HostFileError, InternalError } from "../../src/errors.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
-import { asHostFileError, writeErrorIn } from "../../src/process/hostFileErrors.ts";
-import { interruptible } from "../../src/process/interruptible.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const errno = (code: string, syscall: string) =>

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { inParallel } from "../../src/process/inParallel.ts";
+import { inParallel } from "../../src/tools/wait/inParallel.ts";
 
 const nextTick = () => new Promise((resolve) => setImmediate(resolve));
 

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { killMarked, killMarkedNow } from "../../src/process/killMarked.ts";
-import { killExecArguments } from "../../src/process/killScript.ts";
-import { EXEC_ID_VARIABLE } from "../../src/process/processMarks.ts";
+import { killMarked, killMarkedNow } from "../../src/process/kill/killMarked.ts";
+import { killExecArguments } from "../../src/process/kill/killScript.ts";
+import { EXEC_ID_VARIABLE } from "../../src/process/kill/processMarks.ts";
 import { waitFor } from "../helpers/waiting.ts";
 
 const EXEC_ID = "a".repeat(32);

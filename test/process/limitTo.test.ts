@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limitTo } from "../../src/process/limitTo.ts";
+import { limitTo } from "../../src/tools/wait/limitTo.ts";
 
 /** A task that is over when it is told so. */
 const task = () => {

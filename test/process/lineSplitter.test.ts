@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { LineSplitter } from "../../src/process/lineSplitter.ts";
+import { LineSplitter } from "../../src/tools/lineSplitter.ts";
 
 const split = (chunks: Buffer[], maxLineBytes?: number): string[] => {
   const lines: string[] = [];

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
-import { onAbort, orAborted } from "../../src/process/abort/onAbort.ts";
+import { onAbort, orAborted } from "../../src/tools/wait/onAbort.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { temporaryRepository } from "../helpers/repository.ts";
 

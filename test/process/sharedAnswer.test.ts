@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { sharedAnswer } from "../../src/process/sharedAnswer.ts";
+import { sharedAnswer } from "../../src/tools/wait/sharedAnswer.ts";
 
 const counting = (freshMs: number, answer: (count: number) => Promise<number> = async (count) => count) => {
   let count = 0;

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { TerminalError } from "../../src/errors.ts";
-import { takeTerminal } from "../../src/process/terminalLease.ts";
+import { takeTerminal } from "../../src/process/terminal/terminalLease.ts";
 
 /** Says which of the standard streams are a terminal. */
 const pretend = (streams: { stdin: boolean; stdout: boolean }): void => {

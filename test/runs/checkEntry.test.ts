@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkEntry } from "../../src/runs/checkEntry.ts";
+import { checkEntry } from "../../src/runs/journal/checkEntry.ts";
 import { readRun } from "../../src/runs/runRecord.ts";
 import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
 

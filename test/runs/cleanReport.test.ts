@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cleanLines } from "../../src/cli/cleanReport.ts";
+import { cleanLines } from "../../src/cli/runs/cleanReport.ts";
 import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
 
 const REMOVAL = "sanddune clean --yes";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RunNotFoundError } from "../../src/commandErrors.ts";
+import { RunNotFoundError } from "../../src/errors/commandErrors.ts";
 import { findRun } from "../../src/runs/findRun.ts";
 import type { RunRecord } from "../../src/runs/runRecord.ts";
 

@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { readRun } from "../../src/runs/runRecord.ts";
 import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
 

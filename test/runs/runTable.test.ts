@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { runTable, showAge } from "../../src/cli/runTable.ts";
+import { runTable, showAge } from "../../src/cli/runs/runTable.ts";
 import { widthOf } from "../../src/display/shorten.ts";
 import { showTokens } from "../../src/display/tokens.ts";
 import { readRun } from "../../src/runs/runRecord.ts";

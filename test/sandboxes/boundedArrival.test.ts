@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { boundedArrival } from "../../src/sandboxes/boundedArrival.ts";
-import { boundedText } from "../../src/sandboxes/boundedText.ts";
+import { boundedArrival } from "../../src/sandboxes/copy/boundedArrival.ts";
+import { boundedText } from "../../src/sandboxes/services/boundedText.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 afterEach(() => {

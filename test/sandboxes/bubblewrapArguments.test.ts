@@ -3,7 +3,7 @@ import {
   type BubblewrapPlan,
   bubblewrapArguments,
   VISIBLE_ETC,
-} from "../../src/sandboxes/bubblewrapArguments.ts";
+} from "../../src/sandboxes/bubblewrap/arguments.ts";
 
 const plan: BubblewrapPlan = {
   sandboxName: "name",

@@ -5,7 +5,7 @@ import {
   lookInAccount,
   readCloudPlace,
   writeCloudPlace,
-} from "../../src/sandboxes/cloudAccount.ts";
+} from "../../src/sandboxes/services/account.ts";
 
 const HOUR_MS = 60 * 60_000;
 const LONG_AGO = -48 * HOUR_MS;

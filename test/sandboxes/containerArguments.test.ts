@@ -4,7 +4,7 @@ import {
   containerRunArguments,
   defaultImage,
   mountArguments,
-} from "../../src/sandboxes/containerArguments.ts";
+} from "../../src/sandboxes/containers/arguments.ts";
 
 const plan: ContainerPlan = {
   sandboxName: "name",

@@ -2,9 +2,9 @@ import { inspect } from "node:util";
 import { afterEach, expect, it, vi } from "vitest";
 import { SandboxUnavailableError } from "../../src/errors.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
-import { discreetCause, withoutSecrets } from "../../src/sandboxes/credentials.ts";
 import { e2b } from "../../src/sandboxes/e2b.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
+import { discreetCause, withoutSecrets } from "../../src/sandboxes/services/credentials.ts";
 import { vercel } from "../../src/sandboxes/vercel.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

@@ -6,7 +6,7 @@ import {
   execArguments,
   execPreamble,
   MAX_COMMAND_BYTES,
-} from "../../src/sandboxes/execWrapper.ts";
+} from "../../src/sandboxes/exec/execWrapper.ts";
 
 const ID = "feedfacefeedfacefeedfacefeedface";
 const MARKER = "0123456789abcdef0123456789abcdef";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { ExitMarkerFilter } from "../../src/sandboxes/exitMarkerFilter.ts";
+import { ExitMarkerFilter } from "../../src/sandboxes/exec/exitMarkerFilter.ts";
 
 const ID = "0123456789abcdef0123456789abcdef";
 const marker = (code: number | string) => `\x1e${ID}:${code}\x1e`;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
-import { type Heartbeat, watch } from "../../src/sandboxes/heartbeat.ts";
+import { type Heartbeat, watch } from "../../src/sandboxes/exec/heartbeat.ts";
 
 const MISSED = new Error("no answer");
 

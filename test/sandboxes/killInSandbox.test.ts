@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, it } from "vitest";
-import { EXEC_ID_VARIABLE } from "../../src/process/processMarks.ts";
-import { killInSandbox } from "../../src/sandboxes/killInSandbox.ts";
-import type { SandboxAccess } from "../../src/sandboxes/sandboxAccess.ts";
+import { EXEC_ID_VARIABLE } from "../../src/process/kill/processMarks.ts";
+import { killInSandbox } from "../../src/sandboxes/exec/killInSandbox.ts";
+import type { SandboxAccess } from "../../src/sandboxes/exec/sandboxAccess.ts";
 
 const EXEC_ID = "0123456789abcdef0123456789abcdef";
 

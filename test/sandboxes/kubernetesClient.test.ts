@@ -1,12 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { preflight } from "../../src/engine/preflight.ts";
 import { InvalidOptionsError, SandboxUnavailableError } from "../../src/errors.ts";
+import { preflight } from "../../src/sandboxes/handle/preflight.ts";
+import { placeArguments, unavailability } from "../../src/sandboxes/kubernetes/client.ts";
+import { diagnosePod } from "../../src/sandboxes/kubernetes/diagnosis.ts";
+import { readPlace, writePlace } from "../../src/sandboxes/kubernetes/place.ts";
 import { type KubernetesOptions, kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { placeArguments, unavailability } from "../../src/sandboxes/kubernetesClient.ts";
-import { diagnosePod } from "../../src/sandboxes/kubernetesDiagnosis.ts";
-import { readPlace, writePlace } from "../../src/sandboxes/kubernetesPlace.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

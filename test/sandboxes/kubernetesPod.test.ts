@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { podManifest } from "../../src/sandboxes/kubernetes/pod.ts";
 import type { KubernetesOptions } from "../../src/sandboxes/kubernetes.ts";
-import { podManifest } from "../../src/sandboxes/kubernetesPod.ts";
 
 const OPTIONS = { runId: "run-1", sandboxName: "sanddune-run-1", repositoryPath: "/home/dev/My App" };
 

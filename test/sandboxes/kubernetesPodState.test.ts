@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Pod, startOf, whyNotReady, whyOver } from "../../src/sandboxes/kubernetesPodState.ts";
+import { type Pod, startOf, whyNotReady, whyOver } from "../../src/sandboxes/kubernetes/podState.ts";
 
 type Status = NonNullable<Pod["status"]>;
 type State = NonNullable<NonNullable<Status["containerStatuses"]>[number]["state"]>;

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, wr
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
+import type { PodManifest } from "../../src/sandboxes/kubernetes/pod.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import type { PodManifest } from "../../src/sandboxes/kubernetesPod.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { processIsAlive, waitFor } from "../helpers/waiting.ts";
 

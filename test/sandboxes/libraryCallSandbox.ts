@@ -5,15 +5,15 @@ import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { SandboxError } from "../../src/errors.ts";
-import { SANDBOX_VARIABLE } from "../../src/process/processMarks.ts";
-import { isolatedCommandSandbox } from "../../src/sandboxes/commandSandbox.ts";
+import { SANDBOX_VARIABLE } from "../../src/process/kill/processMarks.ts";
 import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
-import type { Heartbeat } from "../../src/sandboxes/heartbeat.ts";
-import { killInSandbox } from "../../src/sandboxes/killInSandbox.ts";
-import { NO_ROOT } from "../../src/sandboxes/noRoot.ts";
-import type { LaunchStreams } from "../../src/sandboxes/runLaunch.ts";
-import type { LibraryCall, SandboxAccess } from "../../src/sandboxes/sandboxAccess.ts";
-import { removeTestIsolated } from "../../src/sandboxes/sandboxDirectories.ts";
+import { removeTestIsolated } from "../../src/sandboxes/directories/sandboxDirectories.ts";
+import { isolatedCommandSandbox } from "../../src/sandboxes/exec/commandSandbox.ts";
+import type { Heartbeat } from "../../src/sandboxes/exec/heartbeat.ts";
+import { killInSandbox } from "../../src/sandboxes/exec/killInSandbox.ts";
+import type { LaunchStreams } from "../../src/sandboxes/exec/runLaunch.ts";
+import type { LibraryCall, SandboxAccess } from "../../src/sandboxes/exec/sandboxAccess.ts";
+import { NO_ROOT } from "../../src/sandboxes/handle/noRoot.ts";
 
 export type Call = LibraryCall["call"];
 

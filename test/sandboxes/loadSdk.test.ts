@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { SandboxUnavailableError } from "../../src/errors.ts";
-import { loadSdk } from "../../src/sandboxes/loadSdk.ts";
+import { loadSdk } from "../../src/sandboxes/services/loadSdk.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const about = { provider: "cloud", install: "cloud@^2.5.1", from: import.meta.url };

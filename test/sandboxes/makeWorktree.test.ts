@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeWorktree } from "../../src/sandboxes/makeWorktree.ts";
-import type { SandboxAccess } from "../../src/sandboxes/sandboxAccess.ts";
+import type { SandboxAccess } from "../../src/sandboxes/exec/sandboxAccess.ts";
+import { makeWorktree } from "../../src/sandboxes/services/makeWorktree.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 /** Commands of this machine, with a home of their own. */

@@ -1,7 +1,7 @@
 import type { Sandbox } from "modal";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { SandboxError, SandboxLostError } from "../../src/errors.ts";
-import { modalHeartbeat } from "../../src/sandboxes/modalHeartbeat.ts";
+import { modalHeartbeat } from "../../src/sandboxes/modal/heartbeat.ts";
 import type { ModalServer } from "../helpers/cloud/modalServer.ts";
 import { waitFor } from "../helpers/waiting.ts";
 import { modalServer, openModal } from "./modalScene.ts";

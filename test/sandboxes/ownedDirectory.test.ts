@@ -10,14 +10,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { createRunId } from "../../src/engine/runId.ts";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
+import { createRunId } from "../../src/runs/journal/runId.ts";
 import {
   findDeadDirectories,
   type OwnedDirectory,
   openOwnedDirectory,
   removeDeadDirectories,
-} from "../../src/sandboxes/ownedDirectory.ts";
+} from "../../src/sandboxes/directories/ownedDirectory.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { startSilentServer } from "../helpers/cloud/silentServer.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";

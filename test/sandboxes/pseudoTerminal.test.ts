@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { expect, it } from "vitest";
-import { inPseudoTerminal } from "../../src/sandboxes/pseudoTerminal.ts";
+import { inPseudoTerminal } from "../../src/sandboxes/exec/pseudoTerminal.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 /** Runs a program in a terminal of its own. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { RelayOutput } from "../../src/sandboxes/relayOutput.ts";
+import { RelayOutput } from "../../src/sandboxes/relay/output.ts";
 
 const record = (index: number, text: string): string => {
   const data = text === "." ? text : Buffer.from(text).toString("base64");

@@ -13,7 +13,7 @@ import {
   relayArguments,
   TAKEN_STEP,
   takenFile,
-} from "../../src/sandboxes/relayScript.ts";
+} from "../../src/sandboxes/relay/script.ts";
 import { argvOf, processesWith } from "../helpers/processes.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";

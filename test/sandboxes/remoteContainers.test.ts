@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { SandboxLostError, SandboxUnavailableError } from "../../src/errors.ts";
-import type { RemoteContainerOptions } from "../../src/sandboxes/containerOptions.ts";
+import type { RemoteContainerOptions } from "../../src/sandboxes/containers/options.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../../src/sandboxes/contract.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { bundle } from "../helpers/bundle.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
 import { InvalidOptionsError } from "../../src/errors.ts";
-import type { RemoteContainerOptions } from "../../src/sandboxes/containerOptions.ts";
+import type { RemoteContainerOptions } from "../../src/sandboxes/containers/options.ts";
 import { sandboxLeftovers } from "../../src/sandboxes/registry.ts";
-import { parseRemoteHost } from "../../src/sandboxes/remoteHost.ts";
+import { parseRemoteHost } from "../../src/sandboxes/remote/host.ts";
 import { ENGINES } from "./containers.ts";
 
 test.each([

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect, it } from "vitest";
 import { ProcessStartError } from "../../src/errors.ts";
-import { askLaunch, type LaunchStreams, runLaunch } from "../../src/sandboxes/runLaunch.ts";
-import type { Launch } from "../../src/sandboxes/sandboxAccess.ts";
+import { askLaunch, type LaunchStreams, runLaunch } from "../../src/sandboxes/exec/runLaunch.ts";
+import type { Launch } from "../../src/sandboxes/exec/sandboxAccess.ts";
 
 const sh = (command: string): Launch => ({ program: "sh", args: ["-c", command] });
 

@@ -4,7 +4,7 @@ import {
   planExecutions,
   type RunnableFilter,
   selectScenarios,
-} from "../../src/scenarios/executions.ts";
+} from "../../src/scenarios/execution/executions.ts";
 import type { Runnable, Scenario } from "../../src/scenarios/spec.ts";
 
 const scenario = (runnable: Runnable, id: string = runnable): Scenario => ({

@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { HelperFileError } from "../../src/commandErrors.ts";
+import { HelperFileError } from "../../src/errors/commandErrors.ts";
 import { rememberHelpers } from "../../src/scenarios/grading/helperFiles.ts";
 import { ProjectFiles } from "../../src/scenarios/project/projectFiles.ts";
 import { isAgentStep, type PlainStep, type ScenarioSpec } from "../../src/scenarios/spec.ts";

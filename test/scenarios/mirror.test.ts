@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { MirrorError } from "../../src/commandErrors.ts";
-import { type Mirror, startMirror } from "../../src/scenarios/mirror.ts";
+import { MirrorError } from "../../src/errors/commandErrors.ts";
+import { type Mirror, startMirror } from "../../src/scenarios/mirror/mirror.ts";
 import { asOrdinaryUser } from "../helpers/ordinaryUser.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

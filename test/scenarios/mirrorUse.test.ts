@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { Adapter } from "../../src/scenarios/executions.ts";
-import { usesBaseUrl } from "../../src/scenarios/mirrorUse.ts";
+import type { Adapter } from "../../src/scenarios/execution/executions.ts";
+import { usesBaseUrl } from "../../src/scenarios/mirror/mirrorUse.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 
 const FETCHES = { cliCommand: ["tool", "{subcommand}", "--base-url={baseUrl}"] };

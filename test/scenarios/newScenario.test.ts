@@ -9,10 +9,10 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ScenarioConfigError, ScenarioExistsError } from "../../src/commandErrors.ts";
-import { newScenario } from "../../src/scenarios/newScenario.ts";
+import { ScenarioConfigError, ScenarioExistsError } from "../../src/errors/commandErrors.ts";
 import { loadScenarios } from "../../src/scenarios/pages/loadScenarios.ts";
-import { readSuite } from "../../src/scenarios/readSuite.ts";
+import { newScenario } from "../../src/scenarios/suite/newScenario.ts";
+import { readSuite } from "../../src/scenarios/suite/readSuite.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 
 const DRAFT = { id: "install-twice", runnable: "cli", fixture: "fixtures/empty" } as const;

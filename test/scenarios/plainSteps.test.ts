@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { NoCliCommandError } from "../../src/commandErrors.ts";
-import { hostWorkplace } from "../../src/scenarios/hostWorkplace.ts";
+import { NoCliCommandError } from "../../src/errors/commandErrors.ts";
 import { cliArguments } from "../../src/scenarios/project/cliArguments.ts";
 import { performPlainStep, stepName } from "../../src/scenarios/project/plainSteps.ts";
 import { ProjectFiles } from "../../src/scenarios/project/projectFiles.ts";
+import { hostWorkplace } from "../../src/scenarios/sandbox/hostCommands.ts";
 import type { PlainStep, Step } from "../../src/scenarios/spec.ts";
-import type { Suite } from "../../src/scenarios/suite.ts";
+import type { Suite } from "../../src/scenarios/suite/suite.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 
 const TEMPLATE = ["tool", "{subcommand}", "{projectRoot}", "--yes", "--base-url={baseUrl}", "{...flags}"];

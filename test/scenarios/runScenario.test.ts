@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { command } from "../../src/agents/command.ts";
 import type { AgentHand } from "../../src/scenarios/agents/performAgentStep.ts";
-import { runScenario } from "../../src/scenarios/runScenario.ts";
+import { runScenario } from "../../src/scenarios/execution/runScenario.ts";
 import type { ScenarioSpec, Step } from "../../src/scenarios/spec.ts";
 import { scenarioScene } from "../helpers/scenarioScene.ts";
 

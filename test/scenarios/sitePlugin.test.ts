@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { RunRecord } from "../../src/scenarios/record.ts";
 import { addRecord } from "../../src/scenarios/records/writeRecords.ts";
+import type { RunRecord } from "../../src/scenarios/report/record.ts";
 import { scenarioRecordsPlugin } from "../../src/scenarios/site/plugin.ts";
 import type { PageRecords } from "../../src/scenarios/site/siteRecords.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";

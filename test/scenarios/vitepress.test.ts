@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createSSRApp, h, resolveComponent } from "vue";
 import { renderToString } from "vue/server-renderer";
-import type { RunRecord } from "../../src/scenarios/record.ts";
+import type { RunRecord } from "../../src/scenarios/report/record.ts";
 import type { SiteRecords } from "../../src/scenarios/site/siteRecords.ts";
 import { forScenario, forSummary } from "../../src/scenarios/site/trimRecords.ts";
 import { type ScenarioRecordsOptions, scenarioRecords } from "../../src/vitepress/index.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Budget } from "../../src/engine/budget.ts";
-import type { IterationLoop } from "../../src/engine/iterationLoop.ts";
+import { Budget } from "../../src/engine/iterations/budget.ts";
+import type { IterationLoop } from "../../src/engine/iterations/iterationLoop.ts";
 import type { AgentProvider } from "../../src/index.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { bundle } from "../helpers/bundle.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { TEST_IMAGE } from "../helpers/runtimes.ts";

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { fireOnHost } from "./gitPayloads.ts";
 

@@ -2,10 +2,10 @@ import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { checkCopyItems, copyToWorktree } from "../../src/git/copyToWorktree.ts";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { openRepository } from "../../src/git/repository.ts";
+import { checkCopyItems, copyToWorktree } from "../../src/git/worktrees/copyToWorktree.ts";
 import { CopyToWorktreeError, InvalidOptionsError } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { thrownBy } from "../helpers/thrownBy.ts";

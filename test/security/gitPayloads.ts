@@ -1,4 +1,4 @@
-import { shellQuote } from "../../src/process/shellQuote.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 
 /** Something that makes git run a program of the attacker's. */
 export interface Payload {

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { importCommits } from "../../src/git/transfer/importCommits.ts";
 import {
   type ExecOptions,
@@ -9,7 +10,6 @@ import {
   type SandboxProvider,
   type ScriptedStep,
 } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import {
   describeInBoth,

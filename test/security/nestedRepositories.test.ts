@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync 
 import { dirname, join } from "node:path";
 import { expect, it } from "vitest";
 import { run, scripted } from "../../src/index.ts";
-import { shellQuote } from "../../src/process/shellQuote.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
+import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { fireOnHost } from "./gitPayloads.ts";

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
-import { AgentInvoker, liveAgentInvoker } from "../../src/engine/agentInvoker.ts";
-import { type IterationLoop, runIterations } from "../../src/engine/iterationLoop.ts";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
+import { AgentInvoker, liveAgentInvoker } from "../../src/engine/agent/agentInvoker.ts";
+import { type IterationLoop, runIterations } from "../../src/engine/iterations/iterationLoop.ts";
 import {
   type AgentProvider,
   claudeCode,
@@ -12,7 +13,6 @@ import {
   type RunResult,
   run,
 } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import { loopOf, type Observed } from "../engine/loops.ts";

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { command, type RunOptions, type RunResult, run } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
 import { expandPrompt } from "../../src/prompt/expandPrompt.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { type PromptArgs, substituteArguments } from "../../src/prompt/resolvePrompt.ts";

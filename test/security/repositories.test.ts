@@ -2,8 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import { readHostState } from "../../src/git/hostState.ts";
-import { mergeToHead } from "../../src/git/mergeToHead.ts";
+import { mergeToHead } from "../../src/git/merge/mergeToHead.ts";
 import { openRepository } from "../../src/git/repository.ts";
 import {
   BranchMovedError,
@@ -12,7 +13,6 @@ import {
   type SandduneError,
   type ScriptedStep,
 } from "../../src/index.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { describeWith } from "../helpers/runtimes.ts";
 import { commitFiles, WORK, write } from "./repositoryWork.ts";

@@ -1,12 +1,12 @@
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { claudeCode } from "../../src/agents/claudeCode.ts";
+import { claudeCode } from "../../src/agents/claudeCode/provider.ts";
 import { command } from "../../src/agents/command.ts";
 import type { AgentProvider } from "../../src/agents/contract.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { runScenario } from "../../src/scenarios/runScenario.ts";
+import { runScenario } from "../../src/scenarios/execution/runScenario.ts";
 import type { Assertion, Step } from "../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 import { scenarioScene } from "../helpers/scenarioScene.ts";

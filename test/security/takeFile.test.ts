@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { takeFile } from "../../src/git/takeFile.ts";
+import { takeFile } from "../../src/git/transfer/takeFile.ts";
 import { ImportRefusedError } from "../../src/index.ts";
 import { temporaryDirectory } from "../helpers/repository.ts";
 

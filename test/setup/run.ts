@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { isRunning, type ProcessIdentity } from "../../src/process/processIdentity.ts";
+import { isRunning, type ProcessIdentity } from "../../src/process/kill/processIdentity.ts";
 
 /** A run of the tests. */
 export interface Run {

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { buildSync } from "esbuild";
-import { ownIdentity } from "../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
 import { findStrays, lookAround, type Machine, removeDeadRun, removeLeftovers } from "./leftovers.ts";
 import { deadRuns, idOf, makeRun, RUN_VARIABLE, type Run, temporaryOf } from "./run.ts";
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { claudeCodeParser } from "../../src/agents/claudeCodeOutput.ts";
-import { codexParser } from "../../src/agents/codexOutput.ts";
+import { claudeCodeParser } from "../../src/agents/claudeCode/output.ts";
+import { codexParser } from "../../src/agents/codex/output.ts";
 import type { AgentEvent, AgentOutputParser } from "../../src/agents/contract.ts";
-import { copilotParser } from "../../src/agents/copilotOutput.ts";
-import { geminiParser } from "../../src/agents/geminiOutput.ts";
-import { opencodeParser } from "../../src/agents/opencodeOutput.ts";
-import { piParser } from "../../src/agents/piOutput.ts";
-import { ActionReader } from "../../src/engine/trajectoryActions.ts";
+import { copilotParser } from "../../src/agents/copilot/output.ts";
+import { geminiParser } from "../../src/agents/gemini/output.ts";
+import { opencodeParser } from "../../src/agents/opencode/output.ts";
+import { piParser } from "../../src/agents/pi/output.ts";
+import { ActionReader } from "../../src/trajectory/record/actions.ts";
 import { type RecordedAgent, recordedCases, recording } from "../helpers/recordings.ts";
 
 const read = (events: readonly AgentEvent[]) => {

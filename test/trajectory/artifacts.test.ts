@@ -1,10 +1,10 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type TakenArtifacts, takeArtifacts } from "../../src/engine/artifacts.ts";
 import { type RunOptions, type RunResult, run, scripted } from "../../src/index.ts";
 import type { SandboxHandle } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import { type TakenArtifacts, takeArtifacts } from "../../src/trajectory/record/artifacts.ts";
 import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { failureOf } from "../security/support.ts";
 import { BRANCH, directoryOf, entriesOf, ofType } from "./recording.ts";

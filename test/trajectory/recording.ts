@@ -12,11 +12,11 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import type { TrajectoryEntry } from "../../src/engine/trajectoryFile.ts";
 import { type RunOptions, type RunResult, run, type ScriptedStep, scripted } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
+import type { TrajectoryEntry } from "../../src/trajectory/record/file.ts";
 import { git, makeRepository, temporaryDirectory } from "../helpers/repository.ts";
 import { waitFor } from "../helpers/waiting.ts";
 

@@ -10,18 +10,18 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runAtBoundary } from "../../src/boundary/boundary.ts";
 import type { TestResults } from "../../src/environment/contract.ts";
-import { changesOf } from "../../src/git/checkpointDiff.ts";
 import { openRepository } from "../../src/git/repository.ts";
-import { runAtBoundary } from "../../src/process/boundary.ts";
-import { chartOf } from "../../src/trajectory/chart.ts";
-import { evaluateSteps, stepsToEvaluate } from "../../src/trajectory/evaluate.ts";
-import { trajectoryPage } from "../../src/trajectory/html.ts";
-import { lastWords } from "../../src/trajectory/htmlStep.ts";
-import type { RecordedRun } from "../../src/trajectory/readTrajectory.ts";
-import { checkOutStep, openReplay, patchOfStep, type Replay } from "../../src/trajectory/replay.ts";
-import { seriesOf } from "../../src/trajectory/series.ts";
-import { stepsOf } from "../../src/trajectory/steps.ts";
+import { changesOf } from "../../src/git/snapshots/checkpointDiff.ts";
+import { evaluateSteps, stepsToEvaluate } from "../../src/trajectory/read/evaluate.ts";
+import type { RecordedRun } from "../../src/trajectory/read/readTrajectory.ts";
+import { checkOutStep, openReplay, patchOfStep, type Replay } from "../../src/trajectory/read/replay.ts";
+import { seriesOf } from "../../src/trajectory/read/series.ts";
+import { stepsOf } from "../../src/trajectory/read/steps.ts";
+import { chartOf } from "../../src/trajectory/show/chart.ts";
+import { trajectoryPage } from "../../src/trajectory/show/html.ts";
+import { lastWords } from "../../src/trajectory/show/htmlStep.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
 import { directoryOf, useRecording } from "./recording.ts";
 

@@ -1,7 +1,7 @@
-import type { EnvironmentClient } from "../../environment/client.ts";
-import { tell } from "../output.ts";
-import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../placeFlags.ts";
-import { UsageError } from "../usageError.ts";
+import type { EnvironmentClient } from "../../environment/open/client.ts";
+import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../run/placeFlags.ts";
+import { tell } from "../shared/output.ts";
+import { UsageError } from "../shared/usageError.ts";
 
 /** The flags of `sanddune env run` that have tests run in a sandbox, on a commit. */
 export interface SandboxTestFlags extends PlaceFlags {
@@ -28,7 +28,7 @@ export const openSandboxTests = async (
 ): Promise<OpenTests> => {
   const [{ findCommit }, { openCommitEvaluator }] = await Promise.all([
     import("../../runs/findCommit.ts"),
-    import("../../evaluateCommits.ts"),
+    import("../../engine/environment/tests/evaluateCommits.ts"),
   ]);
   const { worktree: cwd = ".", commit: name = "HEAD" } = flags;
   const commit = await findCommit(cwd, name);

@@ -1,13 +1,13 @@
 import { dirname, resolve } from "node:path";
-import { ProjectConfigError } from "../../commandErrors.ts";
+import { ProjectConfigError } from "../../errors/commandErrors.ts";
 import { InvalidOptionsError } from "../../errors.ts";
-import type { Project } from "../../findProject.ts";
 import type { BranchStrategy } from "../../index.ts";
-import type { MountOption } from "../../options/mounts.ts";
-import { type ProjectConfig, SANDBOX_DEFAULTS } from "../../options/project/config.ts";
+import type { MountOption } from "../../options/checks/mounts.ts";
+import { type ProjectConfig, SANDBOX_DEFAULTS } from "../../project/config.ts";
+import type { Project } from "../../project/findProject.ts";
 import type { SandboxEntry, SandboxSettings } from "../../sandboxes/registry.ts";
 import type { StrategyFlags } from "../run/chosenStrategy.ts";
-import type { RunFlags } from "../runFlags.ts";
+import type { RunFlags } from "../run/runFlags.ts";
 
 /** The settings of the command line that settings of the project config stand for. */
 const SETTING_OF = {

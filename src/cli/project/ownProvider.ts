@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import { findProject } from "../../findProject.ts";
-import { isModulePath } from "../../options/project/modulePath.ts";
+import { findProject } from "../../project/findProject.ts";
+import { isModulePath } from "../../project/modulePath.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { tell } from "../output.ts";
-import { choicesOf } from "../runDefaults.ts";
-import { UsageError } from "../usageError.ts";
+import { choicesOf } from "../run/runDefaults.ts";
+import { tell } from "../shared/output.ts";
+import { UsageError } from "../shared/usageError.ts";
 import { configuredModule, loadProvider } from "./providerModule.ts";
 import { requireTrust } from "./trust.ts";
 

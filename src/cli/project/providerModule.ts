@@ -1,15 +1,15 @@
 import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { ProjectConfigError } from "../../commandErrors.ts";
-import { PRIVATE_PARTS } from "../../configDirectory.ts";
-import type { Project } from "../../findProject.ts";
-import { problemOf } from "../../options/checks.ts";
-import { sandbox as sandboxCheck } from "../../options/sandbox.ts";
-import { isInside } from "../../process/isInside.ts";
+import { ProjectConfigError } from "../../errors/commandErrors.ts";
+import { problemOf } from "../../options/checks/checks.ts";
+import { sandbox as sandboxCheck } from "../../options/checks/sandbox.ts";
+import { PRIVATE_PARTS } from "../../options/configDirectory.ts";
+import type { Project } from "../../project/findProject.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { knowLeftovers } from "../../sandboxes/registry.ts";
-import type { Said } from "../runDefaults.ts";
+import { isInside } from "../../tools/isInside.ts";
+import type { Said } from "../run/runDefaults.ts";
 
 /** Whether only the user changes it: what agents commit below `.sanddune/` is not merged, and what runs write there is theirs. */
 const isUsers = (real: string, configDirectory: string): boolean => {

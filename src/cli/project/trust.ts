@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Project } from "../../findProject.ts";
-import type { ProjectConfig } from "../../options/project/config.ts";
-import { isModulePath } from "../../options/project/modulePath.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import { UsageError } from "../usageError.ts";
+import type { ProjectConfig } from "../../project/config.ts";
+import type { Project } from "../../project/findProject.ts";
+import { isModulePath } from "../../project/modulePath.ts";
+import { UsageError } from "../shared/usageError.ts";
 import { configuredModule } from "./providerModule.ts";
 
 type Trusting = Pick<Project, "config" | "configPath" | "configDirectory" | "gitDirectory">;

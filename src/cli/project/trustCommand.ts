@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { findProject } from "../../findProject.ts";
-import { withExamples } from "../helpExamples.ts";
-import { print } from "../output.ts";
-import { performing } from "../performing.ts";
+import { findProject } from "../../project/findProject.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { print } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
 import { hostSettings, trust } from "./trust.ts";
 
 const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {

@@ -1,7 +1,7 @@
-import type { Project } from "../../findProject.ts";
-import { somePaths } from "../../process/someOf.ts";
-import type { RunOptions } from "../../runOptions.ts";
-import { UsageError } from "../usageError.ts";
+import type { RunOptions } from "../../options/runOptions.ts";
+import type { Project } from "../../project/findProject.ts";
+import { somePaths } from "../../tools/someOf.ts";
+import { UsageError } from "../shared/usageError.ts";
 
 /** The flags that choose the branch strategy. */
 export interface StrategyFlags {

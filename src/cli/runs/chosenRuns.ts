@@ -1,10 +1,10 @@
-import { NoRunError } from "../../commandErrors.ts";
+import { NoRunError } from "../../errors/commandErrors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { findRun } from "../../runs/findRun.ts";
 import type { RunRecord } from "../../runs/runRecord.ts";
-import { tell } from "../output.ts";
-import { destinationOf } from "../runTable.ts";
-import { UsageError } from "../usageError.ts";
+import { tell } from "../shared/output.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { destinationOf } from "./runTable.ts";
 
 const titleOf = (run: RunRecord): string =>
   [run.runId, [run.state, run.name, destinationOf(run)].filter((part) => part !== undefined).join(", ")].join(
@@ -37,7 +37,7 @@ const isRunning = ({ state }: RunRecord): boolean => state === "running";
 const hasAgent = ({ kind }: RunRecord): boolean => kind === "run" || kind === "interactive";
 
 const ask = async (runs: readonly RunRecord[]): Promise<readonly RunRecord[]> => {
-  const { askAtTerminal } = await import("../initQuestions.ts");
+  const { askAtTerminal } = await import("../init/questions.ts");
   const choices = Object.fromEntries(
     runs.map((run) => [run.runId, titleOf(run).slice(run.runId.length + 2)]),
   );

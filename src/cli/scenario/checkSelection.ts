@@ -1,9 +1,9 @@
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { RunnableFilter } from "../../scenarios/executions.ts";
+import type { RunnableFilter } from "../../scenarios/execution/executions.ts";
 import type { LoadedScenarios } from "../../scenarios/pages/loadScenarios.ts";
 import type { Scenario } from "../../scenarios/spec.ts";
-import type { ScenarioRunFlags } from "../scenarioRunFlags.ts";
-import { UsageError } from "../usageError.ts";
+import { UsageError } from "../shared/usageError.ts";
+import type { ScenarioRunFlags } from "./runFlags.ts";
 
 /** `4 for agent, 1 for manual`. */
 const countKinds = (scenarios: readonly Scenario[]): string => {

@@ -1,9 +1,9 @@
+import type { Finished } from "../../scenarios/execution/runSuite.ts";
 import { reasonOf } from "../../scenarios/project/reasonOf.ts";
 import type { ReportModel } from "../../scenarios/report/model.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
-import type { Finished } from "../../scenarios/runSuite.ts";
-import { withoutPaths } from "../scenarioProblems.ts";
-import type { ScenarioRunPlan } from "../scenarioRunPlan.ts";
+import { withoutPaths } from "./problems.ts";
+import type { ScenarioRunPlan } from "./runPlan.ts";
 
 /** What a run has come to so far: verdicts, and errors of the runner itself. */
 export interface Graded {

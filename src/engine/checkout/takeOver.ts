@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { readHostState } from "../../git/hostState.ts";
 import { recoverPlace } from "../../runs/recover/unrecovered.ts";
-import type { Session } from "../session.ts";
+import type { Session } from "../session/session.ts";
 
 /**
  * Takes over what dead runs have left on the session's branch, and in its checkout, before an agent works there: their

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { among, listCommitted, listUncommitted } from "../../git/worktrees/uncommittedPaths.ts";
-import { somePaths } from "../../process/someOf.ts";
-import type { Session } from "../session.ts";
+import { somePaths } from "../../tools/someOf.ts";
+import type { Session } from "../session/session.ts";
 
 /** What the user has not committed in the checkout that an agent is going to work in. */
 export interface UserChanges {

@@ -1,9 +1,9 @@
 import type { McpServers } from "../../agents/contract.ts";
 import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
 import { InvalidOptionsError } from "../../errors.ts";
-import type { AgentPlan } from "../plan.ts";
+import type { AgentPlan } from "../plan/plan.ts";
 import type { TestAccess } from "./live.ts";
-import { inPackage } from "./package.ts";
+import { inPackage } from "./tests/package.ts";
 
 /** What agents know the tools for tests by. */
 const MCP_SERVER_NAME = "sanddune";

@@ -1,13 +1,13 @@
 import * as Effect from "effect/Effect";
-import { redactData } from "../../env/redactData.ts";
 import { allPassed, type TestResults } from "../../environment/contract.ts";
 import type { SandduneError } from "../../errors.ts";
-import { isDifferentIn } from "../../git/committedFolder.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
-import type { SandboxWork } from "../importWork.ts";
-import type { Examination } from "../iterationLoop.ts";
-import { timed } from "../phases.ts";
-import type { AgentPlan } from "../plan.ts";
+import { isDifferentIn } from "../../git/snapshots/committedFolder.ts";
+import { redactData } from "../../redaction/redactData.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import type { Examination } from "../iterations/iterationLoop.ts";
+import type { SandboxWork } from "../landing/importWork.ts";
+import type { AgentPlan } from "../plan/plan.ts";
+import { timed } from "../session/phases.ts";
 import type { LiveEnvironment } from "./live.ts";
 
 const summaryOf = ({ passed, total, error }: TestResults): string =>

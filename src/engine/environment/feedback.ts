@@ -1,5 +1,5 @@
 import { allPassed, type TestResults } from "../../environment/contract.ts";
-import { describeResults } from "../../environment/describeResults.ts";
+import { describeResults } from "../../environment/results/describeResults.ts";
 
 /** Enough for dozens of failures, and little beside the prompt of an agent. */
 const MAX_LENGTH = 8000;

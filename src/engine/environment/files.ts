@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { type EnvironmentPart, loadCommitted } from "../../environment/folder/loadEnvironment.ts";
 import { SETUP_FILE } from "../../environment/folder/setupFile.ts";
-import { type EnvironmentPart, loadCommitted } from "../../environment/loadEnvironment.ts";
 import { EnvironmentError, type SandduneError } from "../../errors.ts";
-import { writeFilesOf } from "../../git/checkpointCheckout.ts";
-import { treeOf } from "../../git/committedFolder.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { withHostFileErrors } from "../hostFileErrors.ts";
-import type { SandboxPlan } from "../plan.ts";
-import type { Session } from "../session.ts";
-import { writePackage } from "./package.ts";
+import { writeFilesOf } from "../../git/snapshots/checkpointCheckout.ts";
+import { treeOf } from "../../git/snapshots/committedFolder.ts";
+import type { SandboxPlan } from "../plan/plan.ts";
+import { withHostFileErrors } from "../session/hostFileErrors.ts";
+import type { Session } from "../session/session.ts";
 import type { EnvironmentSource } from "./source.ts";
+import { writePackage } from "./tests/package.ts";
 
 /** What goes into sandboxes of an environment, on the host. */
 export interface EnvironmentFiles {

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { EnvironmentOption } from "../../runOptions.ts";
+import type { EnvironmentOption } from "../../options/runOptions.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { checked } from "../checked.ts";
-import { requireCapabilities } from "../requireCapabilities.ts";
+import { requireCapabilities } from "../../sandboxes/handle/requireCapabilities.ts";
+import { checked } from "../plan/checked.ts";
 import { type EnvironmentSource, findEnvironment } from "./source.ts";
 
 /** Tests of what an agent does, before there is a sandbox. */

@@ -2,14 +2,14 @@ import { posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
-import { SANDBOX_HOME } from "../../git/sandboxGitDirectory.ts";
+import { SANDBOX_HOME } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { sandboxDirectory } from "../handleWithEnv.ts";
+import { sandboxDirectory } from "../../sandboxes/handle/handleWithEnv.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
-import { placeArguments, type TestPlace } from "./evaluate.ts";
 import type { EnvironmentSetup, TestAccess } from "./live.ts";
-import { inPackage } from "./package.ts";
-import { startServer } from "./startServer.ts";
+import { placeArguments, type TestPlace } from "./tests/evaluate.ts";
+import { inPackage } from "./tests/package.ts";
+import { startServer } from "./tests/startServer.ts";
 
 const ON_FILES =
   "The tests run on your files as they are. After your turn they run on your last commit, in a clean checkout: commit whatever they need.";

@@ -1,17 +1,22 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { type EnvironmentPart, loadEnvironment } from "../../environment/folder/loadEnvironment.ts";
 import { chooseDefinition, readDefinition } from "../../environment/folder/readEnvironment.ts";
-import { type EnvironmentPart, loadEnvironment } from "../../environment/loadEnvironment.ts";
 import { EnvironmentError, type SandduneError } from "../../errors.ts";
-import { type CommittedFolder, namesIn, readFileIn, uncommittedIn } from "../../git/committedFolder.ts";
 import { readHead } from "../../git/hostState.ts";
 import type { Repository } from "../../git/repository.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { isInside } from "../../process/isInside.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
-import { somePaths } from "../../process/someOf.ts";
-import { checked } from "../checked.ts";
+import {
+  type CommittedFolder,
+  namesIn,
+  readFileIn,
+  uncommittedIn,
+} from "../../git/snapshots/committedFolder.ts";
+import { isInside } from "../../tools/isInside.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { somePaths } from "../../tools/someOf.ts";
+import { checked } from "../plan/checked.ts";
 
 /** Where the files of an environment come from. */
 export type EnvironmentSource =

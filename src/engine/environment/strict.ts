@@ -3,18 +3,18 @@ import { join } from "node:path";
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
-import { archiveInSandbox } from "./archiveInSandbox.ts";
-import { CourierHost } from "./courierHost.ts";
-import { evaluateArchive } from "./evaluateArchive.ts";
 import type { EnvironmentSetup, TestAccess } from "./live.ts";
-import { inPackage } from "./package.ts";
-import { prepareTests, type TestsInSandbox } from "./prepareTests.ts";
 import { socketFor } from "./shared.ts";
-import { startServer } from "./startServer.ts";
-import { openTestSandbox } from "./testSandbox.ts";
+import { archiveInSandbox } from "./tests/archiveInSandbox.ts";
+import { evaluateArchive } from "./tests/evaluateArchive.ts";
+import { inPackage } from "./tests/package.ts";
+import { prepareTests, type TestsInSandbox } from "./tests/prepareTests.ts";
+import { startServer } from "./tests/startServer.ts";
+import { CourierHost } from "./tests/testProxyHost.ts";
+import { openTestSandbox } from "./tests/testSandbox.ts";
 
 const ON_COMMITS = "The tests run on what is committed: commit your changes before you run them.";
 

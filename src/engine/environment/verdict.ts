@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Fiber from "effect/Fiber";
 import type * as Scope from "effect/Scope";
+import { runAtBoundary } from "../../boundary/boundary.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import {
   CopyToWorktreeError,
@@ -16,14 +18,12 @@ import {
   type SandduneError,
   StepTimeoutError,
 } from "../../errors.ts";
-import { archiveCommit } from "../../git/archiveCommit.ts";
-import { runAtBoundary } from "../../process/boundary.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { withoutResults } from "./evaluate.ts";
-import { type ArchiveSource, judgeArchive } from "./evaluateArchive.ts";
+import { archiveCommit } from "../../git/snapshots/archiveCommit.ts";
 import type { EnvironmentSetup, LiveEnvironment } from "./live.ts";
-import { setUp } from "./prepareTests.ts";
-import { openTestSandbox } from "./testSandbox.ts";
+import { withoutResults } from "./tests/evaluate.ts";
+import { type ArchiveSource, judgeArchive } from "./tests/evaluateArchive.ts";
+import { setUp } from "./tests/prepareTests.ts";
+import { openTestSandbox } from "./tests/testSandbox.ts";
 
 /** The work may be to blame for these. It is imported, and the next iteration may fare better. */
 const NO_RESULTS = [

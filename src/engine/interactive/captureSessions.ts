@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
 import { changedSessions, type FoundSession, findSessions } from "../../agentSessions/findSessions.ts";
 import type { AgentProvider } from "../../agents/contract.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { withTimeLimit } from "../../process/timeLimit.ts";
-import { AgentSessionTransfer } from "../agentSession.ts";
-import { sandboxDirectory, withEnv } from "../handleWithEnv.ts";
-import type { SandboxWork } from "../importWork.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
+import { AgentSessionTransfer } from "../agent/agentSession.ts";
+import type { SandboxWork } from "../landing/importWork.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
 /** A person may begin anew, or resume another session, any number of times. */

@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 
 /** The prompt is an argument of the agent's program, which Linux ends at 128 KiB with all that is around it. */
 const MAX_BYTES = 100 * 1024;

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
-import type { Redactor } from "../../env/redactor.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { type SandduneError, StructuredOutputError } from "../../errors.ts";
-import type { OutputDefinition } from "../../output.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { isAgentsMistake, readOutput } from "../readOutput.ts";
-import { TagReader } from "../tagReader.ts";
-import { askingCaller } from "../waitingCalls.ts";
+import type { OutputDefinition } from "../../options/output.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import { askingCaller } from "../lasting/waitingCalls.ts";
+import { isAgentsMistake, readOutput } from "./readOutput.ts";
+import { TagReader } from "./tagReader.ts";
 
 /** The prompt for an agent whose answer could not be used. */
 const correctionOf = ({ tag, problem }: StructuredOutputError): string =>

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import * as Clock from "effect/Clock";
 import * as Context from "effect/Context";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { SandboxLostError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { exportWork, landExport, type SandboxWork } from "../importWork.ts";
+import { exportWork, landExport, type SandboxWork } from "../landing/importWork.ts";
 
 /** How much work a lost sandbox may cost, in milliseconds: so often is it imported while the agent works. */
 export const ImportInterval = Context.Reference<number>("sanddune/ImportInterval", {

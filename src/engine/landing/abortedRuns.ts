@@ -1,4 +1,4 @@
-import type { AbortedRun } from "../../results.ts";
+import type { AbortedRun } from "../../options/results.ts";
 
 /** The runs that each signal has aborted, as long as the signal exists. */
 const aborted = new WeakMap<AbortSignal, AbortedRun[]>();

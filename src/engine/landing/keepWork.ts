@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
-import { rescueFiles } from "../../git/rescueFiles.ts";
 import type { SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
 import { keptBundles } from "../../git/transfer/keptBundles.ts";
+import { rescueFiles } from "../../git/transfer/rescueFiles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { ImportMoment, SandboxWork } from "../importWork.ts";
-import type { SandboxSession } from "../sandboxSession.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import type { ImportMoment, SandboxWork } from "./importWork.ts";
 
 /** Keeps all files of a sandbox that has no others, as an archive, before it is closed. Gives its path. */
 export const rescue = (

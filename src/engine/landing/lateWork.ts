@@ -3,12 +3,12 @@ import type * as Exit from "effect/Exit";
 import type { SandduneError } from "../../errors.ts";
 import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
-import { importWork } from "../importWork.ts";
-import { land } from "../land.ts";
-import type { SandboxSession } from "../sandboxSession.ts";
-import type { Session } from "../session.ts";
-import { tidying } from "../tidying.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import type { Session } from "../session/session.ts";
+import { tidying } from "../session/tidying.ts";
+import { importWork } from "./importWork.ts";
 import { keepFiles, whereKept } from "./keepWork.ts";
+import { land } from "./land.ts";
 
 /** Whether the git directory of a sandbox that has ended names anything that was not imported. */
 const hasMore = (sandbox: SandboxSession, gitDirectory: string): Effect.Effect<boolean, SandduneError> =>

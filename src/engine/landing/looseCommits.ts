@@ -1,4 +1,4 @@
-import type { SandboxRunResult } from "../../results.ts";
+import type { SandboxRunResult } from "../../options/results.ts";
 
 /** That a run's commits are on no branch, in a sentence: git forgets them once HEAD is elsewhere. */
 export const looseCommits = ({

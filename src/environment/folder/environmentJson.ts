@@ -1,7 +1,7 @@
-import { milliseconds } from "../../options/checks.ts";
-import { concurrency, definitionProblem, fileList, membersProblem } from "../checkDefinition.ts";
-import type { EnvironmentDefinition } from "../definition.ts";
-import { isObject } from "../isObject.ts";
+import { milliseconds } from "../../options/checks/checks.ts";
+import { isObject } from "../../tools/isObject.ts";
+import { concurrency, definitionProblem, fileList, membersProblem } from "../definition/checkDefinition.ts";
+import type { EnvironmentDefinition } from "../definition/definition.ts";
 import { DEFAULT_SUITE_TIMEOUT_MS } from "../limits.ts";
 import { checkSuite } from "../suites/checkSuite.ts";
 import type { SuiteDefinition } from "../suites/definition.ts";

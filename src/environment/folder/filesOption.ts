@@ -1,4 +1,4 @@
-import { fileList } from "../checkDefinition.ts";
+import { fileList } from "../definition/checkDefinition.ts";
 import { tokensOf } from "./tokens.ts";
 
 export const PLAIN_LIST =

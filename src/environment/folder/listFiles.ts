@@ -1,7 +1,7 @@
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, join, posix, sep } from "node:path";
 import { EnvironmentError } from "../../errors.ts";
-import { isInside } from "../../process/isInside.ts";
+import { isInside } from "../../tools/isInside.ts";
 
 /** More than tests are made of: somebody has passed another folder than they meant. */
 const MAX_FILES = 20_000;

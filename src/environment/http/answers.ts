@@ -1,9 +1,9 @@
 import { TestRequestError, TestServerError } from "../../errors.ts";
+import { isObject } from "../../tools/isObject.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
-import { isObject } from "../isObject.ts";
+import { readSchema, schemaProblem } from "../definition/readSchema.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
-import { readResults, resultsProblem } from "../readResults.ts";
-import { readSchema, schemaProblem } from "../readSchema.ts";
+import { readResults, resultsProblem } from "../results/readResults.ts";
 import { shorten } from "../shorten.ts";
 import type { Answer, ServerAddress } from "./askServer.ts";
 

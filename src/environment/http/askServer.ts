@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { TestServerError } from "../../errors.ts";
-import { onAbort } from "../../process/abort/onAbort.ts";
-import { LineSplitter } from "../../process/lineSplitter.ts";
+import { LineSplitter } from "../../tools/lineSplitter.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_FOREIGN_BYTES } from "../limits.ts";
 
 /** Where a test server is, and what opens its door. */

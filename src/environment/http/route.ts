@@ -1,5 +1,5 @@
 import { TestRequestError } from "../../errors.ts";
-import { noTestPath, testPathProblem } from "../testPath.ts";
+import { noTestPath, testPathProblem } from "../definition/testPath.ts";
 
 /** What a request is for. */
 export type Route =

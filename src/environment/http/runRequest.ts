@@ -1,10 +1,10 @@
 import type { ServerResponse } from "node:http";
 import { TestRequestError } from "../../errors.ts";
-import { boundResults } from "../boundResults.ts";
+import { isObject } from "../../tools/isObject.ts";
 import type { ParameterValues, TestProgress } from "../contract.ts";
-import { isObject } from "../isObject.ts";
-import { valuesProblem } from "../parameters.ts";
-import type { ReadyTests } from "../readyTests.ts";
+import { valuesProblem } from "../definition/parameters.ts";
+import type { ReadyTests } from "../open/readyTests.ts";
+import { boundResults } from "../results/boundResults.ts";
 import { refusalOf, sendJson } from "./exchange.ts";
 
 const checkFields = (body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> => {

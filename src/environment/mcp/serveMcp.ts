@@ -6,8 +6,8 @@ import {
   McpError,
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
-import { createEnvironmentClient, type EnvironmentClient } from "../client.ts";
 import type { ServerAddress } from "../http/askServer.ts";
+import { createEnvironmentClient, type EnvironmentClient } from "../open/client.ts";
 import { shorten } from "../shorten.ts";
 import { callTool } from "./callTool.ts";
 import { tellProgress } from "./progress.ts";

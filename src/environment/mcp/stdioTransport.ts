@@ -1,6 +1,6 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
-import { LineSplitter } from "../../process/lineSplitter.ts";
+import { LineSplitter } from "../../tools/lineSplitter.ts";
 import { Batches } from "./batches.ts";
 
 /** More than any model writes, with every character of it escaped. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { TestRequestError } from "../../errors.ts";
-import { type Limit, limitTo } from "../../process/limitTo.ts";
+import { type Limit, limitTo } from "../../tools/wait/limitTo.ts";
 import type { TestSession } from "./testSession.ts";
 
 const MAX_SESSIONS = 16;

@@ -1,8 +1,8 @@
 import { TestRequestError } from "../../errors.ts";
 import type { ParameterValues, TestDescription } from "../contract.ts";
+import { givenProblem } from "../definition/parameters.ts";
+import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../definition/testPath.ts";
 import { DEFAULT_SUITE_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../limits.ts";
-import { givenProblem } from "../parameters.ts";
-import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../testPath.ts";
 import type { EnvironmentOutline } from "../worker/messages.ts";
 
 /** A test or a suite that is to be run. */

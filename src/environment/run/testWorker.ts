@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
-import { onAbort } from "../../process/abort/onAbort.ts";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
-import { isObject } from "../isObject.ts";
+import { isObject } from "../../tools/isObject.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 import { shorten } from "../shorten.ts";
 import type { TestPlace, WorkerReply, WorkerTask } from "../worker/messages.ts";

@@ -1,9 +1,9 @@
 import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
-import { type Limit, limitTo } from "../../process/limitTo.ts";
-import type { EnvironmentClient, RunTestsOptions } from "../client.ts";
+import { type Limit, limitTo } from "../../tools/wait/limitTo.ts";
 import type { ParameterValues, TestResults } from "../contract.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "../limits.ts";
-import type { ReadyTests } from "../readyTests.ts";
+import type { EnvironmentClient, RunTestsOptions } from "../open/client.ts";
+import type { ReadyTests } from "../open/readyTests.ts";
 import type { EnvironmentOutline } from "../worker/messages.ts";
 import { Collector } from "./collector.ts";
 import { KeptSessions } from "./keptSessions.ts";

@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import { type Check, milliseconds, oneOf, problemOf, unknownMember } from "../../options/checks.ts";
+import { type Check, milliseconds, oneOf, problemOf, unknownMember } from "../../options/checks/checks.ts";
 import { SCRATCH_PREFIX, SUITE_FORMATS, SUITE_RUNNERS } from "./definition.ts";
 
 const isText = (value: unknown): value is string =>

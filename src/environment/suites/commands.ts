@@ -1,7 +1,8 @@
 import { resolve } from "node:path";
 import { type CommandSuite, type RunnerSuite, SCRATCH_PREFIX, type SuiteDefinition } from "./definition.ts";
-import { parseJunit } from "./junit.ts";
 import { fillPlaces } from "./places.ts";
+import { parseJunit } from "./reports/junit.ts";
+import { parseTap } from "./reports/tap.ts";
 import { goTestCommand } from "./runners/goTest.ts";
 import { nodeTest } from "./runners/nodeTest.ts";
 import { pathOutsideOfWork } from "./runners/programs.ts";
@@ -9,7 +10,6 @@ import { pytest } from "./runners/pytest.ts";
 import { vitest } from "./runners/vitest.ts";
 import { fileSource, outputSource } from "./sources.ts";
 import type { CommandPlaces, SuiteCommand } from "./suiteCommand.ts";
-import { parseTap } from "./tap.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

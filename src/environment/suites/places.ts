@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
-import { isInside } from "../../process/isInside.ts";
+import { isInside } from "../../tools/isInside.ts";
 
 /** The directories that a suite has to do with: absolute, and without links on the way. */
 export interface SuitePlaces {

@@ -1,7 +1,7 @@
 import { constants } from "node:fs";
 import { lstat, open, realpath, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isInside } from "../../process/isInside.ts";
+import { isInside } from "../../tools/isInside.ts";
 import { MAX_REPORT_BYTES } from "./report.ts";
 
 /** Why there is no report: a sentence. */

@@ -1,6 +1,6 @@
-import { GoTestReader, type KnownGoTests } from "./goTest.ts";
 import { MAX_REPORT_BYTES, type SuiteReport } from "./report.ts";
 import { ReportFileProblem, readReport } from "./reportFile.ts";
+import { GoTestReader, type KnownGoTests } from "./reports/goTest.ts";
 
 /** What a suite has printed, the end of it at least. */
 export interface Printed {

@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { onAbort } from "../../process/abort/onAbort.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import type { ParameterValues } from "../contract.ts";
-import { valuesProblem } from "../parameters.ts";
+import { valuesProblem } from "../definition/parameters.ts";
 
 /** The command line is not one of this program's. */
 export class ToolUsageError extends Error {}

@@ -1,13 +1,13 @@
 import { mkdir } from "node:fs/promises";
-import { boundResults } from "../boundResults.ts";
 import type { TestProgress, TestResults } from "../contract.ts";
-import { testsByCourier } from "../courierTests.ts";
 import { readEnvironment } from "../folder/readEnvironment.ts";
-import { openSetup, openTests } from "../openTests.ts";
-import type { ReadyTests } from "../readyTests.ts";
+import { openSetup, openTests } from "../open/openTests.ts";
+import { testsByCourier } from "../open/proxiedTests.ts";
+import type { ReadyTests } from "../open/readyTests.ts";
+import { startTestServer } from "../open/testServer.ts";
+import { boundResults } from "../results/boundResults.ts";
 import { TOKEN_VARIABLE } from "../run/environmentOf.ts";
 import { TestWorker } from "../run/testWorker.ts";
-import { startTestServer } from "../testServer.ts";
 import { runWorker } from "../worker/main.ts";
 import { firstLine } from "./firstLine.ts";
 import { guardFiles } from "./guardedFiles.ts";

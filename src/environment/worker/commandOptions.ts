@@ -1,5 +1,5 @@
-import { anyText, type Check, type Checks, milliseconds, textByName } from "../../options/checks.ts";
-import type { TestCommandOptions } from "../definition.ts";
+import { anyText, type Check, type Checks, milliseconds, textByName } from "../../options/checks/checks.ts";
+import type { TestCommandOptions } from "../definition/definition.ts";
 
 /** What a string can hold, and a child process should. */
 const MAX_CAPTURE_BYTES = 256 * 1024 * 1024;

@@ -3,8 +3,8 @@ import { createRequire, register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { runProcess } from "../../process/runProcess.ts";
-import { definitionProblem } from "../checkDefinition.ts";
-import type { EnvironmentDefinition } from "../definition.ts";
+import { definitionProblem } from "../definition/checkDefinition.ts";
+import type { EnvironmentDefinition } from "../definition/definition.ts";
 import { PLAIN_LIST } from "../folder/filesOption.ts";
 import { readEnvironment } from "../folder/readEnvironment.ts";
 

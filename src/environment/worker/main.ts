@@ -1,7 +1,7 @@
 import { Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { LineSplitter } from "../../process/lineSplitter.ts";
-import { boundResults } from "../boundResults.ts";
+import { LineSplitter } from "../../tools/lineSplitter.ts";
+import { boundResults } from "../results/boundResults.ts";
 import { failureMessage } from "./failureMessage.ts";
 import type { SuiteOutcome, WorkerReply, WorkerRequest } from "./messages.ts";
 import { Tasks } from "./tasks.ts";

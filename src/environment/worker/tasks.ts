@@ -1,6 +1,6 @@
-import type { EnvironmentDefinition } from "../definition.ts";
-import { valuesFor } from "../parameters.ts";
-import { declaredParameters, schemaOf } from "../schemaOf.ts";
+import type { EnvironmentDefinition } from "../definition/definition.ts";
+import { valuesFor } from "../definition/parameters.ts";
+import { declaredParameters, schemaOf } from "../definition/schemaOf.ts";
 import { runSuite } from "../suites/runSuite.ts";
 import { isSuite } from "../suites/suite.ts";
 import { loadDefinition } from "./loadDefinition.ts";

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { resolve } from "node:path";
-import { checkedOptions } from "../../options/checks.ts";
-import { killMarkedNow } from "../../process/killMarked.ts";
+import { checkedOptions } from "../../options/checks/checks.ts";
+import { killMarkedNow } from "../../process/kill/killMarked.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import type { ParameterValues } from "../contract.ts";
-import type { SetupContext, TestCommandOptions, TestCommandResult } from "../definition.ts";
+import type { SetupContext, TestCommandOptions, TestCommandResult } from "../definition/definition.ts";
 import { COMMAND_OPTIONS } from "./commandOptions.ts";
 import { outputLimits } from "./commandOutput.ts";
 import type { TestPlace } from "./messages.ts";

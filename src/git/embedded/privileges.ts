@@ -1,6 +1,6 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { hostSystem } from "../../process/host/system.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 import { asText, atEntry, isAbsent } from "./entryAt.ts";
 
 const SET_ID = 0o6000;

@@ -1,7 +1,7 @@
 import { chmodSync, lstatSync } from "node:fs";
 import type * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { runProcess } from "../../process/runProcess.ts";
 
 /** For `find`: pipes in the place of files that git reads wherever they are. */

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import { BranchInUseError, MergeInterruptedError, type SandduneError } from "../../errors.ts";
-import { lockMerges } from "../locks.ts";
+import { lockMerges } from "../locks/locks.ts";
 import type { Repository } from "../repository.ts";
 import { type FoundNote, findNote } from "./note.ts";
 import { settleMerge } from "./settle.ts";

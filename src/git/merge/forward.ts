@@ -1,8 +1,8 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
+import { writeErrorIn } from "../../boundary/hostFileErrors.ts";
 import { CheckoutInTheWayError, MergeInterruptedError, type SandduneError } from "../../errors.ts";
-import { writeErrorIn } from "../../process/hostFileErrors.ts";
 import { git } from "../git.ts";
 import { resolveCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";

@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { findMarked } from "../../process/killMarked.ts";
+import { findMarked } from "../../process/kill/killMarked.ts";
 import { git, gitText } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { inspectFile, withFile } from "./checkoutFile.ts";

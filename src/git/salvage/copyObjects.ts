@@ -2,9 +2,9 @@ import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ImportRefusedError } from "../../errors.ts";
-import { inParallel } from "../../process/inParallel.ts";
-import { takeFile } from "../takeFile.ts";
+import { inParallel } from "../../tools/wait/inParallel.ts";
 import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
+import { takeFile } from "../transfer/takeFile.ts";
 import { looseSize } from "./looseSize.ts";
 
 const MAX_FILES = 1_000_000;

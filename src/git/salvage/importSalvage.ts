@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import { someOf } from "../../process/someOf.ts";
+import { someOf } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { importCommits } from "../transfer/importCommits.ts";

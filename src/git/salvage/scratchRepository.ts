@@ -1,12 +1,12 @@
 import { appendFileSync, copyFileSync, existsSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { git } from "../git.ts";
-import { objectStores } from "../objectStores.ts";
 import { isGitError } from "../refs.ts";
 import type { Repository } from "../repository.ts";
+import { objectStores } from "../sandboxDirectory/objectStores.ts";
 import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
 import { measurePack } from "../transfer/measurePack.ts";
 import { copyObjects } from "./copyObjects.ts";

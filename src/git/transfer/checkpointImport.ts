@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
-import type { Checkpoint } from "../checkpoint.ts";
 import { gitText } from "../git.ts";
 import { updateRefs } from "../refs.ts";
 import { checkpointRef, SANDBOX_CHECKPOINT_REF } from "../runRefs.ts";
+import type { Checkpoint } from "../snapshots/checkpoint.ts";
 import { requireBoundedTrees } from "./measureTrees.ts";
 
 const MAX_SAID = 300;

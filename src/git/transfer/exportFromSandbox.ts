@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { takeFile } from "../takeFile.ts";
 import { type ExportReport, parseReport, REPORT } from "./exportReport.ts";
 import {
   BUNDLE,
@@ -13,6 +12,7 @@ import {
   STATE_SCRIPT,
 } from "./packScript.ts";
 import { repositoryScript, type SandboxRepository } from "./sandboxRepository.ts";
+import { takeFile } from "./takeFile.ts";
 
 /** What to take out of a sandbox. */
 export interface ExportRequest extends PackOrder {

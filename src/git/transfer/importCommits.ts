@@ -1,18 +1,18 @@
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import type { KeptRef } from "../../results.ts";
-import type { Checkpoint } from "../checkpoint.ts";
+import type { KeptRef } from "../../options/results.ts";
 import { git } from "../git.ts";
-import { findPrivateChange } from "../privateFiles.ts";
 import { branchRef, isAncestor, isDetached, isGitError, type RefUpdate, updateRefs } from "../refs.ts";
 import { beforeRewriteRef, tipRef, uncommittedRef } from "../runRefs.ts";
+import type { Checkpoint } from "../snapshots/checkpoint.ts";
 import { type Bundle, packOf, readBundle } from "./bundle.ts";
 import { holdCheckpoints } from "./checkpointImport.ts";
 import type { SandboxExport } from "./exportFromSandbox.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "./limits.ts";
 import { measurePack } from "./measurePack.ts";
 import { requireBoundedTrees } from "./measureTrees.ts";
+import { findPrivateChange } from "./privateFiles.ts";
 import { type Heads, keepStrays } from "./strays.ts";
 
 export interface ImportTarget {

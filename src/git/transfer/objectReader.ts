@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { git } from "../git.ts";
 
 /** An object of the repository. */

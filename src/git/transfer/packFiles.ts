@@ -3,9 +3,9 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { ConfigEntry } from "../configFile.ts";
 import { git } from "../git.ts";
-import { tryLockPacking } from "../locks.ts";
-import { hasAlternates } from "../objectStores.ts";
+import { tryLockPacking } from "../locks/locks.ts";
 import type { Repository } from "../repository.ts";
+import { hasAlternates } from "../sandboxDirectory/objectStores.ts";
 
 /** The number of pack files from which git's own `gc --auto` puts them together. */
 const DEFAULT_PACK_LIMIT = 50;

@@ -1,4 +1,4 @@
-import { shellQuote } from "../../process/shellQuote.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 import { branchRef } from "../refs.ts";
 import { newExportRefs, SANDBOX_CHECKPOINT_REF } from "../runRefs.ts";
 import { REPORT } from "./exportReport.ts";

@@ -3,14 +3,14 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { SandboxError, SandboxUserMismatchError, type SandduneError } from "../../errors.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
 import type { BindMountSandboxHandle, ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
-import { SANDBOX_GIT_DIRECTORY } from "../sandboxGitDirectory.ts";
-import { takeFile } from "../takeFile.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { SANDBOX_GIT_DIRECTORY } from "../sandboxDirectory/sandboxGitDirectory.ts";
 import { fetchBundles, type SandboxExport } from "./exportFromSandbox.ts";
 import { type ExportReport, parseReport } from "./exportReport.ts";
 import { exclusions, KNOWN_COMMITS_FILE, packScript } from "./packScript.ts";
 import type { SandboxRepository } from "./sandboxRepository.ts";
+import { takeFile } from "./takeFile.ts";
 
 // Two things ride on commands that run in a bind-mount sandbox anyway: the check that the sandbox is fit for its first
 // command, and packing the commits after each. To start another command in a container takes 60 to 100 ms, which is longer

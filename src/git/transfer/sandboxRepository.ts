@@ -1,5 +1,5 @@
-import { shellQuote } from "../../process/shellQuote.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 
 /** The repository in a sandbox, as far as taking commits out of it is concerned. */
 export interface SandboxRepository {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
-import type { KeptRef } from "../../results.ts";
+import type { KeptRef } from "../../options/results.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 import { git, gitText } from "../git.ts";
 import { updateRefs } from "../refs.ts";
 import { keptRefs, RUN_REFS, strayRef } from "../runRefs.ts";

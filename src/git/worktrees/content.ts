@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
-import { hasPipes } from "../worktreeStatus.ts";
+import { hasPipes } from "./worktreeStatus.ts";
 
 /** What a directory holds that a commit does not. */
 export interface DirectoryContent {

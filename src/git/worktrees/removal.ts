@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
-import { configDirectoryPart } from "../../configDirectory.ts";
+import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { Repository } from "../repository.ts";
 import { administrationsDirectory, administrationsOf } from "./administration.ts";

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
-import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
 import { GitError, ProcessStartError, type SandduneError } from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { git } from "../git.ts";
-import { hasPipes } from "../worktreeStatus.ts";
+import { hasPipes } from "./worktreeStatus.ts";
 
 /**
  * What a checkout holds that is not committed: changed files, and untracked ones, of which a whole directory is one

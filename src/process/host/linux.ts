@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
-import { isInside } from "../isInside.ts";
-import { shellQuote } from "../shellQuote.ts";
+import { isInside } from "../../tools/isInside.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
 import type { HostProcess, HostSystem } from "./system.ts";
 
 const O_PATH = 0o10000000;

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { constants, fchmodSync, fstatSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename } from "node:path";
+import { isInside } from "../../tools/isInside.ts";
 import { findProgram, hostPath } from "../hostPrograms.ts";
-import { isInside } from "../isInside.ts";
 import type { HostProcess, HostSystem } from "./system.ts";
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { shellQuote } from "../../tools/shellQuote.ts";
 import { findProgram } from "../hostPrograms.ts";
-import { shellQuote } from "../shellQuote.ts";
 import {
   type PackageManagerName,
   packageManagerIn,

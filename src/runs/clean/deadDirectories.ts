@@ -1,8 +1,8 @@
 import { tmpdir } from "node:os";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { HostFileError, SandduneError } from "../../errors.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { type DeadDirectory, findDeadDirectories } from "../../sandboxes/ownedDirectory.ts";
+import { type DeadDirectory, findDeadDirectories } from "../../sandboxes/directories/ownedDirectory.ts";
 import type { Leftover } from "./leftover.ts";
 
 const asError =

@@ -1,16 +1,16 @@
 import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { runFilesDirectory } from "../../engine/journal.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { keptBundles } from "../../git/transfer/keptBundles.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
-import { amendJournal } from "../journalFile.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { runFilesDirectory } from "../journal/journal.ts";
+import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 

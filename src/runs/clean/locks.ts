@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
-import { deadLocks, removeDeadLock } from "../../git/lockFile.ts";
-import { locksDirectory } from "../../git/locks.ts";
+import { deadLocks, removeDeadLock } from "../../git/locks/lockFile.ts";
+import { locksDirectory } from "../../git/locks/locks.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 /** Locks whose owner is not running any more. The next run would take them over anyway. */

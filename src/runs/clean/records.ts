@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { updateRefs } from "../../git/refs.ts";
 import { checkpointRefs, RUN_REFS } from "../../git/runRefs.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, count, type Leftover } from "./leftover.ts";

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import type { OwnedThing } from "../ownedThings.ts";
+import type { OwnedThing } from "../journal/ownedThings.ts";
 import { findLeftSandbox, sandboxesOf } from "../recover/leftSandbox.ts";
 import { lockRun } from "../recover/unrecovered.ts";
 import type { RunRecord } from "../runRecord.ts";

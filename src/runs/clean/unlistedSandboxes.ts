@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
-import { configDirectoryPart } from "../../configDirectory.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { SandboxError, SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
-import { listWorktrees } from "../../git/worktreeList.ts";
-import { interruptible } from "../../process/interruptible.ts";
+import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
+import { configDirectoryPart } from "../../options/configDirectory.ts";
 import type { UnlistedSandbox } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import type { Leftover } from "./leftover.ts";

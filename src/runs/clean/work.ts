@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
-import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
-import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
+import { runFilesDirectory } from "../journal/journal.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
 import { sentencesOf } from "../recover/recovery.ts";
 import { isUnrecovered, lockRun } from "../recover/unrecovered.ts";

@@ -1,14 +1,14 @@
 import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
-import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { importSalvage, type SalvagedCommits } from "../../git/salvage/importSalvage.ts";
-import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
-import { worktreePathOf } from "../../git/worktrees.ts";
+import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
+import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
+import { runFilesDirectory } from "../journal/journal.ts";
 import { type RunRecord, runsWithin } from "../runRecord.ts";
 
 /** Where the agent of a run worked whose process is gone. */

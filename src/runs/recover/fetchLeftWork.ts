@@ -1,22 +1,26 @@
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { runFilesDirectory } from "../../engine/journal.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
-import { rescueFiles } from "../../git/rescueFiles.ts";
 import { baseRef, uncommittedRef } from "../../git/runRefs.ts";
-import { syncIndex } from "../../git/syncIndex.ts";
 import { exportFromSandbox, type SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
+import { rescueFiles } from "../../git/transfer/rescueFiles.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
-import { moveWorktreeFiles, openWorktreeFiles, type WorktreeFiles } from "../../git/worktreeFiles.ts";
-import { listWorktrees } from "../../git/worktreeList.ts";
-import { worktreePathOf } from "../../git/worktrees.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { shellQuote } from "../../process/shellQuote.ts";
+import { syncIndex } from "../../git/worktrees/syncIndex.ts";
+import {
+  moveWorktreeFiles,
+  openWorktreeFiles,
+  type WorktreeFiles,
+} from "../../git/worktrees/worktreeFiles.ts";
+import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
+import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { runFilesDirectory } from "../journal/journal.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { landOn } from "./landFetched.ts";
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
-import { findMarked, killMarked } from "../../process/killMarked.ts";
-import { EXEC_ID_VARIABLE } from "../../process/processMarks.ts";
-import { amendJournal } from "../journalFile.ts";
+import { findMarked, killMarked } from "../../process/kill/killMarked.ts";
+import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";
+import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
 
 /** What a host hook of a dead run has left running. */

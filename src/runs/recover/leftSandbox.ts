@@ -1,15 +1,15 @@
 import { tmpdir } from "node:os";
 import { dirname, relative } from "node:path";
 import * as Effect from "effect/Effect";
-import { journalPath } from "../../engine/journal.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
 import { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { isTracked } from "../../git/trackedFile.ts";
-import { interruptible } from "../../process/interruptible.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
-import { amendJournal } from "../journalFile.ts";
-import { isForTests, type OwnedThing } from "../ownedThings.ts";
+import { journalPath } from "../journal/journal.ts";
+import { amendJournal } from "../journal/journalFile.ts";
+import { isForTests, type OwnedThing } from "../journal/ownedThings.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type FetchedWork, fetchLeftWork } from "./fetchLeftWork.ts";
 

@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
 import { UntrustedRepositoryError } from "../../errors.ts";
-import { isInside } from "../../process/isInside.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
+import { isInside } from "../../tools/isInside.ts";
 import { listRuns } from "../listRuns.ts";
 import type { RunRecord } from "../runRecord.ts";
 

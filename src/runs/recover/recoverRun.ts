@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
-import { runFilesDirectory } from "../../engine/journal.ts";
 import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import type { Repository } from "../../git/repository.ts";
-import { sandboxDirectories } from "../../git/sandboxGitDirectory.ts";
+import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import { amendJournal } from "../journalFile.ts";
+import { runFilesDirectory } from "../journal/journal.ts";
+import { amendJournal } from "../journal/journalFile.ts";
 import { type RunRecord, readRun } from "../runRecord.ts";
 import { type DeadWork, findDeadWork, importDeadWork } from "./deadWork.ts";
 import { endSurvivors } from "./endSurvivors.ts";

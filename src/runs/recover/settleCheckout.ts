@@ -2,21 +2,21 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { git, gitText } from "../../git/git.ts";
-import { stillThere } from "../../git/nestedEntries.ts";
+import { stillThere } from "../../git/embedded/nestedEntries.ts";
 import {
   disarmNestedRepositories,
   findNestedRepositories,
   type NestedSearch,
-} from "../../git/nestedRepositories.ts";
+} from "../../git/embedded/nestedRepositories.ts";
+import { git, gitText } from "../../git/git.ts";
 import { inspectChanges } from "../../git/ownCommits.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { SalvagedCommits } from "../../git/salvage/importSalvage.ts";
-import { syncIndex } from "../../git/syncIndex.ts";
-import { listWorktrees } from "../../git/worktreeList.ts";
 import { unlockWorktree } from "../../git/worktrees/lock.ts";
-import { ownIdentity } from "../../process/processIdentity.ts";
+import { syncIndex } from "../../git/worktrees/syncIndex.ts";
+import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
+import { ownIdentity } from "../../process/kill/processIdentity.ts";
 import type { DeadWork } from "./deadWork.ts";
 
 const searchIn = Effect.fnUntraced(function* (

@@ -1,16 +1,16 @@
 import { lstatSync } from "node:fs";
 import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { lockWorktrees } from "../../git/locks.ts";
+import { lockWorktrees } from "../../git/locks/locks.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { administrationsOf, isAttached, isUsable } from "../../git/worktrees/administration.ts";
 import { compareWithCommit } from "../../git/worktrees/content.ts";
 import { forgetAdministrations } from "../../git/worktrees/removal.ts";
-import { discardWorktree, worktreePathOf } from "../../git/worktrees.ts";
-import { interruptible } from "../../process/interruptible.ts";
-import { amendJournal } from "../journalFile.ts";
+import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.ts";
+import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
 
 /** The place of a branch's worktree, and the runs that have worked there, the latest last. None of them is running. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { BranchInUseError, type SandduneError } from "../../errors.ts";
-import { lockBranch } from "../../git/locks.ts";
+import { lockBranch } from "../../git/locks/locks.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { listRuns } from "../listRuns.ts";

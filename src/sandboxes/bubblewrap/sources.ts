@@ -1,7 +1,7 @@
 import { lstatSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { InvalidOptionsError, SandboxLostError } from "../../errors.ts";
-import { isInside } from "../../process/isInside.ts";
+import { isInside } from "../../tools/isInside.ts";
 import type { SandboxMount } from "../contract.ts";
 import { contains } from "../mounts/sameFile.ts";
 

@@ -1,7 +1,7 @@
-import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/processIdentity.ts";
-import { type ContainerEngine, callEngine } from "../containerEngine.ts";
+import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
 import type { UnlistedSandbox } from "../leftovers.ts";
-import { removeContainer } from "../startContainer.ts";
+import { type ContainerEngine, callEngine } from "./engine.ts";
+import { removeContainer } from "./startContainer.ts";
 
 const ASK_TIMEOUT_MS = 10_000;
 

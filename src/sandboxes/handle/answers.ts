@@ -1,5 +1,5 @@
-import { type Check, callback, problemOf, text } from "../../options/checks.ts";
-import { isOptionsObject, kindOf } from "../../options/valueKind.ts";
+import { type Check, callback, problemOf, text } from "../../options/checks/checks.ts";
+import { isOptionsObject, kindOf } from "../../options/checks/valueKind.ts";
 
 export type ProviderType = "bind-mount" | "isolated" | "none";
 

@@ -1,18 +1,18 @@
 import { SandboxError, SandboxLostError } from "../../errors.ts";
-import { COMMANDS_ENDED, endCommandsArguments } from "../../process/endCommands.ts";
-import { isolatedCommandSandbox } from "../commandSandbox.ts";
+import { COMMANDS_ENDED, endCommandsArguments } from "../../process/kill/endCommands.ts";
+import { memoryKillExplainer } from "../containers/memoryKills.ts";
 import type { IsolatedSandboxHandle } from "../contract.ts";
-import type { Heartbeat } from "../heartbeat.ts";
-import { killInSandbox } from "../killInSandbox.ts";
-import { KUBERNETES, type KubernetesPlace, placeArguments } from "../kubernetesClient.ts";
-import { diagnosePod, mayPodLive, type PodDiagnosis } from "../kubernetesDiagnosis.ts";
-import { CONTAINER, HOME, RENEWAL, WORKTREE } from "../kubernetesPod.ts";
-import { memoryKillExplainer } from "../memoryKills.ts";
-import { NO_ROOT } from "../noRoot.ts";
+import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
+import type { Heartbeat } from "../exec/heartbeat.ts";
+import { killInSandbox } from "../exec/killInSandbox.ts";
+import { askLaunch } from "../exec/runLaunch.ts";
+import type { LaunchOptions, SandboxAccess } from "../exec/sandboxAccess.ts";
+import { NO_ROOT } from "../handle/noRoot.ts";
 import { attachable } from "../relay/attachedEngine.ts";
 import { type Outage, Reach } from "../relay/reach.ts";
-import { askLaunch } from "../runLaunch.ts";
-import type { LaunchOptions, SandboxAccess } from "../sandboxAccess.ts";
+import { KUBERNETES, type KubernetesPlace, placeArguments } from "./client.ts";
+import { diagnosePod, mayPodLive, type PodDiagnosis } from "./diagnosis.ts";
+import { CONTAINER, HOME, RENEWAL, WORKTREE } from "./pod.ts";
 
 const ASK_TIMEOUT_MS = 20_000;
 /** After a power cut of its node, a command hangs for ever: three questions without an answer, and the sandbox is lost. */

@@ -1,5 +1,5 @@
 import type { ModalClient, ModalClientParams } from "modal";
-import { onAbort } from "../../process/abort/onAbort.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
 
 type Middleware = NonNullable<ModalClientParams["grpcMiddleware"]>[number];
 

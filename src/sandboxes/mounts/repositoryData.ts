@@ -1,6 +1,6 @@
 import { lstat, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 
 /** A directory of a repository that no mount may show as a whole. */
 export interface RepositoryData {

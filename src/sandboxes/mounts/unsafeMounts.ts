@@ -1,8 +1,8 @@
 import { lstat, realpath } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join, sep } from "node:path";
-import { CONFIG_DIRECTORY_NAME } from "../../configDirectory.ts";
 import { InvalidOptionsError } from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import type { SandboxMount } from "../contract.ts";
 import { repositoryData } from "./repositoryData.ts";
 import { contains } from "./sameFile.ts";

@@ -1,5 +1,5 @@
-import { shellQuote } from "../../process/shellQuote.ts";
-import { CODE_FILE, type OutputStream } from "../relayScript.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { CODE_FILE, type OutputStream } from "./script.ts";
 
 /** By these the processes of a connection are known among others. */
 const NAME = "sanddune-relay";

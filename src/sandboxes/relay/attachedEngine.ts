@@ -1,17 +1,9 @@
-import { orAborted } from "../../process/abort/onAbort.ts";
-import { BoundedCapture } from "../../process/boundedCapture.ts";
-import { inTime } from "../../process/inTime.ts";
-import { withTimeLimit } from "../../process/timeLimit.ts";
-import {
-  type RelayEngine,
-  type RelayListener,
-  type RelayProcess,
-  relayed,
-  UnfitSandboxError,
-} from "../relay.ts";
-import { uploadTimeoutMs } from "../relayUpload.ts";
-import { runLaunch } from "../runLaunch.ts";
-import type { Launch, SandboxAccess } from "../sandboxAccess.ts";
+import { BoundedCapture } from "../../tools/boundedCapture.ts";
+import { inTime } from "../../tools/wait/inTime.ts";
+import { orAborted } from "../../tools/wait/onAbort.ts";
+import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
+import { runLaunch } from "../exec/runLaunch.ts";
+import type { Launch, SandboxAccess } from "../exec/sandboxAccess.ts";
 import {
   attachScript,
   NONE,
@@ -23,6 +15,14 @@ import {
 } from "./attachScript.ts";
 import { Connection, type SentFile } from "./connection.ts";
 import type { Reach } from "./reach.ts";
+import {
+  type RelayEngine,
+  type RelayListener,
+  type RelayProcess,
+  relayed,
+  UnfitSandboxError,
+} from "./relay.ts";
+import { uploadTimeoutMs } from "./upload.ts";
 
 const HELLO_TIMEOUT_MS = 30_000;
 const READ_TIMEOUT_MS = 30_000;

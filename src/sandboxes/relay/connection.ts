@@ -1,10 +1,10 @@
 import { PassThrough } from "node:stream";
-import { LineSplitter } from "../../process/lineSplitter.ts";
-import { UnfitSandboxError } from "../relay.ts";
-import type { RelayReader } from "../relayOutput.ts";
-import { runLaunch } from "../runLaunch.ts";
-import type { Launch } from "../sandboxAccess.ts";
+import { LineSplitter } from "../../tools/lineSplitter.ts";
+import { runLaunch } from "../exec/runLaunch.ts";
+import type { Launch } from "../exec/sandboxAccess.ts";
 import { HALL, RECEIVED, UNFIT } from "./attachScript.ts";
+import type { RelayReader } from "./output.ts";
+import { UnfitSandboxError } from "./relay.ts";
 
 /** A file of the sandbox, with what is to be in it. */
 export interface SentFile {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { inTime } from "../../process/inTime.ts";
-import { askLaunch } from "../runLaunch.ts";
-import type { SandboxAccess } from "../sandboxAccess.ts";
+import { inTime } from "../../tools/wait/inTime.ts";
+import { askLaunch } from "../exec/runLaunch.ts";
+import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 
 /** Why a sandbox cannot be reached, and how long that may be waited for: not at all, if it is gone. */
 export interface Outage {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { HostFileError, InvalidOptionsError } from "../../errors.ts";
-import { checkValue, text } from "../../options/checks.ts";
+import { checkValue, text } from "../../options/checks/checks.ts";
 
 /** A Dockerfile for services that build without it: the image that it begins with, and what is done to that. */
 export interface DockerfileImage {

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import type { AgentProvider } from "../../agents/contract.ts";
-import { ENV_FILE } from "../../configDirectory.ts";
-import { readEnvFile } from "../../env/envFile.ts";
-import { type ResolvedEnv, readEnvValues } from "../../env/envValues.ts";
-import { resolveEnv } from "../../env/resolveEnv.ts";
-import type { EnvVars } from "../../envVars.ts";
+import { runAtBoundary } from "../../boundary/boundary.ts";
+import { readEnvFile } from "../../envVars/envFile.ts";
+import { type ResolvedEnv, readEnvValues } from "../../envVars/envValues.ts";
+import { resolveEnv } from "../../envVars/resolveEnv.ts";
 import { GitError } from "../../errors.ts";
 import { refuseTrackedEnvFile } from "../../git/trackedFile.ts";
-import { runAtBoundary } from "../../process/boundary.ts";
+import { ENV_FILE } from "../../options/configDirectory.ts";
+import type { EnvVars } from "../../options/envVars.ts";
 
 const refuseTracked = async (root: string): Promise<void> => {
   try {

@@ -1,8 +1,8 @@
 import type { AgentStreamEvent } from "../../agents/contract.ts";
-import { BoundedCapture } from "../../process/boundedCapture.ts";
-import type { IterationUsage } from "../../results.ts";
-import { addUsage } from "../../usage.ts";
-import type { StepRecord } from "../record.ts";
+import type { IterationUsage } from "../../options/results.ts";
+import { addUsage } from "../../options/usage.ts";
+import { BoundedCapture } from "../../tools/boundedCapture.ts";
+import type { StepRecord } from "../report/record.ts";
 
 type ToolEdit = NonNullable<StepRecord["tool_edits"]>[number];
 

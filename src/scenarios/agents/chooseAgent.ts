@@ -1,7 +1,7 @@
 import { command } from "../../agents/command.ts";
 import type { AgentProvider } from "../../agents/contract.ts";
 import { agentRegistry, findAgent } from "../../agents/registry.ts";
-import { didYouMean } from "../../options/checks.ts";
+import { didYouMean } from "../../options/checks/checks.ts";
 import { ALIASES, ANY_PROGRAM, agentNames } from "./agentNames.ts";
 import type { AgentOverrides } from "./overrides.ts";
 

@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from "../../errors.ts";
-import { didYouMean } from "../../options/checks.ts";
+import { didYouMean } from "../../options/checks/checks.ts";
 import { ANY_PROGRAM, agentNames } from "./agentNames.ts";
 
 /** What the command line says about the agent, for all scenarios. */

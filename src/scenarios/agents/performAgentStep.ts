@@ -1,12 +1,12 @@
 import type { AgentProvider } from "../../agents/contract.ts";
-import { askAgent } from "../../engine/askAgent.ts";
-import type { ResolvedEnv } from "../../env/envValues.ts";
+import { askAgent } from "../../engine/agent/askAgent.ts";
+import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
-import { ProjectRefusedError } from "../projectRefused.ts";
-import type { StepRecord } from "../record.ts";
+import { ProjectRefusedError } from "../execution/projectRefused.ts";
+import type { StepRecord } from "../report/record.ts";
+import { EXIT_KILLED, EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkResult } from "../sandbox/commandRunner.ts";
+import type { AgentWorkplace, Workshop } from "../sandbox/scenarioSandbox.ts";
 import type { AgentStep } from "../spec.ts";
-import { EXIT_KILLED, EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkResult } from "../workplace.ts";
-import type { AgentWorkplace, Workshop } from "../workshop.ts";
 import { AgentWork } from "./agentWork.ts";
 import { type PromptContext, promptFor } from "./prompts.ts";
 import { unavailability } from "./unavailability.ts";

@@ -1,5 +1,5 @@
 import type { AgentStep } from "../spec.ts";
-import type { Suite } from "../suite.ts";
+import type { Suite } from "../suite/suite.ts";
 
 /** What prompts are made of. */
 export interface PromptContext {

@@ -1,4 +1,4 @@
-import { EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkCommand, type Workplace } from "../workplace.ts";
+import { EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkCommand, type Workplace } from "../sandbox/commandRunner.ts";
 import { afterColon, type Finding } from "./finding.ts";
 
 /** A shell's code for a program that exists, but cannot be executed. */

@@ -1,4 +1,4 @@
-import { withTimeLimit } from "../../process/timeLimit.ts";
+import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import type { EntryKind, ProjectFiles } from "../project/projectFiles.ts";
 import { type Finding, type Patience, quoteStart, type Redact } from "./finding.ts";
 import { matchRegex } from "./matchRegex.ts";

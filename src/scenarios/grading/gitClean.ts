@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { HARDENED_ARGUMENTS } from "../../git/git.ts";
-import type { Workplace } from "../workplace.ts";
+import type { Workplace } from "../sandbox/commandRunner.ts";
 import { afterColon, type Finding, type Patience } from "./finding.ts";
 
 const MAX_SHOWN_CHANGES = 5;

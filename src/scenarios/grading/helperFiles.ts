@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats, writeFileSync } from "node:fs";
 import { join, posix, sep } from "node:path";
-import { HelperFileError } from "../../commandErrors.ts";
+import { HelperFileError } from "../../errors/commandErrors.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { findInside } from "../project/findInside.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";

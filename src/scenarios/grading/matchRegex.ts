@@ -1,7 +1,7 @@
 import { createContext, Script } from "node:vm";
 import { Worker } from "node:worker_threads";
-import { onAbort } from "../../process/abort/onAbort.ts";
-import { withTimeLimit } from "../../process/timeLimit.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
+import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { MAX_REDACTED_CHARACTERS } from "./finding.ts";
 
 /** Where a regular expression matches, with the beginning of what it matches. */

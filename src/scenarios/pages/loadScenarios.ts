@@ -1,8 +1,8 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ScenarioConfigError } from "../../commandErrors.ts";
+import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import type { Scenario } from "../spec.ts";
-import type { Suite } from "../suite.ts";
+import type { Suite } from "../suite/suite.ts";
 import { type LineProblem, type PageProblem, TextProblem } from "./problem.ts";
 import { type ReadPage, readPage } from "./readPage.ts";
 import { readText } from "./readText.ts";

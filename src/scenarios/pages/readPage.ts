@@ -1,7 +1,7 @@
 import { basename } from "node:path";
 import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
 import type { Scenario, ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite.ts";
+import type { Suite } from "../suite/suite.ts";
 import { readFrontMatter } from "./frontMatter.ts";
 import { parseJson } from "./jsonText.ts";
 import { type LineProblem, TextProblem } from "./problem.ts";

@@ -1,4 +1,4 @@
-import type { Suite } from "../suite.ts";
+import type { Suite } from "../suite/suite.ts";
 import type { JsonNode } from "./jsonText.ts";
 import type { LineProblem } from "./problem.ts";
 

@@ -1,4 +1,4 @@
-import { nearest } from "../../options/nearest.ts";
+import { nearest } from "../../options/checks/nearest.ts";
 import type { JsonNode } from "./jsonText.ts";
 import type { LineProblem } from "./problem.ts";
 import { resolveSchema, type Schema } from "./schema.ts";

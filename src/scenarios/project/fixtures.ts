@@ -1,12 +1,12 @@
 import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { ENV_FILE } from "../../configDirectory.ts";
 import { HostFileError } from "../../errors.ts";
-import { isInside } from "../../process/isInside.ts";
+import { ENV_FILE } from "../../options/configDirectory.ts";
+import { isInside } from "../../tools/isInside.ts";
+import { isPrivateDirectory } from "../mirror/privateNames.ts";
 import type { PageProblem } from "../pages/problem.ts";
-import { isPrivateDirectory } from "../privateNames.ts";
 import type { Scenario } from "../spec.ts";
-import type { Suite } from "../suite.ts";
+import type { Suite } from "../suite/suite.ts";
 import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
 import { findInside } from "./findInside.ts";
 import { reasonOf } from "./reasonOf.ts";

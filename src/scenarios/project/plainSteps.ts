@@ -1,7 +1,7 @@
-import { NoCliCommandError } from "../../commandErrors.ts";
+import { NoCliCommandError } from "../../errors/commandErrors.ts";
+import type { Workplace, WorkResult } from "../sandbox/commandRunner.ts";
 import type { FileText, PlainStep, Step } from "../spec.ts";
-import type { Suite } from "../suite.ts";
-import type { Workplace, WorkResult } from "../workplace.ts";
+import type { Suite } from "../suite/suite.ts";
 import { cliArguments } from "./cliArguments.ts";
 import type { ProjectFiles } from "./projectFiles.ts";
 import { reasonOf } from "./reasonOf.ts";

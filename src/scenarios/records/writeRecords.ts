@@ -1,12 +1,12 @@
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ScenarioRecordError } from "../../commandErrors.ts";
+import { ScenarioRecordError } from "../../errors/commandErrors.ts";
+import { checkDirectory } from "../../markup/reportPlace.ts";
+import { createFile } from "../../markup/writeFileWhole.ts";
 import { reasonOf } from "../project/reasonOf.ts";
-import type { RunRecord } from "../record.ts";
-import { checkDirectory } from "../report/reportPlace.ts";
+import type { RunRecord } from "../report/record.ts";
 import { recordNames } from "./readRecords.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
-import { createFile } from "./writeFileWhole.ts";
 
 /** What the system refuses is told with its place and in words. */
 export const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {

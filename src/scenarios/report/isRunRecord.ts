@@ -1,4 +1,4 @@
-import { RECORD_SCHEMA, type RunRecord } from "../record.ts";
+import { RECORD_SCHEMA, type RunRecord } from "./record.ts";
 
 type Check = (value: unknown) => boolean;
 

@@ -1,6 +1,6 @@
-import type { RunRecord, StepRecord } from "../record.ts";
-import { Markup, markup } from "./markup.ts";
+import { Markup, markup } from "../../markup/markup.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
+import type { RunRecord, StepRecord } from "./record.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import { showUsage, usageOf } from "./usage.ts";
 import { briefly, endOf, failuresOf, printed, runnerName, showEnd } from "./words.ts";

@@ -1,5 +1,5 @@
-import type { RunRecord } from "../record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
+import type { RunRecord } from "./record.ts";
 import { briefUsage } from "./usage.ts";
 import {
   briefly,

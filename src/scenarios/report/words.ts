@@ -1,7 +1,7 @@
 import { showDuration } from "../../display/duration.ts";
 import { neutralise } from "../../display/neutralise.ts";
-import type { RunRecord, StepRecord } from "../record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
+import type { RunRecord, StepRecord } from "./record.ts";
 import type { Rate } from "./wilson.ts";
 
 /** What a reader sees of a result besides its colour. */

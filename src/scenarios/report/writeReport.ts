@@ -1,14 +1,14 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, extname } from "node:path";
-import { ReportFileError } from "../../commandErrors.ts";
+import { ReportFileError } from "../../errors/commandErrors.ts";
+import { checkDirectory, headOf } from "../../markup/reportPlace.ts";
+import { replaceFile } from "../../markup/writeFileWhole.ts";
 import { reasonOf } from "../project/reasonOf.ts";
-import { replaceFile } from "../records/writeFileWhole.ts";
 import { REPORT_FORMATS, type ReportFormat } from "./formats.ts";
-import { HTML_MARK, htmlReport } from "./html.ts";
+import { HTML_MARK, htmlReport } from "./html/html.ts";
 import { JUNIT_MARK, junitReport } from "./junit.ts";
 import { MARKDOWN_MARK, markdownReport } from "./markdown.ts";
 import type { ReportModel } from "./model.ts";
-import { checkDirectory, headOf } from "./reportPlace.ts";
 
 interface Format {
   readonly extension: string;

@@ -1,7 +1,7 @@
 // A plugin for Vite that gives each page of a VitePress site the records that it shows.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Checks, checkedOptions, text } from "../../options/checks.ts";
+import { type Checks, checkedOptions, text } from "../../options/checks/checks.ts";
 import { scenarioIdProblem } from "../pages/scenarioId.ts";
 import { readRecords } from "../records/readRecords.ts";
 import { groupsBy } from "../report/model.ts";

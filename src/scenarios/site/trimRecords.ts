@@ -1,6 +1,6 @@
-import type { RunRecord, StepRecord } from "../record.ts";
-import { goesOf } from "../report/goes.ts";
 import { byNewest, groupsBy } from "../report/model.ts";
+import type { RunRecord, StepRecord } from "../report/record.ts";
+import { goesOf } from "../report/suiteRuns.ts";
 import { runnerName } from "../report/words.ts";
 import { SHOWN_CHARACTERS, SHOWN_EXECUTIONS } from "./siteRecords.ts";
 

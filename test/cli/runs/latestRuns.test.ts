@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ownIdentity } from "../../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { temporaryRepository } from "../../helpers/repository.ts";
 import { begun, entry } from "../../runs/journals.ts";
 import { record } from "../../trajectory/recording.ts";

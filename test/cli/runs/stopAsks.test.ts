@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { shellQuote } from "../../../src/process/shellQuote.ts";
+import { shellQuote } from "../../../src/tools/shellQuote.ts";
 import { builtCli } from "../../helpers/built.ts";
 import { temporaryRepository } from "../../helpers/repository.ts";
 import { describeWith } from "../../helpers/runtimes.ts";

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import type { AgentInvocation } from "../../../src/engine/agentInvoker.ts";
-import type { IterationLoop } from "../../../src/engine/iterationLoop.ts";
+import type { AgentInvocation } from "../../../src/engine/agent/agentInvoker.ts";
+import type { IterationLoop } from "../../../src/engine/iterations/iterationLoop.ts";
 import { loopOf, runLoop, tell } from "../loops.ts";
 
 const { agent } = loopOf().loop;

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { openTests } from "../../../src/environment/openTests.ts";
-import { startTestServer } from "../../../src/environment/testServer.ts";
+import { openTests } from "../../../src/environment/open/openTests.ts";
+import { startTestServer } from "../../../src/environment/open/testServer.ts";
 import { temporaryDirectory } from "../../helpers/repository.ts";
 import { toolFile } from "../builtTool.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { GoTestReader } from "../../../src/environment/suites/goTest.ts";
 import type { SuiteReport } from "../../../src/environment/suites/report.ts";
+import { GoTestReader } from "../../../src/environment/suites/reports/goTest.ts";
 import { messageOf, outline, recording } from "./recording.ts";
 
 const parse = (lines: readonly string[], stderr = ""): SuiteReport => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseJunit } from "../../../src/environment/suites/junit.ts";
+import { parseJunit } from "../../../src/environment/suites/reports/junit.ts";
 import { messageOf, outline, recording } from "./recording.ts";
 
 describe("a report of a real runner", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseTap } from "../../../src/environment/suites/tap.ts";
+import { parseTap } from "../../../src/environment/suites/reports/tap.ts";
 import { messageOf, outline, recording } from "./recording.ts";
 
 const OF_NODE = [

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { testPathProblem } from "../../../src/environment/definition/testPath.ts";
 import { DistinctPaths, pathOfNames } from "../../../src/environment/suites/testPaths.ts";
-import { testPathProblem } from "../../../src/environment/testPath.ts";
 
 it.each([
   [["tests/a.test.ts", "adds"], "tests/a.test.ts/adds"],

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { disarmNestedRepositories, type NestedSearch } from "../../../src/git/nestedRepositories.ts";
+import { disarmNestedRepositories, type NestedSearch } from "../../../src/git/embedded/nestedRepositories.ts";
 import { asOrdinaryUser } from "../../helpers/ordinaryUser.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
 

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { summariseWork } from "../../../src/git/show/workSummary.ts";
+import { summariseWork } from "../../../src/git/workSummary.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
 
 const commit = (cwd: string, subject: string, files: Record<string, string | Buffer>): string => {

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
-import { killMarked } from "../../../src/process/killMarked.ts";
-import { SANDBOX_VARIABLE } from "../../../src/process/processMarks.ts";
+import { killMarked } from "../../../src/process/kill/killMarked.ts";
+import { SANDBOX_VARIABLE } from "../../../src/process/kill/processMarks.ts";
 
 export type LoopbackProcess = ChildProcessByStdio<Writable, Readable, Readable>;
 

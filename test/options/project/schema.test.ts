@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
-import { readTaskLines } from "../../../src/cli/taskLine.ts";
-import { checkProjectConfig } from "../../../src/options/project/config.ts";
+import { readTaskLines } from "../../../src/cli/run/taskLine.ts";
+import { checkProjectConfig } from "../../../src/project/config.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const schemaOf = (name: string) =>

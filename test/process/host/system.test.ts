@@ -13,10 +13,10 @@ import {
   hostSystem,
   useHostSystem,
 } from "../../../src/process/host/system.ts";
-import { descendantsOf } from "../../../src/process/killDescendants.ts";
-import { killGroup } from "../../../src/process/killGroup.ts";
-import { killMarked } from "../../../src/process/killMarked.ts";
-import { isRunning, ownIdentity } from "../../../src/process/processIdentity.ts";
+import { descendantsOf } from "../../../src/process/kill/killDescendants.ts";
+import { killGroup } from "../../../src/process/kill/killGroup.ts";
+import { killMarked } from "../../../src/process/kill/killMarked.ts";
+import { isRunning, ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { temporaryDirectory } from "../../helpers/repository.ts";
 import { waitFor } from "../../helpers/waiting.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it, onTestFinished } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
-import { worktreeDirectoryName } from "../../../src/git/worktrees.ts";
+import { worktreeDirectoryName } from "../../../src/git/worktrees/worktrees.ts";
 import { type FetchedWork, fetchLeftWork } from "../../../src/runs/recover/fetchLeftWork.ts";
 import { type RunRecord, readRun } from "../../../src/runs/runRecord.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, lstatSync, mkdirSync, writeFileSync } from 
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createWorktree, DeadRunError, UntrustedRepositoryError } from "../../../src/index.ts";
-import { ownIdentity } from "../../../src/process/processIdentity.ts";
+import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { cleanUp } from "../../../src/runs/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import { findRun } from "../../../src/runs/findRun.ts";

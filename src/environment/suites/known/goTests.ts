@@ -1,5 +1,5 @@
 import { dirname, join, relative } from "node:path";
-import type { KnownGoTests } from "../goTest.ts";
+import type { KnownGoTests } from "../reports/goTest.ts";
 import { readSource, testFilesOf } from "./testFiles.ts";
 
 const TEST = /^func (Test(?!Main\b)(?![a-z])\w*)\(\s*\w+ \*testing\.T\s*\)/gm;

@@ -1,6 +1,6 @@
 import { type Dirent, existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative } from "node:path";
-import { isInside } from "../../../process/isInside.ts";
+import { isInside } from "../../../tools/isInside.ts";
 import { MAX_TESTS } from "../../limits.ts";
 
 const MAX_FILES = 2000;

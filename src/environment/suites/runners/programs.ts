@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { findProgram } from "../../../process/hostPrograms.ts";
-import { isInside } from "../../../process/isInside.ts";
+import { isInside } from "../../../tools/isInside.ts";
 import type { SuitePlaces } from "../places.ts";
 
 const realPath = (path: string): string | undefined => {

@@ -1,0 +1,138 @@
+import type { IterationUsage } from "../../options/results.ts";
+import { NO_USAGE, usageBeyond } from "../../options/usage.ts";
+import type { AgentEvent, AgentIteration, AgentOutputParser } from "../contract.ts";
+import { errorEvent } from "../shared/errorEvent.ts";
+import {
+  isObject,
+  type JsonObject,
+  objectAt,
+  outputText,
+  parseObject,
+  textAt,
+  tokensAt,
+} from "../shared/jsonLine.ts";
+import { RecentIds } from "../shared/recentIds.ts";
+import { tolerant } from "../shared/tolerant.ts";
+
+/** Codex counts cached tokens among the input. */
+export const codexUsage = (usage: JsonObject): IterationUsage => {
+  const cached = tokensAt(usage, "cached_input_tokens");
+  const written = tokensAt(usage, "cache_write_input_tokens");
+  return {
+    inputTokens: Math.max(0, tokensAt(usage, "input_tokens") - cached - written),
+    cacheCreationInputTokens: written,
+    cacheReadInputTokens: cached,
+    outputTokens: tokensAt(usage, "output_tokens"),
+  };
+};
+
+/** What describes the state of an item, not what the agent has asked for. */
+const STATE_KEYS = new Set(["id", "type", "status", "aggregated_output", "exit_code", "result", "error"]);
+
+const callOf = (item: JsonObject): AgentEvent => {
+  const id = textAt(item, "id");
+  const named = { ...(id !== undefined && { id }) };
+  if (item["type"] === "mcp_tool_call") {
+    const name = [textAt(item, "server"), textAt(item, "tool")].filter(Boolean).join(".");
+    return { type: "toolCall", name, input: item["arguments"], ...named };
+  }
+  const input = Object.fromEntries(Object.entries(item).filter(([key]) => !STATE_KEYS.has(key)));
+  return { type: "toolCall", name: String(item["type"]), input, ...named };
+};
+
+const outputOf = (item: JsonObject): string => {
+  if (typeof item["aggregated_output"] === "string") return item["aggregated_output"];
+  const error = textAt(objectAt(item, "error"), "message");
+  return error ?? outputText(objectAt(item, "result")["content"]);
+};
+
+const resultOf = (item: JsonObject): AgentEvent => {
+  const id = textAt(item, "id");
+  return {
+    type: "toolResult",
+    output: outputOf(item),
+    ...(id !== undefined && { id }),
+    isError: item["status"] === "failed",
+  };
+};
+
+/** The words of an error: some are the whole answer of the server. */
+const wordsOf = (message: string): string => {
+  const answer = parseObject(message);
+  return (answer && textAt(objectAt(answer, "error"), "message")) ?? message;
+};
+
+/** Reads the output of `codex exec --json`. */
+export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOutputParser => {
+  /** Codex tells what the session has used since it began. */
+  let told = resume?.usedBefore ?? NO_USAGE;
+  const begun = new RecentIds();
+  let lastError: string | undefined;
+
+  const failed = (message: string, willRetry: boolean): AgentEvent[] => {
+    // An error that ends the turn is told twice; one that is told again before that is another attempt.
+    if (message === lastError && !willRetry) return [];
+    lastError = message;
+    return [{ ...errorEvent({ message, willRetry }), message: wordsOf(message) }];
+  };
+
+  const eventsOfItem = (phase: string, item: JsonObject): AgentEvent[] => {
+    const id = textAt(item, "id") ?? "";
+    const text = textAt(item, "text") ?? textAt(item, "message") ?? "";
+    lastError = undefined;
+    switch (item["type"]) {
+      case "agent_message":
+        return phase === "item.completed" ? [{ type: "text", text: `${text}\n` }] : [];
+      case "reasoning":
+        return [{ type: "turnStart" }];
+      case "error":
+        // No more than a warning to people who see its terminal: it goes on.
+        return [];
+      default: {
+        const call = begun.has(id) ? [] : [callOf(item)];
+        begun.add(id);
+        if (phase !== "item.completed") return call;
+        begun.delete(id);
+        return [...call, resultOf(item)];
+      }
+    }
+  };
+
+  return tolerant((line, stream) => {
+    const event = stream === "stdout" ? parseObject(line) : undefined;
+    // What keeps it from beginning a turn it says only here.
+    if (stream === "stderr" && line.startsWith("Error: ")) return failed(line.slice("Error: ".length), false);
+    const message = event && (textAt(event, "message") ?? textAt(objectAt(event, "error"), "message"));
+    switch (event?.["type"]) {
+      case "thread.started": {
+        const sessionId = textAt(event, "thread_id");
+        return sessionId === undefined ? [] : [{ type: "sessionId", sessionId }];
+      }
+      case "turn.started":
+        return [{ type: "turnStart" }];
+      case "item.started":
+      case "item.updated":
+      case "item.completed":
+        return eventsOfItem(event["type"], objectAt(event, "item"));
+      case "error":
+        return failed(message ?? "", /^Reconnecting\b/.test(message ?? ""));
+      case "turn.completed": {
+        if (!isObject(event["usage"])) return [{ type: "result", isError: false }];
+        const all = codexUsage(event["usage"]);
+        const usage = usageBeyond(all, told);
+        told = all;
+        return [
+          { type: "usage", usage },
+          { type: "result", isError: false },
+        ];
+      }
+      case "turn.failed":
+        return [
+          ...failed(message ?? "", false),
+          { type: "result", isError: true, message: wordsOf(message ?? "its turn failed") },
+        ];
+      default:
+        return [{ type: "raw", line, stream }];
+    }
+  });
+};

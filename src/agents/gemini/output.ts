@@ -1,0 +1,158 @@
+import type { AgentEvent, AgentOutputParser } from "../contract.ts";
+import { errorEvent } from "../shared/errorEvent.ts";
+import {
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  textAt,
+  tokensAt,
+} from "../shared/jsonLine.ts";
+import { tolerant } from "../shared/tolerant.ts";
+
+/**
+ * Gemini CLI tries ten times, with pauses of up to half a minute, and meanwhile prints nothing but errors. After so many
+ * times in a row it is taken at its word: that is after about half a minute.
+ */
+const MAX_ATTEMPTS = 4;
+
+const ATTEMPT =
+  /^Attempt (\d+) failed(?: with (?:status )?(\d{3}|5xx)(?: error[^.]*)?)?[.:] ?(?:Retrying with backoff\.\.\. ?)?(.*)$/;
+
+const MAX_WORDS = 4000;
+
+interface Trouble {
+  readonly message: string;
+  readonly status: number | undefined;
+}
+
+/** What an error says: in it may be the answer of the server, which has the words and the status. */
+const troubleIn = (words: string, told?: number): Trouble => {
+  // Looking through much more would take long. What is not looked into is told as a whole.
+  const text = words.length > MAX_WORDS ? "" : words;
+  const [answer = ""] = /\{"error":.*\}/.exec(text) ?? [];
+  const error = objectAt(parseObject(answer) ?? {}, "error");
+  const status = numberAt(error, "code") ?? told;
+  const [, bracketed] = /^\[API Error: (.*?)\]?$/m.exec(text) ?? [];
+  return {
+    message: textAt(error, "message") ?? bracketed ?? words,
+    // A key that is not valid is a bad request, to this server: the words know more.
+    status: status === 400 ? undefined : status,
+  };
+};
+
+const usageOf = (stats: JsonObject): AgentEvent => {
+  const input = tokensAt(stats, "input_tokens");
+  const cached = tokensAt(stats, "cached");
+  const beyondInput = tokensAt(stats, "total_tokens") - input;
+  return {
+    type: "usage",
+    usage: {
+      inputTokens: Math.max(0, input - cached),
+      cacheCreationInputTokens: 0,
+      cacheReadInputTokens: cached,
+      // What the model has thought is in the total alone.
+      outputTokens: Math.max(tokensAt(stats, "output_tokens"), beyondInput),
+    },
+  };
+};
+
+const toolEvent = (event: JsonObject): AgentEvent => {
+  const id = textAt(event, "tool_id");
+  const named = { ...(id !== undefined && { id }) };
+  if (event["type"] === "tool_use") {
+    return { type: "toolCall", name: textAt(event, "tool_name") ?? "", input: event["parameters"], ...named };
+  }
+  const output = textAt(event, "output") ?? textAt(objectAt(event, "error"), "message") ?? "";
+  return { type: "toolResult", output, ...named, isError: event["status"] === "error" };
+};
+
+/** Reads the output of `gemini --output-format stream-json`, and the errors that it logs. */
+export const geminiParser = (): AgentOutputParser => {
+  /** Text comes piece by piece, and nothing says that it is whole. */
+  let isInText = false;
+  /** The last error, which may be told on both streams. */
+  let lastError: string | undefined;
+  /** The last error that came with a status: an agent that gives up repeats the words alone. */
+  let lastRefusal: Trouble | undefined;
+
+  const endText = (): AgentEvent[] => {
+    const end: AgentEvent[] = isInText ? [{ type: "text", text: "\n" }] : [];
+    isInText = false;
+    return end;
+  };
+
+  const failed = (trouble: Trouble, willRetry: boolean): AgentEvent[] => {
+    const { message } = trouble;
+    if (message === lastError && !willRetry) return [];
+    lastError = willRetry ? undefined : message;
+    if (trouble.status !== undefined) lastRefusal = trouble;
+    const status = message === lastRefusal?.message ? lastRefusal.status : trouble.status;
+    return [errorEvent({ message, status, willRetry })];
+  };
+
+  const eventsOfLog = (line: string): readonly AgentEvent[] => {
+    const [, attempt, status, words] = ATTEMPT.exec(line) ?? [];
+    if (attempt !== undefined) {
+      const trouble = troubleIn(words || line, Number(status) || undefined);
+      const isLast = Number(attempt) >= MAX_ATTEMPTS;
+      const events = failed(trouble, !isLast);
+      return isLast
+        ? [...events, { type: "result", isError: true, message: trouble.message, mustBeStopped: true }]
+        : events;
+    }
+    if (
+      /^(Please set an Auth method|Invalid auth method|When using Gemini API, you must specify)\b/.test(line)
+    )
+      return failed({ message: line, status: 401 }, false);
+    const [, error] =
+      /^Error when talking to Gemini API(?: Full report available at: \S+)? (?:\w*Error: )?(.*)$/.exec(
+        line,
+      ) ??
+      /^(Error(?::| resuming session:) .*)$/.exec(line) ??
+      [];
+    return error === undefined ? [{ type: "raw", line, stream: "stderr" }] : failed(troubleIn(error), false);
+  };
+
+  const eventsOfResult = (event: JsonObject): readonly AgentEvent[] => {
+    const usage = isObject(event["stats"]) ? [usageOf(event["stats"])] : [];
+    if (event["status"] === "success") return [...usage, { type: "result", isError: false }];
+    const told = textAt(objectAt(event, "error"), "message");
+    const trouble = told === undefined ? undefined : troubleIn(told);
+    const message = trouble?.message ?? lastError ?? "it reported an error";
+    return [...usage, ...(trouble ? failed(trouble, false) : []), { type: "result", isError: true, message }];
+  };
+
+  const eventsOf = (event: JsonObject, line: string): readonly AgentEvent[] => {
+    switch (event["type"]) {
+      case "init": {
+        const sessionId = textAt(event, "session_id");
+        return sessionId === undefined ? [] : [{ type: "sessionId", sessionId }];
+      }
+      case "tool_use":
+      case "tool_result":
+        lastError = undefined;
+        return [toolEvent(event)];
+      case "error":
+        return failed(troubleIn(textAt(event, "message") ?? ""), event["severity"] !== "error");
+      case "result":
+        return eventsOfResult(event);
+      default:
+        return [{ type: "raw", line, stream: "stdout" }];
+    }
+  };
+
+  return tolerant((line, stream) => {
+    if (stream === "stderr") return eventsOfLog(line);
+    const event = parseObject(line);
+    if (event === undefined) return [{ type: "raw", line, stream }];
+    if (event["type"] !== "message") return [...endText(), ...eventsOf(event, line)];
+    // The prompt is repeated as well, and it may hold a completion signal.
+    const text = event["role"] === "assistant" ? textAt(event, "content") : undefined;
+    if (text === undefined || text === "") return [];
+    isInText = true;
+    lastError = undefined;
+    return [{ type: "text", text }];
+  });
+};

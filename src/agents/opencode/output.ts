@@ -1,0 +1,165 @@
+import type { AgentEvent, AgentOutputParser } from "../contract.ts";
+import { type AgentErrorEvent, errorEvent } from "../shared/errorEvent.ts";
+import {
+  isObject,
+  type JsonObject,
+  numberAt,
+  objectAt,
+  parseObject,
+  textAt,
+  tokensAt,
+} from "../shared/jsonLine.ts";
+import { tolerant } from "../shared/tolerant.ts";
+
+/** opencode makes room by itself when the context is full; if that helps nothing, it goes on doing so for ever. */
+const MAX_OVERFLOWS = 3;
+
+/** Reasons for the end of a step after which opencode begins another. */
+const GOES_ON = new Set(["tool-calls", "unknown"]);
+
+/** What is longer is no error of its own, and would take long to look through. */
+const MAX_LOG_LINE = 16_000;
+
+const eventsOfTool = (part: JsonObject): AgentEvent[] => {
+  const state = objectAt(part, "state");
+  const id = textAt(part, "callID");
+  const named = { ...(id !== undefined && { id }) };
+  const failed = state["status"] === "error";
+  // A command that fails is an answer like any other, to opencode.
+  const exitCode = numberAt(objectAt(state, "metadata"), "exit") ?? 0;
+  return [
+    { type: "toolCall", name: textAt(part, "tool") ?? "", input: state["input"], ...named },
+    {
+      type: "toolResult",
+      output: (failed ? textAt(state, "error") : textAt(state, "output")) ?? "",
+      ...named,
+      isError: failed || exitCode !== 0,
+    },
+  ];
+};
+
+const usageOfStep = (part: JsonObject): AgentEvent => {
+  const tokens = objectAt(part, "tokens");
+  const cache = objectAt(tokens, "cache");
+  return {
+    type: "usage",
+    usage: {
+      inputTokens: tokensAt(tokens, "input"),
+      cacheCreationInputTokens: tokensAt(cache, "write"),
+      cacheReadInputTokens: tokensAt(cache, "read"),
+      outputTokens: tokensAt(tokens, "output") + tokensAt(tokens, "reasoning"),
+    },
+  };
+};
+
+const retryAtOf = (data: JsonObject): Date | undefined => {
+  const seconds = Number(objectAt(data, "responseHeaders")["retry-after"]);
+  return seconds > 0 ? new Date(Date.now() + seconds * 1000) : undefined;
+};
+
+const troubleOf = (error: JsonObject): AgentErrorEvent => {
+  const data = objectAt(error, "data");
+  const message = textAt(data, "message") ?? textAt(error, "name") ?? "it reported an error";
+  const details = {
+    status: numberAt(data, "statusCode"),
+    willRetry: false,
+    retryAt: retryAtOf(data),
+  };
+  // The server's own answer says more than its summary.
+  const answer = `${message} ${textAt(data, "responseBody") ?? ""}`;
+  return { ...errorEvent({ message: answer, ...details }), message };
+};
+
+/** The words of an error in the log, which has a line of `key=value` for each. */
+const loggedError = (line: string): string | undefined => {
+  if (line.length > MAX_LOG_LINE) return undefined;
+  if (!/\blevel=ERROR\b/.test(line)) return undefined;
+  const [, quoted, bare] = /\berror(?:\.\w+)*=(?:"((?:[^"\\]|\\.)*)"|([^"\s]\S*))/.exec(line) ?? [];
+  return quoted?.replace(/\\(.)/g, "$1") ?? bare;
+};
+
+/** Its log is the only place where it tells that it tries again. Titles are made beside the agent's work. */
+const eventsOfLog = (line: string): readonly AgentEvent[] => {
+  const isRetry = line.includes("stream error") && !line.includes("small=true");
+  const message = isRetry ? loggedError(line) : undefined;
+  return [
+    message === undefined
+      ? { type: "raw", line, stream: "stderr" }
+      : errorEvent({ message, willRetry: true }),
+  ];
+};
+
+/** Reads the output of `opencode run --format json`, and its log. */
+export const opencodeParser = (): AgentOutputParser => {
+  let sessionId: string | undefined;
+  let overflows = 0;
+  /** The step has called a tool, so that another one follows. */
+  let hasCalledTool = false;
+  /** It sums up what was said so far, to go on with that. */
+  let isMakingRoom = false;
+
+  const eventsOfText = (part: JsonObject): AgentEvent[] => {
+    if (part["synthetic"] !== true) {
+      return isMakingRoom ? [] : [{ type: "text", text: `${textAt(part, "text") ?? ""}\n` }];
+    }
+    // What opencode says to itself is not what the agent says: that it is to go on, after it has made room.
+    isMakingRoom = false;
+    return [{ type: "turnStart" }];
+  };
+
+  const eventsOfError = (error: JsonObject): AgentEvent[] => {
+    const trouble = troubleOf(error);
+    const { message } = trouble;
+    if (error["name"] !== "ContextOverflowError")
+      return [trouble, { type: "result", isError: true, message }];
+    overflows++;
+    isMakingRoom = true;
+    const overflow: AgentErrorEvent = {
+      ...trouble,
+      kind: "contextLength",
+      willRetry: overflows < MAX_OVERFLOWS,
+    };
+    return overflow.willRetry
+      ? [overflow]
+      : [overflow, { type: "result", isError: true, message, mustBeStopped: true }];
+  };
+
+  const eventsOf = (event: JsonObject, line: string): readonly AgentEvent[] => {
+    const part = objectAt(event, "part");
+    switch (event["type"]) {
+      case "step_start":
+        hasCalledTool = false;
+        return [{ type: "turnStart" }];
+      case "reasoning":
+        return [];
+      case "text":
+        return eventsOfText(part);
+      case "tool_use":
+        isMakingRoom = false;
+        hasCalledTool ||= objectAt(part, "metadata")["providerExecuted"] !== true;
+        return eventsOfTool(part);
+      case "step_finish": {
+        const goesOn = hasCalledTool || isMakingRoom || GOES_ON.has(textAt(part, "reason") ?? "");
+        return [
+          ...(isObject(part["tokens"]) ? [usageOfStep(part)] : []),
+          ...(goesOn ? [] : [{ type: "result", isError: false } as const]),
+        ];
+      }
+      case "error":
+        return eventsOfError(objectAt(event, "error"));
+      default:
+        return [{ type: "raw", line, stream: "stdout" }];
+    }
+  };
+
+  return tolerant((line, stream) => {
+    if (stream === "stderr") return eventsOfLog(line);
+    const event = parseObject(line);
+    if (event === undefined) return [{ type: "raw", line, stream }];
+    const id = textAt(event, "sessionID");
+    const events = eventsOf(event, line);
+    if (id === undefined || id === sessionId) return events;
+    sessionId = id;
+    return [{ type: "sessionId", sessionId: id }, ...events];
+  });
+};

@@ -1,0 +1,46 @@
+import { Command } from "commander";
+import { withExamples } from "../shared/helpExamples.ts";
+import { performing } from "../shared/performing.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { TOKEN_FLAG, takeToken } from "./token.ts";
+
+interface McpFlags {
+  readonly url: string;
+  readonly tokenEnv?: string;
+}
+
+const DEFAULT_URL = "http://127.0.0.1:8000";
+
+const checkUrl = (url: string): string => {
+  if (URL.canParse(url) && new URL(url).protocol === "http:") return url;
+  throw new UsageError(
+    `--url: ${JSON.stringify(url)} is no address of a test server. Write one such as ${DEFAULT_URL}`,
+  );
+};
+
+const perform = async ({ url, tokenEnv }: McpFlags): Promise<void> => {
+  const options = { url: checkUrl(url), token: takeToken(tokenEnv) };
+  // Only now: nobody else needs the protocol.
+  const { serveMcp } = await import("../../environment/mcp/serveMcp.ts");
+  await serveMcp(options);
+};
+
+/** `sanddune mcp`: the tests of a test server as tools for an agent. */
+export const createMcpCommand = (): Command =>
+  withExamples(
+    new Command("mcp")
+      .description(
+        "Gives an agent the tests of a test server as tools: an MCP server on standard input and output.",
+      )
+      .option("--url <url>", "the test server", DEFAULT_URL)
+      .option(...TOKEN_FLAG)
+      .action(performing(perform)),
+    {
+      title: "Add it to Claude Code, for the server of sanddune env serve",
+      command: "claude mcp add tests -- sanddune mcp",
+    },
+    {
+      title: "For a server at another port",
+      command: "sanddune mcp --url http://127.0.0.1:8123",
+    },
+  );

@@ -1,0 +1,10 @@
+import { showDuration } from "../../display/duration.ts";
+import type { TestResult } from "../../environment/contract.ts";
+
+const indented = (text: string): string[] => text.split("\n").map((line) => `    ${line}`);
+
+/** How a test went, in lines. */
+export const linesOf = ({ path, passed, durationMs, message }: TestResult): string[] => [
+  `${passed ? "✓" : "✗"} ${path}  ${showDuration(durationMs)}`,
+  ...(message === undefined ? [] : indented(message)),
+];

@@ -1,0 +1,48 @@
+import { Command } from "commander";
+import { removeImage } from "../../images/removeImage.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { print, printJson } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { createBuildImageCommand } from "./buildCommand.ts";
+import { type Engine, findImageName, type ImageFlags } from "./target.ts";
+
+const remove = (engine: Engine) =>
+  performing(async (flags: ImageFlags) => {
+    const imageName = await findImageName(engine, flags);
+    await removeImage({ engine, imageName });
+    if (flags.json) await printJson({ imageName });
+    else await print(`Removed ${imageName}`);
+  });
+
+const createRemoveImageCommand = (engine: Engine): Command =>
+  withExamples(
+    new Command("remove-image")
+      .description("Removes the image that sandboxes of this repository use, and no other name of it.")
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(
+        "--image-name <name>",
+        "name of the image (default: imageName of .sanddune/config.json, or sanddune:<name of the repository's directory>)",
+      )
+      .option("--json", "print the result as one JSON object"),
+    { title: "Free the disk space", command: `sanddune ${engine} remove-image` },
+    {
+      title: "Remove another one",
+      command: `sanddune ${engine} remove-image --image-name sanddune:trial`,
+    },
+  ).action(remove(engine));
+
+const createEngineCommand = (engine: Engine, title: string): Command =>
+  withExamples(
+    new Command(engine)
+      .description(`The image that ${title} sandboxes of this repository use.`)
+      .addCommand(createBuildImageCommand(engine))
+      .addCommand(createRemoveImageCommand(engine)),
+    { title: "Build the image", command: `sanddune ${engine} build-image` },
+    { title: "Remove it", command: `sanddune ${engine} remove-image` },
+  );
+
+/** `sanddune docker …`. */
+export const createDockerCommand = (): Command => createEngineCommand("docker", "Docker");
+
+/** `sanddune podman …`. */
+export const createPodmanCommand = (): Command => createEngineCommand("podman", "Podman");

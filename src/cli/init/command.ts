@@ -1,0 +1,144 @@
+import { join, resolve } from "node:path";
+import { Command } from "commander";
+import { buildImage } from "../../images/buildImage.ts";
+import type { InitAnswers } from "../../init/answers.ts";
+import { nextSteps } from "../../init/nextSteps.ts";
+import { findInitProject, type InitProject } from "../../init/project.ts";
+import { sandboxChoices } from "../../init/sandboxChoices.ts";
+import { scaffoldFor } from "../../init/scaffold.ts";
+import { checkPlace, writeScaffold } from "../../init/writeScaffold.ts";
+import { defaultImage } from "../../sandboxes/containers/arguments.ts";
+import { showBuildProgress } from "../image/progress.ts";
+import { choices } from "../shared/flagChoices.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { tell } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { reportError } from "../shared/reportError.ts";
+import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { AGENT, BACKLOG, BASE, initAnswers, SANDBOX, TEMPLATE } from "./answers.ts";
+import type { InitFlags, Question } from "./flags.ts";
+import { reportScaffold } from "./report.ts";
+import { withoutAsking } from "./unasked.ts";
+
+interface Wishes {
+  readonly answers: InitAnswers;
+  readonly buildsImage: boolean;
+}
+
+const STOPPED = {
+  subject: "init",
+  kept: "The files in .sanddune/ are complete.",
+  tidying: "stopping",
+};
+
+/** Everything that init has to know, before it makes anything. */
+const findWishes = async (flags: InitFlags, { directory }: InitProject): Promise<Wishes> => {
+  const canAsk = process.stdin.isTTY && process.stdout.isTTY && !flags.yes && !flags.json;
+  if (canAsk) {
+    const { askAtTerminal, askForYesAtTerminal } = await import("./questions.ts");
+    const answers = await initAnswers(flags, askAtTerminal, defaultImage(directory));
+    const { imageName } = answers;
+    const buildsImage =
+      flags.build &&
+      imageName !== undefined &&
+      (await askForYesAtTerminal(`Build the image ${imageName} now? That takes minutes.`));
+    return { answers, buildsImage };
+  }
+  const { ask, check } = withoutAsking(flags.yes ?? false);
+  const answers = await initAnswers(flags, ask, defaultImage(directory));
+  check();
+  return { answers, buildsImage: flags.build && answers.imageName !== undefined };
+};
+
+/** Resolves with what went wrong with the image: the files are made, and worth telling about, all the same. */
+const build = async (
+  { configDirectory }: InitProject,
+  answers: InitAnswers,
+  signal: AbortSignal,
+): Promise<unknown> => {
+  const { sandbox, imageName } = answers;
+  if (sandbox === "bubblewrap" || imageName === undefined) return undefined;
+  const file = join(configDirectory, sandboxChoices[sandbox].imageFile);
+  await tell(`Building ${imageName} from ${file} with ${sandbox} …`);
+  try {
+    using progress = showBuildProgress(imageName, { verbose: false });
+    await buildImage({
+      engine: sandbox,
+      imageName,
+      file,
+      contextDirectory: configDirectory,
+      ...progress,
+      signal,
+    });
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+};
+
+const init = performing(async (flags: InitFlags) => {
+  const cwd = resolve(flags.cwd ?? ".");
+  const project = await findInitProject(cwd);
+  checkPlace(project.configDirectory);
+  const { answers, buildsImage } = await findWishes(flags, project);
+  const scaffold = scaffoldFor(answers, project);
+
+  // From here on a signal must not leave half a scaffold.
+  using stop = abortOnStopSignals(STOPPED);
+  writeScaffold(project.configDirectory, scaffold);
+  const problem = buildsImage ? await build(project, answers, stop.signal) : undefined;
+  const isBuilt = buildsImage && problem === undefined;
+  const next = nextSteps({ project, answers, scaffold, isBuilt, cwd, nodeVersion: process.versions.node });
+  await reportScaffold(
+    {
+      directory: project.configDirectory,
+      files: Object.keys(scaffold).sort(),
+      imageName: answers.imageName,
+      built: isBuilt,
+      problem:
+        problem === undefined ? undefined : problem instanceof Error ? problem.message : String(problem),
+      next,
+    },
+    flags,
+  );
+  if (problem !== undefined) process.exitCode = await reportError(problem, { json: false, isShown: false });
+});
+
+const choice = ({ flag, choices: answers = {} }: Question, description: string) =>
+  choices(`${flag} <name>`, description, Object.keys(answers));
+
+/** `sanddune init`. */
+export const createInitCommand = (): Command =>
+  withExamples(
+    new Command("init")
+      .description("Makes .sanddune/ for this repository: a program to start, its prompts, an image.")
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .addOption(choice(AGENT, "who does the work"))
+      .option("--model <name>", "the model that the agent is to use")
+      .option("--agent-command <line>", "the program for --agent command")
+      .addOption(choice(SANDBOX, "where it is done"))
+      .addOption(choice(TEMPLATE, "what to begin with"))
+      .addOption(choice(BACKLOG, "where the tasks are"))
+      .option(
+        "--image-name <name>",
+        "name of the image (default: sanddune:<name of the repository's directory>)",
+      )
+      .addOption(choice(BASE, "what the image is built on (default: node)"))
+      .option("--no-build", "do not build the image")
+      .option("--yes", "ask nothing: take the default for everything that no flag says")
+      .option("--json", "print the result as one JSON object; asks nothing"),
+    { title: "Be asked", command: "sanddune init" },
+    {
+      title: "Say it all",
+      command:
+        "sanddune init --agent claude-code --model claude-opus-4-8 \\\n--sandbox docker --template simple-loop --backlog github-issues",
+    },
+    {
+      title: "With Python, Rust and build tools in the image",
+      command: "sanddune init --sandbox docker --base ubuntu",
+    },
+    {
+      title: "Try it without a container, with the defaults",
+      command: "sanddune init --sandbox bubblewrap --yes",
+    },
+  ).action(init);

@@ -1,0 +1,128 @@
+import { Command, Option } from "commander";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { Replay } from "../../trajectory/read/replay.ts";
+import { givenPlaceFlag } from "../run/placeFlags.ts";
+import { wholeNumberOrNone } from "../run/runValues.ts";
+import { tellUnreadable } from "../runs/unreadableRuns.ts";
+import { WHICH_RUN } from "../runs/whichRun.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { print, printJson, tell, terminalColumns } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { addEvaluateFlags, type EvaluateFlags, evaluate } from "./evaluate.ts";
+
+interface ReplayFlags extends EvaluateFlags {
+  readonly step?: number;
+  readonly checkout?: number;
+  readonly to?: string;
+  readonly html?: string;
+  readonly json?: boolean;
+}
+
+const open = async ({ cwd }: ReplayFlags, wanted: string | undefined): Promise<Replay> => {
+  const [{ findRepository }, { listRuns }, { runToShow }, { isRecorded, openReplay }] = await Promise.all([
+    import("../../runs/findRepository.ts"),
+    import("../../runs/listRuns.ts"),
+    import("../runs/chosenRuns.ts"),
+    import("../../trajectory/read/replay.ts"),
+  ]);
+  const repository = await findRepository(cwd);
+  const missing = `No run of this repository was recorded. To record one: ${sandduneCommand("run", "--trajectory")}`;
+  const run = await runToShow(listRuns(repository, tellUnreadable), wanted, { has: isRecorded, missing });
+  return openReplay(repository, run);
+};
+
+const checkOut = async (replay: Replay, step: number, { to, json }: ReplayFlags): Promise<void> => {
+  const { checkOutStep, findStep } = await import("../../trajectory/read/replay.ts");
+  const directory = await checkOutStep(replay, step, to);
+  const { commit } = findStep(replay, step);
+  if (json) await printJson({ step, commit, directory });
+  else await print(directory);
+};
+
+const showStep = async (replay: Replay, number: number, { json }: ReplayFlags): Promise<void> => {
+  const { findStep, patchOfStep } = await import("../../trajectory/read/replay.ts");
+  const step = findStep(replay, number);
+  const patch = await patchOfStep(replay, step);
+  if (json) {
+    const { stepSummary } = await import("./json.ts");
+    return printJson(stepSummary(replay, step, patch));
+  }
+  const { stepLines } = await import("./step.ts");
+  await print(stepLines(replay, step, patch).join("\n"));
+};
+
+const showAll = async (replay: Replay, { json }: ReplayFlags): Promise<void> => {
+  if (json) {
+    const { replaySummary } = await import("./json.ts");
+    return printJson(replaySummary(replay));
+  }
+  const { replayTable } = await import("./table.ts");
+  await print(replayTable(replay, terminalColumns()).join("\n"));
+};
+
+/** A flag that would mean nothing is a slip. */
+const checkFlags = (flags: ReplayFlags): void => {
+  const empty = (["to", "html", "evaluate"] as const).find((flag) => flags[flag] === "");
+  if (empty !== undefined) throw new UsageError(`--${empty} needs a path`);
+  if (flags.to !== undefined && flags.checkout === undefined) {
+    throw new UsageError("--to says where files are put, so it needs --checkout STEP");
+  }
+  const lonely = givenPlaceFlag(flags);
+  if (lonely !== undefined && flags.evaluate === undefined) {
+    throw new UsageError(`${lonely} says where tests are run, so it needs --evaluate DIR`);
+  }
+};
+
+const perform = async (flags: ReplayFlags, wanted: string | undefined): Promise<void> => {
+  checkFlags(flags);
+  let replay = await open(flags, wanted);
+  const step = flags.checkout ?? flags.step;
+  if (step !== undefined) {
+    // Before anything that takes long.
+    const { findStep } = await import("../../trajectory/read/replay.ts");
+    findStep(replay, step);
+  }
+  if (flags.evaluate !== undefined) {
+    await evaluate(replay, flags.evaluate, flags);
+    replay = await open(flags, replay.run.runId);
+  }
+  if (flags.html !== undefined) {
+    const { writePage } = await import("../../trajectory/show/writePage.ts");
+    await writePage(replay, flags.html);
+    await tell(`Page: ${flags.html}`);
+  }
+  if (flags.checkout !== undefined) return checkOut(replay, flags.checkout, flags);
+  if (flags.step !== undefined) return showStep(replay, flags.step, flags);
+  await showAll(replay, flags);
+};
+
+/** `sanddune replay`: a recorded run, step by step. */
+export const createReplayCommand = (): Command =>
+  withExamples(
+    addEvaluateFlags(
+      new Command("replay")
+        .description("Shows a run that was recorded with --trajectory, step by step.")
+        .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest that was recorded)`)
+        .option("--step <n>", "show one step in full, with what it has changed", wholeNumberOrNone)
+        .addOption(
+          new Option("--checkout <n>", "write the files as they were after a step into a new directory")
+            .argParser(wholeNumberOrNone)
+            .conflicts("step"),
+        )
+        .option("--to <dir>", "that directory, which must not exist (default: one in the run's own)")
+        .option("--html <file>", "write a page: the tests over the steps as a chart, and all steps")
+        .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+        .option("--json", "print what is shown as one JSON object"),
+    ).action(performing(perform)),
+    { title: "What an agent did, and what came of it", command: "sanddune replay" },
+    { title: "One step, with its patch", command: "sanddune replay 7f3a21 --step 12" },
+    {
+      title: "The files as they were after it, to try something",
+      command: "sanddune replay 7f3a21 --checkout 12 --to /tmp/after-12",
+    },
+    {
+      title: "How many tests passed after each step, as a page",
+      command: "sanddune replay 7f3a21 --evaluate tests/env --html replay.html",
+    },
+  );

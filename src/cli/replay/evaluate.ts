@@ -1,0 +1,55 @@
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import type { Replay } from "../../trajectory/read/replay.ts";
+import { showTests } from "../../trajectory/show/words.ts";
+import { addSandboxFlags, type PlaceFlags, sandboxFor } from "../run/placeFlags.ts";
+import { tell } from "../shared/output.ts";
+import { abortOnStopSignals } from "../shared/stopSignals.ts";
+
+/** The flags of `sanddune replay --evaluate`. */
+export interface EvaluateFlags extends PlaceFlags {
+  readonly cwd?: string;
+  readonly evaluate?: string;
+}
+
+const STOPPED = {
+  subject: "The evaluation",
+  kept: "The results that it had by then are kept.",
+  tidying: "closing its sandbox",
+};
+
+export const addEvaluateFlags = (command: Command): Command =>
+  addSandboxFlags(
+    command
+      .optionsGroup("Evaluation:")
+      .option(
+        "--evaluate <dir>",
+        "run the tests of an environment on the files after every step that changed any",
+      ),
+  );
+
+/** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and keeps what comes of them. */
+export const evaluate = async (replay: Replay, directory: string, flags: EvaluateFlags): Promise<void> => {
+  const [{ openCommitEvaluator }, { evaluateSteps, stepsToEvaluate }] = await Promise.all([
+    import("../../engine/environment/tests/evaluateCommits.ts"),
+    import("../../trajectory/read/evaluate.ts"),
+  ]);
+  const sandbox = await sandboxFor(flags, flags.cwd);
+  using stop = abortOnStopSignals(STOPPED);
+  const { signal } = stop;
+  const cwd = flags.cwd ?? ".";
+  const onProgress = (sentence: string) => void tell(sentence);
+  const environment = resolve(directory);
+  const evaluator = await openCommitEvaluator({ environment, sandbox, cwd, signal, onProgress });
+  const last = stepsToEvaluate(replay).at(-1)?.number ?? 0;
+  try {
+    await evaluateSteps(replay, {
+      environment,
+      evaluateCommit: (commit) => evaluator.evaluate(commit),
+      onResults: ({ number }, results) => void tell(`Step ${number} of ${last}: ${showTests(results)}`),
+      signal,
+    });
+  } finally {
+    await evaluator.close();
+  }
+};

@@ -1,0 +1,28 @@
+import { expenseOfIteration, expenseOfRun, expenseOfStep } from "../../trajectory/read/expense.ts";
+import type { Replay } from "../../trajectory/read/replay.ts";
+import type { Step } from "../../trajectory/read/steps.ts";
+
+const shortStep = ({ run }: Replay, { events: _, evaluations, ...step }: Step) => ({
+  ...step,
+  ...expenseOfStep(run, { ...step, events: [], evaluations }),
+  evaluations: Object.fromEntries(evaluations),
+});
+
+/** What programs are told about a recorded run. */
+export const replaySummary = (replay: Replay): object => {
+  const { run, steps } = replay;
+  const { runId, agent, agentVersion, model, base, state, begunAt, endedAt, iterations, artifacts } = run;
+  return {
+    ...{ runId, agent, agentVersion, model, base, state, begunAt, endedAt, artifacts },
+    ...expenseOfRun(run),
+    iterations: iterations.map((iteration) => ({ ...iteration, ...expenseOfIteration(run, iteration) })),
+    steps: steps.map((step) => shortStep(replay, step)),
+  };
+};
+
+/** What programs are told about one step. */
+export const stepSummary = (replay: Replay, step: Step, patch: string): object => ({
+  ...shortStep(replay, step),
+  events: step.events,
+  patch,
+});

@@ -1,0 +1,118 @@
+import { Command } from "commander";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
+import { findProject } from "../../project/findProject.ts";
+import { asConfigError } from "../project/configured.ts";
+import { EXIT_UNSOLVED } from "../shared/exitCodes.ts";
+import { kebabCase } from "../shared/flagNames.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { tell } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { reportError } from "../shared/reportError.ts";
+import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { PROMPT_FILE } from "./readPrompt.ts";
+import { reportResult } from "./reportResult.ts";
+import { addRunFlags } from "./runFlagList.ts";
+import type { RunFlags } from "./runFlags.ts";
+
+const DEFAULT_PROMPT = `${CONFIG_DIRECTORY_NAME}/${PROMPT_FILE}`;
+
+const FOR_TASKS = ["concurrency", "retries"] as const;
+
+const performOne = async (flags: RunFlags): Promise<void> => {
+  const json = flags.json ?? false;
+  let answer = { json, isShown: false, cwd: flags.cwd };
+  try {
+    const stray = FOR_TASKS.find((name) => flags[name] !== undefined);
+    if (stray !== undefined) throw new UsageError(`--${stray} is for many runs, so it needs --tasks FILE`);
+    // Only now: whoever wants the help, or a completion, does not wait for the engine.
+    const [{ runOptionsOf }, { runChecked }] = await Promise.all([
+      import("./runFlags.ts"),
+      import("../../run.ts"),
+    ]);
+    const project = await findProject(flags.cwd);
+    const options = await runOptionsOf(flags, project);
+    using stop = abortOnStopSignals();
+    if (options.logging?.type === "stdout") answer = { ...answer, isShown: true };
+    // Not before: whatever is wrong with the command line is told first, and nothing else then.
+    const source =
+      options.promptFile === undefined || flags.promptFile !== undefined ? "" : ` on ${DEFAULT_PROMPT}`;
+    const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name}${source} …`);
+    const result = await runChecked({ ...options, signal: stop.signal }, begin).catch((error) =>
+      Promise.reject(asConfigError(error, project, flags)),
+    );
+    await reportResult(result, answer);
+    if (result.solved === false) process.exitCode = EXIT_UNSOLVED;
+  } catch (error) {
+    process.exitCode = await reportError(error, answer);
+  }
+};
+
+/** The prompt can stand behind the command: it is what is typed most often. */
+const withPrompt = (argument: string | undefined, flags: RunFlags): RunFlags => {
+  if (argument === undefined) return flags;
+  const other = (["prompt", "promptFile"] as const).find((name) => flags[name] !== undefined);
+  if (other === undefined) return { ...flags, prompt: argument };
+  const shown = argument.length > 40 ? `${argument.slice(0, 40)}…` : argument;
+  throw new UsageError(`There are two prompts, ${JSON.stringify(shown)} and --${kebabCase(other)}: keep one`);
+};
+
+const perform = performing(async (given: RunFlags, prompt: string | undefined): Promise<void> => {
+  const flags = withPrompt(prompt, given);
+  if (flags.tasks === undefined) return performOne(flags);
+  const { performTasks } = await import("./runTasks.ts");
+  return performTasks(flags.tasks, flags);
+});
+
+const NOTES = `
+Agent, model, sandbox and image are those of .sanddune/config.json, which
+sanddune init writes, unless a flag says otherwise.
+
+A line of --tasks is a JSON object. Its keys are called as options of run():
+prompt or promptFile, promptArgs, branch, name, model, maxIterations and so on.
+What it leaves out, the flags say for all.
+
+Exit codes:
+  0  the run succeeded; with --tasks, all of them
+  1  the run failed; with --tasks, at least one
+  2  bad usage: nothing was started
+  3  with --until tests-pass: the tests do not all pass, and nothing was merged;
+     with --tasks, of at least one run, and no run failed
+  130, 143  stopped by Ctrl-C, by SIGTERM`;
+
+/** `sanddune run`: flags in, one call of `run()`, its result out. */
+export const createRunCommand = (): Command =>
+  withExamples(
+    addRunFlags(
+      new Command("run")
+        .description(
+          "Runs an agent on a prompt in a sandbox; its commits end up on a branch of this repository.",
+        )
+        .argument("[prompt]", "the prompt; - reads it from standard input"),
+    ),
+    {
+      title: "With what sanddune init has set up",
+      command: "sanddune run --branch agent/fix-42 'Fix issue 42'",
+    },
+    { title: "The same, with the prompt in .sanddune/prompt.md", command: "sanddune run --branch agent/x" },
+    {
+      title: "Claude Code in a container of your image, with your ANTHROPIC_API_KEY",
+      command: `sanddune run --agent claude-code --model claude-opus-4-8 \\
+        --sandbox docker --branch agent/fix-42 'Fix issue 42'`,
+    },
+    {
+      title: "A script as the agent, its commits on a branch of their own",
+      command: `sanddune run --agent-command 'sh ./agent.sh' --sandbox bubblewrap \\
+        --branch agent/fix-42 'Fix issue 42'`,
+    },
+    {
+      title: "The prompt from a pipe, the result for a program",
+      command: `gh issue view 42 | sanddune run --merge-to-head --json -`,
+    },
+    {
+      title: "A run for each line of a file, eight at a time",
+      command: "sanddune run --tasks tasks.jsonl --concurrency 8 --retries 1",
+    },
+  )
+    .addHelpText("after", NOTES)
+    .action(perform);

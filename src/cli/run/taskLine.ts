@@ -1,0 +1,76 @@
+import taskSchema from "../../../schemas/task.schema.json" with { type: "json" };
+import { parseJson } from "../../scenarios/pages/jsonText.ts";
+import { type LineProblem, TextProblem } from "../../scenarios/pages/problem.ts";
+import type { Schema } from "../../scenarios/pages/schema.ts";
+import { validate } from "../../scenarios/pages/validate.ts";
+import type { RunFlags } from "./runFlags.ts";
+
+/** What a line of a task file can say. */
+const TASK: Schema = taskSchema;
+
+/** Whether a line calls an option as the library does. */
+export const isTaskKey = (option: string): boolean => {
+  const [root = ""] = option.split(".");
+  const key = Object.hasOwn(TASK.properties ?? {}, root) ? TASK.properties?.[root] : undefined;
+  return key !== undefined && (root === option || key.type === "object");
+};
+
+/** The values of a line. */
+export interface TaskValues
+  extends Pick<
+    RunFlags,
+    | "agent"
+    | "model"
+    | "agentCommand"
+    | "effort"
+    | "sandbox"
+    | "imageName"
+    | "branch"
+    | "from"
+    | "mergeToHead"
+    | "head"
+    | "prompt"
+    | "promptFile"
+    | "name"
+    | "cwd"
+  > {
+  readonly $schema?: string;
+  readonly promptArgs?: Readonly<Record<string, unknown>>;
+  readonly copyToWorktree?: readonly string[];
+  readonly artifacts?: readonly string[];
+  readonly onRateLimit?: { readonly waitUpToMs: number };
+  readonly idleTimeoutSeconds?: number;
+  readonly completionTimeoutMs?: number;
+  readonly timeouts?: { readonly copyToWorktreeMs?: number; readonly promptExpansionMs?: number };
+}
+
+/** One task of the file. */
+export interface TaskLine {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly values: TaskValues;
+}
+
+const readLine = (text: string, line: number): { values: TaskValues; problems: readonly LineProblem[] } => {
+  try {
+    const { node, problems } = parseJson(text, line);
+    return { values: node.value as TaskValues, problems: [...problems, ...validate(node, TASK)] };
+  } catch (error) {
+    if (error instanceof TextProblem) return { values: {}, problems: [error] };
+    throw error;
+  }
+};
+
+/** Reads a text with a task on each line. Empty lines are none. */
+export const readTaskLines = (
+  text: string,
+): { readonly tasks: readonly TaskLine[]; readonly problems: readonly LineProblem[] } => {
+  const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+  const read = lines.flatMap((content, index) =>
+    content.trim() === "" ? [] : [{ line: index + 1, ...readLine(content, index + 1) }],
+  );
+  return {
+    tasks: read.map(({ line, values }) => ({ line, values })),
+    problems: read.flatMap(({ problems }) => problems),
+  };
+};

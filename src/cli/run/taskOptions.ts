@@ -1,0 +1,78 @@
+import type { PromptArgs } from "../../index.ts";
+import type { PromptOption, RunOptions } from "../../options/runOptions.ts";
+import type { Project } from "../../project/findProject.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { readPrompt } from "./readPrompt.ts";
+import { type RunFlags, settingsOf } from "./runFlags.ts";
+import type { TaskValues } from "./taskLine.ts";
+
+/** What belongs together is said in one place: a task that names its agent wants no model of another one. */
+const TOGETHER = [
+  { by: ["agent", "agentCommand"], all: ["agent", "agentCommand", "model", "effort"] },
+  { by: ["branch", "mergeToHead", "head"], all: ["branch", "from", "mergeToHead", "head"] },
+] as const;
+
+const inSeconds = (milliseconds: number | undefined): number | undefined =>
+  milliseconds === undefined ? undefined : milliseconds / 1000;
+
+/** Lines call options as the library does, and name their units; flags are in seconds. */
+const flagsOf = (task: TaskValues): Partial<RunFlags> => {
+  const { $schema: _, promptArgs: __, copyToWorktree, artifacts, timeouts, ...others } = task;
+  const { idleTimeoutSeconds, completionTimeoutMs, ...values } = others;
+  const flags = {
+    ...values,
+    copy: copyToWorktree,
+    artifact: artifacts,
+    idleTimeout: idleTimeoutSeconds,
+    completionTimeout: inSeconds(completionTimeoutMs),
+    copyTimeout: inSeconds(timeouts?.copyToWorktreeMs),
+    promptExpansionTimeout: inSeconds(timeouts?.promptExpansionMs),
+  };
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+};
+
+/** The flags for all, as far as a task does not say otherwise. */
+const mergeFlags = (flags: RunFlags, task: TaskValues): RunFlags => {
+  const values = flagsOf(task);
+  const overridden: ReadonlySet<string> = new Set(
+    TOGETHER.flatMap(({ by, all }) => (by.some((key) => values[key] !== undefined) ? all : [])),
+  );
+  const shared = Object.fromEntries(Object.entries(flags).filter(([key]) => !overridden.has(key)));
+  return {
+    // Where a new branch starts can be the same for all.
+    ...(values.branch !== undefined && { from: flags.from }),
+    ...shared,
+    ...values,
+  } as RunFlags;
+};
+
+/** The prompt of a task: its own, or the one that the flags have for all. */
+const promptOf = async (flags: RunFlags, values: TaskValues): Promise<PromptOption> => {
+  const promptArgs = values.promptArgs as PromptArgs | undefined;
+  const own = values.prompt !== undefined || values.promptFile !== undefined;
+  if (values.prompt !== undefined && values.promptFile !== undefined) {
+    throw new UsageError("prompt and promptFile exclude each other: keep one");
+  }
+  const promptFile = own ? values.promptFile : flags.promptFile;
+  if (promptFile !== undefined) {
+    const shared = await readPrompt({ ...flags, prompt: undefined, promptFile });
+    return { promptFile, promptArgs: { ...shared.promptArgs, ...promptArgs } };
+  }
+  if (promptArgs !== undefined) {
+    throw new UsageError("promptArgs fills in the {{KEY}} of a template, so it needs promptFile");
+  }
+  // As it is: a hyphen is a prompt here, and nothing that stands for another one.
+  if (values.prompt !== undefined) return { prompt: values.prompt };
+  if (flags.prompt !== undefined) return { prompt: flags.prompt };
+  throw new UsageError("there is no prompt: write prompt or promptFile, or pass one for all with --prompt");
+};
+
+/** What `run()` is to be called with for one task. */
+export const taskOptionsOf = async (
+  flags: RunFlags,
+  values: TaskValues,
+  project: Project,
+): Promise<RunOptions> => ({
+  ...(await settingsOf(mergeFlags(flags, values), project)),
+  ...(await promptOf(flags, values)),
+});

@@ -1,0 +1,43 @@
+import { Command } from "commander";
+import { wholeNumberOrNone } from "../run/runValues.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { printPiece } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { tellUnreadable } from "./unreadableRuns.ts";
+import { WHICH_RUN } from "./whichRun.ts";
+
+interface LogsFlags {
+  readonly cwd?: string;
+  readonly follow?: boolean;
+  readonly lines?: number;
+}
+
+const perform = async (
+  { cwd, follow = false, lines }: LogsFlags,
+  wanted: string | undefined,
+): Promise<void> => {
+  const [{ findRepository }, { listRuns }, { runToShow }, { readLog }] = await Promise.all([
+    import("../../runs/findRepository.ts"),
+    import("../../runs/listRuns.ts"),
+    import("./chosenRuns.ts"),
+    import("../../runs/followLog.ts"),
+  ]);
+  const run = await runToShow(listRuns(await findRepository(cwd), tellUnreadable), wanted);
+  for await (const piece of readLog(run, { follow, lines })) {
+    if (!(await printPiece(piece))) return;
+  }
+};
+
+/** `sanddune logs`: what a run has logged. */
+export const createLogsCommand = (): Command =>
+  withExamples(
+    new Command("logs")
+      .description("Prints the run log of a run.")
+      .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest run)`)
+      .option("-f, --follow", "continue until the run has ended")
+      .option("-n, --lines <n>", "begin with the last so many lines (default: all)", wholeNumberOrNone)
+      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .action(performing(perform)),
+    { title: "Watch the run that was started last", command: "sanddune logs --follow" },
+    { title: "The end of another one", command: "sanddune logs -n 20 agent/fix-42" },
+  );

@@ -1,0 +1,56 @@
+import { Command } from "commander";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { Scenario } from "../../scenarios/spec.ts";
+import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { print, printJson, terminalColumns } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { tellPageProblems } from "./problems.ts";
+import { scenarioTable } from "./table.ts";
+
+interface ListFlags {
+  readonly cwd?: string;
+  readonly config?: string;
+  readonly json?: boolean;
+}
+
+const forPrograms = ({ id, title, page, spec }: Scenario): object => ({
+  id,
+  runnable: spec.runnable,
+  ide_platform: spec.ide_platform ?? null,
+  fixture: spec.fixture ?? null,
+  title,
+  page,
+});
+
+const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined): Promise<void> => {
+  // Only now: a command line that asks for help, or for a completion, does not wait for what reads pages.
+  const { checkSuite } = await import("../../scenarios/suite/checkSuite.ts");
+  const { suite, scenarios, problems } = await checkSuite({ ...choice, dir });
+  if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
+  else if (scenarios.length > 0) await print(scenarioTable(scenarios, terminalColumns()).join("\n"));
+  else if (problems.length === 0)
+    await print(
+      `There are no scenarios in ${suite.scenarioDir}. For one: ${sandduneCommand("scenario", "new", "my-scenario")}`,
+    );
+  await tellPageProblems(problems);
+  if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
+};
+
+/** `sanddune scenario list`: the scenarios of a suite, and what is wrong with their pages. */
+export const createScenarioListCommand = (): Command =>
+  withExamples(
+    new Command("list")
+      .description("Lists the scenarios of a suite, and checks all of its pages and fixtures.")
+      .argument("[dir]", "the directory of the pages (default: that of the config file)")
+      .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
+      .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+      .option("--json", "print scenarios and problems as one JSON object")
+      .action(performing(perform)),
+    { title: "What there is, and whether every page is right", command: "sanddune scenario list" },
+    {
+      title: "The ids of those that need an agent",
+      command: `sanddune scenario list --json |\\
+        jq -r '.scenarios[] | select(.runnable == "agent").id'`,
+    },
+  );

@@ -1,0 +1,105 @@
+import { Command } from "commander";
+import { REPORT_FORMATS, type ReportFormat } from "../../scenarios/report/formats.ts";
+import type { ReportModel } from "../../scenarios/report/model.ts";
+import type { SuiteChoice } from "../../scenarios/suite/suiteFile.ts";
+import { collect } from "../run/runValues.ts";
+import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
+import { choices } from "../shared/flagChoices.ts";
+import { withExamples } from "../shared/helpExamples.ts";
+import { print, tell } from "../shared/output.ts";
+import { performing } from "../shared/performing.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { asRunnerProblem, tellPageProblems, withoutPaths } from "./problems.ts";
+
+interface ReportFlags {
+  readonly cwd?: string;
+  readonly config?: string;
+  readonly output?: readonly string[];
+  readonly format?: string;
+}
+
+const DEFAULT_OUTPUT = "scenario-report.html";
+const STANDARD_OUTPUT = "-";
+
+const checkFormat = (format: string | undefined): ReportFormat | undefined => {
+  const known = REPORT_FORMATS.find((each) => each === format);
+  if (format !== undefined && known === undefined) {
+    throw new UsageError(`--format: ${JSON.stringify(format)} is none of ${REPORT_FORMATS.join(", ")}.`);
+  }
+  return known;
+};
+
+/** Another command line would help as long as nothing has been done yet. */
+const checkFiles = async (files: readonly string[], format: ReportFormat | undefined): Promise<void> => {
+  const { checkReportFile, formatOf } = await import("../../scenarios/report/writeReport.ts");
+  for (const file of files) {
+    if (format === undefined && formatOf(file) === undefined) {
+      throw new UsageError(
+        `--output ${JSON.stringify(file)} does not end in .html, .xml or .md. Add --format ${REPORT_FORMATS.join("|")}.`,
+      );
+    }
+    await checkReportFile(file, format);
+  }
+};
+
+/** Reads what there is to report. Pages and fixtures that are wrong are errors in it; files that are no records are left out. */
+const readModel = async (choice: SuiteChoice): Promise<ReportModel> => {
+  const [{ checkSuite }, { readRecords }, { namesOf, reportModel }] = await Promise.all([
+    import("../../scenarios/suite/checkSuite.ts"),
+    import("../../scenarios/records/readRecords.ts"),
+    import("../../scenarios/report/model.ts"),
+  ]);
+  const { suite, scenarios, problems } = await checkSuite(choice);
+  const read = await readRecords(suite.recordsDir);
+  await tellPageProblems(problems);
+  for (const problem of read.problems) await tell(`Left out: ${problem}`);
+  if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
+  const shown = await withoutPaths(problems.map(asRunnerProblem), suite);
+  return reportModel(read.records, namesOf(scenarios), shown);
+};
+
+const perform = async (flags: ReportFlags, dir: string | undefined): Promise<void> => {
+  const format = checkFormat(flags.format);
+  const outputs = flags.output ?? [DEFAULT_OUTPUT];
+  const files = outputs.filter((output) => output !== STANDARD_OUTPUT);
+  await checkFiles(files, format);
+  const model = await readModel({ cwd: flags.cwd, config: flags.config, dir });
+  const { renderReport, writeReport } = await import("../../scenarios/report/writeReport.ts");
+  for (const file of files) await writeReport(model, file, format);
+  if (outputs.includes(STANDARD_OUTPUT)) await print(renderReport(model, format ?? "markdown"));
+  else await print(files.join("\n"));
+};
+
+const NOTES = `
+The format is that of the file's name: .html, .xml (JUnit) or .md; --format
+is for other names. "-" prints the report, as Markdown unless told otherwise.
+A file that is no report of sanddune's is not replaced.`;
+
+/** `sanddune scenario report`: shows what the records say. */
+export const createScenarioReportCommand = (): Command =>
+  withExamples(
+    new Command("report")
+      .description("Makes a report of all records: HTML to look at, JUnit XML or Markdown for a CI run.")
+      .argument("[dir]", "the directory of the pages (default: that of the config file)")
+      .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
+      .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+      .option(
+        "--output <file>",
+        `where to write it, "-" for standard output (repeatable; default: ${DEFAULT_OUTPUT})`,
+        collect,
+      )
+      .addOption(
+        choices(
+          "--format <format>",
+          `one of ${REPORT_FORMATS.join(", ")} (default: by the file's name)`,
+          REPORT_FORMATS,
+        ),
+      )
+      .action(performing(perform)),
+    { title: "Look at the results", command: "sanddune scenario report && open scenario-report.html" },
+    {
+      title: "In a CI job",
+      command:
+        'sanddune scenario report --output junit.xml\nsanddune scenario report --output - >> "$GITHUB_STEP_SUMMARY"',
+    },
+  ).addHelpText("after", NOTES);

@@ -1,0 +1,117 @@
+import { NotARepositoryError } from "../../errors.ts";
+import { findProject } from "../../project/findProject.ts";
+import { isModulePath } from "../../project/modulePath.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import { createSandboxProvider, sandboxNames } from "../run/chosenSandbox.ts";
+import { choicesOf, type Said } from "../run/runDefaults.ts";
+import { kebabCase } from "../shared/flagNames.ts";
+import { UsageError } from "../shared/usageError.ts";
+import { NO_SANDBOX, type ScenarioRunFlags } from "./runFlags.ts";
+
+/** Where scenarios are executed; `none` is the host itself. */
+export interface ScenarioSandboxes {
+  readonly cli: SandboxProvider | "none";
+  /** `undefined` if none was chosen: an agent is not let onto the host without being told so. */
+  readonly agent: SandboxProvider | "none" | undefined;
+}
+
+/** What the selected scenarios need. */
+interface Needs {
+  /** It is on the host's network. */
+  readonly usesMirror: boolean;
+  readonly usesAgent: boolean;
+  /** The agent has to reach a model. */
+  readonly usesModel: boolean;
+}
+
+/** A suite need not be in a repository, and then nothing is set up. */
+const NO_PROJECT = { configPath: "", configDirectory: "", gitDirectory: "", config: {} };
+
+const projectOf = async (cwd: string | undefined) =>
+  findProject(cwd).catch((error: unknown) => {
+    if (error instanceof NotARepositoryError) return NO_PROJECT;
+    throw error;
+  });
+
+/** Their containers are on this machine, and can have its network. */
+const ENGINES = ["docker", "podman"];
+
+const requireMirror = (sandbox: Said, { network, host }: ScenarioRunFlags, { usesMirror }: Needs): void => {
+  if (usesMirror && host !== undefined) {
+    throw new UsageError(
+      "The local mirror is on this machine's loopback, which a container on another machine cannot reach. Use --base-url with an address that it can reach",
+    );
+  }
+  if (!usesMirror || sandbox.value === "bubblewrap") return;
+  if (!ENGINES.includes(sandbox.value)) {
+    throw new UsageError(
+      `The local mirror is on this machine's loopback, which a sandbox of ${sandbox.value} cannot reach. Use --base-url with an address that it can reach`,
+    );
+  }
+  if (network?.includes("host")) return;
+  throw new UsageError(
+    `The local mirror is on this machine's loopback, which a container of ${sandbox.value} cannot reach by its own network. Use --network host, or --base-url with an address that it can reach`,
+  );
+};
+
+const SANDBOX_FLAGS = ["imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
+
+/** A flag that would mean nothing is a slip. */
+const refuseSandboxFlags = (flags: ScenarioRunFlags): void => {
+  const given = SANDBOX_FLAGS.find((flag) => flags[flag] !== undefined);
+  if (given === undefined) return;
+  throw new UsageError(
+    `--${kebabCase(given)} is for a sandbox, and none is used. Choose one: --sandbox ${sandboxNames.join("|")}`,
+  );
+};
+
+/** The sandboxes of the command line: a sandbox that was asked for is for everything, one from the config file for agents. */
+export const scenarioSandboxes = async (
+  flags: ScenarioRunFlags,
+  needs: Needs,
+): Promise<ScenarioSandboxes> => {
+  if (flags.sandbox === NO_SANDBOX) {
+    refuseSandboxFlags(flags);
+    return { cli: "none", agent: "none" };
+  }
+  if (flags.sandbox !== undefined && !sandboxNames.includes(flags.sandbox) && !isModulePath(flags.sandbox)) {
+    const known = [...sandboxNames, NO_SANDBOX].join(", ");
+    throw new UsageError(
+      `--sandbox: there is no ${JSON.stringify(flags.sandbox)}. Expected one of: ${known}`,
+    );
+  }
+  if (flags.sandbox === undefined && !needs.usesAgent) {
+    refuseSandboxFlags(flags);
+    return { cli: "none", agent: undefined };
+  }
+  const project = await projectOf(flags.cwd);
+  const { sandbox, imageName } = choicesOf(flags, project);
+  if (sandbox === undefined) {
+    refuseSandboxFlags(flags);
+    return { cli: "none", agent: undefined };
+  }
+  requireMirror(sandbox, flags, needs);
+  const { imageName: ownImage, mount, host, readOnlyPath, path } = flags;
+  const create = (needsNetwork: boolean) => {
+    const network = flags.network ?? (needsNetwork && sandbox.value === "bubblewrap" ? ["host"] : undefined);
+    return createSandboxProvider(
+      { sandbox, imageName },
+      { imageName: ownImage, network, mount, host, readOnlyPath, path },
+      project,
+    );
+  };
+  return {
+    cli: flags.sandbox === undefined ? "none" : await create(needs.usesMirror),
+    agent: await create(needs.usesModel || needs.usesMirror),
+  };
+};
+
+/** `--ci` and `--base-url` end up in records and on pages. */
+export const checkAddress = (flag: string, address: string | undefined): void => {
+  if (address === undefined) return;
+  const isAddress = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
+  if (!isAddress)
+    throw new UsageError(
+      `${flag}: ${JSON.stringify(address)} is not an address that begins with http:// or https://`,
+    );
+};

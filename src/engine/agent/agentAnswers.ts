@@ -1,0 +1,103 @@
+import type {
+  AgentCommand,
+  AgentErrorKind,
+  AgentEvent,
+  AgentOutputParser,
+  AgentProgram,
+} from "../../agents/contract.ts";
+import {
+  anyText,
+  type Check,
+  callback,
+  flag,
+  isRecord,
+  oneOf,
+  problemOf,
+  text,
+  textByName,
+} from "../../options/checks/checks.ts";
+import { kindOf } from "../../options/checks/valueKind.ts";
+
+const argvOrLine: Check = (value) => {
+  const isArgv = Array.isArray(value) && value.every((item) => typeof item === "string");
+  return text(Array.isArray(value) ? value[0] : value) === undefined && (isArgv || typeof value === "string")
+    ? undefined
+    : "must be a non-empty list of strings, or a line for sh";
+};
+
+const membersProblem = (
+  value: Record<string, unknown>,
+  checks: Readonly<Record<string, Check>>,
+): string | undefined => {
+  for (const [name, check] of Object.entries(checks)) {
+    const problem = problemOf(check, value[name]);
+    if (problem !== undefined) return `${name} ${problem}`;
+  }
+  return undefined;
+};
+
+const OPTIONAL: Readonly<Record<string, Check>> = { env: textByName, setup: anyText };
+
+const checkedProgram = <Program>(
+  what: string,
+  value: unknown,
+  required: Readonly<Record<string, Check>>,
+): Program => {
+  if (!isRecord(value)) throw new Error(`${what} returned ${kindOf(value)}, and not an object`);
+  const given = Object.entries(OPTIONAL).filter(([name]) => value[name] !== undefined);
+  const problem = membersProblem(value, { ...required, ...Object.fromEntries(given) });
+  if (problem !== undefined) throw new Error(`${what} returned an object of which ${problem}`);
+  return value as Program;
+};
+
+/** The command that an agent provider has built; throws an error that says what is wrong with it. */
+export const checkedCommand = (value: unknown): AgentCommand =>
+  checkedProgram("buildCommand()", value, { command: argvOrLine, stdin: anyText });
+
+export const checkedInteraction = (value: unknown): AgentProgram =>
+  checkedProgram("interactiveCommand()", value, { command: argvOrLine });
+
+export const checkedParser = (value: unknown): AgentOutputParser => {
+  const problem = problemOf(callback, value);
+  if (problem !== undefined) throw new Error(`createParser() returned ${kindOf(value)}, and not a function`);
+  return value as AgentOutputParser;
+};
+
+const ERROR_KINDS = Object.keys({
+  authentication: true,
+  rateLimit: true,
+  overloaded: true,
+  unreachable: true,
+  contextLength: true,
+  unavailable: true,
+  other: true,
+} satisfies Record<AgentErrorKind, true>);
+
+/** What the engine reads of events without looking further. */
+const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>>>> = {
+  text: { text: anyText },
+  toolCall: { name: anyText },
+  toolResult: { output: anyText },
+  turnStart: {},
+  usage: { usage: (value) => (isRecord(value) ? undefined : "must be an object") },
+  sessionId: { sessionId: anyText },
+  error: { kind: oneOf(ERROR_KINDS), message: anyText },
+  result: { isError: flag },
+  raw: { line: anyText },
+};
+
+/** The events of a line, as a parser has returned them; throws an error that says what is wrong with them. */
+export const checkedEvents = (value: unknown): readonly AgentEvent[] => {
+  if (!Array.isArray(value))
+    throw new Error(`the parser returned ${kindOf(value)}, and not a list of events`);
+  for (const event of value) {
+    const type = isRecord(event) ? event["type"] : undefined;
+    if (typeof type !== "string" || !Object.hasOwn(EVENTS, type)) {
+      const known = Object.keys(EVENTS).join(", ");
+      throw new Error(`the parser returned an event without a known type; expected one of: ${known}`);
+    }
+    const problem = membersProblem(event, EVENTS[type as AgentEvent["type"]]);
+    if (problem !== undefined) throw new Error(`the parser returned an event of type ${type}: ${problem}`);
+  }
+  return value;
+};

@@ -1,0 +1,92 @@
+import * as Context from "effect/Context";
+import * as Effect from "effect/Effect";
+import type { AgentEvent, AgentIteration, AgentProvider } from "../../agents/contract.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { AgentFailedError, type SandduneError } from "../../errors.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { checkedCommand, checkedEvents, checkedParser } from "./agentAnswers.ts";
+import { commandLineOf, programOf } from "./agentCommand.ts";
+import type { AgentExit } from "./agentVerdict.ts";
+
+export interface AgentInvocation extends AgentIteration {
+  readonly agent: AgentProvider;
+  readonly sandbox: SandboxHandle;
+  /** Where the agent starts, in the sandbox. */
+  readonly cwd: string;
+  /** The env vars of the session. They win over those that the provider sets for its program. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly onEvent: (event: AgentEvent) => void;
+  /** Each line as the agent printed it, before the events that it means. */
+  readonly onLine: (line: string, stream: "stdout" | "stderr", events: readonly AgentEvent[]) => void;
+  /** Takes secrets out of the agent's last words, which may have been cut off in the middle of one. */
+  readonly redactCaptured: (text: string, captureBytes: number) => string;
+  /** Called whenever the agent printed anything. */
+  readonly onActivity: () => void;
+}
+
+/**
+ * Hands a resolved prompt to the agent, and tells how its process has ended. Interrupting it kills the agent. The seam
+ * at which tests put a scripted fake.
+ */
+export class AgentInvoker extends Context.Service<
+  AgentInvoker,
+  { readonly invoke: (invocation: AgentInvocation) => Effect.Effect<AgentExit, SandduneError> }
+>()("sanddune/AgentInvoker") {}
+
+/** Enough of the agent's last words to explain a failure; everything else has gone through the events. */
+const CAPTURE_BYTES = 64 * 1024;
+
+const invoke = Effect.fnUntraced(function* (
+  invocation: AgentInvocation,
+): Effect.fn.Return<AgentExit, SandduneError> {
+  const { agent, sandbox } = invocation;
+  const providerFailed = (what: string, reason: unknown) =>
+    new AgentFailedError(
+      agent.name,
+      `its agent provider failed while ${what}: ${reason instanceof Error ? reason.message : String(reason)}`,
+      undefined,
+      "",
+    );
+  const [command, parser] = yield* Effect.try({
+    try: () =>
+      [
+        checkedCommand(agent.buildCommand(invocation)),
+        checkedParser(agent.createParser(invocation)),
+      ] as const,
+    catch: (reason) => providerFailed("building the command", reason),
+  });
+  const parse = (line: string, stream: "stdout" | "stderr") => {
+    try {
+      return checkedEvents(parser(line, stream));
+    } catch (reason) {
+      throw providerFailed("reading the output", reason);
+    }
+  };
+  const receive = (stream: "stdout" | "stderr") => (line: string) => {
+    const events = parse(line, stream);
+    invocation.onLine(line, stream, events);
+    for (const event of events) invocation.onEvent(event);
+  };
+  const { exitCode, stderr } = yield* interruptible(
+    (signal) =>
+      sandbox.exec(commandLineOf(command), {
+        cwd: invocation.cwd,
+        env: { ...command.env, ...invocation.env },
+        stdin: command.stdin,
+        signal,
+        onLine: receive("stdout"),
+        onStderrLine: receive("stderr"),
+        onActivity: invocation.onActivity,
+        captureBytes: CAPTURE_BYTES,
+      }),
+    (reason) => reason as SandduneError,
+  );
+  return {
+    exitCode,
+    stderr: invocation.redactCaptured(stderr, CAPTURE_BYTES),
+    program: programOf(command),
+  };
+});
+
+/** Runs the real agent in the sandbox. */
+export const liveAgentInvoker: AgentInvoker["Service"] = { invoke };

@@ -1,0 +1,136 @@
+import { randomUUID } from "node:crypto";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import { bringSession } from "../../agentSessions/bringSession.ts";
+import { SessionCapture } from "../../agentSessions/captureSession.ts";
+import { physicalPath } from "../../agentSessions/hostSessions.ts";
+import type { SessionPlaces } from "../../agentSessions/places.ts";
+import type { AgentProvider, ResumedSession } from "../../agents/contract.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { oneLine, shortenTo } from "../../display/shorten.ts";
+import { SandboxError, SandduneError } from "../../errors.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
+import type { SandboxWork } from "../landing/importWork.ts";
+import type { ResumePlan } from "../plan/plan.ts";
+
+const MAX_PROBLEM_WIDTH = 500;
+const BRING_TIMEOUT_MS = 120_000;
+/** Enough for large sessions. Whoever has aborted a run is waiting. */
+const CAPTURE_TIMEOUT_MS = { afterSuccess: 30_000, afterFailure: 15_000 } as const;
+
+/** The agent's own session, on its way between the host and the sandbox. */
+export class AgentSessionTransfer {
+  readonly #capture = new SessionCapture();
+  #count = 0;
+  /** Where copies are of what was brought into the sandbox. */
+  #brought: string | undefined;
+
+  /** As they were before the agent began: it could put a link in the place of a directory. */
+  readonly #places: SessionPlaces;
+
+  constructor(
+    private readonly work: SandboxWork,
+    private readonly agent: AgentProvider,
+  ) {
+    const { repository } = work.sandbox.checkout;
+    const { handle } = work.sandbox.repository;
+    this.#places = {
+      hostRoot: physicalPath(repository.topLevel),
+      hostCwd: physicalPath(join(repository.topLevel, repository.prefix)),
+      sandboxRoot: handle.worktreePath,
+      sandboxCwd: sandboxDirectory(repository, handle),
+    };
+  }
+
+  get #handle() {
+    return withEnv(this.work.session.plan.env, this.work.sandbox.repository.handle);
+  }
+
+  readonly #redactCaptured = (text: string, captureBytes: number): string =>
+    this.work.session.redactor.capturedEnd(text, captureBytes);
+
+  #workDirectory(): string {
+    return join(this.work.session.journal.filesDirectory, `agent-session-${this.#count++}`);
+  }
+
+  /** Brings the session that is to be resumed into the sandbox. */
+  bring({ sessionId, isFork, files }: ResumePlan): Effect.Effect<ResumedSession, SandduneError> {
+    const { sessions } = this.agent;
+    if (sessions === undefined) return Effect.die("the agent has no sessions");
+    const workDirectory = this.#workDirectory();
+    const copyId = isFork && sessions.forksByCopy === true ? randomUUID() : undefined;
+    return interruptible(
+      async (signal) => {
+        const { used, files: brought } = await withTimeLimit(BRING_TIMEOUT_MS, signal, (limit) =>
+          bringSession({
+            sessions,
+            sessionId,
+            ...(copyId !== undefined && { copyId }),
+            files,
+            handle: this.#handle,
+            places: this.#places,
+            workDirectory,
+            signal: limit,
+            redactCaptured: this.#redactCaptured,
+          }),
+        );
+        if (isFork) await removeDirectory(workDirectory);
+        else this.#capture.goesOnWith(brought);
+        this.#brought = workDirectory;
+        return {
+          sessionId: copyId ?? sessionId,
+          isFork: isFork && copyId === undefined,
+          ...(used && { usedBefore: used }),
+        };
+      },
+      (reason) =>
+        reason instanceof SandduneError
+          ? reason
+          : new SandboxError(
+              this.#handle.name,
+              `the agent's session could not be brought into it: ${(reason as Error).message}`,
+            ),
+    );
+  }
+
+  /**
+   * Brings the session of an iteration to the host, and gives its file there. What goes wrong with it is a warning: the
+   * agent's work does not depend on it.
+   */
+  capture(sessionId: string | undefined, failed: boolean): Effect.Effect<string | undefined> {
+    const { sessions, captureSessions = true } = this.agent;
+    if (sessionId === undefined || sessions === undefined || !captureSessions)
+      return Effect.succeed(undefined);
+    const { session } = this.work;
+    // What is aborted already has its session captured all the same.
+    const stops = session.plan.signal?.aborted ? undefined : session.plan.signal;
+    const timeoutMs = failed ? CAPTURE_TIMEOUT_MS.afterFailure : CAPTURE_TIMEOUT_MS.afterSuccess;
+    return Effect.promise(async () => {
+      try {
+        return await withTimeLimit(timeoutMs, stops, (signal) =>
+          this.#capture.capture({
+            sessions,
+            sessionId,
+            handle: this.#handle,
+            places: this.#places,
+            workDirectory: this.#workDirectory(),
+            runId: session.plan.runId,
+            signal,
+            redactCaptured: this.#redactCaptured,
+          }),
+        );
+      } catch (reason) {
+        const problem = reason instanceof Error ? reason.message : String(reason);
+        // Part of it may be a name from the sandbox. Redacted before it is cut, as otherwise half a secret could stay.
+        const words = shortenTo(oneLine(session.redactor.text(problem)), MAX_PROBLEM_WIDTH);
+        session.progress.warn(`The agent's session was not captured: ${words}`);
+        return undefined;
+      } finally {
+        // It is the user's whole conversation.
+        if (this.#brought !== undefined) await removeDirectory(this.#brought);
+      }
+    });
+  }
+}

@@ -1,0 +1,121 @@
+import type { AgentErrorKind, AgentEvent, AgentProvider } from "../../agents/contract.ts";
+import {
+  AgentAuthenticationError,
+  AgentContextLengthError,
+  AgentFailedError,
+  AgentNotFoundError,
+  AgentOverloadedError,
+  AgentRateLimitError,
+  AgentUnavailableError,
+  type IdleTimeoutError,
+  ModelUnreachableError,
+  type SandduneError,
+} from "../../errors.ts";
+import { COMMAND_NOT_FOUND } from "./agentCommand.ts";
+
+/** How the agent's process has ended. */
+export interface AgentExit {
+  /** `undefined` if the agent was stopped after it had said that its turn was over. */
+  readonly exitCode: number | undefined;
+  readonly stderr: string;
+  /** The name of the program that was started. */
+  readonly program: string;
+}
+
+const ERRORS: Readonly<
+  Record<Exclude<AgentErrorKind, "rateLimit" | "authentication" | "unreachable">, typeof AgentFailedError>
+> = {
+  overloaded: AgentOverloadedError,
+  contextLength: AgentContextLengthError,
+  unavailable: AgentUnavailableError,
+  other: AgentFailedError,
+};
+
+/** What an agent's own words say about how its turn went. The exit code alone is not believed, in either direction. */
+export class AgentVerdict {
+  #result: Extract<AgentEvent, { type: "result" }> | undefined;
+  /** The last trouble that the agent had not got over. */
+  #error: Extract<AgentEvent, { type: "error" }> | undefined;
+  #hasSpoken = false;
+  /** It has said that its turn was over, and has gone on. */
+  #hasGoneOn = false;
+
+  /** `sandbox` is the name of the provider. */
+  constructor(private readonly sandbox: string) {}
+
+  push(event: AgentEvent): void {
+    switch (event.type) {
+      case "result":
+        this.#result = event;
+        this.#hasGoneOn = false;
+        break;
+      case "error":
+        this.#error = event;
+        break;
+      case "turnStart":
+        this.#hasGoneOn = this.#result !== undefined;
+        this.#error = undefined;
+        break;
+      case "text":
+      case "toolCall":
+        this.#hasSpoken = true;
+        this.#hasGoneOn = this.#result !== undefined;
+        this.#error = undefined;
+        break;
+    }
+  }
+
+  #typed(
+    agent: AgentProvider,
+    problem: string,
+    exitCode: number | undefined,
+    stderr: string,
+  ): AgentFailedError {
+    const error = this.#error;
+    if (error?.kind === "rateLimit") {
+      return new AgentRateLimitError(agent.name, problem, exitCode, stderr, error.retryAt);
+    }
+    if (error?.kind === "authentication") {
+      const { credentials } = agent.installation ?? {};
+      return new AgentAuthenticationError(agent.name, problem, exitCode, stderr, credentials);
+    }
+    if (error?.kind === "unreachable") {
+      return new ModelUnreachableError(agent.name, problem, exitCode, stderr, this.sandbox);
+    }
+    return new ERRORS[error?.kind ?? "other"](agent.name, problem, exitCode, stderr);
+  }
+
+  #failure(agent: AgentProvider, { exitCode, stderr }: AgentExit, otherwise: string): AgentFailedError {
+    const problem = this.#result?.message || this.#error?.message || otherwise;
+    return this.#typed(agent, problem, exitCode, stderr);
+  }
+
+  /** Why an agent that has fallen silent has failed, if it had told of trouble that it had not got over. */
+  failureOfSilence(agent: AgentProvider, silence: IdleTimeoutError): SandduneError {
+    if (this.#error === undefined) return silence;
+    const problem = `${this.#error.message} (it printed nothing for ${silence.idleTimeoutSeconds} s after that)`;
+    return this.#typed(agent, problem, undefined, "");
+  }
+
+  /** Why an agent that is not to try any longer has failed. */
+  failureOfReach(agent: AgentProvider, problem: string): SandduneError {
+    return this.#typed(agent, problem, undefined, "");
+  }
+
+  /** Why the agent has failed; `undefined` if it has not. */
+  failureOf(agent: AgentProvider, exit: AgentExit): SandduneError | undefined {
+    const { exitCode, stderr } = exit;
+    if (this.#result !== undefined) {
+      if (this.#result.isError) return this.#failure(agent, exit, "it reported an error");
+      const endedWell = exitCode === 0 && agent.reportsResult !== true;
+      if (!this.#hasGoneOn || exitCode === undefined || endedWell) return undefined;
+      return this.#failure(agent, exit, `it went on after its turn, and ended with exit code ${exitCode}`);
+    }
+    if (exitCode === COMMAND_NOT_FOUND && !this.#hasSpoken && /not found/i.test(stderr)) {
+      return new AgentNotFoundError(agent.name, exit.program, this.sandbox, agent.installation?.dockerfile);
+    }
+    if (exitCode !== 0) return this.#failure(agent, exit, `it ended with exit code ${exitCode}`);
+    if (agent.reportsResult !== true) return undefined;
+    return this.#failure(agent, exit, "it ended without saying that its turn was over");
+  }
+}

@@ -1,0 +1,33 @@
+import type { AgentEvent } from "../../agents/contract.ts";
+
+/** Fewer lines than this prove nothing. */
+const MIN_LINES = 5;
+
+/** Counts the lines of an agent's output that its provider does not know. */
+export class UnknownLines {
+  #lines = 0;
+  #unknown = 0;
+  #sample = "";
+
+  /** `shorten` makes of a line what may be shown of it. */
+  constructor(private readonly shorten: (line: string) => string) {}
+
+  get count(): number {
+    return this.#unknown;
+  }
+
+  push(line: string, stream: "stdout" | "stderr", events: readonly AgentEvent[]): void {
+    // Lines that mean nothing to anybody, pieces of a message for instance, prove nothing in either direction.
+    if (stream !== "stdout" || line.trim() === "" || events.length === 0) return;
+    this.#lines++;
+    if (!events.some(({ type }) => type === "raw")) return;
+    this.#unknown++;
+    if (this.#sample === "") this.#sample = this.shorten(line);
+  }
+
+  /** What to say if most of it was not understood. */
+  warning(agent: string): string | undefined {
+    if (this.#unknown < MIN_LINES || this.#unknown <= this.#lines / 2) return undefined;
+    return `${this.#unknown} of ${this.#lines} lines that the agent ${agent} printed were not understood: its version may not be one that sanddune knows. The first was: ${this.#sample}`;
+  }
+}

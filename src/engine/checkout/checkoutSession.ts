@@ -1,0 +1,192 @@
+import { lstatSync } from "node:fs";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../../errors.ts";
+import type { BranchPlan } from "../../git/branchStrategy.ts";
+import { findNestedRepositories, type NestedRepositories } from "../../git/embedded/nestedRepositories.ts";
+import { lockBranch } from "../../git/locks/locks.ts";
+import { settleBeforeWork } from "../../git/merge/earlier.ts";
+import { updateRefs } from "../../git/refs.ts";
+import type { Repository } from "../../git/repository.ts";
+import { baseRef } from "../../git/runRefs.ts";
+import { isDirty } from "../../git/worktrees/worktreeStatus.ts";
+import {
+  inspectSourceBranch,
+  openWorktree,
+  type SourceBranch,
+  type Worktree,
+  worktreePathOf,
+} from "../../git/worktrees/worktrees.ts";
+import { lockNameOf } from "../../runs/recover/unrecovered.ts";
+import type { CheckoutPlan } from "../plan/plan.ts";
+import type { Session } from "../session/session.ts";
+import { tidying } from "../session/tidying.ts";
+import { releaseWorktree } from "./releaseWorktree.ts";
+import { disarm, nestedSearch, settle } from "./settle.ts";
+import { takeOver } from "./takeOver.ts";
+
+/** What `copyToWorktree` names. */
+export interface CopiedItems {
+  readonly items: readonly string[];
+  /** How long copying may take. */
+  readonly timeoutMs: number;
+}
+
+/** A directory of the host that agents work in, and what is known about it. It belongs to whoever holds its lock. */
+export interface CheckoutSession {
+  /** The session that holds the lock. */
+  readonly ownerId: string;
+  readonly repository: Repository;
+  readonly branches: BranchPlan;
+  readonly path: string;
+  readonly gitDirectory: string;
+  /** `undefined` when HEAD is detached. */
+  readonly branch: string | undefined;
+  /** It goes on after the call that has made it. */
+  readonly lasts: boolean;
+  /** There is none with the `head` strategy. */
+  readonly worktree: Worktree | undefined;
+  /** Where the source branch is on the host; moves with every import. */
+  tip: string;
+  /** Up to here the source branch is in the target branch, or was there before. */
+  landed: string;
+  /** What was committed in it by sessions, also if it was replaced later. */
+  readonly commits: Set<string>;
+  /** The commit that the index is at. */
+  indexAt: string;
+  /** Repositories inside the checkout that are not an agent's. */
+  nestedRepositories: NestedRepositories;
+  /** Bare repositories in this commit are the user's. */
+  readonly trustedCommit: string | undefined;
+  /** Files that were last changed before this time are the user's (nanoseconds). A worktree has none. */
+  readonly usersUntil: bigint;
+  /** Where the environments of its sandboxes lie in the repository. */
+  readonly gradingPaths: Set<string>;
+  /** Directories that agents' commits have made submodules of. */
+  newSubmodules: readonly string[];
+  /** Sandboxes over it, in each of which something may be running. */
+  openSandboxes: number;
+  /** Commands have been run in a sandbox over it, which may have left anything in it. */
+  isUsed: boolean;
+  /** What it was given besides its commit. */
+  copied: CopiedItems;
+  /** Why the worktree must stay even if it is clean. */
+  readonly keepReasons: Set<string>;
+}
+
+type Place = Pick<
+  CheckoutSession,
+  "path" | "gitDirectory" | "branch" | "worktree" | "lasts" | "trustedCommit" | "usersUntil"
+>;
+
+const checkoutAt = ({ plan }: Session, place: Place, sha: string): CheckoutSession => ({
+  ownerId: plan.runId,
+  repository: plan.repository,
+  branches: plan.branches,
+  ...place,
+  tip: sha,
+  landed: sha,
+  commits: new Set(),
+  indexAt: sha,
+  nestedRepositories: new Map(),
+  gradingPaths: new Set(),
+  newSubmodules: [],
+  openSandboxes: 0,
+  isUsed: false,
+  copied: { items: [], timeoutMs: 0 },
+  keepReasons: new Set(),
+});
+
+const takeWorktree = Effect.fnUntraced(function* (
+  session: Session,
+  source: SourceBranch,
+  lasts: boolean,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const { plan, journal, progress } = session;
+  if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
+  const name = worktreePathOf(plan.repository, source.branch);
+  const announce = ({ isReused }: Pick<Worktree, "isReused">) =>
+    journal.write({ type: "creating", what: "worktree", name, isNew: !isReused });
+  const checkout = yield* Effect.acquireRelease(
+    Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce)).pipe(
+      Effect.map((worktree) => {
+        // Before anything is put into it: what was not finished is thrown away.
+        journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
+        // What is on a branch that exists may be an earlier agent's: then the user's own commit decides.
+        const trustedCommit = worktree.isNewBranch ? worktree.baseSha : plan.host.head.sha;
+        const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
+        return checkoutAt(session, place, worktree.baseSha);
+      }),
+    ),
+    (opened, exit) => tidying(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
+  );
+  if (checkout.worktree?.isReused) {
+    // The run that left it may have been killed before it could do that.
+    yield* disarm(session, checkout);
+    if (yield* isDirty(checkout.path)) {
+      progress.warn(
+        `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${checkout.path}`,
+      );
+    }
+  }
+  return checkout;
+});
+
+/** With `head`, the agent works in the user's own checkout. */
+const takeUserCheckout = Effect.fnUntraced(function* (
+  session: Session,
+  isShared: boolean,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const { repository, host, runId } = session.plan;
+  const { sha, branch } = host.head;
+  const { topLevel: path, gitDirectory } = repository;
+  // By the clock of the file system, which may be another machine's.
+  const { ctimeNs: usersUntil } = lstatSync(session.journal.filesDirectory, { bigint: true });
+  const trustedCommit = undefined;
+  const place = { path, gitDirectory, branch, worktree: undefined, lasts: false, trustedCommit, usersUntil };
+  const checkout = checkoutAt(session, place, sha);
+  yield* updateRefs(path, [{ ref: baseRef(runId), to: sha }]);
+  if (isShared) return checkout;
+  const sentence = yield* settleBeforeWork(repository, { runId, branch });
+  if (sentence !== undefined) session.progress.warn(sentence);
+  checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
+  yield* Effect.addFinalizer(() =>
+    tidying(checkout.isUsed ? settle(session, checkout) : Effect.void, (sentence) =>
+      session.progress.warn(sentence),
+    ),
+  );
+  return checkout;
+});
+
+const announceBase = ({ plan, journal, redundantRefs }: Session): void => {
+  const ref = baseRef(plan.runId);
+  journal.write({ type: "creating", what: "ref", name: ref });
+  redundantRefs.add(ref);
+};
+
+/** Keeps the commit that a sandbox starts from, if the session that makes it does not own the checkout. */
+export const pinBase = (
+  session: Session,
+  { ownerId, repository, tip }: CheckoutSession,
+): Effect.Effect<void, SandduneError> =>
+  Effect.suspend(() => {
+    if (ownerId === session.plan.runId) return Effect.void;
+    announceBase(session);
+    return updateRefs(repository.topLevel, [{ ref: baseRef(session.plan.runId), to: tip }]);
+  });
+
+/** Locks the branch and makes the directory that the agent will work in; both are given back with the scope. */
+export const openCheckout = Effect.fnUntraced(function* (
+  session: Session,
+  { source, isShared, lasts }: CheckoutPlan,
+): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
+  const { repository, branches, runId } = session.plan;
+  if (!isShared) {
+    yield* lockBranch(repository, lockNameOf(branches.sourceBranch, repository.topLevel), runId);
+    yield* takeOver(session);
+  }
+  announceBase(session);
+  if (source === undefined) return yield* takeUserCheckout(session, isShared);
+  const found = yield* inspectSourceBranch(repository, session.plan.host, source.branch, source.from);
+  return yield* takeWorktree(session, found, lasts);
+});

@@ -1,0 +1,64 @@
+import { existsSync } from "node:fs";
+import * as Effect from "effect/Effect";
+import {
+  BranchDeletedError,
+  type SandduneError,
+  WorktreeMissingError,
+  WorktreeSwitchedError,
+} from "../../errors.ts";
+import { findNestedRepositories } from "../../git/embedded/nestedRepositories.ts";
+import { readHead } from "../../git/hostState.ts";
+import { branchRef, resolveCommit } from "../../git/refs.ts";
+import { isStillOn } from "../../git/worktrees/syncIndex.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
+import { nestedSearch } from "./settle.ts";
+
+const tipOnHost = ({
+  repository,
+  branch,
+}: CheckoutSession): Effect.Effect<string | undefined, SandduneError> =>
+  resolveCommit(repository.topLevel, branch === undefined ? "HEAD" : branchRef(branch));
+
+/** Takes notice of commits that were made on the host. */
+export const followHost = Effect.fnUntraced(function* (
+  checkout: CheckoutSession,
+): Effect.fn.Return<void, SandduneError> {
+  const branch = checkout.branch ?? "HEAD";
+  const sha = yield* tipOnHost(checkout);
+  if (sha === undefined) return yield* Effect.fail(new BranchDeletedError(branch, checkout.tip));
+  if (sha !== checkout.tip) {
+    checkout.tip = sha;
+    // Whoever has committed on the host has used the checkout's own index.
+    checkout.indexAt = sha;
+  }
+  if (!existsSync(checkout.path)) return yield* Effect.fail(new WorktreeMissingError(checkout.path, branch));
+});
+
+/**
+ * Takes notice of what was brought into the checkout on the user's behalf, by hooks or by the user: commits are what the
+ * next agent starts from, and repositories are not an agent's.
+ */
+export const takeNotice = Effect.fnUntraced(function* (
+  checkout: CheckoutSession,
+): Effect.fn.Return<void, SandduneError> {
+  yield* followHost(checkout);
+  // Where something of an agent's may be running, whatever is there may be the agent's.
+  if (checkout.openSandboxes > 0) return;
+  checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
+});
+
+/** What a worktree has been switched to; `undefined` if it is on its branch. */
+export const switchedTo = (checkout: CheckoutSession): Effect.Effect<string | undefined, SandduneError> => {
+  const { worktree, path } = checkout;
+  if (worktree === undefined || isStillOn(checkout)) return Effect.succeed(undefined);
+  return Effect.map(readHead(path), (head) => head.branch ?? `the commit ${head.sha}`);
+};
+
+/** An agent that commits everything would put the files of one branch on the other. */
+export const requireOnBranch = Effect.fnUntraced(function* (
+  checkout: CheckoutSession,
+): Effect.fn.Return<void, SandduneError> {
+  const elsewhere = yield* switchedTo(checkout);
+  if (elsewhere === undefined || checkout.branch === undefined) return;
+  return yield* Effect.fail(new WorktreeSwitchedError(checkout.path, checkout.branch, elsewhere));
+});

@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import type * as Exit from "effect/Exit";
+import { BranchDeletedError, type SandduneError } from "../../errors.ts";
+import { branchRef, isAncestor, updateRefs } from "../../git/refs.ts";
+import { tipRef } from "../../git/runRefs.ts";
+import { unlockWorktree } from "../../git/worktrees/lock.ts";
+import {
+  deleteBranch,
+  forgetWorktree,
+  removeWorktreeIfClean,
+  type WorktreeRemoval,
+} from "../../git/worktrees/worktrees.ts";
+import { arrive } from "../landing/land.ts";
+import type { Session } from "../session/session.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
+import { followHost, switchedTo } from "./noticeHostChanges.ts";
+import { disarm, settle } from "./settle.ts";
+
+/** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
+const reasonToKeep = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.fn.Return<string | undefined> {
+  const [reason] = checkout.keepReasons;
+  if (reason !== undefined) return reason;
+  const elsewhere = yield* Effect.catch(switchedTo(checkout), () => Effect.succeed("something unknown"));
+  if (elsewhere !== undefined) return `it was switched to ${elsewhere}`;
+  const isAborted = exit._tag === "Failure" && Cause.hasInterrupts(exit.cause);
+  return isAborted && session.agentHasStarted ? "the run was aborted" : undefined;
+});
+
+/** The user may have committed in the worktree, or merged its branch, since the last call. */
+const takeStock = Effect.fnUntraced(function* (
+  { plan, progress }: Session,
+  checkout: CheckoutSession,
+): Effect.fn.Return<void> {
+  const { branches, repository, branch } = checkout;
+  if (!checkout.lasts) return;
+  const gone = yield* followHost(checkout).pipe(
+    Effect.as(undefined),
+    Effect.catch((error) => Effect.succeed(error)),
+  );
+  if (gone instanceof BranchDeletedError) {
+    const kept = tipRef(plan.runId);
+    yield* Effect.ignore(updateRefs(repository.topLevel, [{ ref: kept, to: checkout.tip }]));
+    checkout.keepReasons.add("its branch was deleted");
+    progress.warn(`Branch ${gone.branch} was deleted. What was on it is kept as ${kept}.`);
+    return;
+  }
+  if (branches.strategy !== "merge-to-head" || checkout.tip === checkout.landed) return;
+  const target = branches.targetBranch === undefined ? "HEAD" : branchRef(branches.targetBranch);
+  const isMerged = yield* isAncestor(repository.topLevel, checkout.tip, target).pipe(
+    Effect.catch(() => Effect.succeed(false)),
+  );
+  if (isMerged) arrive(checkout);
+  else progress.warn(`Not everything was merged: see git log ${branch}`);
+});
+
+/** Removes the worktree if nothing speaks against it. Gives the reason why it stays, if it does. */
+const removeWorktree = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.fn.Return<string | undefined> {
+  const { progress } = session;
+  const { repository, path } = checkout;
+  if (!existsSync(path)) {
+    progress.warn(`The worktree ${path} is gone already.`);
+    yield* forgetWorktree(repository, path);
+    return undefined;
+  }
+  if (checkout.indexAt !== checkout.tip) yield* settle(session, checkout);
+  const reason = yield* reasonToKeep(session, checkout, exit);
+  if (reason !== undefined) return reason;
+  const { isRemoved, undeletable } = yield* Effect.scoped(removeWorktreeIfClean(repository, path)).pipe(
+    Effect.catch((error: SandduneError) => {
+      progress.warn(`The worktree at ${path} could not be removed: ${error.message}`);
+      return Effect.succeed<WorktreeRemoval>({ isRemoved: false });
+    }),
+  );
+  if (undeletable !== undefined)
+    progress.warn(`Files of the worktree could not be deleted. They are in ${undeletable}.`);
+  return isRemoved ? undefined : "it holds changes that are not committed, or could not be removed";
+});
+
+/** Decides what becomes of the worktree and of a branch that was made for it. Never hides the session's own error. */
+export const releaseWorktree = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  exit: Exit.Exit<unknown, unknown>,
+): Effect.fn.Return<void> {
+  const { journal, progress, display } = session;
+  const { repository, path, worktree } = checkout;
+  if (worktree === undefined) return;
+  yield* takeStock(session, checkout);
+  const reason = yield* removeWorktree(session, checkout, exit);
+  if (reason !== undefined) {
+    progress.preservedWorktreePath = path;
+    journal.tell({ type: "kept", what: "worktree", name: path, reason });
+    display.note(`Worktree kept at ${path}: ${reason}.`);
+    yield* disarm(session, checkout);
+    return yield* unlockWorktree(repository, path);
+  }
+  journal.tell({ type: "removed", what: "worktree", name: path });
+
+  const isTemporary = checkout.branches.strategy === "merge-to-head";
+  const isDisposable = checkout.tip === checkout.landed && (isTemporary || exit._tag === "Failure");
+  if (!worktree.isNewBranch || !isDisposable) return;
+  if (!(yield* deleteBranch(repository, worktree.branch, checkout.tip))) return;
+  journal.tell({ type: "removed", what: "branch", name: worktree.branch });
+  // Whatever there was on it is in the branch that it came from.
+  if (isTemporary) progress.branch = checkout.branches.targetBranch ?? "HEAD";
+});

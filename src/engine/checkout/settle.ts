@@ -1,0 +1,45 @@
+import { dirname } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { disarmNestedRepositories, type NestedSearch } from "../../git/embedded/nestedRepositories.ts";
+import type { Session } from "../session/session.ts";
+import type { CheckoutSession } from "./checkoutSession.ts";
+import { followBranch } from "./followBranch.ts";
+
+/** Where repositories may be nested in a checkout. */
+export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
+  checkoutPath: checkout.path,
+  skipsConfigDirectory: checkout.path === dirname(checkout.repository.configDirectory),
+  submodulePaths: checkout.newSubmodules,
+  changedSince: checkout.usersUntil,
+  ...(checkout.trustedCommit !== undefined && { trustedCommit: checkout.trustedCommit }),
+  ...(checkout.worktree && { baseCommit: checkout.worktree.baseSha }),
+});
+
+/** What an agent leaves on the host must not run there by itself. */
+export const disarm = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
+  Effect.suspend(() => disarmNestedRepositories(nestedSearch(checkout), checkout.nestedRepositories)).pipe(
+    Effect.catch((error: SandduneError) =>
+      Effect.succeed([
+        `Could not look for repositories of the agent's in ${checkout.path}: ${error.message}`,
+      ]),
+    ),
+    Effect.map((sentences) => {
+      session.progress.warn(...sentences);
+    }),
+  );
+
+/**
+ * An agent is gone: its repositories are disarmed, and an index that had to wait for that follows its branch, unless
+ * something may still be running in another sandbox over the same checkout.
+ */
+export const settle = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
+  disarm(session, checkout).pipe(
+    Effect.andThen(
+      Effect.suspend(() => followBranch(checkout, { agentIsGone: checkout.openSandboxes === 0 })),
+    ),
+    Effect.catch((error: SandduneError) => Effect.succeed(error.message)),
+    Effect.map((problem) => {
+      if (problem !== undefined) session.progress.warn(problem);
+    }),
+  );

@@ -1,0 +1,58 @@
+import { posix } from "node:path";
+import type { TestResults } from "../../../environment/contract.ts";
+import { shellQuote } from "../../../tools/shellQuote.ts";
+import { type BroughtWork, evaluate, type TestRequest } from "./evaluate.ts";
+import { placeOf, type TestsInSandbox } from "./prepareTests.ts";
+
+let archives = 0;
+
+/** Resolves with the archive of a commit on the host, once there is one. */
+export type ArchiveSource = (signal: AbortSignal) => Promise<string>;
+
+const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): BroughtWork => {
+  const { copyIn, root } = tests.sandbox;
+  const { bringItems, runHooks } = tests;
+  const tree = posix.join(root, `tree-${++archives}`);
+  const archive = `${tree}.tar`;
+  return {
+    tree,
+    archive,
+    bring: async (signal) => {
+      const path = await archivePath(signal);
+      // First: where both have a file, the commit's is the one that lands.
+      await bringItems?.(tree, signal);
+      await copyIn(path, archive);
+    },
+    makeReady: runHooks && ((signal) => runHooks(tree, signal)),
+  };
+};
+
+/** Runs tests in a sandbox that is made for them, on the files of an archive. */
+export const judgeArchive = (
+  tests: TestsInSandbox,
+  archivePath: ArchiveSource,
+  signal: AbortSignal,
+): Promise<TestResults> => {
+  const work = workOf(tests, archivePath);
+  return evaluate(placeOf(tests, work.tree), {}, work, signal);
+};
+
+/** Runs tests in a sandbox that is used again, on the files of an archive, and removes those. */
+export const evaluateArchive = async (
+  tests: TestsInSandbox,
+  archivePath: string,
+  request: TestRequest,
+  signal: AbortSignal,
+): Promise<TestResults> => {
+  const work = workOf(tests, async () => archivePath);
+  try {
+    return await evaluate(placeOf(tests, work.tree), request, work, signal);
+  } finally {
+    await tests.sandbox.handle
+      .exec(`rm -rf -- ${shellQuote(work.tree)} ${shellQuote(work.archive)}`, {
+        cwd: "/",
+        timeoutMs: 60_000,
+      })
+      .catch(() => {});
+  }
+};

@@ -1,0 +1,54 @@
+import { copyFile, mkdir, writeFile } from "node:fs/promises";
+import { join, posix } from "node:path";
+import type * as Effect from "effect/Effect";
+import { interruptible } from "../../../boundary/interruptible.ts";
+import { copyEnvironment, type EnvironmentPart } from "../../../environment/folder/loadEnvironment.ts";
+import { MCP_PROGRAM, TOOL_FILES, toolDirectory } from "../../../environment/open/toolPath.ts";
+import type { SandduneError } from "../../../errors.ts";
+import type { IsolatedSandboxHandle } from "../../../sandboxes/contract.ts";
+
+/** Where a package is in a bind-mount sandbox. */
+export const MOUNTED_PACKAGE = "/sanddune/environment";
+
+/** Where a package is in a sandbox that has files of its own: beside the worktree, where directories can be made. */
+export const copiedPackage = (worktreePath: string): string =>
+  posix.join(posix.dirname(worktreePath), "sanddune-environment");
+
+/** Copies a package into a sandbox that has files of its own. */
+export const bringPackage = (
+  handle: IsolatedSandboxHandle,
+  packageOnHost: string,
+  packagePath: string,
+): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    () => handle.copyIn(packageOnHost, packagePath),
+    (reason) => reason as SandduneError,
+  );
+
+const FILES = "files";
+const PACKAGE = "node_modules/sanddune";
+
+/** The paths in a package, wherever that is. */
+export const inPackage = (path: string) => ({
+  tool: `${path}/${PACKAGE}/tool.js`,
+  mcpProgram: `${path}/${PACKAGE}/${MCP_PROGRAM}`,
+  /** The environment's folder. */
+  directory: `${path}/${FILES}`,
+});
+
+const MANIFEST = {
+  name: "sanddune",
+  type: "module",
+  exports: { "./environment": "./index.js" },
+};
+
+/**
+ * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and
+ * the environment's files beside it, if the sandbox is to have any, so that they find `sanddune/environment` as an installed package.
+ */
+export const writePackage = async (path: string, parts: readonly EnvironmentPart[]): Promise<void> => {
+  await mkdir(join(path, PACKAGE), { recursive: true });
+  await writeFile(join(path, PACKAGE, "package.json"), JSON.stringify(MANIFEST));
+  for (const name of TOOL_FILES) await copyFile(join(toolDirectory(), name), join(path, PACKAGE, name));
+  for (const part of parts) await copyEnvironment(part, join(path, FILES));
+};

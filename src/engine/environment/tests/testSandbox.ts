@@ -1,0 +1,174 @@
+import { mkdirSync, mkdtempSync, renameSync } from "node:fs";
+import { join, posix } from "node:path";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { runAtBoundary } from "../../../boundary/boundary.ts";
+import { interruptible } from "../../../boundary/interruptible.ts";
+import { CopyToWorktreeError, type SandduneError } from "../../../errors.ts";
+import { placeIn, type Repository } from "../../../git/repository.ts";
+import { SANDBOX_HOME, SANDBOX_REPOSITORY_PATH } from "../../../git/sandboxDirectory/sandboxGitDirectory.ts";
+import { copyToWorktree } from "../../../git/worktrees/copyToWorktree.ts";
+import { removeDirectory } from "../../../process/removeDirectory.ts";
+import type {
+  BindMountSandboxProvider,
+  IsolatedSandboxProvider,
+  SandboxHandle,
+} from "../../../sandboxes/contract.ts";
+import type { CopiedItems } from "../../checkout/checkoutSession.ts";
+import { runHooksIn } from "../../hooks/setupHooks.ts";
+import { acquireSandbox } from "../../sandbox/acquireSandbox.ts";
+import type { Session } from "../../session/session.ts";
+import type { EnvironmentSetup } from "../live.ts";
+import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./package.ts";
+import type { TestsInSandbox } from "./prepareTests.ts";
+
+/** A sandbox in which no agent works: it has tests, and gets what they are to test. */
+export interface TestSandbox {
+  readonly handle: SandboxHandle;
+  readonly packagePath: string;
+  /** A directory in it for everything else. */
+  readonly root: string;
+  /** Brings a file into `root`. It need not stay on the host. */
+  readonly copyIn: (hostPath: string, sandboxPath: string) => Promise<void>;
+  /** Copies what the worktree was given besides its commit into a directory of the sandbox. */
+  readonly copyItems: (
+    repository: Repository,
+    copied: CopiedItems,
+    tree: string,
+  ) => Effect.Effect<void, SandduneError>;
+}
+
+interface SandboxNames {
+  readonly runId: string;
+  readonly sandboxName: string;
+  readonly repositoryPath: string;
+  readonly cwd: string;
+  readonly usesSudo: boolean;
+}
+
+/**
+ * Copies items where the sandbox cannot reach them, and moves the whole to `destination`, which it can: code of the work that
+ * still runs there could leave a link at the destination, and renaming follows no link.
+ */
+const copyItemsInto = Effect.fnUntraced(function* (
+  repository: Repository,
+  { items, timeoutMs }: CopiedItems,
+  directory: string,
+  destination: string,
+): Effect.fn.Return<void, SandduneError> {
+  if (items.length === 0) return;
+  const gitDirectory = mkdtempSync(join(directory, "items-"));
+  const path = join(gitDirectory, "tree");
+  mkdirSync(path);
+  yield* copyToWorktree(repository, { path, gitDirectory }, items, timeoutMs);
+  yield* Effect.try({
+    try: () => renameSync(path, destination),
+    catch: (cause) =>
+      new CopyToWorktreeError(items.join(", "), "something is in the way in the sandbox of the tests", {
+        cause,
+      }),
+  });
+});
+
+const openBindMount = Effect.fnUntraced(function* (
+  session: Session,
+  provider: BindMountSandboxProvider,
+  names: SandboxNames,
+  packageOnHost: string,
+): Effect.fn.Return<TestSandbox, SandduneError, Scope.Scope> {
+  const directory = join(session.journal.filesDirectory, names.sandboxName);
+  const [root, home] = [join(directory, "root"), join(directory, "home")];
+  for (const path of [root, home]) mkdirSync(path, { recursive: true });
+  // Once it is closed: a run may have many. If that fails, the session tries it again, and says so.
+  yield* Effect.addFinalizer(() => Effect.promise(() => removeDirectory(directory).catch(() => {})));
+  const handle = yield* acquireSandbox(session, provider, names.sandboxName, (signal) =>
+    provider.create({
+      ...{ ...names, signal, worktreePath: SANDBOX_REPOSITORY_PATH, homePath: SANDBOX_HOME },
+      mounts: [
+        { hostPath: root, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
+        { hostPath: home, sandboxPath: SANDBOX_HOME, readOnly: false },
+        { hostPath: packageOnHost, sandboxPath: MOUNTED_PACKAGE, readOnly: true },
+      ],
+    }),
+  );
+  return {
+    handle,
+    packagePath: MOUNTED_PACKAGE,
+    root: SANDBOX_REPOSITORY_PATH,
+    // As items are: by a renaming, which follows no link.
+    copyIn: async (hostPath, sandboxPath) => renameSync(hostPath, join(root, posix.basename(sandboxPath))),
+    copyItems: (repository, copied, tree) =>
+      copyItemsInto(repository, copied, directory, join(root, posix.basename(tree))),
+  };
+});
+
+const openIsolated = Effect.fnUntraced(function* (
+  session: Session,
+  provider: IsolatedSandboxProvider,
+  names: SandboxNames,
+  packageOnHost: string,
+): Effect.fn.Return<TestSandbox, SandduneError, Scope.Scope> {
+  const { journal } = session;
+  const { sandboxName } = names;
+  const handle = yield* acquireSandbox(session, provider, sandboxName, (signal) =>
+    provider.create({
+      ...{ ...names, signal },
+      onPlaced: (place) => journal.write({ type: "placed", what: "sandbox", name: sandboxName, place }),
+    }),
+  );
+  const packagePath = copiedPackage(handle.worktreePath);
+  yield* bringPackage(handle, packageOnHost, packagePath);
+  return {
+    handle,
+    packagePath,
+    root: posix.join(posix.dirname(handle.worktreePath), "sanddune-tests"),
+    copyIn: (hostPath, sandboxPath) => handle.copyIn(hostPath, sandboxPath),
+    copyItems: ({ topLevel, prefix }, { items }, tree) =>
+      Effect.forEach(
+        items,
+        (item) =>
+          interruptible(
+            () => handle.copyIn(join(topLevel, prefix, item), posix.join(tree, prefix, item)),
+            (reason) => reason as SandduneError,
+          ),
+        { discard: true },
+      ),
+  };
+});
+
+/** The work gets what the agent's own sandbox got: copies of the user's files, and what the hooks in the sandbox do. */
+const furnishing = (
+  { session, sandbox: { checkout }, sandboxPlan }: EnvironmentSetup,
+  tests: TestSandbox,
+): Pick<TestsInSandbox, "bringItems" | "runHooks"> => {
+  const { repository, copied } = checkout;
+  const hooks = sandboxPlan.hooks["sandbox.onSandboxReady"];
+  return {
+    bringItems: (tree, signal) => runAtBoundary(tests.copyItems(repository, copied, tree), signal),
+    ...(hooks.length > 0 && {
+      runHooks: (tree: string, signal: AbortSignal) =>
+        runAtBoundary(
+          runHooksIn(session, tests.handle, posix.join(tree, repository.prefix, "."), hooks),
+          signal,
+        ),
+    }),
+  };
+};
+
+/** Makes a sandbox for tests, as the agent's was made; it is closed with the scope. `label` tells it from others. */
+export const openTestSandbox = Effect.fnUntraced(function* (
+  setup: EnvironmentSetup,
+  label: string,
+): Effect.fn.Return<TestsInSandbox, SandduneError, Scope.Scope> {
+  const { session, files } = setup;
+  const { provider, usesSudo } = setup.sandboxPlan;
+  const { runId, repository, env } = session.plan;
+  const names = {
+    ...{ runId, sandboxName: `sanddune-${runId}-${label}`, usesSudo },
+    ...placeIn(repository),
+  };
+  const sandbox = yield* provider.type === "bind-mount"
+    ? openBindMount(session, provider, names, files.forTests)
+    : openIsolated(session, provider, names, files.forTests);
+  return { sandbox, env: env.values, prefix: repository.prefix, ...furnishing(setup, sandbox) };
+});

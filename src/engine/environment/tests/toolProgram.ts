@@ -1,0 +1,144 @@
+import { randomBytes } from "node:crypto";
+import type { TestProgress } from "../../../environment/contract.ts";
+import { openLine } from "../../../environment/open/sealedLines.ts";
+import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../../errors.ts";
+import type { ExecInput, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
+import { shellQuote } from "../../../tools/shellQuote.ts";
+import { onAbort } from "../../../tools/wait/onAbort.ts";
+
+/** What the tool says, a line each. */
+export type ToolMessage =
+  | { readonly type: "progress"; readonly message?: unknown; readonly progress?: TestProgress }
+  | { readonly type: "alive" }
+  | { readonly type: "waiting" }
+  | { readonly type: "unpacked" }
+  | { readonly type: "prepared" }
+  | { readonly type: "ready"; readonly url?: unknown }
+  | { readonly type: "result"; readonly result?: unknown }
+  | { readonly type: "schema"; readonly schema?: unknown }
+  | { readonly type: "request"; readonly id?: unknown; readonly request?: unknown }
+  | { readonly type: "cancel"; readonly id?: unknown }
+  | {
+      readonly type: "failed";
+      readonly message?: unknown;
+      readonly log?: unknown;
+      /** Of a request that cannot be done. */
+      readonly status?: unknown;
+      readonly paths?: unknown;
+    };
+
+/** `undefined` for anything else: whatever is in the sandbox may have printed it, and what is tested is in there. */
+const readMessage = (key: string, line: string): ToolMessage | undefined => {
+  const text = openLine(key, line);
+  if (text === undefined) return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && "type" in value
+      ? (value as ToolMessage)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const NO_NODE =
+  "there is no Node.js in the sandbox, which the test server needs: install version 20.19 or newer in its image";
+const NO_NODE_EXIT_CODE = 127;
+/** Commits are unpacked with it, in this sandbox or in those that are made like it: that it is missing is to be known before an agent begins. */
+const NO_TAR = "there is no tar in the sandbox, which commits are unpacked with: install it in its image";
+/** Not 125 or more: those also come from clients of sandboxes. */
+const NO_TAR_EXIT_CODE = 99;
+
+const CAPTURE_BYTES = 64 * 1024;
+
+/** As much of a sandbox as it takes to run the program for environments. */
+export type CommandRunner = Pick<SandboxHandle, "exec">;
+
+/** The program for environments, as it runs in a sandbox. */
+export interface ToolRun extends Pick<ExecOptions, "env" | "stdin" | "timeoutMs" | "signal"> {
+  readonly tool: string;
+  readonly args: readonly string[];
+  /** It has stopped, or was stopped, if nothing is heard of it for so long once all of `stdin` was sent. */
+  readonly maxSilenceMs?: number;
+  readonly onMessage: (message: ToolMessage) => void;
+}
+
+export const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+
+const failureOf = ({ message, log, status, paths }: ToolMessage & { type: "failed" }): SandduneError =>
+  typeof status === "number"
+    ? new TestRequestError(textOf(message), status, Array.isArray(paths) ? paths.map(textOf) : [])
+    : new EnvironmentStartError(textOf(message), textOf(log));
+
+/** The key is on no command line and in no environment: others in the sandbox could read it there. */
+async function* keyThenInput(
+  key: string,
+  input: ExecInput | undefined,
+  onEnd: () => void,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${key}\n`);
+  if (typeof input === "string" || input instanceof Uint8Array) yield Buffer.from(input);
+  else if (input !== undefined) yield* input;
+  onEnd();
+}
+
+/** A signal that is aborted like another one, and when nothing was heard for too long. */
+const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefined) => {
+  const controller = new AbortController();
+  const giveUp = () =>
+    controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
+  let timer: NodeJS.Timeout | undefined;
+  const stopFollowing = onAbort(other, (reason) => controller.abort(reason));
+  return {
+    signal: controller.signal,
+    begin: () => {
+      if (maxSilenceMs !== undefined) timer = setTimeout(giveUp, maxSilenceMs);
+    },
+    heard: () => timer?.refresh(),
+    [Symbol.dispose]: () => {
+      clearTimeout(timer);
+      stopFollowing();
+    },
+  };
+};
+
+/**
+ * Runs the program for environments in a sandbox, until it ends. Rejects with an `EnvironmentStartError` if it says that it
+ * could not do its work, or ends with another exit code than 0; with a `TestRequestError` if that was the request's fault.
+ */
+export const runTool = async (
+  sandbox: CommandRunner,
+  { tool, args, maxSilenceMs, onMessage, ...options }: ToolRun,
+): Promise<void> => {
+  const [command = "", ...others] = args;
+  const program = ["node", "--no-warnings", tool, command, "--sealed", ...others].map(shellQuote).join(" ");
+  const key = randomBytes(32).toString("hex");
+  using listening = listenFor(maxSilenceMs, options.signal);
+  let failure: SandduneError | undefined;
+  const { exitCode, stdout, stderr } = await sandbox.exec(
+    `command -v node >/dev/null 2>&1 || exit ${NO_NODE_EXIT_CODE}
+command -v tar >/dev/null 2>&1 || exit ${NO_TAR_EXIT_CODE}
+exec ${program}`,
+    {
+      ...options,
+      stdin: keyThenInput(key, options.stdin, listening.begin),
+      signal: listening.signal,
+      captureBytes: CAPTURE_BYTES,
+      onLine: (line) => {
+        const message = readMessage(key, line);
+        if (message !== undefined) listening.heard();
+        if (message?.type === "failed") {
+          failure ??= failureOf(message);
+        } else if (message !== undefined) onMessage(message);
+      },
+    },
+  );
+  if (failure !== undefined) throw failure;
+  if (exitCode === 0) return;
+  if (exitCode === NO_NODE_EXIT_CODE) throw new EnvironmentStartError(NO_NODE);
+  if (exitCode === NO_TAR_EXIT_CODE) throw new EnvironmentStartError(NO_TAR);
+  throw new EnvironmentStartError(
+    `the program for environments ended with exit code ${exitCode}`,
+    `${stdout}\n${stderr}`.trim(),
+  );
+};

@@ -1,0 +1,75 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { HookFailedError, ProcessTimeoutError, type SandduneError } from "../../errors.ts";
+import type { HostHook } from "../../options/hooks.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import type { ExecResult } from "../../sandboxes/contract.ts";
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** Enough of a hook's last words to explain a failure; all of them go to `onLine`. */
+const CAPTURE_BYTES = 64 * 1024;
+
+export type HookName = "host.onWorktreeReady" | "host.onSandboxReady" | "sandbox.onSandboxReady";
+
+/** What becomes of what hooks print. */
+export interface HookOutput {
+  readonly onLine: (hook: HookName, line: string) => void;
+  readonly redactor: Redactor;
+}
+
+/** Where hooks of a kind run. */
+export interface HookPlace<Hook> {
+  readonly name: HookName;
+  readonly run: (
+    hook: Hook,
+    options: {
+      readonly timeoutMs: number;
+      readonly signal: AbortSignal;
+      readonly captureBytes: number;
+      readonly onLine: (line: string) => void;
+    },
+  ) => Promise<ExecResult>;
+}
+
+const runHook = <Hook extends HostHook>(
+  { name, run }: HookPlace<Hook>,
+  hook: Hook,
+  output: HookOutput,
+): Effect.Effect<void, SandduneError> => {
+  const { command, timeoutMs = DEFAULT_TIMEOUT_MS } = hook;
+  const { redactor } = output;
+  const failure = (problem: string, { stdout = "", stderr = "", exitCode }: Partial<ExecResult>) =>
+    new HookFailedError(
+      name,
+      command,
+      problem,
+      exitCode,
+      redactor.capturedEnd(stdout, CAPTURE_BYTES),
+      redactor.capturedEnd(stderr, CAPTURE_BYTES),
+    );
+  const onLine = (line: string) => output.onLine(name, line);
+  return interruptible(
+    (signal) => run(hook, { timeoutMs, signal, captureBytes: CAPTURE_BYTES, onLine }),
+    (reason) =>
+      reason instanceof ProcessTimeoutError
+        ? failure(`took longer than ${timeoutMs} ms and was stopped (see its \`timeoutMs\`)`, {
+            stdout: reason.stdout,
+            stderr: reason.stderr,
+          })
+        : (reason as SandduneError),
+  ).pipe(
+    Effect.flatMap((result) =>
+      result.exitCode === 0
+        ? Effect.void
+        : Effect.fail(failure(`ended with exit code ${result.exitCode}`, result)),
+    ),
+  );
+};
+
+/** Runs the hooks of one list, one after the other; the first that fails is the last. */
+export const runHooks = <Hook extends HostHook>(
+  place: HookPlace<Hook>,
+  hooks: readonly Hook[],
+  output: HookOutput,
+): Effect.Effect<void, SandduneError> =>
+  Effect.forEach(hooks, (hook) => runHook(place, hook, output), { discard: true });

@@ -1,0 +1,84 @@
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../../errors.ts";
+import type { HostHook, SandboxHook } from "../../options/hooks.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { checkHostDirectory, hostDirectory } from "../checkout/hostDirectory.ts";
+import { takeNotice } from "../checkout/noticeHostChanges.ts";
+import type { CheckoutPlan, SandboxPlan } from "../plan/plan.ts";
+import { labelled, timed } from "../session/phases.ts";
+import type { Session } from "../session/session.ts";
+import { openHostPlace, sandboxPlace } from "./hookPlaces.ts";
+import { type HookName, type HookOutput, runHooks } from "./runHook.ts";
+
+const hookOutput = ({ display, redactor }: Session): HookOutput => ({
+  onLine: (hook, line) => display.hookLine(hook, line),
+  redactor,
+});
+
+/** Runs a list of hooks on the host. What they leave running ends with the scope. */
+const runOnHost = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  name: Exclude<HookName, "sandbox.onSandboxReady">,
+  hooks: readonly HostHook[],
+): Effect.fn.Return<void, SandduneError, Scope.Scope> {
+  const place = yield* openHostPlace({
+    path: hostDirectory(checkout),
+    // Each time anew: what an agent has committed, or what runs in the sandbox, may put a link there.
+    check: () => checkHostDirectory(checkout),
+    onExecId: (execId) => session.journal.write({ type: "creating", what: "host processes", name: execId }),
+  });
+  yield* runHooks(place(name), hooks, hookOutput(session));
+});
+
+/** The hooks that get the checkout ready, before there is a sandbox. */
+export const runWorktreeHooks = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  { onWorktreeReady, copyToWorktree }: CheckoutPlan,
+): Effect.fn.Return<void, SandduneError, Scope.Scope> {
+  yield* timed(
+    session,
+    labelled("hooks on the worktree", onWorktreeReady.length > 0, "Running the hooks host.onWorktreeReady"),
+    runOnHost(session, checkout, "host.onWorktreeReady", onWorktreeReady),
+  );
+  if (onWorktreeReady.length > 0 || copyToWorktree.length > 0) yield* takeNotice(checkout);
+});
+
+/** Runs hooks in a sandbox, in a directory of it. */
+export const runHooksIn = (
+  session: Session,
+  handle: SandboxHandle,
+  cwd: string,
+  hooks: readonly SandboxHook[],
+): Effect.Effect<void, SandduneError> =>
+  runHooks(sandboxPlace(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
+
+/** The hooks that get the sandbox ready, on the host and in the sandbox, side by side. */
+export const runSandboxHooks = (
+  session: Session,
+  checkout: CheckoutSession,
+  { hooks }: SandboxPlan,
+  handle: SandboxHandle,
+): Effect.Effect<void, SandduneError, Scope.Scope> => {
+  const onHost = hooks["host.onSandboxReady"];
+  const inSandbox = hooks["sandbox.onSandboxReady"];
+  return timed(
+    session,
+    labelled(
+      "hooks on the sandbox",
+      onHost.length + inSandbox.length > 0,
+      "Running the hooks onSandboxReady",
+    ),
+    Effect.all(
+      [
+        runOnHost(session, checkout, "host.onSandboxReady", onHost),
+        runHooksIn(session, handle, sandboxDirectory(checkout.repository, handle), inSandbox),
+      ],
+      { concurrency: "unbounded", discard: true },
+    ),
+  );
+};

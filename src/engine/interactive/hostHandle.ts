@@ -1,0 +1,74 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import type { SandduneError } from "../../errors.ts";
+import { readHead } from "../../git/hostState.ts";
+import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
+import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { checkHostDirectory } from "../checkout/hostDirectory.ts";
+import { switchedTo, takeNotice } from "../checkout/noticeHostChanges.ts";
+import { noteCommits } from "../landing/noteCommits.ts";
+import type { Session } from "../session/session.ts";
+
+/** The checkout itself as the place where the agent works, with nothing around it. */
+export interface HostWorkplace {
+  readonly type: "host";
+  readonly checkout: CheckoutSession;
+  readonly handle: SandboxHandle;
+}
+
+export const openHostWorkplace = (
+  checkout: CheckoutSession,
+  provider: NoSandboxProvider,
+): Effect.Effect<HostWorkplace, SandduneError> => {
+  const environment = Object.fromEntries(
+    Object.entries(environmentWithoutRepository()).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  );
+  return interruptible(
+    async () => {
+      checkHostDirectory(checkout);
+      return guardedHandle(provider.create({ worktreePath: checkout.path, environment }), provider);
+    },
+    providerError(provider.name, "it could not be created"),
+  ).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
+};
+
+/** In their own checkout users may go where they like, rename their branches, delete them, and begin empty ones. */
+const noteOwnCheckout = (session: Session, checkout: CheckoutSession, base: string) =>
+  readHead(checkout.path).pipe(
+    Effect.flatMap((head) => {
+      session.progress.branch = head.branch ?? "HEAD";
+      checkout.tip = head.sha;
+      return noteCommits(session, checkout, base);
+    }),
+    Effect.catch((error) => Effect.sync(() => session.progress.warn(error.message))),
+  );
+
+/** In a worktree of sanddune's, work belongs on its branch. */
+const noteWorktree = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  base: string,
+): Effect.fn.Return<void, SandduneError> {
+  yield* takeNotice(checkout).pipe(
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => noteCommits(session, checkout, base)))),
+  );
+  const elsewhere = yield* switchedTo(checkout);
+  if (elsewhere === undefined) return;
+  session.progress.warn(
+    `The worktree ${checkout.path} was switched to ${elsewhere}. What was committed there is not on ${checkout.branch}.`,
+  );
+});
+
+/** Takes notice of what was done on the host itself: commits are where they belong already. */
+export const noteHostWork = (
+  session: Session,
+  { checkout }: HostWorkplace,
+  base: string,
+): Effect.Effect<void, SandduneError> =>
+  checkout.worktree === undefined
+    ? noteOwnCheckout(session, checkout, base)
+    : noteWorktree(session, checkout, base);

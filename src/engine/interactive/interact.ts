@@ -1,0 +1,158 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { holdScreen } from "../../display/screen.ts";
+import { AgentFailedError, AgentNotFoundError, SandboxError, type SandduneError } from "../../errors.ts";
+import { describeExitCode } from "../../process/exitCode.ts";
+import { expandPrompt } from "../../prompt/expandPrompt.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { checkedInteraction } from "../agent/agentAnswers.ts";
+import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "../agent/agentCommand.ts";
+import { importWork } from "../landing/importWork.ts";
+import { land } from "../landing/land.ts";
+import type { InteractionPlan } from "../plan/plan.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import { withAftermath } from "../session/aftermath.ts";
+import { timed } from "../session/phases.ts";
+import type { Session } from "../session/session.ts";
+import { captureInteractive } from "./captureSessions.ts";
+import { type HostWorkplace, noteHostWork } from "./hostHandle.ts";
+import { promptSizeProblem } from "./promptSize.ts";
+
+/** Where the agent works: in a sandbox, or on the host itself. */
+export type Workplace = SandboxSession | HostWorkplace;
+
+const handleOf = (workplace: Workplace): SandboxHandle =>
+  workplace.type === "host" ? workplace.handle : workplace.repository.handle;
+
+/** A shell that a person leaves after a mistyped command ends in the same way as one that does not find the agent. */
+const isThere = (
+  handle: SandboxHandle,
+  cwd: string,
+  program: string,
+): Effect.Effect<boolean, SandduneError> =>
+  interruptible(
+    (signal) => handle.exec(`command -v -- ${shellQuote(program)}`, { cwd, signal }),
+    (reason) => reason as SandduneError,
+  ).pipe(Effect.map((answer) => answer.exitCode === 0));
+
+/** Puts the agent's own interface on the terminal, until the person leaves it. Gives the exit code. */
+const showAgent = Effect.fnUntraced(function* (
+  session: Session,
+  workplace: Workplace,
+  { agent, prompt, promptExpansionMs }: InteractionPlan,
+): Effect.fn.Return<number, SandduneError> {
+  const handle = withEnv(session.plan.env, handleOf(workplace));
+  const cwd = sandboxDirectory(workplace.checkout.repository, handle);
+  const expansion = {
+    sandbox: handle,
+    cwd,
+    timeoutMs: promptExpansionMs,
+    redactCaptured: (text: string, captureBytes: number) => session.redactor.capturedEnd(text, captureBytes),
+  };
+  const expanded =
+    prompt &&
+    (yield* timed(
+      session,
+      { phase: "expand the prompt", label: "Expanding the prompt" },
+      expandPrompt(prompt, expansion),
+    ));
+  const tooLong = expanded === undefined ? undefined : promptSizeProblem(expanded);
+  if (tooLong !== undefined) return yield* Effect.fail(tooLong);
+  const { interactiveExec } = handle;
+  if (interactiveExec === undefined) {
+    return yield* Effect.fail(new SandboxError(handle.name, "it does not support a terminal"));
+  }
+  const program = yield* Effect.try({
+    try: () =>
+      checkedInteraction(
+        agent.interactiveCommand?.({
+          prompt: expanded,
+          dangerouslySkipPermissions: workplace.type === "sandbox",
+          cwd,
+        }),
+      ),
+    catch: (reason) =>
+      new AgentFailedError(
+        agent.name,
+        `its agent provider failed: ${reason instanceof Error ? reason.message : String(reason)}`,
+        undefined,
+        "",
+      ),
+  });
+  session.agentHasStarted = true;
+  const exitCode = yield* Effect.acquireUseRelease(
+    Effect.sync(holdScreen),
+    () =>
+      interruptible(
+        async (signal) => {
+          const env = { ...program.env, ...session.plan.env.values };
+          return (await interactiveExec(commandLineOf(program), { cwd, signal, env })).exitCode;
+        },
+        (reason) => reason as SandduneError,
+      ),
+    (showScreen) => Effect.sync(showScreen),
+  );
+  if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(program)))) return exitCode;
+  const isOnHost = workplace.type === "host";
+  return yield* Effect.fail(
+    new AgentNotFoundError(
+      agent.name,
+      programOf(program),
+      isOnHost ? undefined : (session.plan.sandboxName ?? handle.name),
+      isOnHost ? [] : agent.installation?.dockerfile,
+    ),
+  );
+});
+
+const importCommits = (session: Session, workplace: Workplace, base: string, failed: boolean) =>
+  timed(
+    session,
+    { phase: "import commits", label: "Importing commits" },
+    workplace.type === "host"
+      ? noteHostWork(session, workplace, base)
+      : importWork(
+          { session, sandbox: workplace, base },
+          { label: "interactive", failed, isLast: true, isPacked: false },
+        ),
+  );
+
+/** A person's session with the agent: shows the agent, brings home what was committed, and lands it if all went well. */
+export const interact = Effect.fnUntraced(function* (
+  session: Session,
+  workplace: Workplace,
+  plan: InteractionPlan,
+): Effect.fn.Return<void, SandduneError> {
+  const { checkout } = workplace;
+  const { progress } = session;
+  const base = checkout.tip;
+  if (workplace.type === "sandbox") {
+    checkout.isUsed = true;
+    workplace.hasNews = true;
+  }
+  const sessions =
+    workplace.type === "sandbox"
+      ? captureInteractive({ session, sandbox: workplace, base }, plan.agent)
+      : undefined;
+  const bringHome = (failed: boolean) =>
+    (sessions?.capture(failed) ?? Effect.void).pipe(
+      Effect.andThen(importCommits(session, workplace, base, failed)),
+    );
+  if (sessions !== undefined) yield* sessions.begin;
+  const exitCode = yield* withAftermath(
+    timed(session, { phase: "agent" }, showAgent(session, workplace, plan)),
+    {
+      onFailure: () => bringHome(true),
+      onSuccess: () => bringHome(false),
+      warn: (sentence) => progress.warn(sentence),
+    },
+  );
+  progress.exitCode = exitCode;
+  if (exitCode === 0) return yield* land(session, checkout);
+  if (checkout.branches.strategy === "merge-to-head" && checkout.tip !== checkout.landed) {
+    progress.warn(
+      `The agent ended with ${describeExitCode(exitCode)}, so its commits were not merged. They are on ${checkout.branch}: git merge ${checkout.branch}`,
+    );
+  }
+});

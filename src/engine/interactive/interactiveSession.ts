@@ -1,0 +1,79 @@
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import type { SandduneError } from "../../errors.ts";
+import type { InteractiveResult } from "../../options/results.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { prepareCheckout } from "../checkout/prepareCheckout.ts";
+import { runSandboxHooks } from "../hooks/setupHooks.ts";
+import type { CheckoutPlan, InteractionPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
+import { openSandbox } from "../sandbox/openSandbox.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import { inSandbox, inWorktree } from "../session/inExisting.ts";
+import { type Session, withSession } from "../session/session.ts";
+import { openHostWorkplace } from "./hostHandle.ts";
+import { interact, type Workplace } from "./interact.ts";
+
+/** What every session at the terminal has to know. */
+export interface InteractivePlan {
+  readonly session: SessionPlan;
+  readonly interaction: InteractionPlan;
+}
+
+const resultOf = ({ progress }: Session): InteractiveResult => {
+  const { iterations: _, ...reached } = progress.reached();
+  return { ...reached, exitCode: progress.exitCode ?? 0 };
+};
+
+/** Makes the place where the agent works: a sandbox over the checkout or, without one, the checkout itself. */
+const openWorkplace = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  plan: SandboxPlan,
+): Effect.fn.Return<Workplace, SandduneError, Scope.Scope> {
+  const { provider } = plan;
+  if (provider.type !== "none") {
+    return yield* openSandbox(session, checkout, { ...plan, provider }, { endsWithCall: true });
+  }
+  if (checkout.openSandboxes > 0) {
+    session.progress.warn(
+      "A sandbox is open over this worktree: what an agent has left running in it can change the files that you work on.",
+    );
+  }
+  const workplace = yield* openHostWorkplace(checkout, provider);
+  yield* runSandboxHooks(session, checkout, plan, workplace.handle);
+  return workplace;
+});
+
+/** A session at the terminal that makes a checkout and a sandbox for itself. */
+export const interactiveSession = (
+  plan: InteractivePlan & { readonly checkout: CheckoutPlan; readonly sandbox: SandboxPlan },
+): Effect.Effect<InteractiveResult, SandduneError> =>
+  withSession(
+    plan.session,
+    Effect.fnUntraced(function* (session) {
+      const checkout = yield* prepareCheckout(session, plan.checkout);
+      yield* interact(session, yield* openWorkplace(session, checkout, plan.sandbox), plan.interaction);
+    }, Effect.scoped),
+    resultOf,
+  );
+
+/** A session at the terminal in a worktree that goes on afterwards. */
+export const interactiveInWorktree = (
+  plan: InteractivePlan & { readonly sandbox: SandboxPlan },
+  checkout: CheckoutSession,
+): Effect.Effect<InteractiveResult, SandduneError> =>
+  inWorktree(
+    plan.session,
+    checkout,
+    Effect.fnUntraced(function* (session) {
+      yield* interact(session, yield* openWorkplace(session, checkout, plan.sandbox), plan.interaction);
+    }, Effect.scoped),
+    resultOf,
+  );
+
+/** A session at the terminal in a sandbox that goes on afterwards. */
+export const interactiveInSandbox = (
+  plan: InteractivePlan,
+  sandbox: SandboxSession,
+): Effect.Effect<InteractiveResult, SandduneError> =>
+  inSandbox(plan.session, sandbox, (session) => interact(session, sandbox, plan.interaction), resultOf);

@@ -1,0 +1,31 @@
+import { BudgetExceededError } from "../../errors.ts";
+import type { IterationUsage } from "../../options/results.ts";
+import { addUsage, costOf, type TokenPrices, totalTokens } from "../../options/usage.ts";
+
+export interface BudgetLimits {
+  readonly maxTokens?: number | undefined;
+  readonly maxCostUsd?: number | undefined;
+  readonly prices?: TokenPrices | undefined;
+}
+
+/** What a run may use, in all its iterations. */
+export class Budget {
+  #used: IterationUsage | undefined;
+
+  constructor(private readonly limits: BudgetLimits) {}
+
+  /** Counts what was used. Says what is exceeded, once it is. */
+  spend(usage: IterationUsage): BudgetExceededError | undefined {
+    this.#used = addUsage(this.#used, usage);
+    const { maxTokens, maxCostUsd, prices } = this.limits;
+    const tokens = totalTokens(this.#used);
+    if (maxTokens !== undefined && tokens > maxTokens) {
+      return new BudgetExceededError("maxTokens", maxTokens, tokens);
+    }
+    const cost = prices === undefined ? 0 : costOf(this.#used, prices);
+    if (maxCostUsd !== undefined && cost > maxCostUsd) {
+      return new BudgetExceededError("maxCostUsd", maxCostUsd, cost);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,206 @@
+import * as Effect from "effect/Effect";
+import type { AgentEvent, AgentStreamEvent } from "../../agents/contract.ts";
+import type { SandduneError } from "../../errors.ts";
+import type { IterationResult } from "../../options/results.ts";
+import { expandPrompt } from "../../prompt/expandPrompt.ts";
+import { EventRedactor } from "../../redaction/redactEvents.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import type { AgentInvoker } from "../agent/agentInvoker.ts";
+import { AgentSessionTransfer } from "../agent/agentSession.ts";
+import { UnknownLines } from "../agent/unknownLines.ts";
+import { mcpServersFor } from "../environment/access.ts";
+import { TestedIterations } from "../environment/examination.ts";
+import { withFeedback } from "../environment/feedback.ts";
+import { importWork, type SandboxWork } from "../landing/importWork.ts";
+import type { AgentPlan } from "../plan/plan.ts";
+import { packingHandle } from "../sandbox/sandboxSession.ts";
+import { timed } from "../session/phases.ts";
+import { Answer } from "./answer.ts";
+import { Budget } from "./budget.ts";
+import { importWhileWorking } from "./importWhileWorking.ts";
+import { type IterationEnd, runIterations } from "./iterationLoop.ts";
+import { LiveUsage } from "./liveUsage.ts";
+
+/** How much is shown of a line that was not understood. */
+const SAMPLE_LENGTH = 200;
+
+/** Hands an event to the caller, whose mistakes are not the run's: not what is thrown, nor what is rejected later. */
+const tellCaller = (
+  callback: ((event: AgentStreamEvent) => unknown) | undefined,
+  event: AgentStreamEvent,
+): void => {
+  try {
+    const answer = callback?.(event);
+    // Of any realm: a test runner has its own promises.
+    if (typeof answer === "object") Promise.resolve(answer).catch(() => {});
+  } catch {}
+};
+
+const redactSession = (redactor: Redactor, result: IterationResult): IterationResult => ({
+  ...result,
+  ...(result.sessionId !== undefined && { sessionId: redactor.text(result.sessionId) }),
+  ...(result.sessionFilePath !== undefined && { sessionFilePath: redactor.text(result.sessionFilePath) }),
+});
+
+const importIteration = (work: SandboxWork, { iteration, result, failed, isLast }: IterationEnd) => {
+  const { progress, journal, redactor } = work.session;
+  return timed(
+    work.session,
+    { phase: "import commits", label: "Importing commits" },
+    importWork(work, {
+      label: `iteration-${iteration}`,
+      isLast,
+      failed,
+      isPacked: work.trajectory === undefined,
+    }),
+  ).pipe(
+    Effect.tap(() =>
+      Effect.sync(() => {
+        const told = redactSession(redactor, result);
+        progress.addIteration(told, failed);
+        journal.tell({
+          type: "iteration",
+          iteration,
+          ...(told.sessionId !== undefined && { sessionId: told.sessionId }),
+          ...(told.usage && { usage: told.usage }),
+          commits: progress.commits,
+        });
+      }),
+    ),
+  );
+};
+
+const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
+  const [event, ...more] = events;
+  if (event === undefined || more.length > 0) return false;
+  return event.type === "raw" || (event.type === "text" && event.text === `${line}\n`);
+};
+
+/** The iterations of a run: expands the prompt, invokes the agent, shows what it says, and imports what it commits. */
+export const iterate = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  plan: AgentPlan,
+): Effect.fn.Return<void, SandduneError, AgentInvoker> {
+  const { session, sandbox, trajectory } = work;
+  const { progress, display, tally, redactor } = session;
+  const { handle } = sandbox.repository;
+  const { env, logging } = session.plan;
+  const answer = plan.output && new Answer(plan.output, () => ({ agentText: progress.text, redactor }));
+  const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
+  const liveUsage = new LiveUsage(session.journal);
+  const events = new EventRedactor(redactor, (event) => {
+    if (event.type === "text") {
+      progress.addText(event.text);
+      answer?.push(event.text);
+    }
+    tally.count(event);
+    if (event.type === "usage" && tally.usage !== undefined) liveUsage.note(tally.usage);
+    display.event(event);
+    trajectory?.event(event);
+    tellCaller(logging.onAgentStreamEvent, event);
+  });
+  const redactCaptured = (text: string, captureBytes: number) => redactor.capturedEnd(text, captureBytes);
+  const expansion = {
+    redactCaptured,
+    sandbox: withEnv(env, handle),
+    cwd,
+    timeoutMs: plan.promptExpansionMs,
+  };
+  sandbox.checkout.isUsed = true;
+  const transfer = new AgentSessionTransfer(work, plan.agent);
+  const resume =
+    plan.resume &&
+    (yield* timed(
+      session,
+      { phase: "agent session", label: "Bringing the agent's session into the sandbox" },
+      transfer.bring(plan.resume),
+    ));
+  // Redacted before it is cut: the beginning of a secret could not be recognised.
+  const sampleOf = (line: string) => redactor.text(line).slice(0, SAMPLE_LENGTH);
+  let unknownLines = new UnknownLines(sampleOf);
+  const finish = Effect.fnUntraced(function* (end: IterationEnd): Effect.fn.Return<void, SandduneError> {
+    const warning = unknownLines.warning(plan.agent.name);
+    if (warning !== undefined) progress.warn(warning);
+    const sessionFilePath =
+      plan.agent.sessions &&
+      (yield* timed(
+        session,
+        { phase: "agent session", label: "Capturing the agent's session" },
+        transfer.capture(end.result.sessionId, end.failed),
+      ));
+    const result = {
+      ...end.result,
+      ...(sessionFilePath !== undefined && { sessionFilePath }),
+      ...(unknownLines.count > 0 && { unknownLines: unknownLines.count }),
+    };
+    unknownLines = new UnknownLines(sampleOf);
+    if (trajectory !== undefined) {
+      yield* trajectory.settle(end.failed);
+      if (end.isLast) yield* trajectory.takeArtifacts(end.failed);
+    }
+    yield* importIteration(work, { ...end, result });
+  });
+  const endText = Effect.sync(() => {
+    events.flush();
+    answer?.endText();
+  });
+  const { environment } = sandbox;
+  const tested = environment && new TestedIterations(work, environment, plan);
+  const access = environment?.access;
+  progress.completionSignal = yield* runIterations({
+    agent: plan.agent,
+    // What is packed when the agent's command is over would lack the last checkpoint.
+    sandbox: trajectory === undefined ? packingHandle(sandbox) : handle,
+    sandboxName: session.plan.sandboxName,
+    cwd,
+    env: { ...access?.env, ...env.values },
+    beginIteration: (iteration, correction) =>
+      (correction === undefined
+        ? timed(
+            session,
+            { phase: "expand the prompt", label: "Expanding the prompt" },
+            expandPrompt(plan.prompt, expansion),
+          ).pipe(Effect.map((prompt) => withFeedback(prompt, tested?.last)))
+        : Effect.succeed(correction)
+      ).pipe(
+        Effect.tap((prompt) =>
+          Effect.sync(() => {
+            trajectory?.iteration(iteration, prompt);
+            session.agentHasStarted = true;
+            sandbox.hasNews = true;
+            tally.iterations = iteration;
+            if (correction !== undefined) display.note("Asking the agent for a correction of its answer.");
+            display.iteration(iteration, Math.max(iteration, plan.maxIterations));
+          }),
+        ),
+      ),
+    maxIterations: plan.maxIterations,
+    completionSignals: plan.completionSignals,
+    idleTimeoutMs: plan.idleTimeoutMs,
+    completionTimeoutMs: plan.completionTimeoutMs,
+    resume,
+    mcpServers: mcpServersFor(plan, access),
+    whileWorking: importWhileWorking(work),
+    examination: tested?.examination,
+    budget: new Budget(plan.budget),
+    rateLimitWaitMs: plan.rateLimitWaitMs,
+    onEvent: (event) => events.push(event),
+    onLine: (line, stream, meaning) => {
+      unknownLines.push(line, stream, meaning);
+      if (logging.verbose && !saysTheSame(meaning, line)) display.rawLine(line, stream);
+    },
+    redactCaptured,
+    onWait: (until) => display.step(`Waiting for the rate limit to end, until ${until.toISOString()}`),
+    onWarning: (sentence) => progress.warn(sentence),
+    afterIteration: (end) =>
+      Effect.andThen(
+        endText,
+        Effect.suspend(() => finish(end)),
+      ),
+    ...(answer && { correction: Effect.andThen(endText, answer.correction) }),
+  });
+  tested?.warnIfUnsolved();
+  if (tested !== undefined) yield* tested.warnIfChanged();
+  if (answer !== undefined) progress.output = yield* answer.read;
+});

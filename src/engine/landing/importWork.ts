@@ -1,0 +1,247 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
+import { uncommittedRef } from "../../git/runRefs.ts";
+import type { Checkpoint } from "../../git/snapshots/checkpoint.ts";
+import {
+  exportFromSandbox,
+  isStillExported,
+  type SandboxExport,
+} from "../../git/transfer/exportFromSandbox.ts";
+import { type ImportedCommits, importCommits } from "../../git/transfer/importCommits.ts";
+import { consolidatePacks } from "../../git/transfer/packFiles.ts";
+import { takeFinishedExport } from "../../git/transfer/ridingOnExec.ts";
+import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
+import { moveWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
+import type { Trajectory } from "../../trajectory/record/recorder.ts";
+import { followBranch } from "../checkout/followBranch.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import type { Session } from "../session/session.ts";
+import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./keepWork.ts";
+import { noteCommits } from "./noteCommits.ts";
+
+/** Work in a sandbox, on behalf of a session. */
+export interface SandboxWork {
+  readonly session: Session;
+  readonly sandbox: SandboxSession;
+  /** The commit that the session began with. */
+  readonly base: string;
+  /** The trajectory of the run, if it is recorded. */
+  readonly trajectory?: Trajectory | undefined;
+}
+
+/** When an import happens. */
+export interface ImportMoment {
+  /** Names the files of this import. */
+  readonly label: string;
+  /** The agent failed, or the session was aborted. */
+  readonly failed: boolean;
+  /** The session wants nothing more of the sandbox. */
+  readonly isLast: boolean;
+  /** The command that has just ended packs its commits itself, unless it was killed before. */
+  readonly isPacked: boolean;
+  /** The sandbox is closed after this import, even if it outlives the call. */
+  readonly closes?: boolean;
+  /** The sandbox has ended: commits are exported from a new one over the same files. */
+  readonly isOver?: boolean;
+}
+
+/**
+ * Who has aborted a run is waiting, and an agent that had to be stopped may have left a repository that git hangs in.
+ * Where the files are on the host anyway, they are kept instead.
+ */
+const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
+
+/** What of an import's moment matters to the sandbox. */
+type ExportMoment = Pick<ImportMoment, "failed" | "isPacked" | "isOver"> & { readonly timeoutMs?: number };
+
+/** What has arrived on the host, and the checkpoints that should be part of it. */
+interface ArrivedWork extends SandboxExport {
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+/** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
+const exportNow = (
+  { sandbox }: SandboxWork,
+  bundlePath: string,
+  { failed, isOver = false, timeoutMs }: ExportMoment,
+  checkpoint: string | undefined,
+) => {
+  const { repository, reopen } = sandbox;
+  const filesAreOnHost = sandbox.files === undefined;
+  const limitMs = failed && filesAreOnHost ? EXPORT_TIMEOUT_MS.afterFailure : EXPORT_TIMEOUT_MS.afterSuccess;
+  const request = {
+    sourceBranch: sandbox.checkout.branch,
+    knownCommits: [...sandbox.sharedCommits, ...sandbox.laterCommits],
+    breaksLocks: failed || isOver,
+    recordsCheckpoints: sandbox.recordsCheckpoints,
+    checkpoint,
+    timeoutMs: timeoutMs ?? limitMs,
+  };
+  const from = (source: SandboxRepository) => exportFromSandbox(source, request, bundlePath);
+  if (reopen === undefined) return from(repository);
+  const fromNewOne = Effect.scoped(Effect.flatMap(reopen, from));
+  if (isOver) return fromNewOne;
+  return from(repository).pipe(
+    Effect.catchIf(
+      (error) => error instanceof SandboxLostError,
+      () => fromNewOne,
+    ),
+  );
+};
+
+/** Brings what is new in the sandbox to the host, as files: nothing of it is in the repository yet. */
+export const exportWork = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  bundlePath: string,
+  moment: ExportMoment,
+): Effect.fn.Return<ArrivedWork, SandduneError> {
+  work.sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
+  // Those that are taken from here on are of the next import.
+  const checkpoints = [...(work.trajectory?.checkpoints.abroad ?? [])];
+  const finished = moment.isPacked
+    ? yield* takeFinishedExport(work.sandbox.repository, bundlePath)
+    : undefined;
+  const exported = finished ?? (yield* exportNow(work, bundlePath, moment, checkpoints.at(-1)?.sha));
+  return { ...exported, checkpoints };
+});
+
+/** Something in an isolated sandbox may go on committing until it is closed. */
+const MAX_LAST_EXPORTS = 4;
+
+/** Brings the worktree's files to the state of an isolated sandbox, if they have not gone on without it. */
+const takeFiles = (
+  files: WorktreeFiles,
+  { tip, uncommitted }: ImportedCommits,
+  isBehind: boolean,
+): Effect.Effect<string | undefined, SandduneError> => {
+  if (!isBehind) return moveWorktreeFiles(files, uncommitted ?? tip);
+  return Effect.succeed(
+    uncommitted === undefined || uncommitted === files.current
+      ? undefined
+      : `The worktree ${files.worktreePath} has gone on without the sandbox. Uncommitted work of the sandbox is kept as ${uncommitted}.`,
+  );
+};
+
+const importOnce = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  bundlePath: string,
+  moment: ImportMoment,
+  attempt = 1,
+): Effect.fn.Return<void, SandduneError> {
+  const { session, sandbox } = work;
+  const { progress, plan } = session;
+  const { checkout, files } = sandbox;
+  const { handle } = sandbox.repository;
+  let archivePath: string | undefined;
+  const exported = yield* exportWork(work, bundlePath, moment).pipe(
+    Effect.tapError(() =>
+      Effect.map(rescue(work, moment), (path) => {
+        archivePath = path;
+      }),
+    ),
+    Effect.mapError((error) => keptIn(work, error, archivePath)),
+  );
+  archivePath = yield* rescueUnexported(work, exported, moment);
+  const endsNow = moment.isLast && (sandbox.endsWithCall || moment.closes === true);
+  // Where the host shares the git directory, it looks once the sandbox has ended.
+  const isChanged = endsNow && files !== undefined && !(yield* isStillExported(sandbox.repository, exported));
+  // What was tested is what lands: commits that came afterwards are not put on the branch.
+  const comesAgain = isChanged && attempt < MAX_LAST_EXPORTS && sandbox.environment === undefined;
+  if (isChanged && !comesAgain) {
+    progress.warn("Something in the sandbox kept changing its refs: its last commits were not imported.");
+    archivePath ??= yield* rescue(work, moment);
+  }
+  // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
+  // scope waits for the same close.
+  if (endsNow && sandbox.endsWithCall && !comesAgain) void handle.close().catch(() => undefined);
+  yield* landExport(work, exported).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
+  if (comesAgain) {
+    const again = { ...moment, isPacked: false };
+    // What was imported already is no failure.
+    return yield* importOnce(work, `${bundlePath}.${attempt}`, again, attempt + 1).pipe(
+      Effect.catch((error) =>
+        Effect.sync(() => {
+          keepEverything(work, error);
+          progress.warn(error.message);
+        }),
+      ),
+    );
+  }
+  if (exported.bundlePath !== undefined) yield* consolidatePacks(checkout.repository, plan.host.config);
+});
+
+/** Imports what was exported into the repository; the branch, the index and the worktree's files follow. */
+export const landExport = Effect.fnUntraced(function* (
+  work: SandboxWork,
+  exported: ArrivedWork,
+): Effect.fn.Return<void, SandduneError> {
+  const { session, sandbox } = work;
+  const { plan, progress } = session;
+  const { checkout, files } = sandbox;
+  // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
+  const before = sandbox.tip;
+  const isBehind = before !== checkout.tip;
+  const { checkpoints } = exported;
+  const imported = yield* importCommits(
+    {
+      cwd: checkout.repository.topLevel,
+      runId: plan.runId,
+      branch: checkout.branch,
+      base: work.base,
+      expectedTip: before,
+      // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
+      allowsRewrite: checkout.branches.strategy !== "head",
+      checkpoints,
+      onKept: (kept) => progress.addKeptRefs(kept),
+    },
+    exported,
+  );
+  work.trajectory?.checkpoints.noteImported(checkpoints.length);
+  // What is on neither the branch nor a checkpoint is sent with every import: the names of stashes change hands.
+  const held = imported.heads.filter((head) => checkpoints.some(({ sha }) => sha === head));
+  sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...held, imported.tip])];
+  progress.warn(...imported.warnings);
+  if (imported.tip !== before) {
+    checkout.tip = imported.tip;
+    sandbox.tip = imported.tip;
+    yield* noteCommits(session, checkout, work.base);
+    for (const sha of progress.commits) sandbox.commits.add(sha);
+  }
+  const problems = [
+    yield* followBranch(checkout),
+    files && (yield* takeFiles(files, imported, isBehind)),
+  ].filter((problem) => problem !== undefined);
+  progress.warn(...problems);
+  // The worktree's files hold the uncommitted work now, unless something was in the way.
+  if (problems.length === 0) session.redundantRefs.add(uncommittedRef(plan.runId));
+  else session.redundantRefs.delete(uncommittedRef(plan.runId));
+  for (const path of [exported.bundlePath, exported.checkpointsPath]) {
+    if (path !== undefined) rmSync(path, { force: true });
+  }
+});
+
+/**
+ * Imports what was committed in the sandbox: the one step that every way out of a session goes through. When it fails,
+ * everything that was not imported stays where it is, and the error says where that is.
+ */
+export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
+  const { sandbox, session } = work;
+  return Effect.suspend(() => {
+    sandbox.hasNews = false;
+    if (sandbox.isUnused()) return Effect.void;
+    const bundlePath = join(session.journal.filesDirectory, `${moment.label}.bundle`);
+    return importOnce(work, bundlePath, moment).pipe(
+      Effect.onError((cause) =>
+        Effect.sync(() => {
+          const error = Cause.squash(cause);
+          keepEverything(work, error);
+          // A refusal says so itself.
+          if (!(error instanceof ImportRefusedError)) session.progress.warn(...whereKept(sandbox));
+        }),
+      ),
+    );
+  });
+};

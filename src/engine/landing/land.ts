@@ -1,0 +1,47 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { mergeToHead } from "../../git/merge/mergeToHead.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { labelled, timed } from "../session/phases.ts";
+import type { Session } from "../session/session.ts";
+
+const NOT_MERGED = "its commits could not be merged";
+
+/** Everything on the source branch is in the target branch. */
+export const arrive = (checkout: CheckoutSession): void => {
+  checkout.landed = checkout.tip;
+  checkout.keepReasons.delete(NOT_MERGED);
+};
+
+const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void, SandduneError> => {
+  const { branches, repository, worktree, tip } = checkout;
+  if (branches.strategy !== "merge-to-head" || worktree === undefined) return Effect.void;
+  const { targetBranch } = branches;
+  const noteArrival = Effect.sync(() => {
+    arrive(checkout);
+    session.progress.branch = targetBranch ?? "HEAD";
+  });
+  if (tip === checkout.landed) return noteArrival;
+  return mergeToHead({
+    repository,
+    runId: session.plan.runId,
+    sourceBranch: worktree.branch,
+    sourceTip: tip,
+    targetBranch,
+    hostConfig: session.plan.host.config,
+    onWarning: (sentence) => session.progress.warn(sentence),
+  }).pipe(
+    Effect.andThen(noteArrival),
+    Effect.tapError(() => Effect.sync(() => checkout.keepReasons.add(NOT_MERGED))),
+  );
+};
+
+/** With merge-to-head, merges what is on the source branch into the target branch; not if the run is unsolved. */
+export const land = (session: Session, checkout: CheckoutSession): Effect.Effect<void, SandduneError> =>
+  session.progress.solved === false
+    ? Effect.void
+    : timed(
+        session,
+        labelled("merge", checkout.branches.strategy === "merge-to-head", "Merging"),
+        Effect.suspend(() => merge(session, checkout)),
+      );

@@ -1,0 +1,29 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { inspectChanges, listOwnCommits } from "../../git/ownCommits.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { noteUserChanges } from "../checkout/userChanges.ts";
+import type { Session } from "../session/session.ts";
+
+/** Notes which commits on the source branch are the session's own, and what of them deserves attention. */
+export const noteCommits = Effect.fnUntraced(function* (
+  session: Session,
+  checkout: CheckoutSession,
+  base: string,
+): Effect.fn.Return<void, SandduneError> {
+  const { plan, progress } = session;
+  const cwd = checkout.repository.topLevel;
+  const knownCommits = [...new Set([base, ...plan.host.refs.map(({ sha }) => sha)])];
+  const [commits, changes] = yield* Effect.all(
+    [
+      listOwnCommits(cwd, checkout.tip, knownCommits),
+      inspectChanges(cwd, base, checkout.tip, checkout.gradingPaths),
+    ],
+    { concurrency: "unbounded" },
+  );
+  progress.commits = commits;
+  for (const sha of commits) checkout.commits.add(sha);
+  for (const path of changes.protectedPaths) progress.protectedPaths.add(path);
+  yield* noteUserChanges(session, commits);
+  checkout.newSubmodules = [...new Set([...checkout.newSubmodules, ...changes.newSubmodules])];
+});

@@ -1,0 +1,40 @@
+import { CallerFailure } from "../../boundary/boundary.ts";
+import type { ExecInput } from "../../sandboxes/contract.ts";
+import { askingCaller } from "./waitingCalls.ts";
+
+/** Calls what the caller has handed over, and remembers what that threw, whatever others make of it on the way. */
+export class CallersCode {
+  failure: CallerFailure | undefined;
+
+  call(body: () => void): void {
+    try {
+      body();
+    } catch (reason) {
+      throw this.#remember(reason);
+    }
+  }
+
+  input(input: ExecInput): ExecInput {
+    return typeof input === "string" || input instanceof Uint8Array ? input : this.#chunks(input);
+  }
+
+  async *#chunks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    const source = chunks[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const next = await askingCaller(() => source.next());
+        if (next.done) return;
+        yield next.value;
+      }
+    } catch (reason) {
+      throw this.#remember(reason);
+    } finally {
+      await source.return?.().catch(() => {});
+    }
+  }
+
+  #remember(reason: unknown): unknown {
+    this.failure ??= new CallerFailure(reason);
+    return reason;
+  }
+}

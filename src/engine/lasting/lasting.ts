@@ -1,0 +1,121 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { listOwnCommits } from "../../git/ownCommits.ts";
+import type { EnvVars } from "../../options/envVars.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { takeNotice } from "../checkout/noticeHostChanges.ts";
+import { prepareCheckout } from "../checkout/prepareCheckout.ts";
+import { settle } from "../checkout/settle.ts";
+import { type Surroundings, surroundingsOf } from "../plan/parentSession.ts";
+import type { CheckoutPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
+import { openSandbox } from "../sandbox/openSandbox.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import { atPresent } from "../session/inExisting.ts";
+import { type Kept, keepSession } from "../session/session.ts";
+import { Lifecycle } from "./lifecycle.ts";
+import { Turns } from "./turns.ts";
+
+/** A worktree that lasts until it is closed. */
+export interface LastingWorktree {
+  readonly lifecycle: Lifecycle;
+  readonly turns: Turns;
+  readonly checkout: CheckoutSession;
+  readonly surroundings: Surroundings;
+  readonly logFilePath: string;
+}
+
+/** A sandbox that lasts until it is closed. */
+export interface LastingSandbox {
+  readonly lifecycle: Lifecycle;
+  readonly sandbox: SandboxSession;
+  readonly surroundings: Surroundings;
+  readonly logFilePath: string;
+}
+
+export interface LastingSandboxPlan {
+  readonly session: SessionPlan;
+  readonly sandbox: SandboxPlan<SandboxProvider>;
+  /** The env vars that were declared for everything in it. */
+  readonly env: EnvVars;
+}
+
+/** Those of `made` that are on the branch, oldest first: an agent may have replaced some of them since. */
+const commitsOn = (checkout: CheckoutSession, made: ReadonlySet<string>): Effect.Effect<readonly string[]> =>
+  Effect.suspend(() =>
+    made.size === 0
+      ? Effect.succeed([])
+      : listOwnCommits(checkout.repository.topLevel, checkout.tip, [
+          checkout.worktree?.baseSha ?? checkout.landed,
+        ]),
+  ).pipe(
+    Effect.map((commits) => commits.filter((sha) => made.has(sha))),
+    Effect.catch(() => Effect.succeed([...made])),
+  );
+
+const lastingOf = (
+  { session, sandbox: { provider }, env }: LastingSandboxPlan,
+  kept: Kept<SandboxSession>,
+  turns: Turns,
+  secrets?: Map<string, string>,
+): LastingSandbox => ({
+  lifecycle: new Lifecycle("sandbox", kept, turns, commitsOn(kept.value.checkout, kept.value.commits)),
+  sandbox: kept.value,
+  surroundings: surroundingsOf(
+    session,
+    { sandboxEnv: provider.env ?? {}, env },
+    secrets ?? new Map(session.env.secrets),
+  ),
+  logFilePath: kept.session.progress.logFilePath,
+});
+
+/** Makes a worktree that lasts. */
+export const openLastingWorktree = (plan: {
+  readonly session: SessionPlan;
+  readonly checkout: CheckoutPlan;
+}): Effect.Effect<LastingWorktree, SandduneError> =>
+  keepSession(plan.session, (session) => prepareCheckout(session, plan.checkout)).pipe(
+    Effect.map((kept) => {
+      const turns = new Turns();
+      return {
+        lifecycle: new Lifecycle("worktree", kept, turns, commitsOn(kept.value, kept.value.commits)),
+        turns,
+        checkout: kept.value,
+        surroundings: surroundingsOf(plan.session),
+        logFilePath: kept.session.progress.logFilePath,
+      };
+    }),
+  );
+
+/** Makes a sandbox that lasts, with a worktree of its own: both go together. */
+export const openLastingSandbox = (
+  plan: LastingSandboxPlan & { readonly checkout: CheckoutPlan },
+): Effect.Effect<LastingSandbox, SandduneError> =>
+  keepSession(plan.session, (session) =>
+    prepareCheckout(session, plan.checkout).pipe(
+      Effect.flatMap((checkout) => openSandbox(session, checkout, plan.sandbox, { endsWithCall: false })),
+    ),
+  ).pipe(Effect.map((kept) => lastingOf(plan, kept, new Turns())));
+
+/** Makes a sandbox that lasts, over a worktree that is somebody else's and goes on when the sandbox is closed. */
+export const openSandboxInWorktree = (
+  plan: LastingSandboxPlan,
+  worktree: LastingWorktree,
+): Effect.Effect<LastingSandbox, SandduneError> =>
+  Effect.flatMap(atPresent(plan.session), (current) =>
+    keepSession(
+      current,
+      Effect.fnUntraced(function* (session) {
+        const { checkout } = worktree;
+        yield* takeNotice(checkout);
+        yield* Effect.addFinalizer(() => settle(session, checkout));
+        return yield* openSandbox(session, checkout, plan.sandbox, { endsWithCall: false });
+      }),
+    ),
+  ).pipe(
+    Effect.map((kept) => {
+      const lasting = lastingOf(plan, kept, worktree.turns, worktree.surroundings.secrets);
+      worktree.lifecycle.adopt(lasting.lifecycle);
+      return lasting;
+    }),
+  );

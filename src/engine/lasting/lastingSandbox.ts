@@ -1,0 +1,53 @@
+import * as Effect from "effect/Effect";
+import {
+  validateExec,
+  validateSandboxInteractive,
+  validateSandboxRun,
+} from "../../options/checks/entryPoints.ts";
+import type { SandboxRunOptions } from "../../options/runOptions.ts";
+import type { Sandbox } from "../../options/sandbox.ts";
+import { interactiveInSandbox } from "../interactive/interactiveSession.ts";
+import { planSandboxInteractive, withTerminal } from "../plan/planInteractive.ts";
+import { planSandboxRun } from "../plan/planRun.ts";
+import { execInSandbox } from "../sandbox/execInSandbox.ts";
+import { liveRun } from "../session/liveRun.ts";
+import { runInSandbox } from "../session/runSession.ts";
+import type { LastingSandbox } from "./lasting.ts";
+
+/** What the caller gets of a sandbox that lasts, whoever owns its worktree. */
+export const lastingSandbox = ({
+  lifecycle,
+  sandbox,
+  surroundings,
+  logFilePath,
+}: LastingSandbox): Sandbox => ({
+  runId: surroundings.runId,
+  branch: sandbox.checkout.branch ?? "HEAD",
+  worktreePath: sandbox.checkout.path,
+  logFilePath,
+  warnings: lifecycle.warnings,
+  run: <Value>(options: SandboxRunOptions<Value>) =>
+    lifecycle.call(options as SandboxRunOptions, validateSandboxRun, (own) =>
+      liveRun<Value>(
+        planSandboxRun(own, surroundings, sandbox.environment).pipe(
+          Effect.flatMap((plan) => runInSandbox(plan, sandbox)),
+        ),
+      ),
+    ),
+  exec: (command, options = {}) =>
+    lifecycle.call(
+      options,
+      (own) => validateExec(command, own),
+      (own) => execInSandbox(sandbox, surroundings, command, own),
+    ),
+  interactive: (options) =>
+    lifecycle.call(options, validateSandboxInteractive, (own) =>
+      withTerminal(
+        planSandboxInteractive(own, surroundings).pipe(
+          Effect.flatMap((plan) => interactiveInSandbox(plan, sandbox)),
+        ),
+      ),
+    ),
+  close: () => lifecycle.close(),
+  [Symbol.asyncDispose]: () => lifecycle.dispose(),
+});

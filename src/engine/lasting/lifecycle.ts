@@ -1,0 +1,172 @@
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import { runAtBoundary } from "../../boundary/boundary.ts";
+import { callerOf, namingCaller } from "../../boundary/callersStack.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { printNotice } from "../../display/notice.ts";
+import { tellIfSlow } from "../../display/slowStep.ts";
+import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError } from "../../errors.ts";
+import type { CloseResult } from "../../options/results.ts";
+import { onStopRequest } from "../../runs/journal/stopRequest.ts";
+import { withCallersSignal } from "../landing/abortedRuns.ts";
+import type { Kept } from "../session/session.ts";
+import type { Turns } from "./turns.ts";
+import { inTurn, waitingTurns } from "./waitingCalls.ts";
+
+/** What a call of a handle may bring along. */
+interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly name?: string | undefined;
+}
+
+/**
+ * The life of a sandbox or a worktree that lasts: calls take turns, and closing ends it. Closing stops the call that is
+ * going on, brings its work home, and happens once, however often it is asked for.
+ */
+export class Lifecycle {
+  readonly #closing = new AbortController();
+  readonly #calls = new Set<Promise<unknown>>();
+  /** What was made in it, and cannot outlive it. */
+  readonly #children = new Set<Lifecycle>();
+  readonly #warningsBefore: number;
+  readonly #stopLooking: () => void;
+  #closed: Promise<CloseResult> | undefined;
+
+  constructor(
+    private readonly what: "sandbox" | "worktree",
+    private readonly kept: Kept<unknown>,
+    private readonly turns: Turns,
+    /** Everything that was committed in it. */
+    private readonly commits: Effect.Effect<readonly string[]>,
+  ) {
+    this.#warningsBefore = kept.session.progress.reached().warnings.length;
+    const { journal, plan } = kept.session;
+    this.#stopLooking = onStopRequest(journal, () => {
+      this.#closing.abort(new RunStoppedError(plan.runId));
+      void this.close();
+    });
+  }
+
+  /** What the making had to say. */
+  get warnings(): string[] {
+    return this.kept.session.progress.reached().warnings.slice(0, this.#warningsBefore);
+  }
+
+  adopt(child: Lifecycle): void {
+    this.#children.add(child);
+  }
+
+  /** Makes a call: its options are checked at once, and the rest is done when its turn has come. */
+  call<A, Options extends CallOptions>(
+    options: Options,
+    validate: (options: Options) => void,
+    perform: (options: Options) => Effect.Effect<A, unknown>,
+  ): Promise<A> {
+    const call = namingCaller(callerOf(this.call), () =>
+      this.#unlessWaitedFor(() => this.#call(options, validate, perform)),
+    );
+    const settled = call.catch(() => {}).finally(() => this.#calls.delete(settled));
+    this.#calls.add(settled);
+    return call;
+  }
+
+  close(): Promise<CloseResult> {
+    if (this.#closed !== undefined) return this.#closed;
+    return this.#unlessWaitedFor(() => {
+      this.#closed ??= this.#close();
+      return this.#closed;
+    });
+  }
+
+  /** For `await using`, where nobody sees the result. */
+  async dispose(): Promise<void> {
+    const { preservedWorktreePath, warnings } = await this.close();
+    const { name } = this.kept.session.plan;
+    for (const warning of warnings) printNotice(name, `Warning: ${warning}`);
+    if (preservedWorktreePath !== undefined) printNotice(name, `Worktree kept: ${preservedWorktreePath}`);
+  }
+
+  /** Refuses what a call waits for that is waited for itself: neither would ever have its turn. */
+  async #unlessWaitedFor<A>(body: () => Promise<A>): Promise<A> {
+    const waiting = waitingTurns();
+    if (waiting === undefined) return body();
+    const done = waiting.waitFor(this.turns);
+    if (done === undefined) {
+      throw new InvalidOptionsError(
+        "options",
+        `something that a call on this ${this.what} waits for (a value of env, stdin, a schema) makes another call on it: calls take turns, and that one would never have its turn. Make it before.`,
+      );
+    }
+    return body().finally(done);
+  }
+
+  async #call<A, Options extends CallOptions>(
+    options: Options,
+    validate: (options: Options) => void,
+    perform: (options: Options) => Effect.Effect<A, unknown>,
+  ): Promise<A> {
+    const closing = this.#closing.signal;
+    if (closing.aborted) throw new ClosedError(this.what);
+    validate(options);
+    const signal = withCallersSignal(closing, options.signal);
+    let hasBegun = false;
+    const work = Effect.suspend(() => {
+      hasBegun = true;
+      return perform({ ...options, signal });
+    });
+    // Asked for before anything is waited for: turns are taken in the order of the calls.
+    const turn = this.turns.take(signal);
+    try {
+      return await inTurn(this.turns, () =>
+        runAtBoundary(Effect.andThen(this.#waitFor(turn, options.name), work), signal),
+      );
+    } catch (error) {
+      // One that had not begun has nothing to tell of the one that had.
+      if (!hasBegun && closing.aborted && error === closing.reason) throw new ClosedError(this.what);
+      throw error;
+    } finally {
+      // Whatever came between, the turn is over.
+      void turn.then(
+        (end) => end(),
+        () => {},
+      );
+    }
+  }
+
+  /** Waits for the turn, and says so if that takes long. */
+  #waitFor(turn: Promise<unknown>, name: string | undefined): Effect.Effect<unknown, SandduneError> {
+    return Effect.suspend(() => {
+      const tell = (sentence: string) => printNotice(name, sentence);
+      const told = tellIfSlow(`Waiting for another call on this ${this.what}`, tell, tell);
+      return interruptible(
+        () => turn,
+        (reason) => reason as SandduneError,
+      ).pipe(Effect.ensuring(Effect.sync(told)));
+    });
+  }
+
+  async #close(): Promise<CloseResult> {
+    this.#stopLooking();
+    this.#closing.abort(new ClosedError(this.what));
+    await Promise.allSettled(this.#calls);
+    await Promise.allSettled([...this.#children].map((child) => child.close()));
+    const endTurn = await this.turns.take();
+    const { progress } = this.kept.session;
+    try {
+      await Effect.runPromise(
+        Effect.catchCause(this.kept.close, (cause) =>
+          Effect.sync(() => progress.warn(String(Cause.squash(cause)))),
+        ),
+      );
+    } finally {
+      endTurn();
+    }
+    const { preservedWorktreePath, warnings } = progress.reached();
+    const commits = await Effect.runPromise(this.commits);
+    return {
+      commits: commits.map((sha) => ({ sha })),
+      ...(preservedWorktreePath !== undefined && { preservedWorktreePath }),
+      warnings: warnings.slice(this.#warningsBefore),
+    };
+  }
+}

@@ -1,0 +1,78 @@
+import { dirname, join } from "node:path";
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { isOpenToOthers, readEnvFile } from "../../envVars/envFile.ts";
+import { type ResolvedEnv, readEnvValues } from "../../envVars/envValues.ts";
+import { resolveEnv } from "../../envVars/resolveEnv.ts";
+import type { SandduneError } from "../../errors.ts";
+import type { Repository } from "../../git/repository.ts";
+import { refuseTrackedEnvFile } from "../../git/trackedFile.ts";
+import { ENV_FILE } from "../../options/configDirectory.ts";
+import type { EnvValue, EnvVars } from "../../options/envVars.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { askingCaller } from "../lasting/waitingCalls.ts";
+
+export interface EnvPlan {
+  readonly sources: ReadonlyMap<string, EnvValue>;
+  readonly warnings: readonly string[];
+}
+
+/** Who declares env vars for a session, besides `.sanddune/.env`. */
+export interface EnvDeclarations {
+  readonly agent: EnvVars;
+  readonly sandbox: EnvVars;
+  /** Of the call itself. */
+  readonly run: EnvVars;
+}
+
+/** For sessions in which nothing runs that could have any. */
+export const NO_ENV: ResolvedEnv = { values: {}, secrets: new Map() };
+
+/** Decides where each env var comes from. */
+export const planEnv = Effect.fnUntraced(function* (
+  declarations: EnvDeclarations,
+  { configDirectory }: Repository,
+): Effect.fn.Return<EnvPlan, SandduneError> {
+  const checkoutPath = dirname(configDirectory);
+  const sources = yield* Effect.try({
+    try: () => {
+      const path = join(checkoutPath, ENV_FILE);
+      const file = readEnvFile(path);
+      const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
+      return { resolved, hasFile: file !== undefined, openPath: isOpenToOthers(path) ? path : undefined };
+    },
+    catch: (error) => error as SandduneError,
+  });
+  if (sources.hasFile) yield* refuseTrackedEnvFile(checkoutPath);
+  const unset = Object.keys(declarations.run).filter((name) => !sources.resolved.has(name));
+  return {
+    sources: sources.resolved,
+    warnings: [
+      ...(sources.openPath === undefined
+        ? []
+        : [
+            `Other accounts of this machine can read or change ${ENV_FILE}, which holds secrets: chmod 600 ${shellQuote(sources.openPath)}`,
+          ]),
+      ...unset.map(
+        (name) =>
+          `The env var ${name} is declared, but neither .sanddune/.env nor the environment has a value.`,
+      ),
+    ],
+  };
+});
+
+/** Has every source say its value. */
+export const readEnv = (sources: ReadonlyMap<string, EnvValue>): Effect.Effect<ResolvedEnv, SandduneError> =>
+  interruptible(
+    (signal) => askingCaller(() => readEnvValues(sources, signal)),
+    (reason) => reason as SandduneError,
+  );
+
+/** Env vars of the call, over those of the session that it takes place in. */
+export const overlayEnv = (outer: EnvVars, own: EnvVars): EnvVars => ({
+  ...outer,
+  // One that is declared without a value takes it from wherever it comes.
+  ...Object.fromEntries(
+    Object.entries(own).filter(([name, value]) => value !== undefined || !Object.hasOwn(outer, name)),
+  ),
+});

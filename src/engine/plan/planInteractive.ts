@@ -1,0 +1,113 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { askForText, askForYes, atTerminal } from "../../display/ask.ts";
+import { CancelledError, type SandduneError } from "../../errors.ts";
+import type {
+  InteractiveOptions,
+  SandboxInteractiveOptions,
+  WorktreeInteractiveOptions,
+} from "../../options/interactiveOptions.ts";
+import { swallowAnswers } from "../../process/terminal/swallowAnswers.ts";
+import { takeTerminal } from "../../process/terminal/terminalLease.ts";
+import type { PromptArgs, ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
+import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
+import { promptSizeProblem } from "../interactive/promptSize.ts";
+import { checked } from "./checked.ts";
+import type { Surroundings } from "./parentSession.ts";
+import type { InteractionPlan } from "./plan.ts";
+import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
+import { type PlanRequest, planSession } from "./planSession.ts";
+
+/** The person is there: what is missing in a prompt can be asked for. */
+const askFor = (keys: readonly string[], promptFile: string, signal: AbortSignal): Promise<PromptArgs> =>
+  atTerminal(signal, async (ask) => {
+    const answers: Record<string, string> = {};
+    for (const key of keys) answers[key] = await askForText(ask, `{{${key}}} in ${promptFile}:`);
+    return answers;
+  });
+
+const planInteraction = (
+  options: SandboxInteractiveOptions,
+  prompt: ResolvedPrompt,
+): Effect.Effect<InteractionPlan, SandduneError> => {
+  const hasPrompt = options.prompt !== undefined || options.promptFile !== undefined;
+  const problem = promptSizeProblem(prompt);
+  if (problem !== undefined) return Effect.fail(problem);
+  return Effect.succeed({
+    agent: options.agent,
+    prompt: hasPrompt ? prompt : undefined,
+    promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
+  });
+};
+
+const requestOf = (options: SandboxInteractiveOptions): PlanRequest => ({
+  kind: "interactive",
+  options,
+  logging: { type: "stdout" },
+  agent: options.agent,
+  askFor,
+});
+
+/**
+ * Without a sandbox the shell expressions of a prompt run on the host. A template is a file in the repository, which
+ * agents may have changed: nothing of it is run before the person has seen it.
+ */
+const confirmExpressions = (
+  provider: InteractiveSandboxProvider,
+  { promptFile, parts }: ResolvedPrompt,
+): Effect.Effect<void, SandduneError> => {
+  const commands = parts.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
+  if (provider.type !== "none" || commands.length === 0) return Effect.void;
+  const question = `${promptFile} runs these commands on your machine:\n${commands.map((command) => `  ${command}\n`).join("")}Run them?`;
+  return interruptible(
+    async (signal) => {
+      // Whatever was typed before the question could be seen is no answer to it.
+      await swallowAnswers();
+      return atTerminal(signal, (ask) => askForYes(ask, question));
+    },
+    (reason) => reason as SandduneError,
+  ).pipe(Effect.flatMap((isWanted) => (isWanted ? Effect.void : Effect.fail(new CancelledError(question)))));
+};
+
+/** Has the terminal, from the first question to the last word. */
+export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.Effect<A, SandduneError> =>
+  Effect.acquireUseRelease(
+    checked(takeTerminal),
+    () => body,
+    (release) => Effect.sync(release),
+  );
+
+/** Plans `interactive()`. */
+export const planInteractive = Effect.fnUntraced(function* (options: InteractiveOptions) {
+  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const planned = yield* planSession({ ...requestOf(options), sandbox });
+  const interaction = yield* planInteraction(options, planned.prompt);
+  yield* confirmExpressions(options.sandbox, planned.prompt);
+  return {
+    session: planned.session,
+    checkout: planCheckout(options, planned.source, { isShared: options.sandbox.type === "none" }),
+    sandbox,
+    interaction,
+  };
+});
+
+/** Plans `worktree.interactive()`. */
+export const planWorktreeInteractive = Effect.fnUntraced(function* (
+  options: WorktreeInteractiveOptions & { readonly sandbox: InteractiveSandboxProvider },
+  surroundings: Surroundings,
+) {
+  const sandbox = planSandbox(options.sandbox, options.hooks);
+  const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
+  const interaction = yield* planInteraction(options, prompt);
+  yield* confirmExpressions(options.sandbox, prompt);
+  return { session, sandbox, interaction };
+});
+
+/** Plans `sandbox.interactive()`. */
+export const planSandboxInteractive = Effect.fnUntraced(function* (
+  options: SandboxInteractiveOptions,
+  surroundings: Surroundings,
+) {
+  const { session, prompt } = yield* planSession({ ...requestOf(options), surroundings });
+  return { session, interaction: yield* planInteraction(options, prompt) };
+});

@@ -1,0 +1,66 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { InvalidOptionsError, type SandduneError } from "../../errors.ts";
+import type { BranchPlan } from "../../git/branchStrategy.ts";
+import {
+  missingArguments,
+  type PromptArgs,
+  type ResolvedPrompt,
+  substituteArguments,
+  type UnresolvedPrompt,
+  unusedArguments,
+} from "../../prompt/resolvePrompt.ts";
+
+export interface PromptRequest {
+  readonly prompt: UnresolvedPrompt;
+  readonly args: PromptArgs;
+  readonly branches: BranchPlan;
+  readonly headSha: string;
+  /** Asks for arguments that are missing. Without it they are an error. */
+  readonly askFor:
+    | ((keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>)
+    | undefined;
+}
+
+/** What prompt templates can say about branches: names that git knows, in the sandbox and on the host. */
+const builtInArguments = ({ sourceBranch, targetBranch }: BranchPlan, headSha: string): PromptArgs => ({
+  SOURCE_BRANCH: sourceBranch ?? "HEAD",
+  // A detached HEAD has no name; in a worktree, `HEAD` would be the source branch.
+  TARGET_BRANCH: targetBranch ?? headSha,
+});
+
+/** Fills the prompt's arguments in. Fails if one is missing or is not the caller's to set. */
+export const planPrompt = Effect.fnUntraced(function* ({
+  prompt,
+  args,
+  branches,
+  headSha,
+  askFor,
+}: PromptRequest): Effect.fn.Return<
+  { readonly prompt: ResolvedPrompt; readonly warnings: string[] },
+  SandduneError
+> {
+  const builtIns = builtInArguments(branches, headSha);
+  const unused = unusedArguments(prompt, args);
+  const missing = missingArguments(prompt, { ...args, ...builtIns });
+  const answers =
+    askFor === undefined || missing.length === 0
+      ? {}
+      : yield* interruptible(
+          (signal) => askFor(missing, prompt.promptFile ?? "", signal),
+          (reason) => reason as SandduneError,
+        );
+  const resolved = yield* Effect.try({
+    try: () => substituteArguments(prompt, { ...args, ...answers }, builtIns),
+    catch: (error) => error as SandduneError,
+  });
+  const { promptFile } = prompt;
+  const isBlank = resolved.parts.every((part) => typeof part === "string" && part.trim() === "");
+  if (promptFile !== undefined && isBlank)
+    return yield* Effect.fail(new InvalidOptionsError("promptFile", `there is no text in ${promptFile}`));
+  return {
+    prompt: resolved,
+    warnings:
+      unused.length === 0 ? [] : [`Prompt arguments that ${promptFile} does not use: ${unused.join(", ")}.`],
+  };
+});

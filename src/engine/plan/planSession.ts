@@ -1,0 +1,241 @@
+import { resolve } from "node:path";
+import * as Effect from "effect/Effect";
+import type { AgentProvider } from "../../agents/contract.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import type { SessionKind } from "../../display/contract.ts";
+import { printNotice } from "../../display/notice.ts";
+import { tellIfSlow } from "../../display/slowStep.ts";
+import { BranchInUseError, GitError, InvalidOptionsError, type SandduneError } from "../../errors.ts";
+import { type BranchStrategy, resolveBranchStrategy } from "../../git/branchStrategy.ts";
+import { checkNothingUnfinished, type HostState, readHostState } from "../../git/hostState.ts";
+import { openRepository, placeIn, type Repository } from "../../git/repository.ts";
+import { checkCopyItems } from "../../git/worktrees/copyToWorktree.ts";
+import { inspectSourceBranch } from "../../git/worktrees/worktrees.ts";
+import { checkConfigDirectory } from "../../options/configDirectory.ts";
+import type { InteractivePromptOption } from "../../options/interactiveOptions.ts";
+import type { LoggingOption } from "../../options/logging.ts";
+import type { CheckoutOptions, SessionOptions } from "../../options/runOptions.ts";
+import { readPrompt } from "../../prompt/readPrompt.ts";
+import type { PromptArgs, ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
+import { createRunId } from "../../runs/journal/runId.ts";
+import { listRuns } from "../../runs/listRuns.ts";
+import { requireTrusted } from "../../runs/recover/nestedIn.ts";
+import { forgetUnusable } from "../../runs/recover/unfinishedWorktrees.ts";
+import { hasUnrecovered } from "../../runs/recover/unrecovered.ts";
+import type { InteractiveSandboxProvider, PreflightOptions } from "../../sandboxes/contract.ts";
+import { preflight } from "../../sandboxes/handle/preflight.ts";
+import { findUserChanges, NO_USER_CHANGES } from "../checkout/userChanges.ts";
+import { TOKEN_NAME } from "../environment/plan.ts";
+import { sourceWarnings } from "../environment/source.ts";
+import { checked } from "./checked.ts";
+import { allSecrets, type Surroundings } from "./parentSession.ts";
+import type { SandboxPlan, SessionPlan, SourcePlan } from "./plan.ts";
+import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
+import { planPrompt } from "./planPrompt.ts";
+
+/** What is asked for, in the terms of all doors. */
+export interface PlanRequest {
+  readonly kind: SessionKind;
+  readonly options: InteractivePromptOption &
+    SessionOptions &
+    Pick<CheckoutOptions, "cwd" | "copyToWorktree">;
+  readonly logging: LoggingOption;
+  readonly agent?: AgentProvider;
+  /** Secrets that come with the options, besides those of env vars. */
+  readonly secrets?: ReadonlyMap<string, string>;
+  /** What the caller should know about the options, in sentences. */
+  readonly warnings?: readonly string[];
+  /** The sandbox that is to be made. */
+  readonly sandbox?: SandboxPlan;
+  /** What it takes place in, if a worktree or a sandbox is there already. */
+  readonly surroundings?: Surroundings;
+  readonly branchStrategy?: BranchStrategy | undefined;
+  /** Asks for prompt arguments that are missing. Without it they are an error. */
+  readonly askFor?: (keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>;
+}
+
+export interface PlannedSession {
+  readonly session: SessionPlan;
+  /** `undefined` with `head`, and where a worktree is there already. */
+  readonly source: SourcePlan | undefined;
+  /** Empty if there is none. */
+  readonly prompt: ResolvedPrompt;
+}
+
+/** There is no display yet: whoever has to wait for a daemon, or for a password, is told on stderr. */
+const tellingIfSlow = <A, E>(
+  name: string | undefined,
+  label: string,
+  step: Effect.Effect<A, E>,
+): Effect.Effect<A, E> =>
+  Effect.suspend(() => {
+    const tell = (sentence: string) => printNotice(name, sentence);
+    const end = tellIfSlow(label, tell, tell);
+    return Effect.onExit(step, () => Effect.sync(end));
+  });
+
+const checkSandbox = (
+  sandbox: InteractiveSandboxProvider,
+  options: Omit<PreflightOptions, "signal">,
+): Effect.Effect<void, SandduneError> =>
+  interruptible(
+    async (signal) => {
+      if (sandbox.type !== "none") await preflight(sandbox, { ...options, signal });
+    },
+    (reason) => reason as SandduneError,
+  );
+
+const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: PlanRequest) {
+  if (surroundings !== undefined) return surroundings.repository;
+  const cwd = resolve(options.cwd ?? ".");
+  yield* checked(() => requireTrusted(cwd));
+  const repository = yield* openRepository(cwd);
+  yield* checked(() => checkConfigDirectory(repository.configDirectory));
+  return repository;
+});
+
+const declaredEnv = ({ agent, sandbox, surroundings, options }: PlanRequest) => ({
+  agent: agent?.env ?? {},
+  sandbox: sandbox?.provider.env ?? surroundings?.sandboxEnv ?? {},
+  run: overlayEnv(surroundings?.env ?? {}, options.env ?? {}),
+});
+
+/** What a dead run has left in the way of a branch is dealt with when the branch is taken over, and looked at again. */
+const checkSource = (
+  repository: Repository,
+  host: HostState,
+  { branch, from }: SourcePlan,
+): Effect.Effect<void, SandduneError> =>
+  inspectSourceBranch(repository, host, branch, from).pipe(
+    Effect.asVoid,
+    Effect.catchIf(
+      (error) =>
+        error instanceof BranchInUseError && hasUnrecovered({ repository, branch, checkoutPath: undefined }),
+      () => Effect.void,
+    ),
+  );
+
+/** Half of a worktree, as a dead run may leave it, makes git fail wherever it looks at all worktrees. */
+const readHost = (repository: Repository): Effect.Effect<HostState, SandduneError> =>
+  readHostState(repository).pipe(
+    Effect.catchIf(
+      (error) => error instanceof GitError,
+      (error) =>
+        Effect.suspend(() => forgetUnusable(repository, listRuns(repository))).pipe(
+          Effect.flatMap((hasForgotten) => (hasForgotten ? readHostState(repository) : Effect.fail(error))),
+        ),
+    ),
+  );
+
+/** Decides everything about a session, and checks that it can be done, before anything is created. */
+export const planSession = Effect.fnUntraced(function* (
+  request: PlanRequest,
+): Effect.fn.Return<PlannedSession, SandduneError> {
+  const startedAt = performance.now();
+  const { options, agent, sandbox, surroundings } = request;
+  const runId = createRunId();
+  const repository = yield* findRepository(request);
+  const unresolvedPrompt = yield* interruptible(
+    (signal) => readPrompt(options, repository, signal),
+    (reason) => reason as SandduneError,
+  );
+  const hasEnv = agent !== undefined || sandbox !== undefined;
+  const [host, envPlan, sandboxCheck] = yield* Effect.all(
+    [
+      // What takes place in a worktree that is there already looks when its turn has come.
+      surroundings === undefined ? readHost(repository) : Effect.succeed(surroundings.host),
+      hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
+      Effect.exit(
+        sandbox === undefined
+          ? Effect.void
+          : tellingIfSlow(
+              options.name,
+              `Checking the ${sandbox.provider.name} sandbox`,
+              checkSandbox(sandbox.provider, {
+                ...placeIn(repository),
+                usesSudo: sandbox.usesSudo,
+                usesTerminal: request.kind === "interactive",
+              }),
+            ),
+      ),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const branches =
+    surroundings?.branches ??
+    (yield* checked(() =>
+      resolveBranchStrategy(request.branchStrategy, sandbox?.provider.type ?? "bind-mount", host.head, runId),
+    ));
+  const { prompt, warnings } = yield* planPrompt({
+    prompt: unresolvedPrompt,
+    args: options.promptArgs ?? {},
+    branches,
+    headSha: host.head.sha,
+    askFor: request.askFor,
+  });
+  // Without a sandbox the agent has the user's own git, which knows what is unfinished.
+  const isUsersOwn = sandbox?.provider.type === "none";
+  if (surroundings === undefined && branches.strategy === "head" && !isUsersOwn) {
+    yield* checked(() => checkNothingUnfinished(repository));
+  }
+  const userChanges =
+    surroundings === undefined && branches.strategy === "head"
+      ? yield* findUserChanges(repository)
+      : NO_USER_CHANGES;
+  const source =
+    surroundings !== undefined || branches.strategy === "head"
+      ? undefined
+      : { branch: branches.sourceBranch, from: branches.from };
+  if (source !== undefined) yield* checkSource(repository, host, source);
+  yield* checked(() => {
+    const copyItems = options.copyToWorktree ?? [];
+    if (branches.strategy === "head" && copyItems.length > 0) {
+      throw new InvalidOptionsError(
+        "copyToWorktree",
+        "with the `head` strategy there is no worktree to copy into: the agent works in your checkout, where the files are. Use `merge-to-head` or `branch`.",
+      );
+    }
+    checkCopyItems(repository, copyItems);
+  });
+  // What the caller got wrong is told first, whether or not the sandbox is there; passwords are asked for last.
+  yield* sandboxCheck;
+  const sources = envPlan?.sources ?? new Map();
+  const values =
+    sources.size === 0
+      ? NO_ENV
+      : yield* tellingIfSlow(
+          options.name,
+          `Asking for the values of ${[...sources.keys()].join(", ")}`,
+          readEnv(sources),
+        );
+  const environment = sandbox?.environment;
+  const secrets = new Map([
+    ...values.secrets,
+    ...(request.secrets ?? []),
+    ...(environment === undefined ? [] : [[TOKEN_NAME, environment.token] as const]),
+  ]);
+  const session: SessionPlan = {
+    runId,
+    kind: request.kind,
+    startedAt,
+    name: options.name,
+    repository,
+    host,
+    branches,
+    userChanges: userChanges.paths,
+    env: { ...values, secrets: surroundings === undefined ? secrets : allSecrets(secrets, surroundings) },
+    logging: request.logging,
+    agentName: agent?.name,
+    sandboxName: sandbox?.provider.name ?? surroundings?.sandboxName,
+    within: surroundings?.runId,
+    warnings: [
+      ...userChanges.warnings,
+      ...warnings,
+      ...(envPlan?.warnings ?? []),
+      ...(request.warnings ?? []),
+      ...(environment === undefined ? [] : sourceWarnings(environment.source, branches.strategy === "head")),
+    ],
+    signal: options.signal,
+  };
+  return { session, source, prompt };
+});

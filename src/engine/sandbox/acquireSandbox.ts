@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { interruptible } from "../../boundary/interruptible.ts";
+import type { SandduneError } from "../../errors.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import type { Session } from "../session/session.ts";
+
+const CLOSE_TIMEOUT_MS = 60_000;
+
+/** What became of a sandbox that could not be reached any more. */
+export interface SandboxLoss {
+  readonly runId: string;
+  /** The agent's last work was not imported, and may still be in the sandbox. */
+  mayHoldWork: boolean;
+}
+
+/** A sandbox that holds the only copy of something is left to its lease. */
+const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> => {
+  if (loss?.mayHoldWork && (await handle.leave?.())) {
+    return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: ${sandduneCommand("rescue", loss.runId)}. The sandbox ends by itself when nothing has renewed its lease.`;
+  }
+  await handle.close();
+  return undefined;
+};
+
+/** Ends a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
+const endInTime = async (
+  handle: SandboxHandle,
+  loss: SandboxLoss | undefined,
+): Promise<string | undefined> => {
+  const timeout = new AbortController();
+  try {
+    return await Promise.race([
+      end(handle, loss).catch((error: Error) => error.message),
+      delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
+        signal: timeout.signal,
+      }),
+    ]);
+  } finally {
+    timeout.abort();
+  }
+};
+
+/** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
+export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
+  { journal, display, progress }: Session,
+  provider: SandboxProvider,
+  sandboxName: string,
+  create: (signal: AbortSignal) => Promise<Handle>,
+  loss?: SandboxLoss,
+): Effect.fn.Return<Handle, SandduneError, Scope.Scope> {
+  let handle: Handle | undefined;
+  journal.write({ type: "creating", what: "sandbox", name: sandboxName });
+  yield* Effect.addFinalizer(() =>
+    Effect.promise(async () => {
+      // A sandbox that never came up is not known to be gone: the journal keeps naming it.
+      if (handle === undefined) return;
+      const endStep = display.step(`Closing the ${provider.name} sandbox`);
+      const problem = await endInTime(handle, loss);
+      endStep();
+      if (problem === undefined) journal.tell({ type: "removed", what: "sandbox", name: sandboxName });
+      else progress.warn(problem);
+    }),
+  );
+  return yield* interruptible(
+    async (signal) => {
+      handle = await guardedHandle(create(signal), provider);
+      return handle;
+    },
+    providerError(provider.name, "it could not be created"),
+  );
+});

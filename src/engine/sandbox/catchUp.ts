@@ -1,0 +1,74 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { ProcessTimeoutError, SandboxError, type SandduneError } from "../../errors.ts";
+import { branchRef } from "../../git/refs.ts";
+import { repositoryScript } from "../../git/transfer/sandboxRepository.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { followHost, requireOnBranch } from "../checkout/noticeHostChanges.ts";
+import type { SandboxSession } from "./sandboxSession.ts";
+
+const TIMEOUT_MS = 20_000;
+
+const DIVERGED = 3;
+
+/**
+ * The files and the objects are there already: only the index and the branch have to follow. In this order, so that it
+ * can be done again if it is interrupted.
+ */
+const followScript = ({ repository, checkout, tip }: SandboxSession, branch: string): string => {
+  const ref = shellQuote(branchRef(branch));
+  return `${repositoryScript(repository)}
+case $(git rev-parse --quiet --verify ${ref}) in
+  ${checkout.tip}) exit 0 ;;
+  ${tip}) ;;
+  *) exit ${DIVERGED} ;;
+esac
+if [ "$(git symbolic-ref --quiet HEAD)" = ${ref} ]; then
+  git read-tree -i -m ${tip} ${checkout.tip} || git read-tree ${checkout.tip} || exit 1
+fi
+git update-ref ${ref} ${checkout.tip} ${tip}`;
+};
+
+/**
+ * Lets a sandbox that has been open for a while know what was committed on the host meanwhile: by the user, or from
+ * another sandbox over the same worktree.
+ */
+export const catchUp = Effect.fnUntraced(function* (
+  sandbox: SandboxSession,
+): Effect.fn.Return<void, SandduneError> {
+  const { checkout, repository, owner } = sandbox;
+  yield* followHost(checkout);
+  yield* requireOnBranch(checkout);
+  if (checkout.tip === sandbox.tip || checkout.branch === undefined) return;
+  const refuse = (problem: string, output = "") =>
+    Effect.fail(new SandboxError(owner.plan.sandboxName ?? repository.handle.name, problem, output));
+  if (repository.hostGitDirectory === undefined) {
+    return yield* refuse(
+      `${checkout.branch} has got commits on the host that an isolated sandbox cannot take in. Close it, and make another one: that starts from them`,
+    );
+  }
+  const script = followScript(sandbox, checkout.branch);
+  const { exitCode, stderr } = yield* interruptible(
+    (signal) => repository.handle.exec(script, { signal, timeoutMs: TIMEOUT_MS }),
+    (reason) => reason as SandduneError,
+  ).pipe(
+    // What the last agent has left there may keep git waiting.
+    Effect.catchIf(
+      (error) => error instanceof ProcessTimeoutError,
+      ({ stderr }) => Effect.succeed({ exitCode: 1, stderr }),
+    ),
+  );
+  if (exitCode === DIVERGED) {
+    return yield* refuse(
+      `${checkout.branch} has got commits on the host, and others in the sandbox that could not be brought home. Close the sandbox, and make another one`,
+    );
+  }
+  if (exitCode !== 0) {
+    return yield* refuse(
+      `git in it could not follow the commits that ${checkout.branch} has got on the host. Close it, and make another one`,
+      stderr,
+    );
+  }
+  sandbox.tip = checkout.tip;
+  sandbox.laterCommits = [...sandbox.laterCommits, checkout.tip];
+});

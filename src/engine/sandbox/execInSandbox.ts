@@ -1,0 +1,110 @@
+import * as Effect from "effect/Effect";
+import type { CallerFailure } from "../../boundary/boundary.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { ProcessTimeoutError, type SandduneError } from "../../errors.ts";
+import type { SandboxExecResult } from "../../options/results.ts";
+import type { SandboxExecOptions } from "../../options/sandboxOptions.ts";
+import { redactData } from "../../redaction/redactData.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import type { ExecOptions, ExecResult } from "../../sandboxes/contract.ts";
+import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { disarm } from "../checkout/settle.ts";
+import { importWork } from "../landing/importWork.ts";
+import { CallersCode } from "../lasting/callersCode.ts";
+import { allSecrets, type Surroundings } from "../plan/parentSession.ts";
+import { withAftermath } from "../session/aftermath.ts";
+import { redactedDisplay } from "../session/redactedDisplay.ts";
+import { RunProgress } from "../session/runProgress.ts";
+import { redactorFor, type Session, telling } from "../session/session.ts";
+import { catchUp } from "./catchUp.ts";
+import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
+
+/** What is thrown tells of the caller's command, not of what is around it, and holds no secrets. */
+const toldError = (reason: unknown, command: string, redactor: Redactor): SandduneError => {
+  const error =
+    reason instanceof ProcessTimeoutError
+      ? new ProcessTimeoutError(command, reason.timeoutMs, reason.stderr, reason.stdout)
+      : reason;
+  return redactData(redactor, error) as SandduneError;
+};
+
+/** An exec has no journal and no log of its own: it is part of the session that has made the sandbox. */
+const execSession = (sandbox: SandboxSession, secrets: ReadonlyMap<string, string>): Session => {
+  const { owner } = sandbox;
+  const { runId } = owner.plan;
+  sandbox.execCount++;
+  // What has to be kept of one is not to be replaced by what is kept of the next.
+  const plan = { ...owner.plan, runId: `${runId}-exec-${sandbox.execCount}` };
+  const redactor = redactorFor(plan, secrets);
+  const display = redactedDisplay(owner.display, redactor);
+  const branch = plan.branches.sourceBranch ?? "HEAD";
+  const onWarning = (sentence: string) => display.warn(sentence);
+  const progress = new RunProgress(runId, branch, owner.progress.logFilePath, redactor, onWarning);
+  return { ...owner, plan, redactor, display, progress };
+};
+
+const runCommand = Effect.fnUntraced(function* (
+  session: Session,
+  sandbox: SandboxSession,
+  command: string,
+  options: ExecOptions,
+): Effect.fn.Return<ExecResult, SandduneError | CallerFailure> {
+  const { display, progress, redactor } = session;
+  const { checkout } = sandbox;
+  yield* catchUp(sandbox);
+  const base = checkout.tip;
+  const handle = withEnv(session.plan.env, packingHandle(sandbox));
+  const callersCode = new CallersCode();
+  const tellLine = (forward: ((line: string) => void) | undefined) => (line: string) => {
+    display.hookLine("exec", line);
+    callersCode.call(() => forward?.(line));
+  };
+  const bringHome = (failed: boolean) =>
+    importWork(
+      { session, sandbox, base },
+      { label: `exec-${sandbox.execCount}`, failed, isLast: false, isPacked: true },
+    ).pipe(Effect.ensuring(disarm(session, checkout)));
+  display.note(`exec: ${command}`);
+  checkout.isUsed = true;
+  sandbox.hasNews = true;
+  const ran = interruptible(
+    (signal) =>
+      handle.exec(command, {
+        ...options,
+        cwd: options.cwd ?? sandboxDirectory(checkout.repository, handle),
+        onLine: tellLine(options.onLine),
+        onStderrLine: tellLine(options.onStderrLine),
+        ...(options.stdin !== undefined && { stdin: callersCode.input(options.stdin) }),
+        signal,
+      }),
+    (reason) => callersCode.failure ?? toldError(reason, command, redactor),
+  );
+  return yield* withAftermath(ran, {
+    onFailure: () => bringHome(true),
+    onSuccess: () => bringHome(false),
+    warn: (sentence) => progress.warn(sentence),
+  });
+});
+
+/** Runs a command of the caller's in a sandbox that goes on afterwards, and brings home what it commits. */
+export const execInSandbox = (
+  sandbox: SandboxSession,
+  surroundings: Surroundings,
+  command: string,
+  { signal, env = {}, ...options }: SandboxExecOptions,
+): Effect.Effect<SandboxExecResult, SandduneError | CallerFailure> =>
+  Effect.suspend(() => {
+    const entries = Object.entries(env);
+    const isSecret = (entry: (typeof entries)[number]): entry is [string, string] =>
+      typeof entry[1] === "string";
+    const values = Object.fromEntries(
+      entries.map(([name, value]) => [name, typeof value === "string" ? value : value.public]),
+    );
+    const session = execSession(sandbox, allSecrets(new Map(entries.filter(isSecret)), surroundings));
+    return telling(session, runCommand(session, sandbox, command, { ...options, env: values }), signal).pipe(
+      Effect.map((result) => {
+        const { commits, keptRefs, protectedPaths, warnings } = session.progress.reached();
+        return { ...result, commits, ...(keptRefs && { keptRefs }), protectedPaths, warnings };
+      }),
+    );
+  });

@@ -1,0 +1,61 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { readHostState } from "../../git/hostState.ts";
+import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { takeNotice } from "../checkout/noticeHostChanges.ts";
+import { disarm, settle } from "../checkout/settle.ts";
+import type { SessionPlan } from "../plan/plan.ts";
+import { catchUp } from "../sandbox/catchUp.ts";
+import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import { type Session, withSession } from "./session.ts";
+
+/** What has happened since the worktree was made is taken notice of when the session begins. */
+export const atPresent = (plan: SessionPlan): Effect.Effect<SessionPlan, SandduneError> =>
+  Effect.map(readHostState(plan.repository), (host) => ({ ...plan, host }));
+
+/** What a session finds, and leaves behind for those who come after it. */
+interface Place {
+  readonly arrive: Effect.Effect<void, SandduneError>;
+  readonly leave: (session: Session) => Effect.Effect<void>;
+}
+
+/** A session in something that goes on afterwards. */
+const within = <A, R>(
+  plan: SessionPlan,
+  { arrive, leave }: Place,
+  body: (session: Session) => Effect.Effect<void, SandduneError, R>,
+  read: (session: Session) => A,
+): Effect.Effect<A, SandduneError, R> =>
+  Effect.flatMap(atPresent(plan), (current) =>
+    withSession(
+      current,
+      (session) =>
+        arrive.pipe(
+          Effect.andThen(Effect.suspend(() => body(session))),
+          Effect.ensuring(Effect.suspend(() => leave(session))),
+        ),
+      read,
+    ),
+  );
+
+/** A session in a worktree that goes on afterwards, for its user too: nothing of an agent's runs there by itself. */
+export const inWorktree = <A, R>(
+  plan: SessionPlan,
+  checkout: CheckoutSession,
+  body: (session: Session) => Effect.Effect<void, SandduneError, R>,
+  read: (session: Session) => A,
+): Effect.Effect<A, SandduneError, R> => {
+  const leave = (session: Session) => (checkout.isUsed ? settle(session, checkout) : Effect.void);
+  return within(plan, { arrive: takeNotice(checkout), leave }, body, read);
+};
+
+/** A session in a sandbox that goes on afterwards. */
+export const inSandbox = <A, R>(
+  plan: SessionPlan,
+  sandbox: SandboxSession,
+  body: (session: Session) => Effect.Effect<void, SandduneError, R>,
+  read: (session: Session) => A,
+): Effect.Effect<A, SandduneError, R> => {
+  const leave = (session: Session) => disarm(session, sandbox.checkout);
+  return within(plan, { arrive: catchUp(sandbox), leave }, body, read);
+};

@@ -1,0 +1,130 @@
+import type { TestResults } from "../../environment/contract.ts";
+import { SandduneError } from "../../errors.ts";
+import type {
+  Artifact,
+  IterationResult,
+  IterationUsage,
+  KeptRef,
+  SandboxRunResult,
+} from "../../options/results.ts";
+import { addUsage } from "../../options/usage.ts";
+import { redactData } from "../../redaction/redactData.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
+import { BoundedCapture } from "../../tools/boundedCapture.ts";
+
+const STDOUT_BYTES = 1024 * 1024;
+
+/** What a run session has to tell so far, whether it ends well or not. */
+export class RunProgress {
+  readonly #iterations: IterationResult[] = [];
+  readonly #tests = new Map<number, TestResults>();
+  #failedIteration: IterationResult | undefined;
+  #usage: IterationUsage | undefined;
+  readonly #warnings: string[] = [];
+  readonly protectedPaths = new Set<string>();
+  /** Files that the user had not committed, and the run's commits contain. */
+  readonly committedUserPaths = new Set<string>();
+  commits: string[] = [];
+  readonly #keptRefs = new Map<string, KeptRef>();
+  completionSignal: string | undefined;
+  /** Whether all tests pass, as far as is known; not set unless the run goes on until they do. */
+  solved: boolean | undefined;
+  /** Of the agent's program, in a session at the terminal. */
+  exitCode: number | undefined;
+  /** The captured session of an interactive agent. */
+  agentSession: { readonly sessionId: string; readonly sessionFilePath: string } | undefined;
+  preservedWorktreePath: string | undefined;
+  trajectoryPath: string | undefined;
+  artifacts: readonly Artifact[] | undefined;
+  output: unknown;
+  readonly #stdout = new BoundedCapture(STDOUT_BYTES);
+
+  constructor(
+    readonly runId: string,
+    /** The branch that holds the commits now. */
+    public branch: string,
+    readonly logFilePath: string,
+    private readonly redactor: Redactor,
+    private readonly onWarning: (sentence: string) => void,
+  ) {}
+
+  /** Says something that the caller should know; the same thing only once. */
+  warn(...sentences: readonly string[]): void {
+    for (const sentence of sentences.map((said) => this.redactor.text(said))) {
+      if (this.#warnings.includes(sentence)) continue;
+      this.#warnings.push(sentence);
+      this.onWarning(sentence);
+    }
+  }
+
+  /** What was imported that is not on the source branch. */
+  addKeptRefs(kept: readonly KeptRef[]): void {
+    for (const each of kept) this.#keptRefs.set(each.ref, { ...each, name: this.redactor.text(each.name) });
+  }
+
+  addIteration(result: IterationResult, failed: boolean): void {
+    if (failed) this.#failedIteration = result;
+    else this.#iterations.push(result);
+    if (result.usage !== undefined) this.#usage = addUsage(this.#usage, result.usage);
+  }
+
+  /** What came of the tests after an iteration, which may be told of before or after that itself. */
+  addTests(iteration: number, results: TestResults): void {
+    this.#tests.set(iteration, results);
+  }
+
+  #withTests = (result: IterationResult, index: number): IterationResult => {
+    const tests = this.#tests.get(index + 1);
+    return tests === undefined ? result : { ...result, tests };
+  };
+
+  addText(text: string): void {
+    this.#stdout.pushText(text);
+  }
+
+  /** What the agent said, as far as it is kept. */
+  get text(): string {
+    // Once more: pieces that were harmless by themselves may have come together.
+    return this.redactor.text(this.#stdout.text());
+  }
+
+  /** What an error tells too. */
+  reached() {
+    return {
+      runId: this.runId,
+      iterations: this.#iterations.map(this.#withTests),
+      ...(this.#usage && { usage: this.#usage }),
+      ...(this.solved !== undefined && { solved: this.solved }),
+      ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
+      commits: this.commits.map((sha) => ({ sha })),
+      branch: this.branch,
+      ...(this.#keptRefs.size > 0 && { keptRefs: [...this.#keptRefs.values()] }),
+      logFilePath: this.logFilePath,
+      warnings: this.#warnings,
+      protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
+      ...(this.committedUserPaths.size > 0 && {
+        committedUserPaths: [...this.committedUserPaths].map((path) => this.redactor.text(path)),
+      }),
+      ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
+      ...(this.trajectoryPath !== undefined && { trajectoryPath: this.trajectoryPath }),
+      ...(this.artifacts !== undefined && { artifacts: this.artifacts }),
+      ...this.agentSession,
+    };
+  }
+
+  toResult(): SandboxRunResult {
+    return {
+      ...this.reached(),
+      output: this.output,
+      stdout: this.text,
+      ...(this.completionSignal !== undefined && { completionSignal: this.completionSignal }),
+    };
+  }
+
+  attachTo<E>(error: E): E {
+    redactData(this.redactor, error);
+    if (error instanceof SandduneError)
+      Object.assign(error, { ...this.reached(), branch: error.branch ?? this.branch });
+    return error;
+  }
+}

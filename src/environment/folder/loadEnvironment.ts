@@ -1,0 +1,62 @@
+import { lstatSync } from "node:fs";
+import { chmod, constants, copyFile, lstat, mkdir, readlink, symlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { listFiles } from "./listFiles.ts";
+import { type FoundEnvironment, readEnvironment } from "./readEnvironment.ts";
+import { SETUP_FILE } from "./setupFile.ts";
+
+export interface LoadedEnvironment extends FoundEnvironment {
+  /** What is brought along: paths of files, and of links within the folder, relative to it. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Reads an environment's folder. Rejects with an `EnvironmentError` if it cannot be used. A module is not run: what is wrong
+ * within it shows where its tests are.
+ */
+export const loadEnvironment = async (directory: string): Promise<LoadedEnvironment> => {
+  const found = readEnvironment(directory);
+  const always = [found.definitionFile, SETUP_FILE];
+  return { ...found, files: await listFiles(found.directory, found.selected, always) };
+};
+
+/** Files of an environment that are in one directory. */
+export type EnvironmentPart = Pick<LoadedEnvironment, "directory" | "files">;
+
+/**
+ * Reads an environment that git has: `checkout` is a checkout of the folder at a commit. `named` are paths of `files` in the folder
+ * itself that git ignores, such as installed packages, which no commit has.
+ */
+export const loadCommitted = async (
+  checkout: string,
+  folder: string,
+  named: readonly string[],
+): Promise<readonly EnvironmentPart[]> => {
+  const { definitionFile, selected } = readEnvironment(checkout);
+  const isCommitted = (path: string) =>
+    lstatSync(join(checkout, path), { throwIfNoEntry: false }) !== undefined;
+  const committed = selected?.filter((item) => isCommitted(item) || !named.includes(item));
+  const always = [definitionFile, SETUP_FILE];
+  const ignoredFiles = await listFiles(folder, named, []);
+  return [
+    { directory: checkout, files: await listFiles(checkout, committed, always) },
+    { directory: folder, files: ignoredFiles.filter((path) => !isCommitted(path)) },
+  ];
+};
+
+/** Copies what is brought along of an environment to another directory, which is made. Links stay links. */
+export const copyEnvironment = async (
+  { directory, files }: EnvironmentPart,
+  destination: string,
+): Promise<void> => {
+  for (const file of files) {
+    const [from, to] = [join(directory, file), join(destination, file)];
+    await mkdir(dirname(to), { recursive: true });
+    const status = await lstat(from);
+    if (status.isSymbolicLink()) await symlink(await readlink(from), to);
+    else {
+      await copyFile(from, to, constants.COPYFILE_EXCL);
+      await chmod(to, status.mode & 0o777);
+    }
+  }
+};

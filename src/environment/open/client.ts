@@ -1,0 +1,71 @@
+import type { EnvironmentSchema, ParameterValues, TestProgress, TestResults } from "../contract.ts";
+import { noTestPath, testPathProblem } from "../definition/testPath.ts";
+import {
+  AnswerInLines,
+  answeredResults,
+  answeredSchema,
+  answeredSession,
+  requireSuccess,
+} from "../http/answers.ts";
+import { askServer, type ServerAddress } from "../http/askServer.ts";
+
+export interface RunTestsOptions {
+  readonly parameters?: ParameterValues | undefined;
+  /** Of `beginSession()`; without it, the tests have one of their own. */
+  readonly session?: string | undefined;
+  readonly onProgress?: ((progress: TestProgress) => void) | undefined;
+  /** Aborting ends the tests as well. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+interface Abortable {
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * The tests of an environment, over HTTP. What cannot be run as it was asked for rejects with a `TestRequestError`, a server
+ * that does not answer with a `TestServerError`, and an abort with `signal.reason`.
+ */
+export interface EnvironmentClient {
+  schema(options?: Abortable): Promise<EnvironmentSchema>;
+  /** A test, all that begin with a path, or all tests for the empty one. */
+  run(path: string, options?: RunTestsOptions): Promise<TestResults>;
+  beginSession(options?: { readonly parameters?: ParameterValues } & Abortable): Promise<string>;
+  endSession(session: string, options?: Abortable): Promise<void>;
+}
+
+/** A server that cannot tell how far it is just answers when it is done. */
+const NDJSON = "application/x-ndjson, application/json";
+
+/** The path of a request: each segment is encoded by itself, so that no character of a test's path is taken for another. */
+const runPath = (path: string): string => {
+  if (path === "") return "/run";
+  const problem = testPathProblem(path);
+  if (problem !== undefined) throw noTestPath(path, problem);
+  return `/run/${path.split("/").map(encodeURIComponent).join("/")}`;
+};
+
+export const createEnvironmentClient = (address: ServerAddress): EnvironmentClient => ({
+  schema: async ({ signal } = {}) =>
+    answeredSchema(address, await askServer(address, { method: "GET", path: "/schema", signal })),
+  run: async (path, { parameters, session, onProgress, signal } = {}) => {
+    const lines = onProgress && new AnswerInLines(onProgress);
+    const answer = await askServer(address, {
+      method: "POST",
+      path: runPath(path),
+      body: { parameters, session },
+      signal,
+      ...(lines && { accept: NDJSON, onLine: lines.take }),
+    });
+    return answeredResults(address, lines?.whole(answer) ?? answer);
+  },
+  beginSession: async ({ parameters, signal } = {}) =>
+    answeredSession(
+      address,
+      await askServer(address, { method: "POST", path: "/sessions", body: { parameters }, signal }),
+    ),
+  endSession: async (session, { signal } = {}) => {
+    const path = `/sessions/${encodeURIComponent(session)}`;
+    requireSuccess(address, await askServer(address, { method: "DELETE", path, signal }));
+  },
+});

@@ -1,0 +1,112 @@
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { TestRequestError, TestServerError } from "../../errors.ts";
+import { isObject } from "../../tools/isObject.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
+import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
+import { readSchema } from "../definition/readSchema.ts";
+import { readResults } from "../results/readResults.ts";
+import type { RunTestsOptions } from "./client.ts";
+import type { ReadyTests } from "./readyTests.ts";
+
+/** Somebody who waits for the other side to run tests. */
+interface Waiting {
+  readonly onProgress: RunTestsOptions["onProgress"];
+  readonly resolve: (results: TestResults) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+const refusalOf = (error: Record<string, unknown>): TestRequestError => {
+  const { status, problem, paths } = error;
+  return new TestRequestError(
+    typeof problem === "string" ? problem : "The tests could not be run.",
+    typeof status === "number" ? status : 500,
+    Array.isArray(paths) ? paths.filter((path) => typeof path === "string") : [],
+  );
+};
+
+const gone = (): TestServerError =>
+  new TestServerError(
+    "the other end of the courier",
+    "does not answer any more",
+    "The run that it belongs to is over.",
+  );
+
+const NO_SESSIONS =
+  "Sessions cannot be kept here: every request is for tests of another copy. Leave the session out.";
+
+/**
+ * Tests that somebody else runs, who is reached by lines of JSON: requests go out by `write`, and what becomes of them comes by `input`.
+ * Resolves when the other side has told which tests there are.
+ */
+export const testsByCourier = async (input: Readable, write: (line: object) => void): Promise<ReadyTests> => {
+  const waiting = new Map<number, Waiting>();
+  let schema: EnvironmentSchema | undefined;
+  let isOver = false;
+  let lastId = 0;
+
+  const take = (line: unknown): void => {
+    if (!isObject(line)) return;
+    const asker = waiting.get(line["id"] as number);
+    if (asker === undefined) return;
+    if (line["progress"] !== undefined) asker.onProgress?.(line["progress"] as TestProgress);
+    else if (isObject(line["error"])) asker.reject(refusalOf(line["error"]));
+    else {
+      const results = readResults(line["result"]);
+      if (results === undefined) asker.reject(gone());
+      else asker.resolve(results);
+    }
+  };
+
+  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+  const ready = new Promise<void>((resolve) => {
+    lines.on("line", (text) => {
+      const line: unknown = JSON.parse(text);
+      if (schema !== undefined) return take(line);
+      schema = isObject(line) ? readSchema(line["schema"]) : undefined;
+      resolve();
+    });
+    lines.on("close", () => {
+      isOver = true;
+      for (const { reject } of waiting.values()) reject(gone());
+      resolve();
+    });
+  });
+  await ready;
+  const known = schema;
+  if (known === undefined) throw gone();
+
+  const ask = (path: string, { parameters, onProgress, signal }: RunTestsOptions): Promise<TestResults> => {
+    const id = ++lastId;
+    let stopWaiting = () => {};
+    return new Promise<TestResults>((resolve, reject) => {
+      waiting.set(id, { onProgress, resolve, reject });
+      stopWaiting = onAbort(signal, (reason) => {
+        write({ type: "cancel", id });
+        reject(reason);
+      });
+      write({ type: "request", id, request: { path, ...(parameters && { parameters }) } });
+    }).finally(() => {
+      waiting.delete(id);
+      stopWaiting();
+    });
+  };
+
+  return {
+    schema: async () => known,
+    run: async (path, options = {}) => {
+      options.signal?.throwIfAborted();
+      if (isOver) throw gone();
+      if (options.session !== undefined) throw new TestRequestError(NO_SESSIONS, 400);
+      return ask(path, options);
+    },
+    beginSession: async () => {
+      throw new TestRequestError(NO_SESSIONS, 400);
+    },
+    endSession: async () => {
+      throw new TestRequestError(NO_SESSIONS, 404);
+    },
+    problem: () => (isOver ? gone().message : undefined),
+    close: async () => lines.close(),
+  };
+};

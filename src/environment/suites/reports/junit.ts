@@ -1,0 +1,146 @@
+import { ReportBuilder, type SuiteReport } from "../report.ts";
+import { type XmlEvent, XmlProblem, xmlEvents } from "./xml.ts";
+
+const MAX_DEPTH = 64;
+/** Kept of what is said about one failure; it is shortened later, by somebody who knows how. */
+const MAX_DETAIL_CHARACTERS = 64 * 1024;
+
+const FAILURES = ["failure", "error"];
+/** `status` and `result` of a test that has not run, where GoogleTest and others say it that way. */
+const NOT_RUN = ["notrun", "disabled", "skipped", "suppressed", "ignored"];
+
+type Attributes = ReadonlyMap<string, string>;
+
+interface Element {
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** Of a test: what its failures say. Of a failure: what is said so far. */
+  readonly details: string[];
+  detailLength: number;
+  isSkipped: boolean;
+}
+
+export interface JunitOptions {
+  /** What stands between the names in a `name`, where a runner joins several. */
+  readonly nameSeparator?: string;
+  /** A file's name, as it is told. */
+  readonly shownFile?: (file: string) => string;
+}
+
+const milliseconds = (time: string | undefined): number =>
+  Number((time ?? "").replaceAll(",", "") || 0) * 1000;
+
+const describeFailure = ({ attributes, details }: Element): string => {
+  const body = details.join("").trim();
+  const message = (attributes.get("message") ?? "").trim();
+  if (body === "") return message || (attributes.get("type") ?? "").trim();
+  return message === "" || body.includes(message) ? body : `${message}\n${body}`;
+};
+
+class JunitReader {
+  readonly #report = new ReportBuilder();
+  /** From the root to where the reader is. */
+  readonly #stack: Element[] = [];
+  hasEnded = false;
+
+  constructor(private readonly options: JunitOptions) {}
+
+  finish(problem?: string): SuiteReport {
+    if (problem !== undefined) this.#report.fail(problem);
+    else if (!this.hasEnded) this.#report.fail("ends before its last element does");
+    return this.#report.finish();
+  }
+
+  read(event: XmlEvent): void {
+    if (event.type === "text") this.#say(event.text);
+    else if (event.type === "open") this.#open(event.name, event.attributes);
+    else this.#close(event.name);
+  }
+
+  #open(name: string, attributes: Attributes): void {
+    if (this.#stack.length === 0 && name !== "testsuites" && name !== "testsuite") {
+      throw new XmlProblem(`is no JUnit report: it begins with <${name.slice(0, 80)}>`);
+    }
+    if (this.#stack.length >= MAX_DEPTH) throw new XmlProblem(`is nested deeper than ${MAX_DEPTH} elements`);
+    const parent = this.#stack.at(-1);
+    if (parent?.name === "testcase" && name === "skipped") parent.isSkipped = true;
+    this.#stack.push({ name, attributes, details: [], detailLength: 0, isSkipped: false });
+  }
+
+  #close(name: string): void {
+    const element = this.#stack.pop();
+    if (element?.name !== name)
+      throw new XmlProblem(`is not well-formed XML: </${name.slice(0, 80)}> closes nothing`);
+    const parent = this.#stack.at(-1);
+    if (FAILURES.includes(name) && parent?.name === "testcase") parent.details.push(describeFailure(element));
+    // A suite that has failed, and no test of it has: it could not be set up, say.
+    if (FAILURES.includes(name) && parent?.name === "testsuite") {
+      this.#report.add(this.#suiteNames(), { passed: false, message: describeFailure(element) });
+    }
+    if (name === "testcase") this.#add(element);
+    this.hasEnded = this.#stack.length === 0;
+  }
+
+  #say(text: string): void {
+    const element = this.#stack.at(-1);
+    if (element === undefined || !FAILURES.includes(element.name)) return;
+    const room = MAX_DETAIL_CHARACTERS - element.detailLength;
+    if (room <= 0) return;
+    element.details.push(text.slice(0, room));
+    element.detailLength += text.length;
+  }
+
+  #add({ attributes, details, isSkipped }: Element): void {
+    const isNotRun = ["status", "result"].some((key) =>
+      NOT_RUN.includes((attributes.get(key) ?? "").toLowerCase()),
+    );
+    if ((isSkipped || isNotRun) && details.length === 0) {
+      this.#report.skip();
+      return;
+    }
+    this.#report.add(this.#namesOf(attributes), {
+      passed: details.length === 0,
+      durationMs: milliseconds(attributes.get("time")),
+      message: details.join("\n\n"),
+    });
+  }
+
+  #suiteNames(): string[] {
+    const suites = this.#stack.filter(({ name }) => name === "testsuite");
+    return suites.map(({ attributes }) => attributes.get("name") ?? "");
+  }
+
+  #namesOf(attributes: Attributes): string[] {
+    const { nameSeparator, shownFile = (file) => file } = this.options;
+    const name = attributes.get("name") ?? "";
+    const className = attributes.get("classname");
+    // Some say the same in both.
+    if (className === name) return [shownFile(name)];
+    const own = nameSeparator === undefined ? [name] : name.split(nameSeparator);
+    if (className === "") return own;
+    return [...(className === undefined ? this.#suiteNames() : [shownFile(className)]), ...own];
+  }
+}
+
+const ROOT = /<(?:[\w.-]+:)?testsuites?[\s/>]/;
+/** Where the report begins in what may have been printed around it. */
+const BEGINNING = new RegExp(`<\\?xml\\s|${ROOT.source}`);
+
+/** Reads a report in the XML format that JUnit began and everybody varies. */
+export const parseJunit = (text: string, options: JunitOptions = {}): SuiteReport => {
+  const reader = new JunitReader(options);
+  const start = text.search(BEGINNING);
+  if (start === -1) return reader.finish(text.trim() === "" ? "is empty" : "is no JUnit report");
+  const report = text.slice(start);
+  try {
+    for (const event of xmlEvents(report)) {
+      reader.read(event);
+      if (!reader.hasEnded || event.type !== "close") continue;
+      return reader.finish(ROOT.test(report.slice(event.end)) ? "has more than one report in it" : undefined);
+    }
+    return reader.finish();
+  } catch (problem) {
+    if (!(problem instanceof XmlProblem)) throw problem;
+    return reader.finish(problem.message);
+  }
+};

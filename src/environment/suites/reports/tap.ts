@@ -1,0 +1,139 @@
+import { MAX_TESTS } from "../../limits.ts";
+import { ReportBuilder, type SuiteReport } from "../report.ts";
+import { readTapLine, type TapLine } from "./tapLines.ts";
+import { Printed, TapTest } from "./tapTest.ts";
+import { addTree } from "./testTree.ts";
+
+/** With those that only have others in them. */
+const MAX_POINTS = 2 * MAX_TESTS;
+
+/** Of the tests at one level: those whose parent has not been told yet. */
+interface Level {
+  readonly tests: TapTest[];
+  plan: number | undefined;
+}
+
+/** Names that come again with the test itself, and the sums at the end. */
+const NOTHING_NEW = /^Subtest: |^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)\s+[\d.]+$/;
+
+export interface TapOptions {
+  /** A file's name, as it is told: Node.js names some tests after their files. */
+  readonly shownFile?: (file: string) => string;
+}
+
+class TapReader {
+  readonly #report = new ReportBuilder();
+  readonly #levels: Level[] = [];
+  readonly #printed = new Printed();
+  /** The test that what follows belongs to. */
+  #last: TapTest | undefined;
+  /** A block of YAML can begin only right after its test. */
+  #isRightAfterTest = false;
+  /** How the lines of the block of YAML that goes on are indented. */
+  #yamlIndentation: string | undefined;
+  #points = 0;
+  #isOver = false;
+
+  constructor(private readonly options: TapOptions) {}
+
+  read(raw: string): void {
+    if (this.#isOver || this.#readYaml(raw)) return;
+    const line = readTapLine(raw);
+    this.#isRightAfterTest = line.type === "point";
+    if (line.type === "point") this.#point(line);
+    else if (line.type === "plan") this.#plan(line.level, line.count);
+    else if (line.type === "bailOut") this.#end(`was given up by the suite: ${line.reason || "Bail out!"}`);
+    else if (line.type === "comment") this.#comment(line.text);
+    else if (this.#last?.wantsMore === true && /^(?:\s|$)/.test(line.text)) this.#last.say(line.text);
+  }
+
+  finish(): SuiteReport {
+    if (this.#yamlIndentation !== undefined)
+      this.#report.fail("ends in the middle of what it says about a test");
+    const { tests, plan } = this.#level(0);
+    if (plan !== undefined) this.#compare(plan, tests.length, "");
+    else if (tests.length > 0)
+      this.#report.fail("has no plan (a line such as 1..3): it may have ended too early");
+    else this.#report.fail("has neither tests nor a plan: is it TAP?");
+    addTree(this.#report, tests);
+    return this.#report.finish();
+  }
+
+  #readYaml(raw: string): boolean {
+    if (this.#yamlIndentation === undefined) {
+      const start = this.#isRightAfterTest ? /^([ \t]+)---\s*$/.exec(raw.slice(0, 1024)) : null;
+      if (start === null) return false;
+      this.#yamlIndentation = start[1];
+      return true;
+    }
+    if (raw.trimEnd() === `${this.#yamlIndentation}...`) {
+      this.#last?.endYaml();
+      this.#yamlIndentation = undefined;
+    } else {
+      const isIndented = raw.startsWith(this.#yamlIndentation);
+      this.#last?.sayYaml(isIndented ? raw.slice(this.#yamlIndentation.length) : raw);
+    }
+    return true;
+  }
+
+  #level(level: number): Level {
+    while (this.#levels.length <= level) this.#levels.push({ tests: [], plan: undefined });
+    return this.#levels[level] as Level;
+  }
+
+  /** The subtests of a test that is told of now. */
+  #take(level: number, parent: string): TapTest[] {
+    const [own, ...deeper] = this.#levels.splice(level);
+    if (own === undefined) return [];
+    if (own.plan !== undefined) this.#compare(own.plan, own.tests.length, ` of ${JSON.stringify(parent)}`);
+    const tests = [...own.tests, ...deeper.flatMap((each) => each.tests)];
+    // Without a plan, it is more likely something that a test has printed.
+    return own.plan !== undefined || tests.some(({ passed }) => !passed) ? tests : [];
+  }
+
+  #compare(plan: number, count: number, whose: string): void {
+    if (plan !== count)
+      this.#report.fail(`tells of ${count} and not of the ${plan} tests${whose} that it planned`);
+  }
+
+  #point({ level, isOk, name, isSkipped, durationMs }: Extract<TapLine, { type: "point" }>): void {
+    if (++this.#points > MAX_POINTS) {
+      this.#end(`has more than ${MAX_POINTS} tests: divide the suite`);
+      return;
+    }
+    const shown = this.options.shownFile?.(name) ?? name;
+    const children = this.#take(level + 1, shown);
+    this.#last = new TapTest(shown, isOk, isSkipped, children, this.#printed.take(), durationMs);
+    this.#level(level).tests.push(this.#last);
+  }
+
+  #plan(level: number, count: number): void {
+    const place = this.#level(level);
+    if (place.plan !== undefined) this.#report.fail("has two plans where one is expected");
+    place.plan = count;
+  }
+
+  #comment(text: string): void {
+    if (NOTHING_NEW.test(text)) return;
+    if (this.#last?.wantsMore === true) this.#last.say(text);
+    else this.#printed.add(text);
+  }
+
+  /** What comes after it is not believed. */
+  #end(problem: string): void {
+    this.#report.fail(problem);
+    this.#isOver = true;
+  }
+}
+
+/** Reads a report of the Test Anything Protocol, versions 12 to 14, subtests included. */
+export const parseTap = (text: string, options: TapOptions = {}): SuiteReport => {
+  const reader = new TapReader(options);
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start);
+    const stop = end === -1 ? text.length : end;
+    reader.read(text.slice(start, text[stop - 1] === "\r" ? stop - 1 : stop));
+    start = stop + 1;
+  }
+  return reader.finish();
+};

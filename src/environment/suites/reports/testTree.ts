@@ -1,0 +1,31 @@
+import type { Outcome, ReportBuilder } from "../report.ts";
+
+/** A test as runners with tests in tests know it. */
+export interface TestNode extends Outcome {
+  readonly name: string;
+  /** Neither passed nor failed, with all that is in it. */
+  readonly isSkipped: boolean;
+  readonly children: readonly TestNode[];
+}
+
+const addBelow = (report: ReportBuilder, node: TestNode, around: readonly string[]): boolean => {
+  if (node.isSkipped) {
+    report.skip();
+    return false;
+  }
+  const names = [...around, node.name];
+  const failures = node.children.filter((child) => addBelow(report, child, names));
+  // That it failed because of its children is said by them; if none of them did, it is its own failure.
+  const isOwn = node.children.length === 0 || (!node.passed && failures.length === 0);
+  if (isOwn) report.add(names, node);
+  return !node.passed || failures.length > 0;
+};
+
+/** Adds the innermost tests to a report, and those around them that failed for a reason of their own. */
+export const addTree = (
+  report: ReportBuilder,
+  roots: readonly TestNode[],
+  around: readonly string[] = [],
+): void => {
+  for (const root of roots) addBelow(report, root, around);
+};

@@ -1,0 +1,218 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import {
+  BranchMovedError,
+  CheckoutInTheWayError,
+  ConfigChangeError,
+  EmbeddedRepositoryError,
+  MergeConflictError,
+  type SandduneError,
+} from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
+import type { ConfigEntry } from "../configFile.ts";
+import { findBareRepositories } from "../embedded/bareInTree.ts";
+import { git, gitText } from "../git.ts";
+import { lockBranch, lockMerges } from "../locks/locks.ts";
+import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "../refs.ts";
+import type { Repository } from "../repository.ts";
+import { fallbackIdentity } from "../sandboxDirectory/sandboxConfig.ts";
+import { findCheckout } from "../worktrees/worktreeList.ts";
+import { settleEarlierMerge } from "./earlier.ts";
+import { forwardCheckout } from "./forward.ts";
+import { findNotes } from "./note.ts";
+
+export interface MergePlan {
+  readonly repository: Repository;
+  readonly runId: string;
+  readonly sourceBranch: string;
+  readonly sourceTip: string;
+  /** `undefined`: the detached HEAD of the repository's checkout. */
+  readonly targetBranch: string | undefined;
+  readonly hostConfig: readonly ConfigEntry[];
+  /** Gets a sentence about what an earlier merge had left in the checkout. */
+  readonly onWarning: (sentence: string) => void;
+}
+
+/** The user may commit while we merge; then the merge is computed anew. */
+const MAX_ATTEMPTS = 5;
+
+const isTrue = (config: readonly ConfigEntry[], name: string): boolean =>
+  ["true", "yes", "on", "1"].includes(config.findLast(([key]) => key === name)?.[1].toLowerCase() ?? "");
+
+/** Computes the merged commit without touching any checkout. */
+const computeMerge = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+): Effect.fn.Return<string, SandduneError> {
+  const cwd = plan.repository.topLevel;
+  const { sourceTip, sourceBranch } = plan;
+  const targetName = plan.targetBranch ?? "HEAD";
+  if (yield* isAncestor(cwd, targetTip, sourceTip)) return sourceTip;
+  const merged = yield* git(
+    ["merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", targetTip, sourceTip],
+    {
+      cwd,
+      expectedExitCodes: [1],
+    },
+  );
+  const [tree = "", ...conflicts] = merged.stdout.split("\0");
+  if (merged.exitCode === 1) {
+    const files = [...new Set(conflicts.filter((file) => file !== ""))];
+    return yield* Effect.fail(new MergeConflictError(files, sourceBranch, targetName));
+  }
+  // commit-tree does not look at commit.gpgSign by itself.
+  const signing = isTrue(plan.hostConfig, "commit.gpgsign") ? ["-S"] : [];
+  return yield* gitText(
+    [
+      "commit-tree",
+      ...signing,
+      "-p",
+      targetTip,
+      "-p",
+      sourceTip,
+      "-m",
+      `Merge branch '${sourceBranch}'`,
+      tree,
+    ],
+    { cwd, env: fallbackIdentity(plan.hostConfig) },
+  );
+});
+
+/** A change that decides what runs on the host, by sanddune or by the user's own git, is for a person to merge. */
+const refuseUnseen = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+  result: string,
+): Effect.fn.Return<void, SandduneError> {
+  const cwd = plan.repository.topLevel;
+  const { sourceBranch, targetBranch = "HEAD" } = plan;
+  const { stdout } = yield* git(["diff-tree", "-r", "-z", "--no-renames", "--name-only", targetTip, result], {
+    cwd,
+  });
+  const changed = stdout.split("\0").filter((path) => path !== "");
+  const config = changed.filter((path) => `${path}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
+  if (config.length > 0) {
+    return yield* Effect.fail(new ConfigChangeError(config, sourceBranch, targetBranch));
+  }
+  const repositories = yield* findBareRepositories(cwd, targetTip, result, changed);
+  if (repositories.length > 0) {
+    return yield* Effect.fail(new EmbeddedRepositoryError(repositories, sourceBranch, targetBranch));
+  }
+});
+
+/** A branch that is being rebased is checked out nowhere, and yet in use: the rebase would undo the merge. */
+const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolean => {
+  const worktrees = join(commonDirectory, "worktrees");
+  const linked = existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : [];
+  return [commonDirectory, ...linked]
+    .flatMap((directory) =>
+      ["rebase-merge", "rebase-apply"].map((name) => join(directory, name, "head-name")),
+    )
+    .some((path) => existsSync(path) && readFileSync(path, "utf8").trim() === branchRef(branch));
+};
+
+/** Where the target branch is checked out; `undefined` if it is nowhere. */
+const checkoutOf = ({
+  repository,
+  targetBranch,
+  hostConfig,
+}: MergePlan): Effect.Effect<string | undefined, SandduneError> =>
+  targetBranch === undefined
+    ? Effect.succeed(repository.topLevel)
+    : findCheckout(repository, targetBranch, hostConfig);
+
+/** Moves the target to the finished result: with its checkout if it has one, or not at all. */
+const advance = Effect.fnUntraced(function* (
+  plan: MergePlan,
+  targetTip: string,
+  result: string,
+): Effect.fn.Return<"done" | "target moved", SandduneError> {
+  const { repository, targetBranch, sourceBranch } = plan;
+  const checkout = yield* checkoutOf(plan);
+  if (checkout === undefined && isBeingRebased(repository, targetBranch as string)) {
+    return yield* Effect.fail(
+      new CheckoutInTheWayError(
+        repository.topLevel,
+        sourceBranch,
+        targetBranch as string,
+        "a rebase of it is under way",
+      ),
+    );
+  }
+  if (checkout === undefined) {
+    return yield* updateRefs(
+      repository.topLevel,
+      [{ ref: branchRef(targetBranch as string), to: result, from: targetTip }],
+      `sanddune: merge ${sourceBranch}`,
+    ).pipe(
+      Effect.as("done" as const),
+      Effect.catchIf(isGitError, () => Effect.succeed("target moved" as const)),
+    );
+  }
+  return yield* forwardCheckout({
+    repository,
+    runId: plan.runId,
+    sourceBranch,
+    targetBranch,
+    checkoutPath: checkout,
+    from: targetTip,
+    to: result,
+  });
+});
+
+/** The checkout must not be half merged by an earlier run. */
+const settleEarlier = Effect.fnUntraced(function* (plan: MergePlan): Effect.fn.Return<void, SandduneError> {
+  const { repository, sourceBranch, targetBranch = "HEAD" } = plan;
+  const checkout = findNotes(repository).length === 0 ? undefined : yield* checkoutOf(plan);
+  if (checkout === undefined) return;
+  const earlier = yield* settleEarlierMerge(repository, checkout, { sourceBranch, targetBranch });
+  if (earlier !== undefined) plan.onWarning(earlier.sentence);
+});
+
+/** An agent may be at work in the very checkout that would be moved. */
+const lockTarget = ({ repository, runId, sourceBranch }: MergePlan, targetBranch: string) =>
+  lockBranch(repository, targetBranch, runId).pipe(
+    Effect.mapError(
+      ({ owner }) =>
+        new CheckoutInTheWayError(
+          repository.topLevel,
+          sourceBranch,
+          targetBranch,
+          `it is in use by ${owner}`,
+        ),
+    ),
+  );
+
+/** Merges the run's branch into the branch that the host was on when the run began. */
+export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError> =>
+  Effect.scoped(
+    Effect.gen(function* () {
+      yield* lockMerges(plan.repository, plan.runId);
+      if (plan.targetBranch !== undefined) yield* lockTarget(plan, plan.targetBranch);
+      const targetName = plan.targetBranch ?? "HEAD";
+      yield* settleEarlier(plan);
+      const targetRef = plan.targetBranch === undefined ? "HEAD" : branchRef(plan.targetBranch);
+      for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
+        if (plan.targetBranch === undefined && !(yield* isDetached(plan.repository.topLevel))) {
+          return yield* Effect.fail(
+            new BranchMovedError(targetName, "was switched to a branch during the run", plan.sourceBranch),
+          );
+        }
+        const targetTip = yield* resolveCommit(plan.repository.topLevel, targetRef);
+        if (targetTip === undefined) {
+          return yield* Effect.fail(
+            new BranchMovedError(targetName, "was deleted during the run", plan.sourceBranch),
+          );
+        }
+        if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
+        const result = yield* computeMerge(plan, targetTip);
+        yield* refuseUnseen(plan, targetTip, result);
+        // Once git has begun to move a checkout it must be let finish: half of it would be the user's to clean up.
+        if ((yield* Effect.uninterruptible(advance(plan, targetTip, result))) === "done") return;
+      }
+      return yield* Effect.fail(
+        new BranchMovedError(targetName, "kept changing during the merge", plan.sourceBranch),
+      );
+    }),
+  );

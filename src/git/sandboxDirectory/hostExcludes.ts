@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { ConfigEntry } from "../configFile.ts";
+import type { Repository } from "../repository.ts";
+
+const readIfThere = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "");
+
+const userExcludesFile = (hostConfig: readonly ConfigEntry[]): string => {
+  const configured = hostConfig.findLast(([name]) => name === "core.excludesfile")?.[1];
+  if (configured !== undefined) return configured.replace(/^~(?=\/)/, homedir());
+  return join(process.env["XDG_CONFIG_HOME"] ?? join(homedir(), ".config"), "git/ignore");
+};
+
+/**
+ * What the user ignores without the repository saying so. The agent must ignore it as well: `git add --all` would
+ * commit editor files and secrets that the user never sees in `git status`.
+ */
+export const hostExcludes = (repository: Repository, hostConfig: readonly ConfigEntry[]): string =>
+  [
+    readIfThere(userExcludesFile(hostConfig)),
+    readIfThere(join(repository.commonDirectory, "info/exclude")),
+    // Hidden behind an empty file, which is not for committing either.
+    "/.sanddune/.env",
+  ]
+    .filter((text) => text !== "")
+    .map((text) => `${text}\n`)
+    .join("");

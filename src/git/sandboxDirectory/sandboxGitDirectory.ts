@@ -1,0 +1,177 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
+import type { SandboxMount } from "../../sandboxes/contract.ts";
+import { renderConfig } from "../configFile.ts";
+import { type NestedRepositories, nestedPaths } from "../embedded/nestedRepositories.ts";
+import type { HostState } from "../hostState.ts";
+import { branchRef } from "../refs.ts";
+import type { Repository } from "../repository.ts";
+import { exclusions, KNOWN_COMMITS_FILE } from "../transfer/packScript.ts";
+import { hostExcludes } from "./hostExcludes.ts";
+import { hasAlternates, objectStores } from "./objectStores.ts";
+import { sandboxConfig } from "./sandboxConfig.ts";
+import { submoduleMounts } from "./submoduleMounts.ts";
+
+/** Where things are in a bind-mount sandbox. */
+export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";
+export const SANDBOX_GIT_DIRECTORY = "/sanddune/git";
+export const SANDBOX_HOME = "/sanddune/home";
+const SANDBOX_OBJECTS = "/sanddune/objects";
+
+/** A directory of the host that the agent is to work in: a worktree, or with `head` the user's own checkout. */
+export interface Checkout {
+  readonly path: string;
+  readonly gitDirectory: string;
+  /** `undefined` when HEAD is detached. */
+  readonly branch: string | undefined;
+  readonly sha: string;
+}
+
+export interface SandboxGitSetup {
+  /** A directory of the run's own on the host. */
+  readonly filesDirectory: string;
+  readonly repository: Repository;
+  readonly checkout: Checkout;
+  readonly host: HostState;
+  /** Commits that need not be brought back. */
+  readonly knownCommits: readonly string[];
+  /** The user's own repositories inside the checkout. */
+  readonly nestedRepositories: NestedRepositories;
+}
+
+/** Host directories that belong to one run's sandbox. */
+export interface SandboxDirectories {
+  /** The sandbox's own git directory. */
+  readonly git: string;
+  readonly home: string;
+  /** An empty directory, and an empty file, to hide things behind. */
+  readonly empty: string;
+  readonly emptyFile: string;
+  /** Stands in for the `.git` file of a worktree. */
+  readonly gitFile: string;
+}
+
+export const sandboxDirectories = (filesDirectory: string): SandboxDirectories => ({
+  git: join(filesDirectory, "git"),
+  home: join(filesDirectory, "home"),
+  empty: join(filesDirectory, "empty"),
+  emptyFile: join(filesDirectory, "empty-file"),
+  gitFile: join(filesDirectory, "git-file"),
+});
+
+const copyIfThere = (from: string, to: string): void => {
+  if (existsSync(from)) copyFileSync(from, to);
+};
+
+/** The index is copied rather than rebuilt, so that no file needs to be read to know that it is unchanged. */
+const copyIndex = (gitDirectory: string, to: string): void => {
+  for (const name of readdirSync(gitDirectory)) {
+    if (name === "index" || name.startsWith("sharedindex."))
+      copyFileSync(join(gitDirectory, name), join(to, name));
+  }
+};
+
+const writeGitDirectory = (directories: SandboxDirectories, setup: SandboxGitSetup): void => {
+  const { repository, checkout, host, knownCommits } = setup;
+  const directory = directories.git;
+  for (const name of ["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"]) {
+    mkdirSync(join(directory, name), { recursive: true });
+  }
+  const head = checkout.branch === undefined ? checkout.sha : `ref: ${branchRef(checkout.branch)}`;
+  writeFileSync(join(directory, "HEAD"), `${head}\n`);
+  writeFileSync(join(directory, "config"), renderConfig(sandboxConfig(host.config)));
+  const refs = new Map(host.refs.map(({ name, sha }) => [name, sha]));
+  if (checkout.branch !== undefined) refs.set(branchRef(checkout.branch), checkout.sha);
+  writeFileSync(join(directory, "packed-refs"), [...refs].map(([name, sha]) => `${sha} ${name}\n`).join(""));
+  writeFileSync(join(directory, KNOWN_COMMITS_FILE), exclusions(knownCommits));
+  const stores = objectStores(repository.commonDirectory);
+  writeFileSync(
+    join(directory, "objects/info/alternates"),
+    stores.map((_, position) => `${SANDBOX_OBJECTS}/${position}\n`).join(""),
+  );
+  copyIndex(checkout.gitDirectory, directory);
+  copyIfThere(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
+  writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, host.config));
+  copyIfThere(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
+};
+
+const objectMounts = (repository: Repository, directories: SandboxDirectories): SandboxMount[] =>
+  objectStores(repository.commonDirectory).flatMap((hostPath, position) => {
+    const sandboxPath = `${SANDBOX_OBJECTS}/${position}`;
+    const store: SandboxMount = { hostPath, sandboxPath, readOnly: true };
+    // The list of alternates names host paths; the sandbox has a list of its own.
+    const hidden: SandboxMount = {
+      hostPath: directories.emptyFile,
+      sandboxPath: `${sandboxPath}/info/alternates`,
+      readOnly: true,
+    };
+    return hasAlternates(hostPath) ? [store, hidden] : [store];
+  });
+
+/** In the user's own checkout the config directory is read-only, and what concerns other runs or secrets is hidden. */
+const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirectories): SandboxMount[] => {
+  const hostPath = join(checkoutPath, CONFIG_DIRECTORY_NAME);
+  if (!existsSync(hostPath)) return [];
+  const sandboxPath = `${SANDBOX_REPOSITORY_PATH}/${CONFIG_DIRECTORY_NAME}`;
+  const hide = (name: string, behind: string): SandboxMount[] =>
+    existsSync(join(hostPath, name))
+      ? [{ hostPath: behind, sandboxPath: `${sandboxPath}/${name}`, readOnly: true }]
+      : [];
+  return [
+    { hostPath, sandboxPath, readOnly: true },
+    ...["worktrees", "runs", "logs"].flatMap((name) => hide(name, directories.empty)),
+    ...hide(".env", directories.emptyFile),
+  ];
+};
+
+/** The user's own nested repositories and submodules can be read, not changed: git on the host trusts them. */
+const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories): SandboxMount[] =>
+  nestedPaths(nested).map((hostPath) => ({
+    hostPath,
+    sandboxPath: `${SANDBOX_REPOSITORY_PATH}/${relative(checkoutPath, hostPath)}`,
+    readOnly: true,
+  }));
+
+/** Of several mounts at one place only the last could be seen, and some container engines refuse them. */
+const lastAtEachPlace = (mounts: readonly SandboxMount[]): SandboxMount[] =>
+  mounts.filter(
+    ({ sandboxPath }, index) => !mounts.slice(index + 1).some((later) => later.sandboxPath === sandboxPath),
+  );
+
+/**
+ * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
+ * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
+ */
+export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
+  setup: SandboxGitSetup,
+): Effect.fn.Return<readonly SandboxMount[], SandduneError> {
+  const { repository, checkout } = setup;
+  const directories = sandboxDirectories(setup.filesDirectory);
+  mkdirSync(directories.home, { recursive: true });
+  mkdirSync(directories.empty, { recursive: true });
+  writeFileSync(directories.emptyFile, "");
+  writeFileSync(directories.gitFile, `gitdir: ${SANDBOX_GIT_DIRECTORY}\n`);
+  writeGitDirectory(directories, setup);
+  const dotGit = `${SANDBOX_REPOSITORY_PATH}/.git`;
+  const isMainCheckout = checkout.gitDirectory === join(checkout.path, ".git");
+  return lastAtEachPlace([
+    { hostPath: checkout.path, sandboxPath: SANDBOX_REPOSITORY_PATH, readOnly: false },
+    ...(checkout.path === repository.topLevel ? configDirectoryMounts(checkout.path, directories) : []),
+    { hostPath: directories.git, sandboxPath: SANDBOX_GIT_DIRECTORY, readOnly: false },
+    isMainCheckout
+      ? { hostPath: directories.git, sandboxPath: dotGit, readOnly: false }
+      : { hostPath: directories.gitFile, sandboxPath: dotGit, readOnly: true },
+    ...nestedRepositoryMounts(checkout.path, setup.nestedRepositories),
+    ...(yield* submoduleMounts({
+      checkout,
+      sandboxCheckoutPath: SANDBOX_REPOSITORY_PATH,
+      hostGitDirectory: directories.git,
+      sandboxGitDirectory: isMainCheckout ? dotGit : SANDBOX_GIT_DIRECTORY,
+    })),
+    ...objectMounts(repository, directories),
+    { hostPath: directories.home, sandboxPath: SANDBOX_HOME, readOnly: false },
+  ]);
+});

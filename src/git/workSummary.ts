@@ -1,0 +1,99 @@
+import * as Effect from "effect/Effect";
+import * as Fiber from "effect/Fiber";
+import { git, gitText } from "./git.ts";
+
+/** A commit as people know it. */
+export interface CommitSummary {
+  readonly sha: string;
+  readonly short: string;
+  readonly subject: string;
+}
+
+export interface FileSummary {
+  readonly path: string;
+  /** Lines; not set for a binary file. */
+  readonly added?: number;
+  readonly deleted?: number;
+}
+
+/** What commits hold, for people. */
+export interface WorkSummary {
+  /** The first ones. */
+  readonly commits: readonly CommitSummary[];
+  /** What is different after all of them. */
+  readonly files: readonly FileSummary[];
+  /** The commit before them. */
+  readonly base: string;
+  /** The branch that is checked out in the repository. */
+  readonly currentBranch: string | undefined;
+}
+
+/** More are counted, and not listed. */
+const MAX_COMMITS = 10;
+
+/** A summary is not worth a longer wait: the diff of a very large change takes its time. */
+const PATIENCE_MS = 2000;
+
+const EMPTY_TREE = {
+  40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+  64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+};
+
+const emptyTreeFor = (sha: string): string => EMPTY_TREE[sha.length === 64 ? 64 : 40];
+
+const parseCommits = (output: string): (CommitSummary & { readonly parent: string })[] =>
+  output.split("\n").map((line) => {
+    const [sha = "", short = "", parents = "", ...subject] = line.split("\t");
+    return { sha, short, parent: parents.split(" ", 1).join(""), subject: subject.join(" ") };
+  });
+
+const parseFiles = (output: string): FileSummary[] =>
+  output
+    .split("\0")
+    .filter((entry) => entry !== "")
+    .map((entry) => {
+      const [added = "", deleted = "", ...path] = entry.split("\t");
+      return {
+        path: path.join("\t"),
+        ...(added !== "-" && { added: Number(added), deleted: Number(deleted) }),
+      };
+    });
+
+const currentBranch = (cwd: string) =>
+  git(["symbolic-ref", "--quiet", "--short", "HEAD"], { cwd, expectedExitCodes: [1] }).pipe(
+    Effect.map(({ stdout }) => stdout.trim() || undefined),
+  );
+
+const read = Effect.fnUntraced(function* (cwd: string, commits: readonly string[]) {
+  const listed = commits.slice(0, MAX_COMMITS);
+  const last = commits.at(-1) ?? "";
+  const [described, branch] = yield* Effect.all(
+    [
+      gitText(["log", "--no-walk=unsorted", "--format=%H%x09%h%x09%P%x09%s", ...listed, "--"], { cwd }),
+      currentBranch(cwd),
+    ],
+    { concurrency: "unbounded" },
+  );
+  const summaries = parseCommits(described);
+  const base = summaries[0]?.parent || emptyTreeFor(last);
+  const changed = yield* gitText(
+    ["diff", "--numstat", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", base, last, "--"],
+    { cwd },
+  );
+  return { commits: summaries, files: parseFiles(changed), base, currentBranch: branch };
+});
+
+/** Describes the commits of a run, oldest first. `undefined` where that fails, or would take long: it is for the eye only. */
+export const summariseWork = (
+  cwd: string,
+  commits: readonly string[],
+): Effect.Effect<WorkSummary | undefined> =>
+  commits.length === 0
+    ? Effect.succeed(undefined)
+    : read(cwd, commits).pipe(
+        Effect.timeout(PATIENCE_MS),
+        Effect.catchCause(() => Effect.succeed(undefined)),
+        // A fiber of its own: that of an aborted run is interrupted already, and the summary is read at its end.
+        Effect.forkDetach,
+        Effect.flatMap(Fiber.join),
+      );

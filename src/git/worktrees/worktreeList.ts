@@ -1,0 +1,50 @@
+import { resolve } from "node:path";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import type { ConfigEntry } from "../configFile.ts";
+import { git } from "../git.ts";
+import type { Repository } from "../repository.ts";
+
+export interface RegisteredWorktree {
+  readonly path: string;
+  /** `undefined` when its HEAD is detached. */
+  readonly branch: string | undefined;
+}
+
+/** Every checkout of the repository, with the branch that is checked out in it. */
+export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWorktree[], SandduneError> =>
+  git(["worktree", "list", "--porcelain", "-z"], { cwd }).pipe(
+    Effect.map(({ stdout }) =>
+      stdout
+        .split("\0\0")
+        .filter((entry) => entry !== "")
+        .map((entry) => {
+          const lines = entry.split("\0");
+          const fieldOf = (key: string) =>
+            lines.find((line) => line.startsWith(`${key} `))?.slice(key.length + 1);
+          return {
+            path: fieldOf("worktree") ?? "",
+            branch: fieldOf("branch")?.replace(/^refs\/heads\//, ""),
+          };
+        }),
+    ),
+  );
+
+/**
+ * The checkout of a branch, if it has one. Where the git directory lies outside of the main checkout, as a submodule's
+ * does, git lists that directory in the checkout's place.
+ */
+export const findCheckout = (
+  { topLevel, gitDirectory, commonDirectory }: Repository,
+  branch: string,
+  hostConfig: readonly ConfigEntry[],
+): Effect.Effect<string | undefined, SandduneError> =>
+  listWorktrees(topLevel).pipe(
+    Effect.map((worktrees) => {
+      const path = worktrees.find((worktree) => worktree.branch === branch)?.path;
+      if (path !== commonDirectory) return path;
+      if (gitDirectory === commonDirectory) return topLevel;
+      const workTree = hostConfig.findLast(([key]) => key === "core.worktree")?.[1];
+      return workTree === undefined ? path : resolve(commonDirectory, workTree);
+    }),
+  );

@@ -1,0 +1,239 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as Effect from "effect/Effect";
+import type * as Scope from "effect/Scope";
+import { interruptible } from "../../boundary/interruptible.ts";
+import {
+  BranchInUseError,
+  HostFileError,
+  InvalidBranchNameError,
+  NoSuchBranchError,
+  type SandduneError,
+} from "../../errors.ts";
+import { configDirectoryPart, ensureConfigDirectoryPart } from "../../options/configDirectory.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { git } from "../git.ts";
+import type { HostState } from "../hostState.ts";
+import { lockWorktrees } from "../locks/locks.ts";
+import { branchRef, isGitError, resolveCommit, updateRefs } from "../refs.ts";
+import type { Repository } from "../repository.ts";
+import { baseRef } from "../runRefs.ts";
+import { lockReason, lockWorktree } from "./lock.ts";
+import { reattach } from "./reattach.ts";
+import { removeWorktreeFiles } from "./removal.ts";
+import { listWorktrees } from "./worktreeList.ts";
+import { isDirty } from "./worktreeStatus.ts";
+
+/** A checkout of the source branch below `.sanddune/worktrees/`. */
+export interface Worktree {
+  readonly path: string;
+  /** Its own git directory, below the repository's. */
+  readonly gitDirectory: string;
+  readonly branch: string;
+  /** The commit it was at when this run took it over. */
+  readonly baseSha: string;
+  /** It was there before this run. */
+  readonly isReused: boolean;
+  /** The branch was made for this run. */
+  readonly isNewBranch: boolean;
+}
+
+/** What is known about a source branch before anything is created. */
+export interface SourceBranch {
+  readonly branch: string;
+  /** Where it is or, if it does not exist yet, where it will start. */
+  readonly sha: string;
+  readonly exists: boolean;
+  /** Git knows a worktree at its place, whether that is there or not. */
+  readonly isRegistered: boolean;
+}
+
+/**
+ * One directory per branch. The readable part is not unique (`a/b` and `a-b`, or names that differ in case), the
+ * hash is.
+ */
+export const worktreeDirectoryName = (branch: string): string => {
+  const readable = branch
+    .replace(/[^A-Za-z0-9._]+/g, "-")
+    .slice(0, 40)
+    .replace(/^[-.]+|[-.]+$/g, "");
+  const hash = createHash("sha256").update(branch).digest("hex").slice(0, 10);
+  return readable === "" ? hash : `${readable}-${hash}`;
+};
+
+export const worktreePathOf = (repository: Repository, branch: string): string =>
+  join(configDirectoryPart(repository.configDirectory, "worktrees"), worktreeDirectoryName(branch));
+
+const readGitDirectory = (worktreePath: string): string =>
+  readFileSync(join(worktreePath, ".git"), "utf8")
+    .replace(/^gitdir: /, "")
+    .trimEnd();
+
+/** Re-attaches the worktree of a branch if its recorded paths are wrong because the repository was moved. */
+const reattachIfMoved = (
+  repository: Repository,
+  path: string,
+  branch: string,
+): Effect.Effect<unknown, SandduneError> => {
+  const gitDirectory = readGitDirectory(path);
+  // A file that git could not finish leads nowhere.
+  return gitDirectory === "" || gitDirectory.startsWith(`${repository.commonDirectory}/`)
+    ? Effect.void
+    : reattach(repository, { path, gitDirectory, branch });
+};
+
+/**
+ * Checks that the branch can be worked on: that its starting point exists, and that no other checkout has it.
+ */
+export const inspectSourceBranch = Effect.fnUntraced(function* (
+  repository: Repository,
+  host: HostState,
+  branch: string,
+  from: string,
+): Effect.fn.Return<SourceBranch, SandduneError> {
+  const path = worktreePathOf(repository, branch);
+  const isElsewhere = host.worktrees.some((worktree) => worktree.branch === branch && worktree.path !== path);
+  const existing = host.refs.find(({ name }) => name === branchRef(branch))?.sha;
+  const isUnlisted =
+    existsSync(join(path, ".git")) && !host.worktrees.some((worktree) => worktree.path === path);
+  if (isUnlisted && existing !== undefined) yield* reattachIfMoved(repository, path, branch);
+  // A repository that was moved may have been repaired since the host was looked at.
+  const worktrees = isUnlisted || isElsewhere ? yield* listWorktrees(repository.topLevel) : host.worktrees;
+  const sha = existing ?? (from === host.head.sha ? from : yield* resolveCommit(repository.topLevel, from));
+  if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));
+  const holder = worktrees.find((worktree) => worktree.branch === branch);
+  if (holder !== undefined && holder.path !== path) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the checkout at ${holder.path}`,
+        "Use another branch, or the `head` strategy to work in that checkout.",
+      ),
+    );
+  }
+  const squatter = worktrees.find((worktree) => worktree.path === path && worktree.branch !== branch);
+  if (squatter !== undefined && existsSync(join(path, ".git"))) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the worktree at ${path}, which is on ${squatter.branch ?? "a detached HEAD"}`,
+        `Put what it holds on a branch if you want to keep it, then: git -C ${shellQuote(path)} switch ${shellQuote(branch)}`,
+      ),
+    );
+  }
+  return {
+    branch,
+    sha,
+    exists: existing !== undefined,
+    isRegistered: worktrees.some((worktree) => worktree.path === path),
+  };
+});
+
+/** Makes the branch, or makes sure that it is where it was found, and pins the commit that the run begins with. */
+const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: SourceBranch) =>
+  updateRefs(
+    cwd,
+    [
+      { ref: baseRef(runId), to: sha },
+      { ref: branchRef(branch), to: sha, from: exists ? sha : "absent" },
+    ],
+    "sanddune: new branch",
+  ).pipe(
+    Effect.mapError((error) => {
+      if (!isGitError(error)) return error;
+      return /exists; cannot create/.test(error.stderr)
+        ? new InvalidBranchNameError(
+            branch,
+            "it stands in the way of another branch, or another branch in its way",
+          )
+        : new BranchInUseError(branch, "somebody who has just changed it", "Run again.");
+    }),
+  );
+
+/**
+ * Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the scope is
+ * closed. `announce` is called when it is known which of the two it is, before anything is made.
+ */
+export const openWorktree = Effect.fnUntraced(function* (
+  repository: Repository,
+  source: SourceBranch,
+  runId: string,
+  announce: (worktree: Pick<Worktree, "isReused">) => void,
+): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
+  yield* Effect.interruptible(lockWorktrees(repository));
+  const { branch, sha, exists } = source;
+  const path = worktreePathOf(repository, branch);
+  const isReused = source.isRegistered && existsSync(join(path, ".git"));
+  ensureConfigDirectoryPart(repository.configDirectory, "worktrees");
+  if (!isReused && existsSync(path) && readdirSync(path).length > 0) {
+    return yield* Effect.fail(
+      new BranchInUseError(
+        branch,
+        `the directory ${path}, which is no worktree of git's`,
+        `Look at what is in it, then remove it: rm -r ${shellQuote(path)}`,
+      ),
+    );
+  }
+  announce({ isReused });
+  yield* claimBranch(repository.topLevel, runId, source);
+  if (!isReused) {
+    // Git may still know a worktree whose files somebody has deleted: that has to be said twice, because it is locked.
+    const forced = source.isRegistered ? ["--force", "--force"] : [];
+    // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
+    yield* git(
+      ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", lockReason(runId), path, branch],
+      {
+        cwd: repository.topLevel,
+      },
+    ).pipe(Effect.onError(() => (exists ? Effect.void : deleteBranch(repository, branch, sha))));
+  }
+  if (isReused) yield* lockWorktree(repository, path, runId);
+  return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
+});
+
+/** What became of a worktree that was to be removed. */
+export interface WorktreeRemoval {
+  readonly isRemoved: boolean;
+  /** Where files of it are that could not be deleted. */
+  readonly undeletable?: string | undefined;
+}
+
+const removeByForce = (repository: Repository, path: string): Effect.Effect<WorktreeRemoval, SandduneError> =>
+  interruptible(
+    () => removeWorktreeFiles(repository, path),
+    (reason) =>
+      new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason }),
+  ).pipe(Effect.map((undeletable) => ({ isRemoved: true, undeletable })));
+
+/** Removes the worktree if git says that it holds nothing uncommitted. */
+export const removeWorktreeIfClean = Effect.fnUntraced(function* (
+  repository: Repository,
+  path: string,
+): Effect.fn.Return<WorktreeRemoval, SandduneError, Scope.Scope> {
+  yield* lockWorktrees(repository);
+  if (yield* isDirty(path)) return { isRemoved: false };
+  return yield* removeByForce(repository, path);
+});
+
+/** Removes a worktree with all that is in it, or lets git forget one whose directory is gone. */
+export const discardWorktree = (
+  repository: Repository,
+  path: string,
+): Effect.Effect<WorktreeRemoval, SandduneError, Scope.Scope> =>
+  lockWorktrees(repository).pipe(Effect.andThen(removeByForce(repository, path)));
+
+/** Lets git forget a worktree whose directory is gone. */
+export const forgetWorktree = (repository: Repository, path: string): Effect.Effect<void> =>
+  Effect.ignore(Effect.scoped(discardWorktree(repository, path)));
+
+/** Deletes a branch if it still is where it was left. Resolves with whether it was deleted. */
+export const deleteBranch = (
+  repository: Repository,
+  branch: string,
+  expectedSha: string,
+): Effect.Effect<boolean> =>
+  updateRefs(repository.topLevel, [{ ref: branchRef(branch), to: undefined, from: expectedSha }]).pipe(
+    Effect.as(true),
+    Effect.catch(() => Effect.succeed(false)),
+  );

@@ -1,0 +1,41 @@
+import type { OutputDefinition, StandardSchema } from "../output.ts";
+import { type Check, type Checks, checkedOptions, countOrNone, isRecord, nested } from "./checks.ts";
+
+const tag: Check = (value) =>
+  typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
+    ? undefined
+    : "must be a tag name: a letter, then letters, digits, _, . and -";
+
+const schema: Check = (value) =>
+  // Some libraries' schemas are functions.
+  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
+    ? undefined
+    : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
+
+const OUTPUT: Checks<OutputDefinition> = { tag, schema, maxRetries: countOrNone };
+
+/** The option `output`. */
+export const output: Check = nested("output", OUTPUT, ["tag"]);
+
+/**
+ * Structured output: the agent writes it into a tag of its text, and `result.output` is what was in there, typed. The
+ * last such tag of the run counts. The prompt has to ask for it: sanddune never adds anything to a prompt.
+ *
+ * @example
+ * const { output } = await run({
+ *   ...options,
+ *   prompt: 'Review the diff. Answer with <review>{"approved": true or false}</review>.',
+ *   output: Output.object({ tag: "review", schema: z.object({ approved: z.boolean() }) }),
+ * });
+ */
+export const Output = {
+  /** JSON that satisfies a schema. */
+  object: <Value>(options: {
+    readonly tag: string;
+    readonly schema: StandardSchema<Value>;
+    readonly maxRetries?: number;
+  }): OutputDefinition<Value> => checkedOptions(options, OUTPUT, ["tag", "schema"]),
+  /** The text in the tag, without the white space around it. */
+  string: (options: { readonly tag: string; readonly maxRetries?: number }): OutputDefinition<string> =>
+    checkedOptions(options, { tag, maxRetries: countOrNone }, ["tag"]),
+};

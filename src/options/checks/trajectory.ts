@@ -1,0 +1,22 @@
+import { problemOfGlob } from "../../trajectory/record/artifactGlobs.ts";
+import { type Check, members } from "./checks.ts";
+
+const MAX_GLOBS = 100;
+
+const artifacts: Check = (value) => {
+  if (!Array.isArray(value) || value.length > MAX_GLOBS)
+    return `must be a list of at most ${MAX_GLOBS} globs`;
+  for (const glob of value) {
+    const problem = typeof glob === "string" ? problemOfGlob(glob) : "must be a string";
+    if (problem !== undefined) return `${JSON.stringify(glob)}: ${problem}`;
+  }
+  return undefined;
+};
+
+/** What `trajectory` may be. */
+export const trajectoryOption: Check = (value) => {
+  if (value === true) return undefined;
+  if (typeof value !== "object" || value === null) return "must be true, or an object with `artifacts`";
+  members("trajectory", value, { artifacts });
+  return undefined;
+};

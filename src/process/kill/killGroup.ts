@@ -1,0 +1,53 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { hostSystem } from "../host/system.ts";
+
+const POLL_MS = 10;
+
+/** A process that has ended but was not collected by its parent still answers signals: only its state tells. */
+const hasLivingMember = (groupId: number): boolean => {
+  try {
+    return hostSystem()
+      .processes()
+      .some(({ group, isZombie }) => group === groupId && !isZombie);
+  } catch {
+    // Too many open files, say: a group that cannot be seen counts as alive.
+    return true;
+  }
+};
+
+const groupIsAlive = (groupId: number): boolean => {
+  try {
+    process.kill(-groupId, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  return hasLivingMember(groupId);
+};
+
+const sendToGroup = (groupId: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(-groupId, signal);
+  } catch {
+    // The group is gone already, which is what was wanted.
+  }
+};
+
+const waitUntilGone = async (groupId: number, timeoutMs: number): Promise<boolean> => {
+  const deadline = performance.now() + timeoutMs;
+  while (groupIsAlive(groupId)) {
+    if (performance.now() >= deadline) return false;
+    await delay(POLL_MS);
+  }
+  return true;
+};
+
+/**
+ * Ends every process of a group: SIGTERM, then SIGKILL for what is left after `graceMs`.
+ * Resolves with whether the kernel confirmed that nothing of the group is left.
+ */
+export const killGroup = async (groupId: number, graceMs: number): Promise<boolean> => {
+  sendToGroup(groupId, "SIGTERM");
+  if (await waitUntilGone(groupId, graceMs)) return true;
+  sendToGroup(groupId, "SIGKILL");
+  return waitUntilGone(groupId, 2000);
+};

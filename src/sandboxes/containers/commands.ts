@@ -1,0 +1,44 @@
+import type { HostProcess, LaunchOptions, SandboxAccess } from "../exec/sandboxAccess.ts";
+import { diagnoseContainer } from "./diagnose.ts";
+import { type ContainerEngine, clientArguments } from "./engine.ts";
+import { memoryKillExplainer } from "./memoryKills.ts";
+
+/** The keys that leave a session without ending it. By default they begin with Ctrl-P, which agents have a use for. */
+const UNUSED_KEYS = "ctrl-^,ctrl-],ctrl-^,ctrl-]";
+
+/** A container, as far as commands are run in it. */
+export interface RunningContainer {
+  readonly name: string;
+  readonly user: string;
+  readonly memory: string | undefined;
+  /** How long its engine may take to answer. */
+  readonly answerTimeoutMs: number;
+}
+
+/** How commands of a container are run and explained. */
+export const containerCommands = (engine: ContainerEngine, container: RunningContainer) => {
+  const launch = (argv: readonly string[], { sudo, terminal = false }: LaunchOptions): HostProcess => ({
+    program: engine.name,
+    get args() {
+      return clientArguments(engine, [
+        "exec",
+        "--interactive",
+        ...(terminal ? ["--tty", "--detach-keys", UNUSED_KEYS] : []),
+        "--user",
+        sudo ? "0:0" : container.user,
+        container.name,
+        ...argv,
+      ]);
+    },
+    ...(engine.connection && { isReady: engine.connection.open }),
+    ...(engine.connection?.environment && { env: engine.connection.environment() }),
+  });
+  return {
+    launch,
+    explainKill: memoryKillExplainer(launch, {
+      limit: container.memory,
+      timeoutMs: container.answerTimeoutMs,
+    }),
+    diagnose: () => diagnoseContainer(engine, container.name),
+  } satisfies Partial<SandboxAccess>;
+};

@@ -1,0 +1,61 @@
+import { SandboxError, SandboxLostError } from "../../errors.ts";
+import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
+import { remoteEngine } from "../remote/engine.ts";
+import { parseRemoteHost } from "../remote/host.ts";
+import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
+import { removeContainer } from "./startContainer.ts";
+import { findUnlistedContainers } from "./unlisted.ts";
+
+const INSPECT_TIMEOUT_MS = 10_000;
+
+/** A container is this run's only if its label says so: anybody can give a container that name. */
+const isContainerOf = async (
+  engine: ContainerEngine,
+  { sandboxName, runId }: LeftSandbox,
+): Promise<boolean> => {
+  const label = '{{index .Config.Labels "sanddune.run"}}';
+  const { exitCode, stdout, stderr } = await callEngine(
+    engine,
+    ["container", "inspect", "--format", label, sandboxName],
+    { timeoutMs: INSPECT_TIMEOUT_MS },
+  );
+  if (exitCode === 0) return stdout.trim() === runId;
+  if (/no such container|no container with name/i.test(stderr)) return false;
+  throw (
+    unavailability(engine, "", stderr) ??
+    new SandboxError(engine.name, `it cannot be asked about the container ${sandboxName}`, stderr)
+  );
+};
+
+/** The engine that a container is at. What a journal says is believed only if it is an address, and nothing else. */
+const engineAt = (engine: ContainerEngine, { sandboxName, place }: LeftSandbox): ContainerEngine => {
+  if (place === undefined) return engine;
+  const host = parseRemoteHost(place);
+  if (host !== undefined) return remoteEngine(engine, host);
+  throw new SandboxError(
+    engine.name,
+    `the container ${sandboxName} is said to be at ${JSON.stringify(place)}, which is not the address of an engine`,
+  );
+};
+
+/** Containers of an engine, on this machine and on others. */
+export const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
+  // A container of this machine has the worktree from outside.
+  holdsWork: async ({ place }) => place !== undefined,
+  find: async (sandbox) => {
+    const at = sandbox.place === undefined ? "" : ` at ${sandbox.place}`;
+    return (await isContainerOf(engineAt(engine, sandbox), sandbox))
+      ? `${engine.name} container ${sandbox.sandboxName}${at}`
+      : undefined;
+  },
+  reopen: async (sandbox) => {
+    const at = engineAt(engine, sandbox);
+    if (!(await isContainerOf(at, sandbox))) {
+      throw new SandboxLostError(engine.name, "its container does not exist any more");
+    }
+    const { reopenContainer } = await import("../remote/handle.ts");
+    return reopenContainer(at, sandbox.sandboxName);
+  },
+  remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),
+  findUnlisted: (checkouts, isListed) => findUnlistedContainers(engine, checkouts, isListed),
+});

@@ -1,0 +1,85 @@
+import { SandboxError } from "../../errors.ts";
+import type { SandboxCreateOptions } from "../contract.ts";
+import { type ContainerPlan, containerRunArguments } from "./arguments.ts";
+import { type ContainerEngine, callEngine, commandLineOf, unavailability } from "./engine.ts";
+import { type AnyContainerOptions, capabilitiesOf, imageOf, networksOf } from "./options.ts";
+
+const DEFAULT_PIDS = 4096;
+const CLIENT_TIMEOUT_MS = 10_000;
+const RUN_TIMEOUT_MS = 120_000;
+const IS_GONE = /no such container|no container with name|removal of container .* is already in progress/i;
+
+/** Removes a container, in bounded time; one that is not there counts as removed. Rejects if it may still be there. */
+export const removeContainer = async (engine: ContainerEngine, container: string): Promise<void> => {
+  const left = (output: string, cause?: unknown) =>
+    new SandboxError(
+      engine.name,
+      `the container ${container} could not be removed. Try: ${commandLineOf(engine)} rm --force ${container}`,
+      output,
+      { cause },
+    );
+  const removed = await callEngine(engine, [...engine.removeArguments, container], {
+    timeoutMs: CLIENT_TIMEOUT_MS,
+  }).catch((cause: unknown) => {
+    throw left(String(cause), cause);
+  });
+  if (removed.exitCode !== 0 && !IS_GONE.test(removed.stderr)) throw left(removed.stderr);
+};
+
+/** What is the container's own, beyond the settings of its sandbox provider. */
+type ContainerDetails = Pick<
+  ContainerPlan,
+  "homePath" | "mounts" | "selinuxLabel" | "mountSetsLabels" | "user" | "labels" | "lease"
+>;
+
+/** Starts a sandbox's container and connects its networks. Nothing is left behind when that fails or is aborted. */
+export const startContainer = async (
+  engine: ContainerEngine,
+  settings: AnyContainerOptions,
+  options: SandboxCreateOptions,
+  details: ContainerDetails,
+): Promise<void> => {
+  const { repositoryPath, runId, sandboxName } = options;
+  const image = imageOf(settings, repositoryPath);
+  const [network, ...moreNetworks] = networksOf(settings);
+  const args = containerRunArguments({
+    sandboxName,
+    runId,
+    repositoryPath,
+    image,
+    ...details,
+    user: { ...details.user, runArguments: [...engine.runArguments, ...details.user.runArguments] },
+    network,
+    memory: settings.memory,
+    cpus: settings.cpus,
+    pids: settings.pids ?? DEFAULT_PIDS,
+    capabilities: capabilitiesOf(settings, options.usesSudo ?? false),
+    extraArgs: settings.extraArgs ?? [],
+  });
+  options.signal?.throwIfAborted();
+  try {
+    // Not given the signal: a client that is killed half-way may leave a daemon that creates the container later.
+    const started = await callEngine(engine, args, { timeoutMs: RUN_TIMEOUT_MS });
+    if (started.exitCode !== 0) {
+      throw (
+        unavailability(engine, image, started.stderr) ??
+        new SandboxError(engine.name, `the container ${sandboxName} could not be started`, started.stderr)
+      );
+    }
+    for (const more of moreNetworks) {
+      options.signal?.throwIfAborted();
+      const connected = await callEngine(engine, ["network", "connect", more, sandboxName], {
+        timeoutMs: CLIENT_TIMEOUT_MS,
+      });
+      if (connected.exitCode !== 0) {
+        throw new SandboxError(engine.name, `the network ${more} could not be connected`, connected.stderr);
+      }
+    }
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    // Another's container of that name is not ours to remove.
+    const isTaken = error instanceof SandboxError && /already in use/i.test(error.output);
+    if (!isTaken) await removeContainer(engine, sandboxName).catch(() => {});
+    throw error;
+  }
+};

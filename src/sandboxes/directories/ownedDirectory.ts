@@ -1,0 +1,179 @@
+import { appendFileSync } from "node:fs";
+import { lstat, mkdir, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { killMarked } from "../../process/kill/killMarked.ts";
+import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
+import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
+import { inTime } from "../../tools/wait/inTime.ts";
+import type { LeftSandbox } from "../leftovers.ts";
+import { sandboxLeftovers } from "../registry.ts";
+
+/** Who has such directories. */
+export type OwnedDirectoryKind = "scenarios" | "standalone";
+
+const NAME = /^sanddune-(scenarios|standalone)-/;
+const OWNER_FILE = "owner.json";
+const SANDBOXES_FILE = "sandboxes.jsonl";
+/** Stands for the name of a sandbox provider where there is no sandbox: all that can be left are processes. */
+export const ON_HOST = "host";
+
+/** A sandbox that the owner of a directory has made, or was about to make. */
+interface NotedSandbox {
+  readonly provider: string;
+  readonly sandboxName: string;
+  readonly runId: string;
+  /** As in `SandboxCreateOptions.onPlaced`. */
+  readonly place?: string;
+}
+
+/**
+ * A temporary directory that belongs to a process, for sandboxes that belong to no repository and so have no journal.
+ * If the process dies, the next one that makes such a directory removes it with its sandboxes, and so does
+ * `sanddune clean`.
+ */
+export interface OwnedDirectory {
+  readonly path: string;
+  readonly runId: string;
+  /** Writes down that a sandbox is about to be made, so that others find it if this process dies; once more when its place is known. */
+  noteSandbox(provider: string, sandboxName: string, place?: string): void;
+  /** Gives up the directory without removing it: somebody wants to look at it. */
+  keep(): Promise<void>;
+  /** Rejects if something cannot be removed; others do that when this process is dead. */
+  remove(): Promise<void>;
+  /** The same, after whatever is left of the noted sandboxes. */
+  removeWithSandboxes(): Promise<void>;
+}
+
+/** What a dead process has left behind. */
+export interface DeadDirectory {
+  readonly path: string;
+  readonly runIds: readonly string[];
+  /** What is left, in words. Rejects if that cannot be found out. */
+  describe(signal: AbortSignal): Promise<string[]>;
+  /** Removes the sandboxes, then the directory. */
+  remove(signal: AbortSignal): Promise<void>;
+}
+
+const temporaryDirectory = (): Promise<string> => realpath(tmpdir());
+
+/** The owner goes last: of a removal that does not come to its end, others take care. */
+const removeAll = async (path: string): Promise<void> => {
+  for (const name of await readdir(path)) {
+    if (name !== OWNER_FILE) await removeDirectory(join(path, name));
+  }
+  await removeDirectory(path);
+};
+
+/** Names of sandboxes become parts of paths. */
+const isPlainName = (name: unknown): name is string => typeof name === "string" && /^[\w.-]+$/.test(name);
+
+const isNote = ({ sandboxName, runId, place }: NotedSandbox): boolean =>
+  isPlainName(sandboxName) && isPlainName(runId) && (place === undefined || typeof place === "string");
+
+const notedSandboxes = async (path: string): Promise<readonly NotedSandbox[]> => {
+  const text = await readFile(join(path, SANDBOXES_FILE), "utf8").catch(() => "");
+  const notes = text.split("\n").flatMap((line) => {
+    try {
+      const note = JSON.parse(line) as NotedSandbox;
+      return isNote(note) ? [[note.sandboxName, note] as const] : [];
+    } catch {
+      // The last line, of a process that died while it wrote it.
+      return [];
+    }
+  });
+  return [...new Map(notes).values()];
+};
+
+const leftSandbox = async ({ provider, ...sandbox }: NotedSandbox): Promise<LeftSandbox> => ({
+  ...sandbox,
+  temporaryDirectory: await temporaryDirectory(),
+});
+
+const describeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<string | undefined> =>
+  sandboxLeftovers.get(note.provider)?.find(await leftSandbox(note), signal);
+
+const removeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<void> => {
+  if (note.provider === ON_HOST) return killMarked({ name: SANDBOX_VARIABLE, value: note.sandboxName });
+  if ((await describeSandbox(note, signal)) === undefined) return;
+  await sandboxLeftovers.get(note.provider)?.remove(await leftSandbox(note));
+};
+
+const removeWithSandboxes = async (path: string, signal?: AbortSignal): Promise<void> => {
+  for (const sandbox of await notedSandboxes(path)) await removeSandbox(sandbox, signal);
+  await removeAll(path);
+};
+
+/** Makes a temporary directory that is this process's. */
+export const openOwnedDirectory = async (
+  kind: OwnedDirectoryKind,
+  runId: string,
+): Promise<OwnedDirectory> => {
+  const path = join(await temporaryDirectory(), `sanddune-${kind}-${runId}`);
+  await mkdir(path, { mode: 0o700 });
+  await writeFile(join(path, OWNER_FILE), JSON.stringify(ownIdentity()));
+  return {
+    path,
+    runId,
+    noteSandbox: (provider, sandboxName, place) => {
+      const note: NotedSandbox = { provider, sandboxName, runId, ...(place !== undefined && { place }) };
+      appendFileSync(join(path, SANDBOXES_FILE), `${JSON.stringify(note)}\n`);
+    },
+    keep: () => rm(join(path, OWNER_FILE), { force: true }),
+    remove: () => removeAll(path),
+    removeWithSandboxes: () => removeWithSandboxes(path),
+  };
+};
+
+/** Others can put things into the temporary directory as well: links to what is not ours, files that never end. */
+const isDead = async (path: string): Promise<boolean> => {
+  const [directory, file] = await Promise.all([lstat(path), lstat(join(path, OWNER_FILE))]);
+  if (!directory.isDirectory() || !file.isFile()) return false;
+
+  if (process.getuid !== undefined && directory.uid !== process.getuid()) return false;
+  const owner = JSON.parse(await readFile(join(path, OWNER_FILE), "utf8")) as ProcessIdentity;
+  return !isRunning(owner);
+};
+
+const deadDirectory = async (path: string): Promise<DeadDirectory> => {
+  const notes = await notedSandboxes(path);
+  return {
+    path,
+    runIds: [...new Set(notes.map(({ runId }) => runId))],
+    describe: async (signal) => {
+      const found = await Promise.all(notes.map((note) => describeSandbox(note, signal)));
+      return found.filter((text) => text !== undefined);
+    },
+    remove: (signal) => removeWithSandboxes(path, signal),
+  };
+};
+
+/** The directories whose process is dead. One without an owner is somebody's to look at. */
+export const findDeadDirectories = async (): Promise<DeadDirectory[]> => {
+  const directory = await temporaryDirectory();
+  const paths = (await readdir(directory))
+    .filter((name) => NAME.test(name))
+    .map((name) => join(directory, name));
+  const found = await Promise.all(
+    paths.map(async (path) => {
+      // What vanishes meanwhile was removed by another.
+      const dead = await isDead(path).catch(() => false);
+      return dead ? [await deadDirectory(path)] : [];
+    }),
+  );
+  return found.flat();
+};
+
+/** How long others are tidied up after. An engine may be down, and a service may not answer. */
+const TIDYING_MS = 5000;
+
+/** Removes what processes that were killed have left behind. What cannot be removed now stays for the next one. Never rejects. */
+export const removeDeadDirectories = async (signal?: AbortSignal): Promise<void> => {
+  const removeAllDead = async (given: AbortSignal): Promise<void> => {
+    const found = await findDeadDirectories();
+    // Another may be removing it at this moment.
+    await Promise.all(found.map((directory) => directory.remove(given).catch(() => {})));
+  };
+  await inTime(removeAllDead, { timeoutMs: TIDYING_MS, signal }).catch(() => {});
+};

@@ -1,0 +1,29 @@
+import type { Sandbox } from "e2b";
+import { SandboxLostError } from "../../errors.ts";
+import type { Heartbeat } from "../exec/heartbeat.ts";
+import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "../services/lease.ts";
+import { callE2b } from "./callE2b.ts";
+import { E2B, isNotFound } from "./client.ts";
+
+/** E2B counts in seconds. */
+const SHORTEST_MS = 1000;
+
+export const ENDED = "E2B does not know it any more: it was ended, or has reached its deadline";
+
+/** Has a sandbox stay. E2B grants what is left of a plan's longest time, and says so to nobody who does not ask. */
+export const e2bLease = (sandbox: Sandbox, lease: CloudLease): Heartbeat =>
+  cloudLease(lease, async (wantedMs, signal) => {
+    const patience = { timeoutMs: BEAT_TIMEOUT_MS, signal };
+    const moreMs = Math.max(wantedMs - Date.now(), SHORTEST_MS);
+    const isRenewed = await callE2b((call) => sandbox.setTimeout(moreMs, call), patience).then(
+      () => true,
+      () => false,
+    );
+    const info = await callE2b((call) => sandbox.getInfo(call), patience).catch((error: unknown) => {
+      if (isNotFound(error)) throw new SandboxLostError(E2B, ENDED, `Sandbox ${sandbox.sandboxId}`);
+      if (!isRenewed) throw error;
+      return undefined;
+    });
+    // The clock of E2B may be another one: only how long it lets a sandbox live is taken from it.
+    return info && info.endAt.getTime() - info.startedAt.getTime();
+  });

@@ -1,0 +1,53 @@
+import { SandboxError } from "../../errors.ts";
+import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
+import { lookInAccount, readCloudPlace } from "../services/account.ts";
+import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";
+import {
+  E2B,
+  type E2bSdk,
+  e2bAccount,
+  e2bError,
+  endE2bSandbox,
+  findE2bSandboxes,
+  loadE2b,
+} from "./client.ts";
+import { e2bMetadata } from "./sandbox.ts";
+
+const elsewhere = (): SandboxError =>
+  new SandboxError(
+    E2B,
+    "it was made with another E2B account; set the E2B_API_KEY of that one, and E2B_DOMAIN and E2B_API_URL as they were then",
+  );
+
+const findIds = async (
+  sdk: E2bSdk,
+  sandbox: LeftSandbox,
+  signal?: AbortSignal,
+): Promise<readonly string[]> => {
+  const patience = { timeoutMs: REQUEST_TIMEOUT_MS, signal };
+  const look = async () => {
+    const metadata = e2bMetadata(sandbox.runId, sandbox.sandboxName);
+    const ids = await findE2bSandboxes(sdk, metadata, patience).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw e2bError("it could not be asked about its sandboxes", error);
+    });
+    return ids.length === 0 ? undefined : ids;
+  };
+  const place = readCloudPlace(E2B, sandbox, ["key", "host"]);
+  return (await lookInAccount(place, e2bAccount(), look, elsewhere)) ?? [];
+};
+
+/** What runs have left with E2B. It ends by itself when its deadline comes. */
+export const e2bLeftovers: SandboxLeftovers = {
+  holdsWork: true,
+  find: async (sandbox, signal) => {
+    const ids = await findIds(await loadE2b(), sandbox, signal);
+    return ids.length === 0 ? undefined : `${E2B} sandbox ${ids.join(", ")}`;
+  },
+  remove: async (sandbox) => {
+    const sdk = await loadE2b();
+    for (const id of await findIds(sdk, sandbox)) {
+      await endE2bSandbox(sdk, id, { timeoutMs: REQUEST_TIMEOUT_MS });
+    }
+  },
+};

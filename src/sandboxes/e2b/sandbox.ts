@@ -1,0 +1,156 @@
+import type { Sandbox, SandboxOpts } from "e2b";
+import { SandboxError, SandboxUnavailableError } from "../../errors.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
+import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { killInSandbox } from "../exec/killInSandbox.ts";
+import type { Diagnosis, SandboxAccess } from "../exec/sandboxAccess.ts";
+import { relayed } from "../relay/relay.ts";
+import { makeSandbox } from "../services/makeSandbox.ts";
+import { makeWorktree } from "../services/makeWorktree.ts";
+import { sandboxTags } from "../services/tags.ts";
+import { callE2b, e2bTransience, requestOfE2b } from "./callE2b.ts";
+import {
+  discreet,
+  E2B,
+  type E2bPatience,
+  type E2bSdk,
+  e2bError,
+  endE2bSandbox,
+  findE2bSandboxes,
+  isNotFound,
+  loadE2b,
+} from "./client.ts";
+import { e2bEngine } from "./engine.ts";
+import { ENDED, e2bLease } from "./lease.ts";
+import type { E2bSettings } from "./options.ts";
+
+const DIAGNOSIS_TIMEOUT_MS = 10_000;
+
+const LIVE_LONGER =
+  "Give e2b() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
+
+/** By these a sandbox is found again. */
+export const e2bMetadata = (runId: string, sandboxName: string): Record<string, string> => ({
+  "sanddune.run": runId,
+  "sanddune.name": sandboxName,
+});
+
+const networkOf = ({ network }: E2bSettings): Pick<SandboxOpts, "allowInternetAccess" | "network"> => {
+  if (network === undefined) return {};
+  if (network === "none") return { allowInternetAccess: false };
+  const allowOut = [...(network.domains ?? []), ...(network.cidrs ?? [])];
+  return { network: { allowOut, denyOut: ["0.0.0.0/0"] } };
+};
+
+/** Ends what may have been made although E2B did not say so; what cannot be ended now has a deadline. */
+const endUnknown = async (
+  sdk: E2bSdk,
+  metadata: Record<string, string>,
+  patience: E2bPatience,
+): Promise<void> => {
+  for (const sandboxId of await findE2bSandboxes(sdk, metadata, patience)) {
+    await endE2bSandbox(sdk, sandboxId, patience).catch(() => {});
+  }
+};
+
+const startSandbox = async (
+  sdk: E2bSdk,
+  settings: E2bSettings,
+  { runId, sandboxName, signal }: SandboxCreateOptions,
+): Promise<Sandbox> => {
+  const { run, owner, expires } = sandboxTags(runId, settings.lifetimeMs);
+  const metadata = e2bMetadata(run, sandboxName);
+  const { requestTimeoutMs: timeoutMs } = settings;
+  const options = {
+    metadata: { ...metadata, "sanddune.owner": owner, "sanddune.expires": expires },
+    timeoutMs: settings.leaseMs,
+    lifecycle: { onTimeout: "kill" },
+    ...networkOf(settings),
+  } as const;
+  try {
+    return await makeSandbox({
+      ask: (cut) =>
+        requestOfE2b((call) => sdk.Sandbox.create(settings.template, { ...options, ...call }), cut),
+      end: ({ sandboxId }) => endE2bSandbox(sdk, sandboxId, { timeoutMs }),
+      endUnknown: (given) => endUnknown(sdk, metadata, { timeoutMs, signal: given }),
+      limits: settings,
+      signal,
+      transienceOf: e2bTransience,
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (isNotFound(error)) {
+      throw new SandboxUnavailableError(
+        E2B,
+        `there is no template ${settings.template} (${discreet((error as Error).message)})`,
+        "Build it with npx @e2b/cli template create, or use another one",
+      );
+    }
+    throw e2bError("a sandbox could not be created", error);
+  }
+};
+
+const diagnose = async (sdk: E2bSdk, sandboxId: string): Promise<Diagnosis> => {
+  const details = `Sandbox ${sandboxId}`;
+  try {
+    const { state, endAt } = await callE2b((call) => sdk.Sandbox.getInfo(sandboxId, call), {
+      timeoutMs: DIAGNOSIS_TIMEOUT_MS,
+    });
+    if (state !== "running") return { problem: `E2B has ${state} it`, details };
+    return {
+      problem: "it does not answer, although E2B says that it is running",
+      details: `${details}, until ${endAt.toISOString()}`,
+    };
+  } catch (error) {
+    return isNotFound(error)
+      ? { problem: ENDED, details }
+      : { problem: "E2B does not answer", details: `${details}\n${discreet(String(error))}` };
+  }
+};
+
+/** Makes a sandbox with E2B. Nothing is left behind when that fails or is aborted. */
+export const createE2bSandbox = async (
+  settings: E2bSettings,
+  options: SandboxCreateOptions,
+): Promise<IsolatedSandboxHandle> => {
+  const { signal } = options;
+  signal?.throwIfAborted();
+  const sdk = await loadE2b();
+  const { leaseMs, lifetimeMs } = settings;
+  const madeAtMs = Date.now();
+  const atMs = madeAtMs + lifetimeMs;
+  const sandbox = await startSandbox(sdk, settings, options);
+  const startedByMs = Date.now();
+  const { sandboxId } = sandbox;
+  const end = () => endE2bSandbox(sdk, sandboxId, { timeoutMs: settings.requestTimeoutMs });
+  const lastCall = new LastCall({ provider: E2B, atMs, lifetimeMs, leaseMs, hint: LIVE_LONGER });
+  try {
+    signal?.throwIfAborted();
+    const engine = e2bEngine(sdk, sandbox, { ownersDirectory: "/", timeoutMs: settings.requestTimeoutMs });
+    const launch: SandboxAccess["launch"] = (argv, { sudo }) => relayed(engine, argv, { sudo });
+    const { worktreePath, home } = await makeWorktree(launch, { signal }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw new SandboxError(E2B, "commands cannot be run in it", String(error), { cause: error });
+    });
+    const handle = isolatedCommandSandbox({
+      provider: E2B,
+      name: options.sandboxName,
+      worktreePath,
+      fallbackHome: home,
+      isRemote: true,
+      hasTerminal: false,
+      launch,
+      // Not all processes of a virtual machine are the commands' own.
+      kill: killInSandbox(launch, { ownsProcessNamespace: false }),
+      diagnose: () => diagnose(sdk, sandboxId),
+      heartbeat: e2bLease(sandbox, { leaseMs, madeAtMs, startedByMs, atMs, lastCall }),
+      close: end,
+    });
+    return endInTime(handle, lastCall);
+  } catch (error) {
+    lastCall.cancel();
+    await end().catch(() => {});
+    throw error;
+  }
+};

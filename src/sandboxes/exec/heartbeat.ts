@@ -1,0 +1,56 @@
+import { SandboxLostError } from "../../errors.ts";
+import { inTime } from "../../tools/wait/inTime.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
+
+/** How a sandbox on another machine is watched: whether it is there is known only by asking. */
+export interface Heartbeat {
+  readonly everyMs: number;
+  /** How often in a row it may fail to answer. */
+  readonly misses: number;
+  /** How long an answer may take; 30 000 when it is left out. */
+  readonly timeoutMs?: number;
+  /**
+   * Asks the sandbox, and has it stay for longer where that is possible. Rejects if there is no answer; with a
+   * `SandboxLostError` if it is known to be gone, which is not asked twice.
+   */
+  beat(signal: AbortSignal): Promise<void>;
+}
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** Asks a sandbox again and again until `signal` is aborted; calls `onLost` if it does not answer any more. */
+export const watch = async (
+  heartbeat: Heartbeat,
+  signal: AbortSignal,
+  onLost: (error: unknown) => void,
+): Promise<void> => {
+  let missed = 0;
+  while (!signal.aborted) {
+    await pause(heartbeat.everyMs, signal);
+    if (signal.aborted) return;
+    try {
+      // After a power cut there are connections that never end.
+      await inTime(heartbeat.beat, { timeoutMs: heartbeat.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal });
+      missed = 0;
+    } catch (error) {
+      if (signal.aborted) return;
+      missed++;
+      if (missed > heartbeat.misses || error instanceof SandboxLostError) {
+        onLost(error);
+        return;
+      }
+    }
+  }
+};
+
+/** Does not keep the process from ending: it is the sandbox that is watched, not the watch. */
+const pause = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      stopWaiting();
+      resolve();
+    };
+    const timer = setTimeout(done, ms).unref();
+    const stopWaiting = onAbort(signal, done);
+  });

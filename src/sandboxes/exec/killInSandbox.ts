@@ -1,0 +1,30 @@
+import { killExecArguments } from "../../process/kill/killScript.ts";
+import type { Reach } from "../relay/reach.ts";
+import { askLaunch } from "./runLaunch.ts";
+import type { SandboxAccess } from "./sandboxAccess.ts";
+
+/** Another machine may be far away. */
+const KILL_TIMEOUT_MS = 10_000;
+
+/** How commands are killed where ending the connection ends nothing: by another command that looks for them. */
+export const killInSandbox =
+  (
+    launch: SandboxAccess["launch"],
+    {
+      ownsProcessNamespace,
+      reach,
+    }: { readonly ownsProcessNamespace: boolean; readonly reach?: Reach | undefined },
+  ): SandboxAccess["kill"] =>
+  async (execId, { sudo }) => {
+    const argv = killExecArguments(execId, { ownsProcessNamespace, mayStillStart: true });
+    const kill = (asRoot: boolean) =>
+      askLaunch(launch(argv, { sudo: asRoot }), { timeoutMs: KILL_TIMEOUT_MS }).then(
+        ({ exitCode }) => exitCode === 0,
+        () => false,
+      );
+    const killAll = () => Promise.all(sudo ? [kill(true), kill(false)] : [kill(false)]);
+    if ((await killAll()).every(Boolean) || reach === undefined) return;
+    // Nobody waits for that: the command is over for those who wanted it, and in the sandbox as soon as that can be reached.
+    reach.doubt();
+    reach.wait().then(killAll, () => {});
+  };

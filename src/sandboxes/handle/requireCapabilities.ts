@@ -1,0 +1,49 @@
+import { SandboxUnavailableError } from "../../errors.ts";
+import type { NetworkPolicy, SandboxCapabilities } from "../contract.ts";
+import { NO_ROOT, WITHOUT_ROOT } from "./noRoot.ts";
+
+const POLICIES: readonly NetworkPolicy[] = ["none", "on-off", "domains"];
+
+type Capability = keyof SandboxCapabilities;
+
+const has: {
+  readonly [Key in Capability]: (can: SandboxCapabilities[Key], need: SandboxCapabilities[Key]) => boolean;
+} = {
+  sudo: (can) => can !== false,
+  terminal: (can) => can !== false,
+  liveInput: (can) => can !== false,
+  extension: (can) => can !== false,
+  networkPolicy: (can = "domains", need = "none") => POLICIES.indexOf(can) >= POLICIES.indexOf(need),
+};
+
+/** What is said about a capability that is missing, and what to do about it. */
+const MISSING: Readonly<Record<Capability, readonly [problem: string, hint: string]>> = {
+  sudo: [NO_ROOT, WITHOUT_ROOT],
+  terminal: [
+    "there is no terminal in it",
+    "Use docker(), podman(), bubblewrap() or kubernetes() for an interactive session",
+  ],
+  liveInput: [
+    "a command cannot be sent input while it runs",
+    "Have all of the input before the command starts, or use another sandbox provider",
+  ],
+  extension: [
+    "its end cannot be put off while it is in use",
+    "Give it a `lifetimeMs` that is long enough, or use another sandbox provider",
+  ],
+  networkPolicy: [
+    "what it may reach cannot be restricted like that",
+    "Restrict it where the sandbox is, or use another sandbox provider",
+  ],
+};
+
+/** Checks that sandboxes of a provider can do what is going to be asked of them; throws a `SandboxUnavailableError`. */
+export const requireCapabilities = (
+  { name, capabilities = {} }: { readonly name: string; readonly capabilities?: SandboxCapabilities },
+  needs: SandboxCapabilities,
+): void => {
+  const isThere = <Key extends Capability>(key: Key) =>
+    needs[key] === undefined || needs[key] === false || has[key](capabilities[key], needs[key]);
+  const missing = (Object.keys(has) as Capability[]).find((key) => !isThere(key));
+  if (missing !== undefined) throw new SandboxUnavailableError(name, ...MISSING[missing]);
+};

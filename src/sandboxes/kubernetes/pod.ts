@@ -1,0 +1,129 @@
+import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import { defaultImage } from "../containers/arguments.ts";
+import { capabilitiesOf } from "../containers/options.ts";
+import type { SandboxCreateOptions } from "../contract.ts";
+import { sandboxTimes } from "../exec/sandboxTimes.ts";
+import { sandboxTags } from "../services/tags.ts";
+import type { KubernetesOptions } from "./options.ts";
+
+export const CONTAINER = "sandbox";
+export const RUN_LABEL = "sanddune.dev/run";
+/** All pods of one process can be asked about at once. */
+export const PROCESS_LABEL = "sanddune.dev/process";
+
+/** A volume of the pod's own, which every user can write to. */
+export const FILES = "/sanddune";
+export const WORKTREE = `${FILES}/repo`;
+export const HOME = `${FILES}/home`;
+
+export const imageOf = ({ imageName }: KubernetesOptions, repositoryPath: string): string =>
+  imageName ?? defaultImage(repositoryPath);
+
+/** By this it is known that a pod has ended because nobody wanted it any more. */
+export const LEASE_EXIT_CODE = 86;
+
+/** What renews a lease, and what it says then: the client's exit code alone says nothing. */
+export const RENEWAL = { argv: ["sh", "-c", "kill -USR1 1 && echo renewed"], answer: "renewed\n" } as const;
+
+const TICK_SECONDS = 5;
+
+/**
+ * What the pod itself runs: it ends when its lease of `$1` ticks has not been renewed, so that a sandbox does not outlive
+ * its owner for long, even if that one was killed. A signal renews it: that works on a full disk, too. Ticks, not a clock,
+ * which somebody could set. Without a `sleep`, nothing else would start either.
+ */
+const MAIN = `
+lease=$1
+left=$lease
+trap 'left=$lease' USR1
+while [ "$left" -gt 0 ]; do
+  left=$((left - 1))
+  sleep ${TICK_SECONDS}
+  [ $? -ne 127 ] || exit 127
+done
+exit ${LEASE_EXIT_CODE}
+`;
+
+export interface PodPlan {
+  readonly settings: KubernetesOptions;
+  readonly options: Pick<SandboxCreateOptions, "runId" | "sandboxName" | "repositoryPath" | "usesSudo">;
+  /** Names this process among all that make pods. */
+  readonly processId: string;
+  /** Nodes that it must not be put on. */
+  readonly avoidedNodes?: readonly string[];
+}
+
+/**
+ * A preference would not do: a node that has just lost all its pods looks idle to the scheduler, and that counts for more.
+ */
+const awayFrom = (nodes: readonly string[]) => ({
+  nodeAffinity: {
+    requiredDuringSchedulingIgnoredDuringExecution: {
+      // By name, one each: that is all that Kubernetes takes, and a label need not be the name.
+      nodeSelectorTerms: [
+        { matchFields: nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] })) },
+      ],
+    },
+  },
+});
+
+/** The pod of a sandbox, as Kubernetes wants it. Everybody who may read pods can read it: no env var is in it. */
+export const podManifest = ({ settings, options, processId, avoidedNodes = [] }: PodPlan) => {
+  const { runId, sandboxName, repositoryPath, usesSudo = false } = options;
+  const { lifetimeMs, leaseMs } = sandboxTimes(settings);
+  const { user, nodeSelector, tolerations, runtimeClassName } = settings;
+  const { owner, expires } = sandboxTags(runId, lifetimeMs);
+  const leaseTicks = Math.ceil(leaseMs / (TICK_SECONDS * 1000));
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name: sandboxName,
+      labels: {
+        "app.kubernetes.io/managed-by": "sanddune",
+        [RUN_LABEL]: runId,
+        [PROCESS_LABEL]: processId,
+      },
+      annotations: {
+        "sanddune.dev/owner": owner,
+        "sanddune.dev/expires": expires,
+        "sanddune.dev/repository": repositoryPath,
+      },
+    },
+    spec: {
+      restartPolicy: "Never",
+      activeDeadlineSeconds: Math.ceil(lifetimeMs / 1000),
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      ...(nodeSelector && { nodeSelector }),
+      ...(tolerations && { tolerations }),
+      ...(avoidedNodes.length > 0 && { affinity: awayFrom(avoidedNodes) }),
+      ...(runtimeClassName !== undefined && { runtimeClassName }),
+      securityContext: {
+        seccompProfile: { type: "RuntimeDefault" },
+        ...(user !== undefined && { runAsUser: user, runAsNonRoot: user !== 0 }),
+      },
+      containers: [
+        {
+          name: CONTAINER,
+          image: imageOf(settings, repositoryPath),
+          imagePullPolicy: settings.imagePullPolicy ?? "IfNotPresent",
+          command: ["sh", "-c", MAIN, "sanddune", String(leaseTicks)],
+          // An image's own working directory could be deleted by a command, and no other would start then.
+          workingDir: "/",
+          env: [{ name: SANDBOX_VARIABLE, value: sandboxName }],
+          ...(settings.resources && { resources: settings.resources }),
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ["ALL"], add: capabilitiesOf({}, usesSudo) },
+          },
+          volumeMounts: [{ name: "files", mountPath: FILES }],
+        },
+      ],
+      volumes: [{ name: "files", emptyDir: {} }],
+    },
+  };
+};
+
+export type PodManifest = ReturnType<typeof podManifest>;

@@ -1,0 +1,46 @@
+import type { Sandbox } from "modal";
+import { inTime } from "../../tools/wait/inTime.ts";
+import { inWords } from "../exec/endInTime.ts";
+import type { Diagnosis } from "../exec/sandboxAccess.ts";
+import { isNotFound } from "./client.ts";
+
+export const LIVE_LONGER = "Give it longer: modal({ lifetimeMs: … }), at most 24 hours";
+
+/** The SDK's exit codes for sandboxes that did not end by themselves. */
+const TIMED_OUT = 124;
+const TERMINATED = 137;
+
+const ANSWER_TIMEOUT_MS = 5000;
+
+/** How a sandbox has ended, in words; `undefined` if it has not. Rejects if Modal does not answer. */
+export const modalEnd = async (
+  sandbox: Sandbox,
+  lifetimeMs: number,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<string | undefined> => {
+  const exitCode = await inTime(() => sandbox.poll(), { timeoutMs, signal }).catch((error: unknown) => {
+    if (isNotFound(error)) return TERMINATED;
+    throw error;
+  });
+  switch (exitCode) {
+    case null:
+      return undefined;
+    case TIMED_OUT:
+      return `its lifetime of ${inWords(lifetimeMs)} was over. ${LIVE_LONGER}`;
+    case TERMINATED:
+      return "it was terminated";
+    default:
+      return `its own process ended with exit code ${exitCode}`;
+  }
+};
+
+/** Says why commands cannot be run any more. */
+export const diagnoseModal = async (sandbox: Sandbox, lifetimeMs: number): Promise<Diagnosis> => {
+  const details = `Its id: ${sandbox.sandboxId}`;
+  try {
+    const end = await modalEnd(sandbox, lifetimeMs, { timeoutMs: ANSWER_TIMEOUT_MS });
+    return { problem: end ?? "Modal says that it is there, but it runs no commands any more", details };
+  } catch (error) {
+    return { problem: "Modal does not answer any more", details: `${details}\n${String(error)}` };
+  }
+};

@@ -1,0 +1,63 @@
+import type { App, ModalClient, Sandbox } from "modal";
+import { SandboxError } from "../../errors.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { inTime, type Patience } from "../../tools/wait/inTime.ts";
+import { isNotFound, MODAL } from "./client.ts";
+import { identifyingTags, type NamedSandbox } from "./tags.ts";
+
+const TERMINATE_TIMEOUT_MS = 10_000;
+
+/** Ends a sandbox, in bounded time; one that has ended counts as ended. Rejects if it may still be there. */
+export const terminateModalSandbox = async (sandbox: Sandbox, requestTimeoutMs: number): Promise<void> => {
+  const patience = { timeoutMs: Math.min(requestTimeoutMs, TERMINATE_TIMEOUT_MS) };
+  const isOver = () =>
+    inTime(() => sandbox.poll(), patience).then((exitCode) => exitCode !== null, isNotFound);
+  try {
+    await inTime(() => sandbox.terminate(), patience);
+  } catch (cause) {
+    if (isNotFound(cause) || (await isOver())) return;
+    throw new SandboxError(
+      MODAL,
+      `the sandbox ${sandbox.sandboxId} could not be terminated. It ends when its lifetime is over, or try: ${sandduneCommand("clean")}`,
+      String(cause),
+      { cause },
+    );
+  } finally {
+    sandbox.detach();
+  }
+};
+
+/**
+ * The sandboxes of an app that are marked as that one, and have not ended. There should be one at most. Modal is asked for these
+ * only, but what is going to be ended is looked at.
+ */
+export const findTagged = (
+  client: ModalClient,
+  { appId }: App,
+  named: NamedSandbox,
+  patience: Patience,
+): Promise<Sandbox[]> => {
+  const tags = identifyingTags(named);
+  const list = async () => {
+    const found: Sandbox[] = [];
+    for await (const sandbox of client.sandboxes.list({ appId, tags })) {
+      const own = await sandbox.getTags();
+      if (Object.entries(tags).every(([name, value]) => own[name] === value)) found.push(sandbox);
+      else sandbox.detach();
+    }
+    return found;
+  };
+  return inTime(list, patience);
+};
+
+/** Ends a sandbox of which nothing is known but its tags. */
+export const terminateTagged = async (
+  client: ModalClient,
+  app: App,
+  named: NamedSandbox,
+  patience: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<void> => {
+  for (const sandbox of await findTagged(client, app, named, patience)) {
+    await terminateModalSandbox(sandbox, patience.timeoutMs);
+  }
+};

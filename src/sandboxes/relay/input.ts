@@ -1,0 +1,64 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { onAbort } from "../../tools/wait/onAbort.ts";
+import type { ExecInput } from "../contract.ts";
+
+/** How much is sent at a time: what is held in memory, what one request carries, and what is sent again if it fails. */
+const PIECE_BYTES = 2 * 1024 * 1024;
+
+/** How long more is waited for, before what is there is sent. */
+const QUIET_MS = 5;
+
+/** No chunk is longer than a piece. A source that is waiting for more is told when nothing more is wanted. */
+async function* chunksOf(input: ExecInput, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  if (typeof input === "string" || input instanceof Uint8Array) {
+    const all = typeof input === "string" ? Buffer.from(input) : input;
+    for (let start = 0; start < all.length; start += PIECE_BYTES) {
+      yield all.subarray(start, start + PIECE_BYTES);
+    }
+    return;
+  }
+  const source = input[Symbol.asyncIterator]();
+  const leave = () => void source.return?.().catch(() => {});
+  const stopWaiting = onAbort(signal, leave);
+  try {
+    for (let next = await source.next(); !next.done; next = await source.next()) {
+      yield* chunksOf(next.value, signal);
+    }
+  } finally {
+    stopWaiting();
+  }
+}
+
+export interface InputPiece {
+  readonly data: Uint8Array;
+  readonly isLast: boolean;
+}
+
+/**
+ * Standard input, in as few pieces as possible: each is a request of its own. What is there is sent at once when the
+ * source has nothing more to say for the moment. What comes first is for the wrapper of the command alone: with more of it in
+ * the same piece, the command could find it there.
+ */
+export async function* inputPieces(input: ExecInput, signal: AbortSignal): AsyncGenerator<InputPiece> {
+  const source = chunksOf(input, signal);
+  let coming = source.next();
+  for (let isFirst = true; ; isFirst = false) {
+    const chunks: Uint8Array[] = [];
+    let bytes = 0;
+    for (;;) {
+      // It may fail when nobody waits for it any more.
+      coming.catch(() => {});
+      const next = bytes === 0 ? await coming : await Promise.race([coming, delay(QUIET_MS, undefined)]);
+      if (next === undefined) break;
+      if (next.done) {
+        yield { data: Buffer.concat(chunks), isLast: true };
+        return;
+      }
+      if (bytes > 0 && (isFirst || bytes + next.value.length > PIECE_BYTES)) break;
+      chunks.push(next.value);
+      bytes += next.value.length;
+      coming = source.next();
+    }
+    yield { data: Buffer.concat(chunks), isLast: false };
+  }
+}

@@ -1,0 +1,281 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { inTime } from "../../tools/wait/inTime.ts";
+import { onAbort } from "../../tools/wait/onAbort.ts";
+import type { ExecInput } from "../contract.ts";
+import type { LaunchStreams } from "../exec/runLaunch.ts";
+import type { LibraryCall } from "../exec/sandboxAccess.ts";
+import { inputPieces } from "./input.ts";
+import { RelayOutput, type RelayReader } from "./output.ts";
+import {
+  argvFile,
+  type InboxFile,
+  inputFile,
+  MISSING_PROGRAM,
+  type OutputStream,
+  OVER_FILE,
+  relayArguments,
+  takenFile,
+} from "./script.ts";
+
+/** Who listens to what a process prints. */
+export interface RelayListener {
+  /** For every new connection. */
+  readonly openReader: () => RelayReader;
+  /** For services that leave out what was printed before: called when nothing is missed any more. */
+  readonly onOpen: () => void;
+  /** For engines that print again what was missed: the records that are to come next, and where they are. */
+  readonly due: () => Readonly<Record<OutputStream, number>>;
+  readonly inbox: () => string;
+}
+
+/** Something that was started in the sandbox of a service. */
+export interface RelayProcess {
+  /** Reads what it prints until it is over or the connection breaks: it settles then, either way. */
+  read(listener: RelayListener, signal: AbortSignal): Promise<void>;
+}
+
+/** What a relay needs of a service. */
+export interface RelayEngine {
+  /** Another connection begins with what was missed: nothing has to be looked for in the inbox. */
+  readonly replays?: boolean;
+  /** A directory of the sandbox that belongs to whoever `writeFiles` writes as. */
+  readonly ownersDirectory: string;
+  /** Starts an argv, without standard input. May do so more than once. */
+  start(argv: readonly string[], options: { readonly sudo: boolean }): Promise<RelayProcess>;
+  writeFiles(
+    files: readonly { readonly path: string; readonly data: Uint8Array }[],
+    options: { readonly sudo: boolean },
+  ): Promise<void>;
+  /** `undefined` if there is no such file. Rejects if it is larger. */
+  readFile(path: string, options: { readonly sudo: boolean }, maxBytes: number): Promise<string | undefined>;
+  /** Whether the service says that the sandbox is not there any more. Must not reject. */
+  isGone(): Promise<boolean>;
+}
+
+const TRIES = 6;
+/** No file of the relay's is larger; but the command can write to them, too. */
+const MAX_FILE_BYTES = 256 * 1024;
+const FIRST_PAUSE_MS = 200;
+const START_TIMEOUT_MS = 30_000;
+/** How long a stream may be silent after the command has ended: a process that it has left behind may hold it. */
+const STREAMS_GRACE_MS = 1000;
+/** What the command itself has printed comes in that many pieces, since a pipe holds no more than one. */
+const LAST_PIECES = 3;
+/** A connection may be dead without anybody having been told: after so much silence, the inbox is looked into. */
+const SILENCE_MS = 60_000;
+
+/** The sandbox lacks what a relay needs: trying again is of no use. */
+export class UnfitSandboxError extends Error {}
+
+/** Tries again what may be repeated, with growing pauses, for as long as the sandbox is there. */
+const patiently = async <A>(
+  engine: RelayEngine,
+  signal: AbortSignal | undefined,
+  action: () => Promise<A>,
+): Promise<A> => {
+  for (let failures = 1; ; failures++) {
+    try {
+      return await action();
+    } catch (error) {
+      signal?.throwIfAborted();
+      const isHopeless = failures === TRIES || error instanceof UnfitSandboxError;
+      if (isHopeless || (await engine.isGone())) throw error;
+      await delay(FIRST_PAUSE_MS * 2 ** (failures - 1), undefined, { signal });
+    }
+  }
+};
+
+/** A relay that runs in the sandbox, and is listened to. */
+class OpenRelay {
+  readonly #closed = new AbortController();
+  readonly #output: RelayOutput;
+  #inbox: string | undefined;
+  #fail: (error: unknown) => void = () => {};
+  /** Rejects if what is read cannot be what was printed. */
+  readonly #failed = new Promise<never>((_, reject) => {
+    this.#fail = reject;
+  });
+
+  constructor(
+    private readonly engine: RelayEngine,
+    private readonly sudo: boolean,
+    streams: Pick<LaunchStreams, "onStdoutChunk" | "onStderrChunk">,
+  ) {
+    this.#failed.catch(() => {});
+    const unlessClosed = (callback: (chunk: Buffer) => void) => (chunk: Buffer) => {
+      if (!this.#closed.signal.aborted) callback(chunk);
+    };
+    this.#output = new RelayOutput(
+      {
+        onStdoutChunk: unlessClosed(streams.onStdoutChunk),
+        onStderrChunk: unlessClosed(streams.onStderrChunk),
+      },
+      {
+        onGap: () => this.#catchUp(),
+        onTaken: (stream, count) => {
+          const written = patiently(this.engine, this.#closed.signal, () =>
+            this.#write([takenFile(stream, count)]),
+          );
+          written.catch(this.#fail);
+        },
+      },
+    );
+    void this.#output.inbox.then((inbox) => {
+      this.#inbox = inbox;
+    });
+  }
+
+  /** Starts the relay; nothing runs in it yet. */
+  async start(): Promise<void> {
+    const process = await this.engine.start(relayArguments(this.engine.ownersDirectory), { sudo: this.sudo });
+    this.#follow(process).catch(this.#fail);
+    try {
+      await inTime(() => Promise.race([this.#output.inbox, this.#failed]), { timeoutMs: START_TIMEOUT_MS });
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Sends the argv with its input. What is sent twice counts once. */
+  async feed(argv: readonly string[], input: ExecInput, signal: AbortSignal): Promise<void> {
+    let index = 0;
+    for await (const { data, isLast } of inputPieces(input, signal)) {
+      signal.throwIfAborted();
+      const files = [...(index === 0 ? [argvFile(argv)] : []), inputFile(index, data, isLast)];
+      await patiently(this.engine, signal, () => this.#write(files));
+      index++;
+    }
+  }
+
+  /** The exit code, once all output has come. */
+  async result(): Promise<number> {
+    const exitCode = await Promise.race([this.#failed, this.#output.ended]);
+    for (let pieces = 0; pieces < LAST_PIECES; pieces++) {
+      const { received } = this.#output;
+      if (await this.#completesInTime()) break;
+      await this.#takeKept();
+      if (this.#output.received === received) break;
+    }
+    return exitCode;
+  }
+
+  #completesInTime(): Promise<boolean> {
+    const grace = new AbortController();
+    return Promise.race([
+      this.#failed,
+      this.#output.completed.then(() => true),
+      delay(STREAMS_GRACE_MS, false, { signal: grace.signal }),
+    ]).finally(() => grace.abort());
+  }
+
+  /** Nothing more is wanted. The relay is told so by and by; without input it would wait for some. */
+  close(): void {
+    if (this.#closed.signal.aborted) return;
+    this.#closed.abort();
+    if (this.#inbox !== undefined) {
+      patiently(this.engine, undefined, () => this.#write([OVER_FILE])).catch(() => {});
+    }
+  }
+
+  #write(files: readonly InboxFile[]): Promise<void> {
+    return this.engine.writeFiles(
+      files.map(({ name, data }) => ({ path: `${this.#inbox}/${name}`, data })),
+      { sudo: this.sudo },
+    );
+  }
+
+  async #takeKept(): Promise<void> {
+    if (this.#inbox === undefined) return;
+    const { engine, sudo } = this;
+    const inbox = this.#inbox;
+    await this.#output.catchUp((name) =>
+      patiently(engine, this.#closed.signal, () =>
+        engine.readFile(`${inbox}/${name}`, { sudo }, MAX_FILE_BYTES),
+      ),
+    );
+  }
+
+  #catchUp(): void {
+    this.#takeKept().catch(this.#fail);
+  }
+
+  /** Reads until the command is over, over as many connections as it takes. */
+  async #follow(process: RelayProcess): Promise<void> {
+    const { signal } = this.#closed;
+    for (let failures = 0; ; ) {
+      const { received } = this.#output;
+      const connection = new AbortController();
+      const watch = this.#watchSilence(connection);
+      let problem: unknown;
+      try {
+        await process.read(
+          {
+            openReader: () => this.#output.openReader(),
+            onOpen: () => this.#catchUp(),
+            due: () => this.#output.due,
+            inbox: () => this.#inbox ?? "",
+          },
+          AbortSignal.any([signal, connection.signal]),
+        );
+      } catch (error) {
+        problem = error;
+      } finally {
+        clearInterval(watch);
+      }
+      if (signal.aborted) return;
+      if (MISSING_PROGRAM.test(this.#output.noise)) throw new UnfitSandboxError(this.#output.noise);
+      if (!this.engine.replays) await this.#takeKept();
+      if (await isSettled(this.#output.ended)) return;
+      failures = this.#output.received > received ? 0 : failures + 1;
+      if (failures >= TRIES || (await this.engine.isGone())) {
+        throw problem ?? new Error("the connection broke");
+      }
+      if (failures > 0) await delay(FIRST_PAUSE_MS * 2 ** (failures - 1), undefined, { signal });
+    }
+  }
+
+  #watchSilence(connection: AbortController): NodeJS.Timeout {
+    let { received } = this.#output;
+    const look = async () => {
+      const isSilent = this.#output.received === received;
+      if (isSilent) await this.#takeKept();
+      if (isSilent && this.#output.received > received) connection.abort();
+      received = this.#output.received;
+    };
+    return setInterval(() => void look().catch(this.#fail), SILENCE_MS).unref();
+  }
+}
+
+const isSettled = (promise: Promise<unknown>): Promise<boolean> =>
+  Promise.race([promise.then(() => true), Promise.resolve(false)]);
+
+const runRelayed = async (
+  engine: RelayEngine,
+  argv: readonly string[],
+  sudo: boolean,
+  { stdin, signal, onStdoutChunk, onStderrChunk }: LaunchStreams,
+): Promise<number> => {
+  const relay = await patiently(engine, signal, async () => {
+    const started = new OpenRelay(engine, sudo, { onStdoutChunk, onStderrChunk });
+    await started.start();
+    return started;
+  });
+  const stopWaiting = onAbort(signal, () => relay.close());
+  try {
+    signal.throwIfAborted();
+    const result = relay.result();
+    const feeding = relay.feed(argv, stdin, signal);
+    return await Promise.race([result, feeding.then(() => result)]);
+  } finally {
+    stopWaiting();
+    relay.close();
+  }
+};
+
+/** Runs an argv in the sandbox of a service by a relay. */
+export const relayed = (
+  engine: RelayEngine,
+  argv: readonly string[],
+  { sudo }: { readonly sudo: boolean },
+): LibraryCall => ({ call: (streams) => runRelayed(engine, argv, sudo, streams) });

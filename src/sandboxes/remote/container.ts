@@ -1,0 +1,138 @@
+import { InvalidOptionsError, SandboxError } from "../../errors.ts";
+import { REMOTE_ROOT } from "../containers/arguments.ts";
+import type { ContainerEngine } from "../containers/engine.ts";
+import { imageOf, type RemoteContainerOptions } from "../containers/options.ts";
+import { removeContainer, startContainer } from "../containers/startContainer.ts";
+import {
+  createIsolatedSandboxProvider,
+  type IsolatedSandboxHandle,
+  type IsolatedSandboxProvider,
+  type SandboxCreateOptions,
+} from "../contract.ts";
+import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { askLaunch } from "../exec/runLaunch.ts";
+import { consistentTimes, type SandboxTimes } from "../exec/sandboxTimes.ts";
+import { sandboxTags } from "../services/tags.ts";
+import { remoteEngine } from "./engine.ts";
+import { HOME_PATH, remoteCommands, remoteHandle, WORKTREE_PATH } from "./handle.ts";
+import { remoteHostsOf } from "./host.ts";
+import { type Placement, placeSandbox, usableEngines } from "./placement.ts";
+
+const LONGER = "For a longer one, set `lifetimeMs`";
+
+const PREPARE_TIMEOUT_MS = 30_000;
+
+const LOCAL_OPTIONS = ["mounts", "allowUnsafeMounts", "selinuxLabel"] as const;
+
+/** Options and what follows from them. */
+type RemoteSettings = RemoteContainerOptions & SandboxTimes;
+
+const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
+  const local = LOCAL_OPTIONS.find((name) => options[name] !== undefined);
+  if (local !== undefined) {
+    throw new InvalidOptionsError(
+      local,
+      "an engine on another machine sees none of this machine's files, so it cannot go together with `host`",
+    );
+  }
+  return { ...options, ...consistentTimes(options) };
+};
+
+/** As the user of the commands, because git trusts only directories of its user. The container has to be up by then. */
+const PREPARE = `
+tries=0
+until [ -d ${REMOTE_ROOT}/lease ] || [ $tries -ge 100 ]; do
+  tries=$((tries + 1))
+  sleep 0.1
+done
+mkdir -p ${WORKTREE_PATH} ${HOME_PATH}
+`;
+
+const start = async (
+  { engine, imageUser }: Placement,
+  settings: RemoteSettings,
+  options: SandboxCreateOptions,
+) => {
+  const user = settings.user ?? (imageUser === "" ? "0:0" : imageUser);
+  const { leaseMs, lifetimeMs } = settings;
+  const { owner, expires } = sandboxTags(options.runId, lifetimeMs);
+  const name = options.sandboxName;
+  await startContainer(engine, settings, options, {
+    user: { user, runArguments: [] },
+    homePath: HOME_PATH,
+    mounts: [],
+    selinuxLabel: false,
+    mountSetsLabels: engine.mountSetsLabels,
+    labels: { owner, expires },
+    lease: { leaseMs, lifetimeMs },
+  });
+  const commands = remoteCommands(engine, { name, user, memory: settings.memory });
+  try {
+    const prepared = await askLaunch(commands.launch(["sh", "-c", PREPARE], { sudo: false }), {
+      timeoutMs: PREPARE_TIMEOUT_MS,
+      ...(options.signal && { signal: options.signal }),
+    });
+    if (prepared.exitCode !== 0) {
+      throw new SandboxError(
+        engine.name,
+        `the directories of the container ${name} could not be made`,
+        (await commands.diagnose()).details,
+      );
+    }
+  } catch (error) {
+    await removeContainer(engine, name).catch(() => {});
+    throw error;
+  }
+  return commands;
+};
+
+const create = async (
+  engines: readonly ContainerEngine[],
+  settings: RemoteSettings,
+  options: SandboxCreateOptions,
+): Promise<IsolatedSandboxHandle> => {
+  const placement = await placeSandbox(engines, {
+    image: imageOf(settings, options.repositoryPath),
+    owner: sandboxTags(options.runId, 0).owner,
+    signal: options.signal,
+  });
+  const { engine } = placement;
+  try {
+    options.onPlaced?.(engine.connection?.host ?? "");
+    const madeAt = Date.now();
+    const commands = await start(placement, settings, options);
+    const handle = remoteHandle(engine, commands, {
+      name: options.sandboxName,
+      leaseMs: settings.leaseMs,
+      onLeft: placement.release,
+      close: () => removeContainer(engine, options.sandboxName).finally(placement.release),
+    });
+    const { lifetimeMs } = settings;
+    return endInTime(
+      handle,
+      new LastCall({ provider: engine.name, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
+    );
+  } catch (error) {
+    placement.release();
+    throw error;
+  }
+};
+
+/** A sandbox provider on top of engines on other machines, whose command line is Docker's. */
+export const remoteContainerProvider = (
+  engine: ContainerEngine,
+  options: RemoteContainerOptions,
+): IsolatedSandboxProvider => {
+  const settings = settingsOf(options);
+  const engines = remoteHostsOf(settings.host).map((host) => remoteEngine(engine, host));
+  return createIsolatedSandboxProvider({
+    name: engine.name,
+    ...(settings.env && { env: settings.env }),
+    capabilities: { networkPolicy: "on-off" },
+    preflight: async ({ repositoryPath, signal }) => {
+      const image = imageOf(settings, repositoryPath);
+      await usableEngines(engines, { image, owner: "", signal });
+    },
+    create: (createOptions) => create(engines, settings, createOptions),
+  });
+};

@@ -1,0 +1,44 @@
+import type { Sandbox } from "@vercel/sandbox";
+import { SandboxError } from "../../errors.ts";
+import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
+import { type CloudPlace, lookInAccount, readCloudPlace } from "../services/account.ts";
+import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";
+import { deleteVercelSandbox, findVercelSandbox, loadVercel, vercelAccount } from "./client.ts";
+import { VERCEL, vercelError } from "./error.ts";
+import { isSandboxOfRun } from "./sandbox.ts";
+
+const elsewhere = ({ account: { team, project } }: CloudPlace): SandboxError =>
+  new SandboxError(
+    VERCEL,
+    `it was made in another project of Vercel's; set VERCEL_TEAM_ID=${team} and VERCEL_PROJECT_ID=${project}, and a VERCEL_TOKEN or VERCEL_OIDC_TOKEN for it`,
+  );
+
+const findSandbox = async (sandbox: LeftSandbox, signal?: AbortSignal): Promise<Sandbox | undefined> => {
+  const { runId, sandboxName } = sandbox;
+  const client = await loadVercel();
+  const look = async () => {
+    const found = await findVercelSandbox(client, sandboxName, {
+      timeoutMs: REQUEST_TIMEOUT_MS,
+      signal,
+    }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw vercelError(`it could not be asked about the sandbox ${sandboxName}`, error);
+    });
+    return found !== undefined && isSandboxOfRun(found, runId) ? found : undefined;
+  };
+  const place = readCloudPlace(VERCEL, sandbox, ["team", "project"]);
+  return lookInAccount(place, vercelAccount(client), look, elsewhere);
+};
+
+/** What runs have left with Vercel. It ends by itself when its deadline comes, but its name stays. */
+export const vercelLeftovers: SandboxLeftovers = {
+  holdsWork: async (sandbox) => (await findSandbox(sandbox))?.status === "running",
+  find: async (sandbox, signal) => {
+    const found = await findSandbox(sandbox, signal);
+    return found === undefined ? undefined : `${VERCEL} sandbox ${found.name}`;
+  },
+  remove: async (sandbox) => {
+    const found = await findSandbox(sandbox);
+    if (found !== undefined) await deleteVercelSandbox(found, { timeoutMs: REQUEST_TIMEOUT_MS });
+  },
+};

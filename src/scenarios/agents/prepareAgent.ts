@@ -1,0 +1,75 @@
+import type { ResolvedEnv } from "../../envVars/envValues.ts";
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import { isAgentStep, type ScenarioSpec } from "../spec.ts";
+import type { Suite } from "../suite/suite.ts";
+import { readAgentEnv } from "./agentEnv.ts";
+import { type ChosenAgent, chooseAgent } from "./chooseAgent.ts";
+import { findCursorSdk } from "./cursorSdk.ts";
+import type { AgentOverrides } from "./overrides.ts";
+import type { AgentHand } from "./performAgentStep.ts";
+
+/** Where agents are to work: `none` is the host itself, and `undefined` means that nobody has said. */
+export type AgentPlace = SandboxProvider | "none" | undefined;
+
+export interface HandOptions {
+  readonly suite: Suite;
+  readonly overrides: AgentOverrides;
+  readonly sandbox: AgentPlace;
+  readonly signal: AbortSignal;
+}
+
+const NO_SANDBOX =
+  "An agent needs a sandbox. Pass --sandbox docker, podman or bubblewrap; or --sandbox none, to let it work on this machine itself.";
+
+/** The agents that the steps need: the same one, with different models. */
+const agentsFor = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec) =>
+  steps.filter(isAgentStep).map(({ model }) => chosen.create(model));
+
+/** The models of the steps, in order; one after the other if they differ. */
+const modelsOf = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec): string | null => {
+  const models = steps.filter(isAgentStep).map(({ model }) => chosen.modelFor(model));
+  return [...new Set(models)].filter((model) => model !== null).join(", ") || chosen.model;
+};
+
+/** The agent's declared keys of which none has a value; empty if it has one, or needs none. */
+const missingKeys = (agents: ReturnType<typeof agentsFor>, { values }: ResolvedEnv): readonly string[] =>
+  agents
+    .map(({ installation }) => installation?.credentials ?? [])
+    .find((keys) => keys.length > 0 && !keys.some((key) => values[key])) ?? [];
+
+const withCursorSdk = (env: ResolvedEnv, root: string): ResolvedEnv => {
+  const directory = process.env["CURSOR_SDK"] || findCursorSdk(root);
+  return directory === undefined ? env : { ...env, values: { CURSOR_SDK: directory, ...env.values } };
+};
+
+/**
+ * Finds out who does the agent's steps of a scenario, and whether that can be: nothing is started. Rejects if the suite
+ * is at fault, for instance with an env file that git tracks.
+ */
+export const prepareHand = async (
+  spec: ScenarioSpec,
+  { suite, overrides, sandbox, signal }: HandOptions,
+): Promise<AgentHand> => {
+  const chosen = chooseAgent(spec.ide_platform, overrides);
+  const { provider } = chosen;
+  const model = "manual" in chosen ? null : modelsOf(chosen, spec);
+  const absent = (manual: string): AgentHand => ({ provider, model, secrets: new Map(), manual });
+  if ("manual" in chosen) return absent(chosen.manual);
+  if (sandbox === undefined) return absent(NO_SANDBOX);
+  const agents = agentsFor(chosen, spec);
+  const isHost = sandbox === "none";
+  const env = await readAgentEnv(suite.root, agents, isHost ? {} : (sandbox.env ?? {}), signal);
+  // On the host, the agent may be logged in.
+  const [key, ...others] = isHost ? [] : missingKeys(agents, env);
+  if (key !== undefined) {
+    return absent(
+      `The agent ${provider} is let in by ${[key, ...others].join(" or ")}, and neither .sanddune/.env nor the environment has a value. Set it: export ${key}=…`,
+    );
+  }
+  return {
+    ...{ provider, model, secrets: env.secrets },
+    agentFor: (step) => chosen.create(step.model),
+    env: isHost && provider === "cursor" ? withCursorSdk(env, suite.root) : env,
+    timeoutMs: overrides.timeoutMs,
+  };
+};

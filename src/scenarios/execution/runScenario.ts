@@ -1,0 +1,79 @@
+import { checkAssertions } from "../grading/checkAssertions.ts";
+import { ProjectFiles } from "../project/projectFiles.ts";
+import type { AssertionRecord, ScenarioResult, StepRecord } from "../report/record.ts";
+import { type CommandPlace, commandPlace } from "../sandbox/runCommandStep.ts";
+import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
+import { ProjectRefusedError } from "./projectRefused.ts";
+import { type StepsTaken, takeSteps } from "./takeSteps.ts";
+
+/** How an execution went. */
+export interface Outcome {
+  readonly result: ScenarioResult;
+  readonly steps: readonly StepRecord[];
+  readonly assertions: readonly AssertionRecord[];
+  readonly notes: string | undefined;
+}
+
+const notesOf = (
+  { failure, troubles, restored }: StepsTaken,
+  failed: readonly AssertionRecord[],
+): string | undefined => {
+  const details = failed.map(({ name, detail }) => `  ${name}: ${detail}`);
+  const notes = [
+    ...(failure === undefined ? [] : [failure]),
+    ...troubles,
+    ...(details.length === 0 ? [] : ["failed assertions:", ...details]),
+    ...[...restored].map(
+      (path) =>
+        `${path}, which the assertions use, was changed after the agent had started: it was put back.`,
+    ),
+  ];
+  return notes.length === 0 ? undefined : notes.join("\n");
+};
+
+const grade = async (
+  { spec, redact, signal }: Circumstances,
+  taken: StepsTaken,
+  files: ProjectFiles,
+  workplace: CommandPlace,
+): Promise<Omit<Outcome, "steps">> => {
+  const assertions = await checkAssertions(spec.assertions ?? [], {
+    ...{ files, workplace, redact, signal },
+    prepare: taken.restoreHelpers ?? (async () => {}),
+    timeoutMs: COMMAND_TIMEOUT_MS,
+  });
+  const failed = assertions.filter(({ ok }) => !ok);
+  return {
+    result: taken.failure === undefined && failed.length === 0 ? "passing" : "failing",
+    assertions,
+    notes: notesOf(taken, failed),
+  };
+};
+
+/** Once everything is graded, it does not matter what is brought back. */
+const unlessRefused = (error: unknown): void => {
+  if (!(error instanceof ProjectRefusedError)) throw error;
+};
+
+/** Executes a scenario in its project, and grades what has become of that. Rejects if the runner itself has failed. */
+export const runScenario = async (circumstances: Circumstances): Promise<Outcome> => {
+  const { projectPath, workshop, redactOutput } = circumstances;
+  const files = new ProjectFiles(projectPath);
+  const workplace = commandPlace(workshop, redactOutput);
+  const steps: StepRecord[] = [];
+  try {
+    const taken = await takeSteps(circumstances, files, workplace, steps);
+    if (taken.manual !== undefined) {
+      return { result: "manual", steps, assertions: [], notes: taken.manual };
+    }
+    // What the steps have left running must not change what is graded.
+    await workplace.close();
+    return { steps, ...(await grade(circumstances, taken, files, workplace)) };
+  } catch (error) {
+    // Nobody gets out of being graded by what they leave behind.
+    if (!(error instanceof ProjectRefusedError)) throw error;
+    return { result: "failing", steps, assertions: [], notes: error.message };
+  } finally {
+    await workplace.close().catch(unlessRefused);
+  }
+};

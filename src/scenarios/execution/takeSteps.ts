@@ -1,0 +1,134 @@
+import { HelperFileError } from "../../errors/commandErrors.ts";
+import { type AgentStepOutcome, AgentTraces, EXIT_MANUAL } from "../agents/agentTraces.ts";
+import { rememberHelpers } from "../grading/helperFiles.ts";
+import { performPlainStep, stepName } from "../project/plainSteps.ts";
+import type { ProjectFiles } from "../project/projectFiles.ts";
+import type { StepRecord } from "../report/record.ts";
+import { EXIT_TIMEOUT, type WorkResult } from "../sandbox/commandRunner.ts";
+import type { CommandPlace } from "../sandbox/runCommandStep.ts";
+import { type AgentStep, isAgentStep, type PlainStep, type Step } from "../spec.ts";
+import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
+import { tail } from "./tail.ts";
+
+/** How far the steps of an execution have come. */
+export interface StepsTaken {
+  /** Why the scenario fails, whatever the assertions say. */
+  readonly failure?: string;
+  /** Why nothing can be found out without a person. */
+  readonly manual?: string;
+  /** What agents said had kept them from their work, though they had worked. */
+  readonly troubles: readonly string[];
+  /** Ends what commands have left running, and puts back what assertions use; set if an agent has had a chance to change it. */
+  readonly restoreHelpers?: () => Promise<void>;
+  /** The files that were changed, and put back. */
+  readonly restored: ReadonlySet<string>;
+}
+
+type Done = WorkResult &
+  Pick<StepRecord, "tool_edits" | "usage"> &
+  Partial<Pick<AgentStepOutcome, "manual" | "trouble" | "isRefused">>;
+
+/** In an execution by the suite's tool, what an agent would be asked to do is a subcommand. */
+const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): PlainStep => ({
+  ...settings,
+  cli: agent,
+});
+
+/** Whether the next step can be done. One that took too long has not come to any end that could be allowed. */
+const isFine = ({ allow_nonzero: isAllowed = false }: Step, { code, isRefused }: Done): boolean =>
+  code === 0 || (isAllowed && code !== EXIT_TIMEOUT && isRefused !== true);
+
+const recordOf = (name: string, step: Step, startedAt: number, done: Done): StepRecord => ({
+  name,
+  exit_code: done.code,
+  duration_ms: Math.round(performance.now() - startedAt),
+  stdout_tail: tail(done.stdout),
+  stderr_tail: tail(done.stderr),
+  ...(done.code !== 0 && isFine(step, done) && { allow_nonzero: true }),
+  ...(done.manual !== undefined && { manual: true }),
+  ...(done.tool_edits && { tool_edits: done.tool_edits }),
+  ...(done.usage && { usage: done.usage }),
+});
+
+/** Does the prerequisites and the steps, one after the other, as far as that goes. What each came to is put into `records`. */
+export const takeSteps = async (
+  { suite, spec, adapter, workshop, agent, baseUrl, usesMirror, redactOutput, signal }: Circumstances,
+  files: ProjectFiles,
+  workplace: CommandPlace,
+  records: StepRecord[],
+): Promise<StepsTaken> => {
+  const done: PlainStep[] = [];
+  const restored = new Set<string>();
+  const troubles: string[] = [];
+  const traces = new AgentTraces(files.root);
+  let restoreHelpers: StepsTaken["restoreHelpers"];
+
+  /** From now on, the files that the page's commands and assertions use are as they are now. */
+  const protectHelpers = async (): Promise<void> => {
+    const restore = await rememberHelpers(spec, done, files);
+    restoreHelpers = async () => {
+      // Commands that ran there may have been the agent's code, and have left something running.
+      await workplace.close();
+      for (const path of await restore()) restored.add(path);
+    };
+  };
+
+  /** What the page has written to is no good if it is somewhere else, where a link of the agent's leads. */
+  const protectAfter = async (result: WorkResult): Promise<WorkResult> => {
+    try {
+      await protectHelpers();
+      return result;
+    } catch (error) {
+      if (!(error instanceof HelperFileError)) throw error;
+      return { code: 1, stdout: "", stderr: `${error.path}: ${error.problem}` };
+    }
+  };
+
+  const performPlain = async (step: PlainStep): Promise<Done> => {
+    const isOfFile = "write_file" in step || "append_to_file" in step;
+    // Commands of the page are as little the agent's to change as those of an assertion.
+    await restoreHelpers?.();
+    if (isOfFile) await workplace.settle();
+    const timeoutMs = step.timeout_ms ?? COMMAND_TIMEOUT_MS;
+    const result = await performPlainStep(step, { workplace, files, suite, baseUrl, timeoutMs, signal });
+    if (result.code !== 0) return result;
+    done.push(step);
+    return isOfFile && restoreHelpers !== undefined ? protectAfter(result) : result;
+  };
+
+  const performAgent = async (step: AgentStep): Promise<Done> => {
+    if (agent === undefined) throw new Error("an agent's step, and no agent");
+    if ("manual" in agent) return { code: EXIT_MANUAL, stdout: "", stderr: "", manual: agent.manual };
+    // Nothing of the suite's runs beside an agent, which could watch or disturb it.
+    await workplace.close();
+    await restoreHelpers?.();
+    await protectHelpers();
+    // Only now: scenarios without an agent do not wait for the engine to be loaded.
+    const { performAgentStep } = await import("../agents/performAgentStep.ts");
+    const result = await traces.watch(() =>
+      performAgentStep(step, { ...{ hand: agent, workshop, suite, baseUrl, usesMirror, signal } }),
+    );
+    // Before the record takes its end, which could begin in the middle of a secret.
+    return { ...result, stdout: redactOutput(result.stdout), stderr: redactOutput(result.stderr) };
+  };
+
+  const perform = (step: Step): Promise<Done> => {
+    if (!isAgentStep(step)) return performPlain(step);
+    return adapter === "cli" ? performPlain(forTool(step)) : performAgent(step);
+  };
+
+  const planned = [
+    ...(spec.prerequisites ?? []).map((step) => ({ step, name: `prereq: ${stepName(step)}` })),
+    ...(spec.steps ?? []).map((step) => ({ step, name: stepName(step) })),
+  ];
+  const taken = () => ({ restored, troubles, ...(restoreHelpers && { restoreHelpers }) });
+  for (const { step, name } of planned) {
+    const startedAt = performance.now();
+    const result = await perform(step);
+    records.push(recordOf(name, step, startedAt, result));
+    if (result.trouble !== undefined) troubles.push(`${name}: ${result.trouble}`);
+    if (result.manual !== undefined) return { ...taken(), manual: result.manual };
+    if (!isFine(step, result)) return { ...taken(), failure: `${name}: exit code ${result.code}` };
+  }
+  return taken();
+};

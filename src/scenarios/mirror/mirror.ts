@@ -1,0 +1,131 @@
+import { constants, realpathSync, statSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join, relative, sep } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { MirrorError } from "../../errors/commandErrors.ts";
+import { findInside } from "../project/findInside.ts";
+import { reasonOf } from "../project/reasonOf.ts";
+import { contentTypeOf } from "./contentTypes.ts";
+import { isPrivateDirectory, isPrivateFile } from "./privateNames.ts";
+
+/** A web server for the files of one directory, on this machine only. */
+export interface Mirror {
+  readonly baseUrl: string;
+  /** Ends it at once, whoever is still connected. Idempotent. */
+  close(): Promise<void>;
+}
+
+const INDEX = "index.html";
+
+/** Whatever a suite serves, this is not for others. */
+const isPrivate = (name: string): boolean => isPrivateDirectory(name) || isPrivateFile(name);
+
+/** Not what can mean another directory to somebody, encoded or not. */
+const isPlainName = (name: string): boolean => name !== ".." && name !== "." && !/[/\\\0]/.test(name);
+
+/** The path that a request is for; `undefined` if it is for nothing that could be there. */
+const requestedPath = (url: string): string | undefined => {
+  try {
+    const [path = ""] = url.split(/[?#]/);
+    if (!path.startsWith("/")) return undefined;
+    const names = path.slice(1).split("/").map(decodeURIComponent);
+    return names.every(isPlainName) ? names.join("/") || "." : undefined;
+  } catch {
+    // It is not encoded as it should be.
+    return undefined;
+  }
+};
+
+/** The file that a path leads to, by whatever links; `undefined` if there is none, or none that others may see. */
+const findFile = (root: string, path: string): string | undefined => {
+  const place = findInside(root, path);
+  if (relative(root, place.path).split(sep).some(isPrivate)) return undefined;
+  if (place.status?.isFile()) return place.path;
+  return place.status?.isDirectory() && !path.endsWith(INDEX) ? findFile(root, join(path, INDEX)) : undefined;
+};
+
+const openRequested = async (
+  root: string,
+  url: string,
+): Promise<{ readonly path: string; readonly file: FileHandle } | undefined> => {
+  const requested = requestedPath(url);
+  if (requested === undefined) return undefined;
+  try {
+    const path = findFile(root, requested);
+    if (path === undefined) return undefined;
+    return { path, file: await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) };
+  } catch {
+    // It leads out of the directory, or cannot be read.
+    return undefined;
+  }
+};
+
+const HEADERS = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
+
+const refuse = (response: ServerResponse, status: number, headers: Record<string, string> = {}): void => {
+  response.writeHead(status, { ...HEADERS, ...headers, "Content-Length": 0 }).end();
+};
+
+const serve = async (root: string, request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  if (request.method !== "GET" && request.method !== "HEAD") {
+    refuse(response, 405, { Allow: "GET, HEAD" });
+    return;
+  }
+  const found = await openRequested(root, request.url ?? "");
+  if (found === undefined) {
+    refuse(response, 404);
+    return;
+  }
+  try {
+    const { size } = await found.file.stat();
+    response.writeHead(200, {
+      ...HEADERS,
+      "Content-Type": contentTypeOf(found.path),
+      "Content-Length": size,
+    });
+    if (request.method === "HEAD" || size === 0) response.end();
+    // Not more than was announced: somebody may be writing to it.
+    else await pipeline(found.file.createReadStream({ autoClose: false, end: size - 1 }), response);
+  } finally {
+    await found.file.close();
+  }
+};
+
+const realDirectory = (directory: string): string => {
+  try {
+    const path = realpathSync(directory);
+    if (!statSync(path).isDirectory()) throw new Error("it is not a directory");
+    return path;
+  } catch (cause) {
+    throw new MirrorError(directory, reasonOf(cause), { cause });
+  }
+};
+
+/** Starts the local mirror: what the product's site would serve comes from this directory, and from nowhere else. */
+export const startMirror = async (directory: string): Promise<Mirror> => {
+  const root = realDirectory(directory);
+  const server = createServer((request, response) => {
+    // A client that is gone, or a file that shrank: neither has anybody who could be told.
+    serve(root, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  }).catch((cause) => {
+    throw new MirrorError(directory, reasonOf(cause), { cause });
+  });
+  const { port } = server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  return {
+    baseUrl: `http://127.0.0.1:${port}`,
+    close: () => {
+      closing ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+      return closing;
+    },
+  };
+};

@@ -1,0 +1,78 @@
+import type { IterationUsage } from "../../options/results.ts";
+
+export const RECORD_SCHEMA = "sanddune.scenario-run/v1";
+export const INDEX_SCHEMA = "sanddune.scenario-runs-index/v1";
+
+/** `manual` is no verdict: nothing could be found out without a person. */
+export type ScenarioResult = "passing" | "failing" | "manual";
+
+export interface StepRecord {
+  readonly name: string;
+  /** 124 if it took too long, 127 if the program is missing, 128 + n if signal n ended it. */
+  readonly exit_code: number;
+  readonly duration_ms: number;
+  readonly stdout_tail?: string;
+  readonly stderr_tail?: string;
+  /** It failed, and was allowed to. */
+  readonly allow_nonzero?: true;
+  /** The agent was not available; why is in the record's notes. */
+  readonly manual?: boolean;
+  /** The agent's tool calls, with how they ended. */
+  readonly tool_edits?: readonly { readonly name: string; readonly status: "completed" | "error" }[];
+  readonly usage?: IterationUsage;
+}
+
+export interface AssertionRecord {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found, in words. */
+  readonly detail: string;
+}
+
+/** How one execution of a scenario went: the content of `runs/<test_id>/<timestamp>.json`. */
+export interface RunRecord {
+  readonly schema: typeof RECORD_SCHEMA;
+  readonly test_id: string;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly duration_ms: number;
+  /** The version of what is tested, with a `v` before it; `null` if the suite does not say where it stands. */
+  readonly manifest_version: string | null;
+  readonly runner: {
+    readonly kind: "cli" | "agent" | "manual";
+    /** The agent provider; `null` without an agent. */
+    readonly provider: string | null;
+    readonly model: string | null;
+    /** Where everything ran; `null` for the host itself. */
+    readonly sandbox: string | null;
+    readonly version: string;
+    readonly host: string;
+  };
+  readonly fixture: string | null;
+  readonly ide_platform: string | null;
+  readonly result: ScenarioResult;
+  readonly steps: readonly StepRecord[];
+  readonly assertions: readonly AssertionRecord[];
+  readonly notes: string | null;
+  readonly ci_run: { readonly platform: string; readonly url: string } | null;
+  /** Set if the scenario was repeated in one go: which execution of how many, and what names that go. */
+  readonly repeat?: { readonly number: number; readonly of: number; readonly go: string };
+}
+
+/** The newest record of each scenario: the content of `runs/index.json`. */
+export interface RunsIndex {
+  readonly schema: typeof INDEX_SCHEMA;
+  readonly generated_at: string;
+  readonly latest: Readonly<Record<string, IndexEntry>>;
+}
+
+export interface IndexEntry {
+  readonly started_at: string;
+  readonly manifest_version: string | null;
+  readonly result: ScenarioResult;
+  readonly runner_kind: RunRecord["runner"]["kind"];
+  readonly runner_provider: string | null;
+  readonly duration_ms: number;
+  /** Relative to the directory that `runs/` is in. */
+  readonly record_path: string;
+}

@@ -1,0 +1,50 @@
+import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
+import { killMarked } from "../../process/kill/killMarked.ts";
+import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import { ON_HOST } from "../../sandboxes/directories/ownedDirectory.ts";
+import { noSandbox } from "../../sandboxes/no-sandbox.ts";
+import { createMark, hostWorkplace } from "./hostCommands.ts";
+import { once } from "./once.ts";
+import type { Workshop } from "./scenarioSandbox.ts";
+import type { PlaceSettings } from "./settings.ts";
+
+const agentEnvironment = (mark: string): Record<string, string> => ({
+  ...Object.fromEntries(
+    Object.entries(environmentWithoutRepository()).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    ),
+  ),
+  [SANDBOX_VARIABLE]: mark,
+});
+
+/** No sandbox: everything is done on the host, with the environment and the home directory of its user. */
+export const hostPlaces = ({
+  projectPath,
+  runner,
+}: Pick<PlaceSettings, "projectPath" | "runner">): Workshop => {
+  const notedMark = (): string => {
+    const mark = createMark();
+    runner.noteSandbox(ON_HOST, mark);
+    return mark;
+  };
+  return {
+    sandbox: null,
+    projectRoot: projectPath,
+    openForCommands: async () => hostWorkplace(projectPath, notedMark()),
+    openForAgent: async () => {
+      const mark = notedMark();
+      const handle = await noSandbox().create({
+        worktreePath: projectPath,
+        environment: agentEnvironment(mark),
+      });
+      return {
+        handle,
+        projectRoot: projectPath,
+        close: once(async () => {
+          await handle.close();
+          await killMarked({ name: SANDBOX_VARIABLE, value: mark, directory: projectPath });
+        }),
+      };
+    },
+  };
+};

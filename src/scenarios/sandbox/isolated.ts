@@ -1,0 +1,115 @@
+import { readdir } from "node:fs/promises";
+import { join, relative } from "node:path";
+import { SandboxError } from "../../errors.ts";
+import type { IsolatedSandboxHandle, IsolatedSandboxProvider } from "../../sandboxes/contract.ts";
+import { escaped } from "../../tools/escaped.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import { isPrivateDirectory } from "../mirror/privateNames.ts";
+import type { WorkCommand } from "./commandRunner.ts";
+import { bringBack } from "./copyBack.ts";
+import { once } from "./once.ts";
+import { type OpenSandbox, openSandbox } from "./openSandbox.ts";
+import { runInSandbox } from "./sandboxCommands.ts";
+import type { Workshop } from "./scenarioSandbox.ts";
+import { type PlaceSettings, PROJECT_IN_SANDBOX } from "./settings.ts";
+import { privatePaths } from "./suiteMounts.ts";
+
+const SUITE_DIRECTORY = "sanddune-suite";
+
+const copyContentIn = async (
+  handle: IsolatedSandboxHandle,
+  from: string,
+  to: string,
+  isLeftOut = (_name: string): boolean => false,
+): Promise<void> => {
+  const names = await readdir(from);
+  await handle.exec(`mkdir -p -- ${shellQuote(to)}`, { cwd: "/" });
+  for (const name of names) {
+    if (!isLeftOut(name)) await handle.copyIn(join(from, name), `${to}/${name}`);
+  }
+};
+
+/** A checkout can hold others, with what is private of their own. Nothing has run in the sandbox by now. */
+const removePrivate = async (
+  handle: IsolatedSandboxHandle,
+  root: string,
+  directory: string,
+): Promise<void> => {
+  const { directories, files } = privatePaths(root);
+  const paths = [...directories, ...files].map((path) => shellQuote(join(directory, relative(root, path))));
+  const { exitCode, stderr } = await handle.exec(`rm -rf -- ${paths.join(" ")}`, { cwd: "/" });
+  if (exitCode !== 0)
+    throw new SandboxError(handle.name, "what is private of the suite stayed in it", stderr);
+};
+
+const homeOf = async (handle: IsolatedSandboxHandle): Promise<string> => {
+  const { stdout } = await handle.exec(`printf %s "$HOME"`, { cwd: "/" });
+  if (stdout.startsWith("/")) return stdout;
+  throw new SandboxError(handle.name, "it has no home directory that the suite could be copied to");
+};
+
+/** Such a sandbox decides itself where things are in it: commands are told so. */
+const moved = (command: WorkCommand, places: ReadonlyMap<string, string>): WorkCommand => {
+  const moveIn = (argument: string) =>
+    [...places].reduce(
+      (text, [from, to]) => text.replace(new RegExp(`${escaped(from)}(?![\\w.-])`, "g"), () => to),
+      argument,
+    );
+  return { ...command, argv: command.argv.map(moveIn) };
+};
+
+/** Places in sandboxes with files of their own: the project is copied in, and brought back when a place is closed. */
+export const isolatedPlaces = (provider: IsolatedSandboxProvider, settings: PlaceSettings): Workshop => {
+  const { suite, projectPath } = settings;
+
+  const filled = async (sandbox: OpenSandbox<IsolatedSandboxHandle>, signal: AbortSignal) => {
+    const { handle, filesPath, close } = sandbox;
+    await copyContentIn(handle, projectPath, handle.worktreePath);
+    const bringBackAndClose = async () => {
+      try {
+        // Whoever has aborted wants nothing of it.
+        if (!signal.aborted) await bringBack(handle, { filesPath, projectPath });
+      } catch (error) {
+        await close().catch(() => {});
+        throw error;
+      }
+      await close();
+    };
+    return { handle, projectRoot: handle.worktreePath, close: once(bringBackAndClose) };
+  };
+
+  const open = async <Place>(
+    signal: AbortSignal,
+    fill: (sandbox: OpenSandbox<IsolatedSandboxHandle>) => Promise<Place>,
+  ): Promise<Place> => {
+    const sandbox = await openSandbox(settings, provider, (options) => provider.create(options), signal);
+    try {
+      return await fill(sandbox);
+    } catch (error) {
+      await sandbox.close().catch(() => {});
+      throw error;
+    }
+  };
+
+  return {
+    sandbox: provider.name,
+    projectRoot: PROJECT_IN_SANDBOX,
+    openForCommands: (signal) =>
+      open(signal, async (sandbox) => {
+        const { handle, projectRoot, close } = await filled(sandbox, signal);
+        const suitePath = `${await homeOf(handle)}/${SUITE_DIRECTORY}`;
+        await copyContentIn(handle, suite.root, suitePath, isPrivateDirectory);
+        await removePrivate(handle, suite.root, suitePath);
+        const places = new Map([
+          [suite.root, suitePath],
+          [PROJECT_IN_SANDBOX, projectRoot],
+        ]);
+        return {
+          projectRoot: PROJECT_IN_SANDBOX,
+          run: (command) => runInSandbox(handle, projectRoot, moved(command, places)),
+          close,
+        };
+      }),
+    openForAgent: (signal) => open(signal, (sandbox) => filled(sandbox, signal)),
+  };
+};

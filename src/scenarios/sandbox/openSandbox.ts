@@ -1,0 +1,50 @@
+import { randomBytes } from "node:crypto";
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { removeDirectory } from "../../process/removeDirectory.ts";
+import type { SandboxCreateOptions, SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import { once } from "./once.ts";
+import type { PlaceSettings } from "./settings.ts";
+
+/** The sandbox of a place. */
+export interface OpenSandbox<Handle extends SandboxHandle> {
+  readonly handle: Handle;
+  /** A directory on the host, for as long as the sandbox is there. */
+  readonly filesPath: string;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Makes a sandbox with a name of its own, after it has been noted. Nothing is left behind when that fails. */
+export const openSandbox = async <Handle extends SandboxHandle>(
+  { suite, runner }: PlaceSettings,
+  provider: SandboxProvider,
+  create: (options: SandboxCreateOptions, filesPath: string) => Promise<Handle>,
+  signal: AbortSignal,
+): Promise<OpenSandbox<Handle>> => {
+  const { runId } = runner;
+  const sandboxName = `sanddune-${runId}-${randomBytes(4).toString("hex")}`;
+  const filesPath = join(runner.path, sandboxName);
+  await mkdir(filesPath);
+  runner.noteSandbox(provider.name, sandboxName);
+  try {
+    const created = create(
+      {
+        ...{ runId, sandboxName, repositoryPath: suite.root, signal },
+        onPlaced: (place) => runner.noteSandbox(provider.name, sandboxName, place),
+      },
+      filesPath,
+    );
+    const handle = await guardedHandle(created, provider);
+    return {
+      handle,
+      filesPath,
+      close: once(() => handle.close().finally(() => removeDirectory(filesPath))),
+    };
+  } catch (error) {
+    await removeDirectory(filesPath);
+    if (signal.aborted) throw signal.reason;
+    throw providerError(provider.name, "it could not be created")(error);
+  }
+};

@@ -1,0 +1,38 @@
+import { ProcessTimeoutError, SandboxLostError } from "../../errors.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import {
+  CAPTURE_BYTES,
+  EXIT_KILLED,
+  EXIT_NOT_FOUND,
+  EXIT_TIMEOUT,
+  type WorkCommand,
+  type WorkResult,
+} from "./commandRunner.ts";
+
+/** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
+export const runInSandbox = async (
+  handle: SandboxHandle,
+  cwd: string,
+  { argv, env = {}, timeoutMs, signal }: WorkCommand,
+): Promise<WorkResult> => {
+  try {
+    const { exitCode, stdout, stderr } = await handle.exec(`exec ${argv.map(shellQuote).join(" ")}`, {
+      ...{ cwd, env, timeoutMs, signal },
+      captureBytes: CAPTURE_BYTES,
+    });
+    // The shell's own words: a program that ends with that code does not print them.
+    const isMissing = exitCode === EXIT_NOT_FOUND && stderr.includes(`exec: ${argv[0]}: not found`);
+    return { code: exitCode, stdout, stderr, ...(isMissing && { isMissing }) };
+  } catch (error) {
+    if (error instanceof SandboxLostError && error.isByCommands) {
+      return { code: EXIT_KILLED, stdout: "", stderr: error.message };
+    }
+    if (!(error instanceof ProcessTimeoutError)) throw error;
+    return {
+      code: EXIT_TIMEOUT,
+      stdout: error.stdout,
+      stderr: `${error.stderr}\nIt took longer than ${timeoutMs} ms.`,
+    };
+  }
+};

@@ -1,0 +1,119 @@
+import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { ScenarioConfigError, ScenarioExistsError } from "../../errors/commandErrors.ts";
+import { HostFileError } from "../../errors.ts";
+import { isInside } from "../../tools/isInside.ts";
+import { loadScenarios } from "../pages/loadScenarios.ts";
+import { readPage } from "../pages/readPage.ts";
+import { scenarioIdProblem } from "../pages/scenarioId.ts";
+import { toolOf } from "./readSuite.ts";
+import { type DraftRunnable, draftPage } from "./scenarioDraft.ts";
+import type { Suite } from "./suite.ts";
+import { readSuiteFile, type SuiteChoice, type SuiteFile } from "./suiteFile.ts";
+import { placesOf } from "./suitePlaces.ts";
+
+export interface NewScenario {
+  readonly id: string;
+  readonly runnable: DraftRunnable;
+  /** Relative to the suite's `fixturesRoot`. It is made if it is not there. */
+  readonly fixture: string;
+}
+
+interface NewFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+/** What agents commit must not lead sanddune elsewhere. A directory that is not of the suite was named by its user. */
+const checkWay = (root: string, path: string): void => {
+  if (!isInside(root, path)) return;
+  let parent = dirname(path);
+  while (!existsSync(parent)) parent = dirname(parent);
+  if (isInside(realpathSync(root), realpathSync(parent))) return;
+  throw new ScenarioConfigError(
+    path,
+    [{ problem: `${parent} is or contains a symbolic link out of the suite, so nothing was written` }],
+    "Look at what has put it there, and remove it",
+  );
+};
+
+const NOTHING_WRITTEN = "Nothing was written";
+
+const checkId = (id: string, { scenarioDir }: Suite): void => {
+  const problem = scenarioIdProblem(id);
+  if (problem !== undefined) throw new ScenarioConfigError(scenarioDir, [{ problem }], NOTHING_WRITTEN);
+};
+
+const checkPage = ({ path, text }: NewFile, suite: Suite): void => {
+  const problems = readPage(path, text, suite).problems.map(({ problem }) => ({ problem }));
+  if (problems.length > 0) throw new ScenarioConfigError(path, problems, NOTHING_WRITTEN);
+};
+
+const checkFixture = (directory: string): void => {
+  if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== false) return;
+  const problem = "it is not a directory, so it cannot be a fixture";
+  throw new ScenarioConfigError(directory, [{ problem }], "Name another one with --fixture");
+};
+
+const checkThatNew = async (id: string, page: string, suite: Suite): Promise<void> => {
+  if (exists(page)) throw new ScenarioExistsError(id, page);
+  if (!exists(suite.scenarioDir)) return;
+  const { scenarios, ids } = await loadScenarios(suite);
+  const twin = ids.find((other) => other.toLowerCase() === id.toLowerCase());
+  if (twin === undefined) return;
+  // A page with mistakes has an id as well.
+  throw new ScenarioExistsError(id, scenarios.find((each) => each.id === twin)?.page ?? suite.scenarioDir);
+};
+
+/** Where editors find the schema of the config file, in a project that has sanddune installed. */
+const INSTALLED_SCHEMA = "node_modules/sanddune/schemas/scenarios.schema.json";
+
+const draftConfig = (file: SuiteFile, suite: Suite): NewFile => {
+  const fromFile = (path: string): string => relative(dirname(file.path), path) || ".";
+  const schema = join(suite.root, INSTALLED_SCHEMA);
+  const settings = {
+    ...(existsSync(schema) && { $schema: fromFile(schema) }),
+    scenarioDir: fromFile(suite.scenarioDir),
+    fixturesRoot: fromFile(suite.fixturesRoot),
+    recordsDir: fromFile(suite.recordsDir),
+  };
+  return { path: file.path, text: `${JSON.stringify(settings, undefined, 2)}\n` };
+};
+
+/** git keeps no empty directory. */
+const draftFixture = (directory: string): NewFile => ({ path: join(directory, ".gitkeep"), text: "" });
+
+const write = ({ path, text }: NewFile): string => {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text, { flag: "wx" });
+    return path;
+  } catch (error) {
+    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "", path, { cause: error });
+  }
+};
+
+/**
+ * Writes the page of a new scenario, and what it needs and is not there: its fixture, and the suite's config file. Nothing
+ * is overwritten. Resolves with the files that were written, the page first.
+ */
+export const newScenario = async (choice: SuiteChoice, scenario: NewScenario): Promise<readonly string[]> => {
+  const { id, runnable, fixture } = scenario;
+  const file = await readSuiteFile(choice);
+  const suite: Suite = { ...placesOf(file, choice), cliCommand: toolOf(file) };
+  checkId(id, suite);
+  const page = { path: join(suite.scenarioDir, `${id}.md`), text: draftPage(id, runnable, fixture) };
+  checkPage(page, suite);
+  await checkThatNew(id, page.path, suite);
+  const fixtureDirectory = join(suite.fixturesRoot, fixture);
+  checkFixture(fixtureDirectory);
+  const files = [
+    page,
+    ...(exists(fixtureDirectory) ? [] : [draftFixture(fixtureDirectory)]),
+    ...(file.isThere ? [] : [draftConfig(file, suite)]),
+  ];
+  for (const { path } of files) checkWay(suite.root, path);
+  return files.map(write);
+};

@@ -1,0 +1,137 @@
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
+import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "json" };
+import { ScenarioConfigError } from "../../errors/commandErrors.ts";
+import { ConfigDirectoryError } from "../../errors.ts";
+import { CONFIG_DIRECTORY_NAME, SCENARIOS_FILE } from "../../options/configDirectory.ts";
+import { type JsonNode, parseJson } from "../pages/jsonText.ts";
+import { TextProblem } from "../pages/problem.ts";
+import { readText } from "../pages/readText.ts";
+import { validate } from "../pages/validate.ts";
+
+/** Where somebody looks for a suite. */
+export interface SuiteChoice {
+  /** By default the current directory. */
+  readonly cwd?: string;
+  /** The directory of the scenario pages, relative to `cwd`: instead of that of the file. */
+  readonly dir?: string;
+  /** The config file, relative to `cwd`. */
+  readonly config?: string;
+}
+
+/** What the config file of a suite says. */
+export interface SuiteSettings {
+  readonly scenarioDir?: string;
+  readonly fixturesRoot?: string;
+  readonly mirrorDir?: string;
+  readonly recordsDir?: string;
+  readonly versionFile?: string;
+  readonly cliCommand?: readonly string[];
+  readonly productName?: string;
+  readonly siteUrl?: string;
+  readonly prompts?: Readonly<Record<string, string>>;
+}
+
+/** The config file of a suite, or where it would be. */
+export interface SuiteFile {
+  readonly root: string;
+  readonly path: string;
+  readonly isThere: boolean;
+  readonly settings: SuiteSettings;
+  /** The line of a setting. */
+  lineOf(key: keyof SuiteSettings): number | undefined;
+}
+
+export type PathSetting = "scenarioDir" | "fixturesRoot" | "mirrorDir" | "recordsDir" | "versionFile";
+
+/** A path that the file names, absolute. */
+export const pathOf = ({ path, settings }: SuiteFile, key: PathSetting): string | undefined => {
+  const value = settings[key];
+  return value === undefined ? undefined : resolve(dirname(path), value);
+};
+
+export const settingError = (
+  file: SuiteFile,
+  key: keyof SuiteSettings,
+  problem: string,
+  remedy: string,
+): ScenarioConfigError =>
+  new ScenarioConfigError(file.path, [{ line: file.lineOf(key), problem: `${key}: ${problem}` }], remedy);
+
+/**
+ * The top of the checkout that a directory is in, a linked worktree as well: a suite is tracked like the code that it
+ * tests. git is not asked: starting it would take longer than everything else here.
+ */
+const checkoutOf = (directory: string, start = directory): string | undefined => {
+  // A home directory that is a checkout, as some people have it, is nobody's suite unless it is meant itself.
+  const isMeant = directory === start || directory !== homedir();
+  if (isMeant && existsSync(join(directory, ".git"))) return directory;
+  const parent = dirname(directory);
+  return parent === directory ? undefined : checkoutOf(parent, start);
+};
+
+/** Links on the way to it are followed: the checkout is the one that the directory really is in. */
+const realDirectory = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
+
+const locateNamed = (named: string): { root: string; path: string } => {
+  const directory = realDirectory(dirname(named));
+  const besideConfig = basename(directory) === CONFIG_DIRECTORY_NAME ? dirname(directory) : directory;
+  return { root: checkoutOf(directory) ?? besideConfig, path: join(directory, basename(named)) };
+};
+
+const locate = (cwd: string, config: string | undefined): { root: string; path: string } => {
+  if (config !== undefined) return locateNamed(resolve(cwd, config));
+  const start = realDirectory(cwd);
+  const root = checkoutOf(start) ?? start;
+  const directory = join(root, CONFIG_DIRECTORY_NAME);
+  // What agents commit must not lead sanddune elsewhere.
+  if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw new ConfigDirectoryError(directory);
+  }
+  return { root, path: join(directory, SCENARIOS_FILE) };
+};
+
+const REMEDY = "Mend the file, or name another one with --config";
+
+const parse = (path: string): JsonNode => {
+  try {
+    const { node, problems } = parseJson(readText(path));
+    const all = [...problems, ...validate(node, suiteSchema)];
+    if (all.length > 0) throw new ScenarioConfigError(path, all, REMEDY);
+    return node;
+  } catch (error) {
+    if (!(error instanceof TextProblem)) throw error;
+    const { line, problem } = error;
+    throw new ScenarioConfigError(path, [{ line, problem }], REMEDY, { cause: error });
+  }
+};
+
+/** Finds and reads the config file of a suite: `.sanddune/scenarios.json`, or the one that is named. */
+export const readSuiteFile = async ({ cwd = ".", config }: SuiteChoice): Promise<SuiteFile> => {
+  const start = resolve(cwd);
+  if (statSync(start, { throwIfNoEntry: false })?.isDirectory() !== true) {
+    throw new ScenarioConfigError(
+      start,
+      [{ problem: "there is no such directory" }],
+      "Name another one with --cwd",
+    );
+  }
+  const { root, path } = locate(start, config);
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (!isThere && config !== undefined) {
+    throw new ScenarioConfigError(
+      path,
+      [{ problem: "there is no such file" }],
+      "Name another one with --config",
+    );
+  }
+  const node = isThere ? parse(path) : undefined;
+  return {
+    root,
+    path,
+    isThere,
+    settings: (node?.value ?? {}) as SuiteSettings,
+    lineOf: (key) => node?.members?.get(key)?.line,
+  };
+};

@@ -1,0 +1,75 @@
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { ScenarioConfigError } from "../../errors/commandErrors.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { Suite } from "./suite.ts";
+import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
+
+/** Where the pages of a suite are that says nothing else. */
+const DEFAULT_SCENARIO_DIR = "docs/testing/scenarios";
+
+const RECORDS = "runs";
+
+export type SuitePlaces = Pick<Suite, "root" | "scenarioDir" | "fixturesRoot" | "recordsDir" | "mirrorDir">;
+
+const isSame = (one: string, other: string): boolean =>
+  one === other || (existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other));
+
+const besides = (scenarioDir: string): string => join(dirname(scenarioDir), RECORDS);
+
+/** Other pages have records of their own: in one place, each would drop the others from the index. */
+const recordsOfOthers = (scenarioDir: string, usualRecords: string): string =>
+  isSame(besides(scenarioDir), usualRecords) ? join(scenarioDir, RECORDS) : besides(scenarioDir);
+
+/** Where the parts of a suite are, whether or not they are there. */
+export const placesOf = (file: SuiteFile, { cwd = ".", dir }: SuiteChoice): SuitePlaces => {
+  const usualDir = pathOf(file, "scenarioDir") ?? join(file.root, DEFAULT_SCENARIO_DIR);
+  const usualRecords = pathOf(file, "recordsDir") ?? besides(usualDir);
+  const scenarioDir = dir === undefined ? usualDir : resolve(cwd, dir);
+  return {
+    root: file.root,
+    scenarioDir,
+    fixturesRoot: pathOf(file, "fixturesRoot") ?? file.root,
+    recordsDir: isSame(scenarioDir, usualDir) ? usualRecords : recordsOfOthers(scenarioDir, usualRecords),
+    mirrorDir: pathOf(file, "mirrorDir"),
+  };
+};
+
+const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
+
+/** A full stop follows it, which must not stand at the end of a command. */
+const firstPage = (...dir: readonly string[]): string =>
+  `Make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario", ...dir)} – or name another one`;
+
+const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | undefined): void => {
+  if (isDirectory(scenarioDir)) return;
+  if (dir !== undefined && existsSync(scenarioDir)) {
+    throw new ScenarioConfigError(
+      scenarioDir,
+      [{ problem: "it is not a directory" }],
+      "Name the directory of the scenario pages",
+    );
+  }
+  if (dir === undefined && file.settings.scenarioDir !== undefined) {
+    throw settingError(file, "scenarioDir", `there is no directory ${scenarioDir}`, firstPage());
+  }
+  throw new ScenarioConfigError(
+    scenarioDir,
+    [{ problem: "there is no such directory, so there are no scenarios" }],
+    dir === undefined ? firstPage() : `${firstPage(dir)}. One scenario is chosen by its id: --only=ID`,
+  );
+};
+
+/** Checks that what a suite is made of is there. Records come later. */
+export const checkPlaces = (file: SuiteFile, places: SuitePlaces, { dir }: SuiteChoice): void => {
+  const check = (key: PathSetting, path: string, remedy: string): void => {
+    if (!isDirectory(path)) throw settingError(file, key, `there is no directory ${path}`, remedy);
+  };
+  const { scenarioDir, fixturesRoot, mirrorDir, recordsDir } = places;
+  checkScenarioDir(file, scenarioDir, dir);
+  check("fixturesRoot", fixturesRoot, "Make it, or name another one");
+  if (mirrorDir !== undefined) check("mirrorDir", mirrorDir, "Build what it holds, or name another one");
+  if (existsSync(recordsDir)) {
+    check("recordsDir", recordsDir, "Something else is there. Name another one");
+  }
+};

@@ -1,0 +1,31 @@
+import { parseJson } from "../pages/jsonText.ts";
+import { TextProblem } from "../pages/problem.ts";
+import { readText } from "../pages/readText.ts";
+
+const VERSION = /^[\w.+-]{1,100}$/;
+
+/** Splits `manifest.json#version` into the file and the way to the version in it. */
+const splitVersionFile = (versionFile: string): { file: string; keys: readonly string[] | undefined } => {
+  const at = versionFile.lastIndexOf("#");
+  return at === -1
+    ? { file: versionFile, keys: undefined }
+    : { file: versionFile.slice(0, at), keys: versionFile.slice(at + 1).split(".") };
+};
+
+/** Reads the version of what is tested, with a `v` before it. Throws a `TextProblem`. */
+export const readVersion = (versionFile: string): string => {
+  const { file, keys } = splitVersionFile(versionFile);
+  const text = readText(file);
+  const value =
+    keys === undefined
+      ? text.trim()
+      : keys.reduce<ReturnType<typeof parseJson>["node"] | undefined>(
+          (node, key) => node?.members?.get(key)?.node,
+          parseJson(text).node,
+        )?.value;
+  if (typeof value !== "string" || !VERSION.test(value)) {
+    const place = keys === undefined ? "its text" : `its ${keys.join(".")}`;
+    throw new TextProblem(1, `${place} is no version such as 1.2.3`);
+  }
+  return /^v\d/i.test(value) ? value : `v${value}`;
+};

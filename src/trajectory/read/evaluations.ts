@@ -1,0 +1,38 @@
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { HostFileError } from "../../errors.ts";
+import { checkEvaluation, type Evaluation } from "./checkEntry.ts";
+import { readJsonLines } from "./jsonLines.ts";
+
+export type { Evaluation } from "./checkEntry.ts";
+
+const evaluationsPath = (runDirectory: string): string => join(runDirectory, "evaluations.jsonl");
+
+/** What was found out about a run's commits after it, the oldest first. */
+export const readEvaluations = (runDirectory: string): Evaluation[] =>
+  readJsonLines(evaluationsPath(runDirectory), checkEvaluation) ?? [];
+
+const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
+
+/** Whether a crash has torn the last line of a file. */
+const isTorn = (file: number): boolean => {
+  const { size } = fstatSync(file);
+  const last = Buffer.alloc(1);
+  return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== "\n";
+};
+
+/** A line of its own, also after one that a crash has torn. */
+export const addEvaluation = (runDirectory: string, evaluation: Omit<Evaluation, "at">): void => {
+  const path = evaluationsPath(runDirectory);
+  try {
+    const file = openSync(path, O_APPEND | O_CREAT | O_NOFOLLOW | O_RDWR, 0o600);
+    try {
+      const line = JSON.stringify({ at: new Date().toISOString(), ...evaluation });
+      writeSync(file, `${isTorn(file) ? "\n" : ""}${line}\n`);
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "unknown", path, { cause: error });
+  }
+};

@@ -1,0 +1,65 @@
+import { showDuration } from "../../display/duration.ts";
+import { showCost, showTokens } from "../../display/tokens.ts";
+import type { IterationUsage } from "../../options/results.ts";
+import { addUsage, costOf, totalTokens } from "../../options/usage.ts";
+import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
+import type { RecordedEvent, Step } from "./steps.ts";
+
+/** Never less than nothing: clocks are set. */
+export const millisecondsBetween = (from: string, to: string): number =>
+  Math.max(0, Date.parse(to) - Date.parse(from));
+
+const sumOf = (usages: readonly (IterationUsage | undefined)[]): IterationUsage | undefined =>
+  usages.reduce((sum, usage) => (usage === undefined ? sum : addUsage(sum, usage)), undefined);
+
+/** What an agent says that it has used; `undefined` if it does not. */
+export const usageIn = (events: readonly RecordedEvent[]): IterationUsage | undefined =>
+  sumOf(events.map((event) => (event.type === "usage" ? event.usage : undefined)));
+
+/** What a run, or a part of one, took. */
+export interface Expense {
+  readonly durationMs: number;
+  readonly usage?: IterationUsage;
+  /** Only where the caller has said what tokens cost. */
+  readonly costUsd?: number;
+}
+
+const expenseOf = (
+  { prices }: RecordedRun,
+  durationMs: number,
+  usage: IterationUsage | undefined,
+): Expense => ({
+  durationMs,
+  ...(usage && { usage }),
+  ...(usage && prices && { costUsd: costOf(usage, prices) }),
+});
+
+export const expenseOfStep = (run: RecordedRun, { durationMs, usage }: Step): Expense =>
+  expenseOf(run, durationMs, usage);
+
+/** Of an iteration, with what its agent told after the last action. */
+export const expenseOfIteration = (run: RecordedRun, iteration: RecordedIteration): Expense => {
+  const actions = run.actions.filter((action) => action.iteration === iteration.number);
+  const usage = sumOf([...actions.map(({ events }) => usageIn(events)), usageIn(iteration.lastEvents)]);
+  return expenseOf(run, millisecondsBetween(iteration.begunAt, iteration.endedAt), usage);
+};
+
+export const expenseOfRun = (run: RecordedRun): Expense => {
+  const all = run.iterations.map((iteration) => expenseOfIteration(run, iteration));
+  const end = run.endedAt ?? run.iterations.at(-1)?.endedAt ?? run.begunAt;
+  return expenseOf(run, millisecondsBetween(run.begunAt, end), sumOf(all.map(({ usage }) => usage)));
+};
+
+/** `12.3k tokens`; nothing where the agent does not tell. */
+export const tokensOf = ({ usage }: Expense): string =>
+  usage === undefined ? "" : showTokens(totalTokens(usage));
+
+/** In words: `1 min 5 s, 12.3k tokens, $0.12`. */
+export const showExpense = (expense: Expense): string =>
+  [
+    showDuration(expense.durationMs),
+    expense.usage && `${tokensOf(expense)} tokens`,
+    expense.costUsd === undefined ? undefined : showCost(expense.costUsd),
+  ]
+    .filter((part) => part !== undefined)
+    .join(", ");

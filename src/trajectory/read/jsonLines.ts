@@ -1,0 +1,33 @@
+import { lstatSync, readFileSync } from "node:fs";
+import { HostFileError } from "../../errors.ts";
+
+/** More than a run writes. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+const parse = <T>(line: string, check: (value: unknown) => T | undefined): T | undefined => {
+  try {
+    return check(JSON.parse(line));
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The lines of a file that are what they should be, in order. Torn ones, as a crash leaves them, are left out; `undefined` if
+ * there is no file. A link is none of ours: it may lead to a file that never ends.
+ */
+export const readJsonLines = <T>(path: string, check: (value: unknown) => T | undefined): T[] | undefined => {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (!status?.isFile()) return undefined;
+  if (status.size > MAX_BYTES) throw new HostFileError("EFBIG", path, { cause: undefined });
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw new HostFileError((error as NodeJS.ErrnoException).code ?? "unknown", path, { cause: error });
+  }
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? undefined : parse(line, check)))
+    .filter((value) => value !== undefined);
+};

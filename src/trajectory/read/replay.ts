@@ -1,0 +1,95 @@
+import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { runAtBoundary } from "../../boundary/boundary.ts";
+import {
+  CheckoutPlaceError,
+  CheckpointNotFoundError,
+  StepNotFoundError,
+  TrajectoryNotFoundError,
+} from "../../errors/commandErrors.ts";
+import { resolveCommit } from "../../git/refs.ts";
+import type { Repository } from "../../git/repository.ts";
+import { writeFilesOf } from "../../git/snapshots/checkpointCheckout.ts";
+import { changesOf, listCheckpoints, patchOf } from "../../git/snapshots/checkpointDiff.ts";
+import { trajectoryPath } from "../record/file.ts";
+import { readEvaluations } from "./evaluations.ts";
+import { type RecordedRun, readTrajectory } from "./readTrajectory.ts";
+import { type Step, stepsOf } from "./steps.ts";
+
+/** A recorded run, with everything that the repository has of it. */
+export interface Replay {
+  readonly repository: Repository;
+  readonly runDirectory: string;
+  readonly run: RecordedRun;
+  readonly steps: readonly Step[];
+}
+
+/** Whether a run has a trajectory. */
+export const isRecorded = ({ runDirectory }: { readonly runDirectory: string }): boolean =>
+  existsSync(trajectoryPath(runDirectory));
+
+/** Opens the trajectory of a run; throws if there is none. */
+export const openReplay = async (
+  repository: Repository,
+  { runId, runDirectory }: { readonly runId: string; readonly runDirectory: string },
+): Promise<Replay> => {
+  const run = readTrajectory(runDirectory);
+  if (run?.runId !== runId) throw new TrajectoryNotFoundError(runId);
+  const cwd = repository.topLevel;
+  const here = new Map(
+    (await runAtBoundary(listCheckpoints(cwd, runId))).map(({ number, sha }) => [number, sha]),
+  );
+  // A file can name any commit: one that no ref of the run's stands for is not shown as the run's.
+  const shown = run.checkpoints.filter(({ number, sha }) => here.get(number) === sha);
+  const changes = await runAtBoundary(
+    changesOf(
+      cwd,
+      shown.map(({ sha }) => sha),
+    ),
+  );
+  const isBaseHere = (await runAtBoundary(resolveCommit(cwd, run.base))) !== undefined;
+  return {
+    ...{ repository, runDirectory, run },
+    steps: stepsOf(run, { changes, isBaseHere, evaluations: readEvaluations(runDirectory) }),
+  };
+};
+
+export const findStep = ({ run, steps }: Replay, number: number): Step => {
+  const step = steps[number];
+  if (step === undefined) throw new StepNotFoundError(run.runId, number, steps.length - 1);
+  return step;
+};
+
+/** What a step has changed, as a patch; nothing if it has changed no files, or they are not here. */
+export const patchOfStep = async ({ repository }: Replay, step: Step): Promise<string> =>
+  step.change === "changed" && step.isHere ? runAtBoundary(patchOf(repository.topLevel, step.commit)) : "";
+
+/** Where nothing else is, and where it goes with the run. A repository may come with a link there. */
+const ownPlace = ({ runDirectory }: Replay, number: number): string => {
+  const parent = join(runDirectory, "checkouts");
+  if (lstatSync(parent, { throwIfNoEntry: false })?.isSymbolicLink())
+    throw new CheckoutPlaceError(parent, "it is a symbolic link");
+  return join(parent, String(number));
+};
+
+const makeDirectory = (path: string): void => {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  if (isThere) throw new CheckoutPlaceError(path, "it exists already");
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(path);
+};
+
+/** Writes the files as they were after a step into a new directory, and gives its path. */
+export const checkOutStep = async (replay: Replay, number: number, directory?: string): Promise<string> => {
+  const { commit, isHere } = findStep(replay, number);
+  if (!isHere) throw new CheckpointNotFoundError(replay.run.runId, number, commit);
+  const path = resolve(directory ?? ownPlace(replay, number));
+  try {
+    makeDirectory(path);
+  } catch (error) {
+    if (error instanceof CheckoutPlaceError) throw error;
+    throw new CheckoutPlaceError(path, (error as Error).message, { cause: error });
+  }
+  await runAtBoundary(writeFilesOf(replay.repository, commit, path));
+  return path;
+};

@@ -1,0 +1,194 @@
+import { createHash } from "node:crypto";
+import * as Cause from "effect/Cause";
+import * as Effect from "effect/Effect";
+import type * as Exit from "effect/Exit";
+import type { AgentStreamEvent } from "../../agents/contract.ts";
+import { interruptible } from "../../boundary/interruptible.ts";
+import { oneLine, shortenTo } from "../../display/shorten.ts";
+import { agentVersion } from "../../engine/agent/agentVersion.ts";
+import type { AgentPlan } from "../../engine/plan/plan.ts";
+import type { SandboxSession } from "../../engine/sandbox/sandboxSession.ts";
+import type { Session } from "../../engine/session/session.ts";
+import type { TestResults } from "../../environment/contract.ts";
+import { redactData } from "../../redaction/redactData.ts";
+import { type Action, ActionReader } from "./actions.ts";
+import { Checkpoints, type NewCheckpoint } from "./checkpoints.ts";
+import { cut, recordedEvent } from "./events.ts";
+import { TrajectoryFile, trajectoryPath } from "./file.ts";
+import { bringArtifacts } from "./takeArtifacts.ts";
+
+/** What is to be recorded of a run. */
+export interface TrajectoryPlan {
+  /** Globs of files that are copied out of the sandbox at the end. */
+  readonly artifacts: readonly string[];
+}
+
+const MAX_PROBLEM_WIDTH = 300;
+/** No agent does so much; one that says so gets no disk for it. */
+const MAX_ACTIONS = 50_000;
+const OUTSIDE = "changes outside of any tool call";
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** Of the prompt as it is written, with its shell expressions as they are. */
+const promptHash = ({ prompt: { parts } }: AgentPlan): string =>
+  sha256(parts.map((part) => (typeof part === "string" ? part : part.source)).join(""));
+
+/** The trajectory of a run: what the agent did, and the files as they were after each of its actions. */
+export class Trajectory {
+  readonly checkpoints: Checkpoints;
+  readonly #file: TrajectoryFile;
+  readonly #actions = new ActionReader();
+  #iteration = 0;
+  #lastAction = 0;
+  #isSettled = true;
+  #hasArtifacts = false;
+  /** Aborted when nothing more is to be recorded. */
+  readonly #over = new AbortController();
+  #version: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly session: Session,
+    private readonly sandbox: SandboxSession,
+    private readonly plan: AgentPlan & { readonly trajectory: TrajectoryPlan },
+    base: string,
+  ) {
+    const { runDirectory } = session.journal;
+    this.#file = new TrajectoryFile(trajectoryPath(runDirectory));
+    session.progress.trajectoryPath = this.#file.path;
+    if (plan.trajectory.artifacts.length > 0) session.progress.artifacts = [];
+    this.checkpoints = new Checkpoints({
+      repository: sandbox.repository,
+      base,
+      onTaken: (checkpoint) => this.#noteCheckpoint(checkpoint),
+      onUnchanged: (number, from) => this.#file.write({ type: "unchanged", number, from }),
+      onProblem: (sentence) => this.#warn(sentence),
+    });
+    this.#file.write({
+      type: "begun",
+      version: 1,
+      runId: session.plan.runId,
+      agent: plan.agent.name,
+      ...(plan.agent.model !== undefined && { model: plan.agent.model }),
+      ...(plan.budget.prices && { prices: plan.budget.prices }),
+      promptSha256: promptHash(plan),
+      base,
+    });
+  }
+
+  /** Part of it may come from the sandbox. Redacted before it is cut, as otherwise half a secret could stay. */
+  #warn(sentence: string): void {
+    const { progress, redactor } = this.session;
+    progress.warn(shortenTo(oneLine(redactor.text(sentence)), MAX_PROBLEM_WIDTH));
+  }
+
+  /** Sees what the agent is to begin with. Nothing waits for its version. */
+  readonly begin: Effect.Effect<void> = Effect.ignore(
+    interruptible(
+      (signal) => {
+        this.#version = this.#noteVersion();
+        return this.checkpoints.begin(signal);
+      },
+      (reason) => reason,
+    ),
+  );
+
+  async #noteVersion(): Promise<void> {
+    const { agent } = this.plan;
+    const version = await agentVersion(agent, this.sandbox.repository.handle, this.#over.signal);
+    if (version !== undefined)
+      this.#file.write({ type: "agent", version: this.session.redactor.text(version) });
+  }
+
+  iteration(iteration: number, prompt: string): void {
+    this.#iteration = iteration;
+    this.#isSettled = false;
+    const shown = cut(this.session.redactor.text(prompt));
+    this.#file.write({ type: "iteration", iteration, promptSha256: sha256(prompt), prompt: shown });
+  }
+
+  /** What the agent has said or done, without secrets. */
+  event(event: AgentStreamEvent): void {
+    const recorded = recordedEvent(event);
+    if (recorded !== undefined) this.#file.write({ type: "event", event: recorded });
+    for (const action of this.#actions.push(event)) this.#act(action);
+  }
+
+  #act(action: Action): void {
+    if (this.#lastAction >= MAX_ACTIONS) {
+      this.#warn(`The run has ${MAX_ACTIONS} actions: no more are recorded.`);
+      return;
+    }
+    this.#isSettled = false;
+    this.#file.write({ type: "action", number: ++this.#lastAction, ...action });
+    this.checkpoints.noteAction(this.#lastAction);
+  }
+
+  #noteCheckpoint({ number, from, sha, isIncomplete }: NewCheckpoint): void {
+    const iteration = this.#iteration;
+    if (number > this.#lastAction) {
+      this.#lastAction = number;
+      this.#file.write({ type: "action", number, iteration, input: OUTSIDE });
+    }
+    this.#file.write({
+      ...{ type: "checkpoint", number, from, iteration, sha },
+      ...(isIncomplete && { isIncomplete }),
+    });
+  }
+
+  /** The agent is at rest: its last checkpoint is taken. In bounded time, and once an iteration. */
+  settle(failed: boolean): Effect.Effect<void> {
+    return Effect.promise(async () => {
+      if (this.#isSettled) return;
+      for (const action of this.#actions.end()) this.#act(action);
+      await this.checkpoints.settle(failed);
+      this.#isSettled = true;
+    });
+  }
+
+  /** What came of the tests of a commit, after an iteration. */
+  tests(iteration: number, results: TestResults, commit: string): void {
+    const told = redactData(this.session.redactor, results);
+    this.#file.write({ type: "tests", iteration, action: this.#lastAction, commit, results: told });
+  }
+
+  /** Copies artifacts out of the sandbox, once, as long as it is there. */
+  takeArtifacts(failed: boolean): Effect.Effect<void> {
+    const { artifacts: globs } = this.plan.trajectory;
+    if (globs.length === 0 || this.#hasArtifacts) return Effect.void;
+    this.#hasArtifacts = true;
+    const { handle } = this.sandbox.repository;
+    const warn = (sentence: string) => this.#warn(sentence);
+    return Effect.promise(async () => {
+      const artifacts = await bringArtifacts(this.session, handle, globs, { failed, warn });
+      for (const { path, bytes } of artifacts) this.#file.write({ type: "artifact", path, bytes });
+    });
+  }
+
+  /** Nothing more is to be recorded. */
+  end(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
+    const failed = exit._tag === "Failure";
+    const unlessFailed = this.session.progress.solved === false ? "unsolved" : "succeeded";
+    const state = !failed ? unlessFailed : Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
+    return Effect.ensuring(
+      this.takeArtifacts(failed),
+      Effect.promise(async () => {
+        this.#over.abort();
+        await this.#version;
+        this.#file.write({ type: "ended", state });
+        if (this.#file.failure !== undefined)
+          this.#warn(`The trajectory is not complete: ${this.#file.failure}`);
+      }),
+    );
+  }
+}
+
+/** Begins to record a run, if that is wanted. */
+export const openTrajectory = (
+  session: Session,
+  sandbox: SandboxSession,
+  plan: AgentPlan,
+): Trajectory | undefined => {
+  const { trajectory } = plan;
+  return trajectory && new Trajectory(session, sandbox, { ...plan, trajectory }, sandbox.checkout.tip);
+};

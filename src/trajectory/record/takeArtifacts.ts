@@ -1,0 +1,24 @@
+import type { Session } from "../../engine/session/session.ts";
+import type { Artifact } from "../../options/results.ts";
+import { redactData } from "../../redaction/redactData.ts";
+import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { takeArtifacts } from "./artifacts.ts";
+import { artifactsDirectory } from "./file.ts";
+
+/** Who has aborted a run is waiting. */
+const TIMEOUT_MS = { afterSuccess: 120_000, afterFailure: 15_000 } as const;
+
+/** Brings the artifacts of a run to its directory, and puts them into its result. What is wrong with them is a warning. */
+export const bringArtifacts = async (
+  { progress, redactor, journal }: Session,
+  handle: SandboxHandle,
+  globs: readonly string[],
+  { failed, warn }: { readonly failed: boolean; readonly warn: (sentence: string) => void },
+): Promise<readonly Artifact[]> => {
+  const timeoutMs = failed ? TIMEOUT_MS.afterFailure : TIMEOUT_MS.afterSuccess;
+  const directory = artifactsDirectory(journal.runDirectory);
+  const { artifacts, problems } = await takeArtifacts(handle, globs, directory, timeoutMs);
+  for (const problem of problems) warn(problem);
+  progress.artifacts = redactData(redactor, artifacts);
+  return progress.artifacts;
+};

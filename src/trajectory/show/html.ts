@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { showDuration } from "../../display/duration.ts";
+import { showCost, showTokens } from "../../display/tokens.ts";
+import { Markup, markup } from "../../markup/markup.ts";
+import { totalTokens } from "../../options/usage.ts";
+import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { moment } from "../../scenarios/report/html/parts.ts";
+import { counted } from "../../scenarios/report/words.ts";
+import { byIteration } from "../read/byIteration.ts";
+import { expenseOfRun, expenseOfStep } from "../read/expense.ts";
+import { patchOfStep, type Replay } from "../read/replay.ts";
+import { seriesOf } from "../read/series.ts";
+import { chartOf } from "./chart.ts";
+import { iterationHeading, lastWords, stepSection } from "./htmlStep.ts";
+import { stepTable } from "./htmlTable.ts";
+import { TRAJECTORY_STYLE } from "./style.ts";
+
+/** Says that a file was made here, so that it may be made anew. */
+export const TRAJECTORY_MARK = '<meta name="generator" content="sanddune replay">';
+
+/** Nothing is loaded and nothing is executed: what an agent has printed stays text, even if we had made a mistake. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(TRAJECTORY_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+
+/** What all steps say shares this much, so that the file stays one to send around. */
+const BUDGET = 6_000_000;
+const LONGEST = 4000;
+const SHORTEST = 200;
+
+/** In memory at a time; a picture of a change that large shows nobody anything. */
+const MAX_PATCH = 200_000;
+
+const facts = ({ run, steps }: Replay): Markup => {
+  const { usage, costUsd, durationMs } = expenseOfRun(run);
+  const changed = steps.filter(({ change, number }) => change === "changed" && number > 0).length;
+  const told: readonly (readonly [string, string | Markup | undefined])[] = [
+    ["Agent", run.agent],
+    ["Model", run.model],
+    ["Version", run.agentVersion],
+    ["Ended", run.state ?? "not known"],
+    ["Began", moment(run.begunAt)],
+    ["Took", run.endedAt === undefined ? undefined : showDuration(durationMs)],
+    ["Tokens", usage && showTokens(totalTokens(usage))],
+    ["Cost", costUsd === undefined ? undefined : showCost(costUsd)],
+    ["Iterations", String(run.iterations.length)],
+    ["Actions", `${run.actions.length}, ${changed} with a checkpoint`],
+    ["Artifacts", run.artifacts.length === 0 ? undefined : String(run.artifacts.length)],
+  ];
+  return markup`<dl>${told.map(([name, value]) =>
+    value === undefined ? undefined : markup`<div><dt>${name}</dt><dd>${value}</dd></div>`,
+  )}</dl>`;
+};
+
+const sections = async (replay: Replay): Promise<Markup[]> => {
+  const { run, steps } = replay;
+  const pieces = [
+    ...steps,
+    ...run.iterations.map(({ lastEvents }) => ({ events: lastEvents, change: "" })),
+  ].reduce(
+    (sum, { events, change }) => sum + events.length + (change === "changed" ? 4 : 0),
+    1 + run.iterations.length,
+  );
+  const length = Math.max(SHORTEST, Math.min(LONGEST, Math.floor(BUDGET / pieces)));
+  const made: Markup[] = [];
+  for (const { iteration, steps: group } of byIteration(run, steps)) {
+    if (iteration !== undefined) made.push(iterationHeading(run, iteration, length));
+    for (const step of group) {
+      const patch = (await patchOfStep(replay, step)).slice(0, MAX_PATCH);
+      made.push(stepSection(step, patch, length, expenseOfStep(run, step)));
+    }
+    const end = iteration && lastWords(iteration.lastEvents, length);
+    if (end !== undefined) made.push(end);
+  }
+  return made;
+};
+
+/** The page of a recorded run: one HTML file that needs nothing else, no network and no script. */
+export const trajectoryPage = async (replay: Replay): Promise<string> => {
+  const { run, steps } = replay;
+  const chart = chartOf(steps, seriesOf(steps));
+  const title = `Run ${run.runId}`;
+  return markup`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${new Markup(POLICY)}">
+${new Markup(TRAJECTORY_MARK)}
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${new Markup(TRAJECTORY_STYLE)}</style>
+</head>
+<body id="top">
+<main>
+<h1>${title}</h1>
+${facts(replay)}
+${chart ?? markup`<p class="quiet">No tests were run on it. To run some: <code>${sandduneCommand("replay", run.runId, "--evaluate", "DIR")}</code></p>`}
+<h2>${counted(run.actions.length, "action")}</h2>
+${stepTable(replay)}
+${await sections(replay)}
+</main>
+</body>
+</html>
+`.text;
+};

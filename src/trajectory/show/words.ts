@@ -1,0 +1,39 @@
+import type { TestResults } from "../../environment/contract.ts";
+import type { ChangedFile } from "../../git/snapshots/checkpointDiff.ts";
+import { counted } from "../../scenarios/report/words.ts";
+import type { RecordedRun } from "../read/readTrajectory.ts";
+import type { Step } from "../read/steps.ts";
+
+const sum = (files: readonly ChangedFile[], of: "added" | "removed"): number =>
+  files.reduce((total, file) => total + (file[of] ?? 0), 0);
+
+/** What a step has done to files, in a few words: `2 files, +10 -3`. */
+export const showChange = ({ change, files, checkpoint, isHere, isIncomplete }: Step): string => {
+  if (change === "none") return "";
+  if (change === "unknown") return "not known";
+  if (change === "shared") return `together with ${checkpoint}`;
+  if (!isHere) return "changed, not here";
+  const all = `${counted(files.length, "file")}, +${sum(files, "added")} -${sum(files, "removed")}`;
+  return isIncomplete ? `${all}, not all` : all;
+};
+
+/** `3/7`, and nothing where there were no tests. */
+export const showTests = (results: TestResults | undefined): string => {
+  if (results === undefined) return "";
+  return `${results.passed}/${results.total}${results.error === null ? "" : " !"}`;
+};
+
+/** What was done, by which tool. */
+export const showTool = ({ tool, number }: Step): string => tool ?? (number === 0 ? "" : "-");
+
+/** How it ended, if it did not end well. */
+export const showTrouble = ({ isError, isUnfinished }: Step): string => {
+  if (isUnfinished) return "cut off";
+  return isError ? "failed" : "";
+};
+
+/** Which agent it was, in more than its name, as far as that is known. */
+export const showAgent = ({ model, agentVersion }: RecordedRun): string[] => [
+  ...(model === undefined ? [] : [`Model: ${model}`]),
+  ...(agentVersion === undefined ? [] : [`Agent version: ${agentVersion}`]),
+];

@@ -1,0 +1,22 @@
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { ReplayPageError } from "../../errors/commandErrors.ts";
+import { headOf } from "../../markup/reportPlace.ts";
+import { replaceFile } from "../../markup/writeFileWhole.ts";
+import type { Replay } from "../read/replay.ts";
+import { TRAJECTORY_MARK, trajectoryPage } from "./html.ts";
+
+/** Writes the page of a recorded run, whole or not at all. Replaces nothing but such pages, and empty files. */
+export const writePage = async (replay: Replay, file: string): Promise<void> => {
+  const page = await trajectoryPage(replay);
+  try {
+    const head = (await headOf(file)) ?? "";
+    if (head !== "" && !head.includes(TRAJECTORY_MARK)) {
+      throw new Error("there is a file already that is no page of sanddune replay's");
+    }
+    await mkdir(dirname(file), { recursive: true });
+    await replaceFile(file, page);
+  } catch (error) {
+    throw new ReplayPageError(file, (error as Error).message, { cause: error });
+  }
+};
