@@ -5,7 +5,7 @@ import { continuesFile } from "../../src/agentSessions/continues.ts";
 import { rewriteFile } from "../../src/agentSessions/rewriteFile.ts";
 import type { AgentSessions } from "../../src/index.ts";
 import { codex, opencode } from "../../src/index.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const { signal } = new AbortController();
 const CHUNK = 64 * 1024;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Script } from "../helpers/modelServer/script.ts";
 import { type ModelServer, startModelServer } from "../helpers/modelServer/server.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
 
 const started = async (...args: Parameters<typeof startModelServer>): Promise<ModelServer> => {
   const server = await startModelServer(...args);

@@ -6,8 +6,8 @@ import type { AgentProvider } from "../../src/agents/contract.ts";
 import { opencode } from "../../src/agents/opencode/provider.ts";
 import { pi } from "../../src/agents/pi/provider.ts";
 import { AgentVerdict } from "../../src/engine/agent/agentVerdict.ts";
-import { replay } from "../helpers/agentEvents.ts";
-import { type RecordedAgent, recordedCases, recording } from "../helpers/recordings.ts";
+import { replay } from "../helpers/agents/agentEvents.ts";
+import { type RecordedAgent, recordedCases, recording } from "../helpers/agents/recordings.ts";
 
 /** How the runs that failed have failed; all others have succeeded. */
 const FAILURES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 import { runCli } from "./callCli.ts";
 
 const STACK = /^ {4}at /m;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect } from "vitest";
 import { builtCli } from "../helpers/built.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
 
 /** A repository with an `agent.sh` in it, which gets the prompt on its standard input. */
 export const repositoryWithAgent = (script: string): string => {

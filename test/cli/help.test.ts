@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 import { runCli } from "./callCli.ts";
 
 const helpOf = async (words: readonly string[]): Promise<string> => {

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { builtCli } from "../helpers/built.ts";
-import { git } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
-import { startTerminal } from "../helpers/terminal.ts";
+import { startTerminal } from "../helpers/processes/terminal.ts";
+import { git } from "../helpers/repository/repository.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 import { runCli } from "./callCli.ts";
 import { OBEDIENT_AGENT, repositoryWithAgent } from "./fixtures.ts";
 

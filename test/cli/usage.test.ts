@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 import { runCli } from "./callCli.ts";
 import { expectUntouched } from "./fixtures.ts";
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../src/agents/contract.ts";
 import { RunLog, type RunLogOptions } from "../../src/display/runLog.ts";
 import { Tally } from "../../src/display/tally.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const STAMP = { iteration: 1, timestamp: new Date(0) };
 const TIME = /\[sanddune \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\] /g;

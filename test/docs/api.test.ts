@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import * as sanddune from "../../src/index.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const SCRIPTS = join(ROOT, "scripts/docs/api");

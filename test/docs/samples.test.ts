@@ -4,7 +4,7 @@ import { stop, transformSync } from "esbuild";
 import { afterAll, describe, expect, it } from "vitest";
 import { scaffoldFor } from "../../src/init/scaffold.ts";
 import { type TemplateName, templates } from "../../src/init/templates.ts";
-import { AGENTS, describeWith } from "../helpers/runtimes.ts";
+import { AGENTS, describeWith } from "../helpers/runtimes/runtimes.ts";
 import { samples } from "../helpers/samples.ts";
 
 const scaffolds = (): [string, string][] =>

@@ -7,8 +7,8 @@ import type { TestResults } from "../../src/environment/contract.ts";
 import { type OpenTestsOptions, openTests } from "../../src/environment/open/openTests.ts";
 import type { ReadyTests } from "../../src/environment/open/readyTests.ts";
 import { startTestServer, type TestServerOptions } from "../../src/environment/open/testServer.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { writeFiles } from "../helpers/writeFiles.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { writeFiles } from "../helpers/repository/writeFiles.ts";
 import { toolFile } from "./builtTool.ts";
 
 type Files = Readonly<Record<string, string>>;

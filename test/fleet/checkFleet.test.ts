@@ -6,7 +6,7 @@ import { checkTasks } from "../../src/fleet/checkTasks.ts";
 import type { RunOptions } from "../../src/options/runOptions.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { thrownBy } from "../helpers/thrownBy.ts";
+import { thrownBy } from "../helpers/processes/thrownBy.ts";
 
 const task = (overrides: object = {}): RunOptions =>
   ({ agent: command("true"), sandbox: testIsolated(), prompt: "Work", ...overrides }) as RunOptions;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { type ConfigEntry, parseConfigList, renderConfig } from "../../src/git/configFile.ts";
 import { sandboxConfig } from "../../src/git/sandboxDirectory/sandboxConfig.ts";
-import { git, temporaryDirectory } from "../helpers/repository.ts";
+import { git, temporaryDirectory } from "../helpers/repository/repository.ts";
 
 it("writes what git reads back, whatever the values hold", () => {
   const entries: ConfigEntry[] = [

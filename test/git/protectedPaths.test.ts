@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import { inspectChanges } from "../../src/git/ownCommits.ts";
 import { isProtectedPath } from "../../src/git/protectedPaths.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { writeFiles } from "../helpers/writeFiles.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
+import { writeFiles } from "../helpers/repository/writeFiles.ts";
 
 /** Started, or obeyed, without anybody asking for it: by agents, editors, debuggers, package managers, CI servers. */
 const PROTECTED = [

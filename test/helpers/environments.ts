@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { builtCli } from "./built.ts";
-import { temporaryDirectory } from "./repository.ts";
-import { writeFiles } from "./writeFiles.ts";
+import { temporaryDirectory } from "./repository/repository.ts";
+import { writeFiles } from "./repository/writeFiles.ts";
 
 /** Where the package is that a definition imports. */
 const installPackage = (directory: string): void => {

@@ -7,9 +7,9 @@ import { sandboxWorkshop } from "../../src/scenarios/sandbox/chooseSandbox.ts";
 import type { WorkResult } from "../../src/scenarios/sandbox/commandRunner.ts";
 import type { Workshop } from "../../src/scenarios/sandbox/scenarioSandbox.ts";
 import type { Suite } from "../../src/scenarios/suite/suite.ts";
-import { temporaryDirectory } from "./repository.ts";
-import { afterTest } from "./sideBySide.ts";
-import { writeFiles } from "./writeFiles.ts";
+import { afterTest } from "./processes/sideBySide.ts";
+import { temporaryDirectory } from "./repository/repository.ts";
+import { writeFiles } from "./repository/writeFiles.ts";
 
 /** A suite, and one project of it. */
 export interface Scene {

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { BuildContextError } from "../../src/errors/commandErrors.ts";
 import { ConfigDirectoryError } from "../../src/errors.ts";
 import { openBuildContext } from "../../src/images/buildContext.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { writeFiles } from "../helpers/writeFiles.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { writeFiles } from "../helpers/repository/writeFiles.ts";
 
 const directoryWith = (files: Readonly<Record<string, string>>): string => {
   const directory = temporaryDirectory();

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { InvalidOptionsError, readDockerfile } from "../../src/index.ts";
 import { scaffoldFor } from "../../src/init/scaffold.ts";
 import { modal } from "../../src/sandboxes/modal.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const PROJECT = { isModulePackage: true, packageManager: "npm", dependencies: undefined } as const;
 

@@ -14,7 +14,7 @@ import { readProjectConfig } from "../../src/project/config.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { substituteArguments } from "../../src/prompt/resolvePrompt.ts";
 import { builtCli } from "../helpers/built.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

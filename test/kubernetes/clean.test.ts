@@ -6,9 +6,9 @@ import { type CleanOutcome, cleanUp } from "../../src/runs/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { bundle } from "../helpers/bundle.ts";
-import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { leftovers } from "../helpers/processes/leftovers.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster, IMAGE, kubectl, openPod, podExists } from "./cluster.ts";
 
 const clean = async (cwd: string, runs: readonly string[] = []): Promise<CleanOutcome[]> =>

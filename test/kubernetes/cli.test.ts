@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { runCli } from "../cli/callCli.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster, IMAGE } from "./cluster.ts";
 
 const AGENT = ["--agent-command", "cat >hello.txt; id -u >>hello.txt; git add .; git commit -qm Hello"];

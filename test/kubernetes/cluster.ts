@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, onTestFinished, test } from "vitest";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../../src/sandboxes/contract.ts";
 import { type KubernetesOptions, kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { requiresRuntimes } from "../helpers/runtimes.ts";
+import { requiresRuntimes } from "../helpers/runtimes/runtimes.ts";
 import { newSandboxName } from "../sandboxes/openSandbox.ts";
 
 const ENV_FILE = join(import.meta.dirname, "../../.cache/kubernetes/env");

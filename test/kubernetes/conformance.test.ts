@@ -1,6 +1,6 @@
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
+import { testConformance } from "../sandboxes/conformance/testConformance.ts";
 import { openIsolated } from "../sandboxes/openSandbox.ts";
-import { testConformance } from "../sandboxes/testConformance.ts";
 import { describeWithCluster, IMAGE } from "./cluster.ts";
 
 describeWithCluster("kubernetes conforms", () => {

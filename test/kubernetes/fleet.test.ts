@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
-import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { leftovers } from "../helpers/processes/leftovers.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster } from "./cluster.ts";
 import { fleetWithDyingNode, otherPods } from "./fleets.ts";
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster } from "./cluster.ts";
 import { fleetWithDyingNode, otherPods } from "./fleets.ts";
 

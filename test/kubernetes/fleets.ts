@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from "vitest";
 import { command, type FleetResult, type RunOptions, runAll } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
 import { cluster, IMAGE, kubectl, restoreNode } from "./cluster.ts";
 
 /** Commits, says so, and stays until it is let go. */

@@ -3,8 +3,8 @@ import { SandboxError, SandboxLostError } from "../../src/errors.ts";
 import { command, run } from "../../src/index.ts";
 import type { IsolatedSandboxHandle } from "../../src/sandboxes/contract.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { newSandboxName } from "../sandboxes/openSandbox.ts";
 import {
   cluster,

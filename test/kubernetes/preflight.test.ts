@@ -4,8 +4,8 @@ import { afterEach, expect, it, vi } from "vitest";
 import { SandboxUnavailableError } from "../../src/errors.ts";
 import { run, scripted } from "../../src/index.ts";
 import { type KubernetesOptions, kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { leftovers } from "../helpers/leftovers.ts";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { leftovers } from "../helpers/processes/leftovers.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster, failureOf, GUEST, IMAGE, kubectl } from "./cluster.ts";
 
 afterEach(() => void vi.unstubAllEnvs());

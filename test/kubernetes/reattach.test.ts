@@ -6,9 +6,9 @@ import { command, run } from "../../src/index.ts";
 import { cleanUp } from "../../src/runs/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { leftovers } from "../helpers/processes/leftovers.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import {
   cluster,
   describeWithCluster,

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { command, createSandbox, run, scripted } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { leftovers } from "../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
+import { leftovers } from "../helpers/processes/leftovers.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster, failureOf, IMAGE, kubectl } from "./cluster.ts";
 
 const podsOf = async (cwd: string): Promise<string[]> => {

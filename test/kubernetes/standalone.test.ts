@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { createSandboxHandle, ProcessTimeoutError, SandboxLostError } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { useOwnTemporaryDirectory } from "../helpers/repository/ownTemporaryDirectory.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 import { describeWithCluster, failureOf, IMAGE, podExists } from "./cluster.ts";
 
 useOwnTemporaryDirectory();

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from "vitest";
 import { SandboxError } from "../../src/errors.ts";
 import { type KubernetesOptions, kubernetes } from "../../src/sandboxes/kubernetes.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
 import { newSandboxName } from "../sandboxes/openSandbox.ts";
 import { describeWithCluster, failureOf, IMAGE, kubectl, nodeOf, openPod, podExists } from "./cluster.ts";
 

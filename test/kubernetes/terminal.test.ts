@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { shellQuote } from "../../src/tools/shellQuote.ts";
 import { bundle } from "../helpers/bundle.ts";
-import { git, temporaryRepository } from "../helpers/repository.ts";
-import { startTerminal } from "../helpers/terminal.ts";
+import { startTerminal } from "../helpers/processes/terminal.ts";
+import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { describeWithCluster, IMAGE } from "./cluster.ts";
 
 const AGENT = `

@@ -6,9 +6,9 @@ import type { RunRecord, RunsIndex } from "../../src/scenarios/report/record.ts"
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { runCli } from "../cli/callCli.ts";
 import type { CliResult } from "../cli/startCli.ts";
-import { useOwnTemporaryDirectory } from "../helpers/ownTemporaryDirectory.ts";
-import { processesWith } from "../helpers/processes.ts";
-import { describeWith } from "../helpers/runtimes.ts";
+import { processesWith } from "../helpers/processes/processes.ts";
+import { useOwnTemporaryDirectory } from "../helpers/repository/ownTemporaryDirectory.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 
 const TESTING = join(import.meta.dirname, "../../docs/testing");
 const SCENARIOS = join(TESTING, "scenarios");

@@ -16,7 +16,7 @@ import { buildSync, stop } from "esbuild";
 import { beforeAll, expect, it } from "vitest";
 import { builtCli } from "../helpers/built.ts";
 import { brokenLinks } from "../helpers/markdownLinks.ts";
-import { temporaryDirectory, temporaryRepository } from "../helpers/repository.ts";
+import { temporaryDirectory, temporaryRepository } from "../helpers/repository/repository.ts";
 import { samples } from "../helpers/samples.ts";
 
 const ROOT = join(import.meta.dirname, "../..");

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { builtCli } from "../helpers/built.ts";
-import { runRecord } from "../scenarios/reportRecords.ts";
+import { runRecord } from "../scenarios/report/reportRecords.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

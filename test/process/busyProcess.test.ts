@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runProcess } from "../../src/process/runProcess.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 /** Keeps this process from doing anything else. */
 const blockFor = (ms: number): void => {

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { type DependentSpec, startDependent } from "../../src/process/dependent.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const start = (line: string, spec: Partial<DependentSpec> = {}) => {
   const cwd = temporaryDirectory();

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { ProcessInputError, ProcessStartError, ProcessTimeoutError } from "../../src/errors.ts";
 import { runProcess } from "../../src/process/runProcess.ts";
-import { killProcess } from "../helpers/killProcess.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { killProcess } from "../helpers/processes/killProcess.ts";
+import { processIsAlive, waitFor } from "../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const node = (script: string, extra = {}) =>
   runProcess({ program: process.execPath, args: ["-e", script], ...extra });

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { InvalidOptionsError, MissingPromptArgumentError } from "../../src/errors.ts";
 import { type PromptSource, readPrompt } from "../../src/prompt/readPrompt.ts";
 import { type PromptArgs, substituteArguments, unusedArguments } from "../../src/prompt/resolvePrompt.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const BUILT_INS = { SOURCE_BRANCH: "agent/work", TARGET_BRANCH: "main" };
 

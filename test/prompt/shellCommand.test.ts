@@ -5,8 +5,8 @@ import { describe, expect, it } from "vitest";
 import { InvalidOptionsError } from "../../src/errors.ts";
 import { parseTemplate } from "../../src/prompt/promptTemplate.ts";
 import { shellCommand } from "../../src/prompt/shellCommand.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 
 const SHELLS = ["sh", "bash"].filter((shell) => spawnSync(shell, ["-c", "true"]).status === 0);
 

@@ -9,7 +9,7 @@ import type {
   IsolatedSandboxHandle,
   IsolatedSandboxProvider,
 } from "../../src/sandboxes/contract.ts";
-import { RUN_ID } from "../helpers/runId.ts";
+import { RUN_ID } from "../helpers/repository/runId.ts";
 
 export const WORKTREE_PATH = "/sanddune/repo";
 export const HOME_PATH = "/sanddune/home";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bundle } from "../helpers/bundle.ts";
-import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes.ts";
-import { describeSideBySide } from "../helpers/sideBySide.ts";
+import { describeSideBySide } from "../helpers/processes/sideBySide.ts";
+import { AS_TEST_USER, describeWith, TEST_IMAGE, TEST_USER } from "../helpers/runtimes/runtimes.ts";
 
 /** Everything else runs as whoever runs the tests, which is root where containers are tested. */
 const TIMEOUT_MS = 300_000;

@@ -5,7 +5,7 @@ import { stop, transformSync } from "esbuild";
 import { expect, it } from "vitest";
 import { sandboxConformance } from "../../src/testing.ts";
 import { builtCli } from "../helpers/built.ts";
-import { temporaryDirectory } from "../helpers/repository.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 

@@ -12,9 +12,9 @@ import {
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
-import { git, temporaryDirectory } from "../helpers/repository.ts";
-import { describeWith } from "../helpers/runtimes.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { git, temporaryDirectory } from "../helpers/repository/repository.ts";
+import { describeWith } from "../helpers/runtimes/runtimes.ts";
 
 export const SANDBOXES = { bubblewrap: () => bubblewrap(), isolated: () => testIsolated() } as const;
 export type SandboxName = keyof typeof SANDBOXES;

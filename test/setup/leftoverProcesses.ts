@@ -1,7 +1,7 @@
 import { readlinkSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { linuxSystem } from "../../src/process/host/linux.ts";
-import { argvOf, otherProcesses, readProcess } from "../helpers/processes.ts";
+import { argvOf, otherProcesses, readProcess } from "../helpers/processes/processes.ts";
 import type { Run } from "./run.ts";
 
 /** For processes that were told to end already. */

@@ -102,7 +102,7 @@ class RuntimeGuard {
     const runtimes = programs.map((program) => GUARDED_PROGRAMS[program]?.runtimes[0]);
     throw new Error(
       `The test has started ${programs.join(", ")} without declaring it: wrap the test in ` +
-        `describeWith(${JSON.stringify(runtimes)}, ...) of test/helpers/runtimes.ts\n${commands.join("\n")}`,
+        `describeWith(${JSON.stringify(runtimes)}, ...) of test/helpers/runtimes/runtimes.ts\n${commands.join("\n")}`,
     );
   }
 

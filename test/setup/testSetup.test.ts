@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../helpers/repository.ts";
-import { processIsAlive, waitFor } from "../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const FIXTURES = join(import.meta.dirname, "fixtures");
 const VITEST = join(import.meta.dirname, "../../node_modules/vitest/vitest.mjs");

@@ -17,8 +17,8 @@ import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../src/sandboxes/test-isolated.ts";
 import type { TrajectoryEntry } from "../../src/trajectory/record/file.ts";
-import { git, makeRepository, temporaryDirectory } from "../helpers/repository.ts";
-import { waitFor } from "../helpers/waiting.ts";
+import { waitFor } from "../helpers/processes/waiting.ts";
+import { git, makeRepository, temporaryDirectory } from "../helpers/repository/repository.ts";
 
 /** What a run has recorded so far. */
 export const entriesOf = (runDirectory: string): TrajectoryEntry[] => {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { runCli } from "../callCli.ts";
 import { repositoryWithAgent } from "../fixtures.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { nodeVersionProblem, OLDEST_NODE } from "../../../src/cli/project/nodeVersion.ts";
 import { builtCli } from "../../helpers/built.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 it.each([
   ["18.20.8", false],

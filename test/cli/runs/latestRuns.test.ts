@@ -2,11 +2,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import { temporaryRepository } from "../../helpers/repository.ts";
+import { temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry } from "../../runs/journals.ts";
 import { record } from "../../trajectory/recording.ts";
 import { runCli } from "../callCli.ts";
-import { playHangingRun } from "../ownHangingRuns.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
 
 const idOf = (day: number): string => `203001${String(day).padStart(2, "0")}-000000-abcde${day}`;
 

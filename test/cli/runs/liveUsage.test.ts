@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { type AgentProvider, run } from "../../../src/index.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { hang } from "../../helpers/agentScripts.ts";
-import { temporaryRepository } from "../../helpers/repository.ts";
-import { waitFor } from "../../helpers/waiting.ts";
+import { hang } from "../../helpers/agents/agentScripts.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
+import { temporaryRepository } from "../../helpers/repository/repository.ts";
 import { failureOf } from "../../security/support.ts";
-import { ps } from "../hangingRuns.ts";
+import { ps } from "./hangingRuns.ts";
 
 const USAGE = { inputTokens: 1000, cacheCreationInputTokens: 200, cacheReadInputTokens: 30, outputTokens: 4 };
 

@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import { shellQuote } from "../../../src/tools/shellQuote.ts";
 import { builtCli } from "../../helpers/built.ts";
-import { temporaryRepository } from "../../helpers/repository.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
-import { startTerminal } from "../../helpers/terminal.ts";
-import { playHangingRun } from "../ownHangingRuns.ts";
+import { startTerminal } from "../../helpers/processes/terminal.ts";
+import { temporaryRepository } from "../../helpers/repository/repository.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
+import { playHangingRun } from "./ownHangingRuns.ts";
 
 describeWith(["tmux"], "sanddune stop at a terminal", () => {
   it("asks which of several runs is meant, and stops that one", async () => {

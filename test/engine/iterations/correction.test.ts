@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import type { AgentInvocation } from "../../../src/engine/agent/agentInvoker.ts";
 import type { IterationLoop } from "../../../src/engine/iterations/iterationLoop.ts";
-import { loopOf, runLoop, tell } from "../loops.ts";
+import { loopOf, runLoop, tell } from "./loops.ts";
 
 const { agent } = loopOf().loop;
 const SESSIONS = { directory: { inHome: ".fake" }, files: () => [], place: (file: string) => file };

@@ -1,7 +1,7 @@
 import { ProgressNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it } from "vitest";
-import { definitionFile, hanging } from "../../cli/environmentFolders.ts";
-import { waitFor } from "../../helpers/waiting.ts";
+import { definitionFile, hanging } from "../../cli/environment/environmentFolders.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { useServer } from "../serving.ts";
 import { connectMcp, textOf, useMcp } from "./mcpClient.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { hanging, hangingPids } from "../../cli/environmentFolders.ts";
-import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
+import { hanging, hangingPids } from "../../cli/environment/environmentFolders.ts";
+import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { connectMcp, textOf } from "./mcpClient.ts";
 import { serveEnvironment } from "./mcpServing.ts";

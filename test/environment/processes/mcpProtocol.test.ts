@@ -10,9 +10,9 @@ import {
   LATEST_PROTOCOL_VERSION,
 } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { environment } from "../../cli/environmentFolders.ts";
+import { environment } from "../../cli/environment/environmentFolders.ts";
 import { builtCli } from "../../helpers/built.ts";
-import { waitFor } from "../../helpers/waiting.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { serveEnvironment } from "./mcpServing.ts";
 

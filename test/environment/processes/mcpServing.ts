@@ -1,7 +1,7 @@
 import { onTestFinished } from "vitest";
 import { openTests } from "../../../src/environment/open/openTests.ts";
 import { startTestServer } from "../../../src/environment/open/testServer.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { toolFile } from "../builtTool.ts";
 
 /** Serves an environment until the test is over. What it tests is an empty directory. */

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { outline } from "../suites/recording.ts";
 import { suiteScene } from "./scene.ts";
 

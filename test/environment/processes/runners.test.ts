@@ -1,8 +1,8 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { AGENTS, describeWith } from "../../helpers/runtimes.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+import { AGENTS, describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { messageOf, outline } from "../suites/recording.ts";
 import { suiteScene } from "./scene.ts";
 

@@ -6,8 +6,8 @@ import {
   runSuite,
   type SuiteResults,
 } from "../../../src/environment/suites/runSuite.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { writeFiles } from "../../helpers/writeFiles.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 
 const VITEST = join(import.meta.dirname, "../../../node_modules/vitest");
 

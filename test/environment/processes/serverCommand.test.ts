@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
-import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { http, open, serve } from "../serving.ts";
 
 /** A server of tests in plain Node, as anybody could write one: it knows nothing of ours. */

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
-import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { definition, http, serveDefinition, useServer } from "../serving.ts";
 

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { processIsAlive } from "../../helpers/waiting.ts";
+import { processIsAlive } from "../../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { useTool } from "../builtTool.ts";
 import { definition, open } from "../serving.ts";
 

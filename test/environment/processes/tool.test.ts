@@ -6,8 +6,8 @@ import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
 import { openLine } from "../../../src/environment/open/sealedLines.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { processIsAlive, waitFor } from "../../helpers/waiting.ts";
+import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { toolFile, useTool } from "../builtTool.ts";
 import { definition, folder, http } from "../serving.ts";
 

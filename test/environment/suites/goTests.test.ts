@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { knownGoTests } from "../../../src/environment/suites/known/goTests.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 it("tests of Go are known by their packages, whatever links the work has among its files", () => {
   const work = temporaryDirectory();

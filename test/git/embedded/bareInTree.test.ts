@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { findBareRepositories } from "../../../src/git/embedded/bareInTree.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const HEAD = "ref: refs/heads/main\n";
 

@@ -13,8 +13,8 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { disarmNestedRepositories, type NestedSearch } from "../../../src/git/embedded/nestedRepositories.ts";
-import { asOrdinaryUser } from "../../helpers/ordinaryUser.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
+import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";
 
 const disarm = (checkoutPath: string, rest: Partial<NestedSearch> = {}): Promise<string[]> =>
   Effect.runPromise(

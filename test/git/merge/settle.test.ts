@@ -20,7 +20,7 @@ import { expect, it } from "vitest";
 import { findNote, writeNote } from "../../../src/git/merge/note.ts";
 import { examineMerge, type Settlement, settleMerge } from "../../../src/git/merge/settle.ts";
 import { openRepository } from "../../../src/git/repository.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 /** Commits whatever `change` does to the checkout, and gives the commit. */
 const commit = (cwd: string, change: () => void): string => {

@@ -16,7 +16,7 @@ import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
 import { importSalvage, type SalvagedCommits } from "../../../src/git/salvage/importSalvage.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const RUN_ID = "20300102-030405-abcdef";
 

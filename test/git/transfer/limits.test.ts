@@ -11,7 +11,7 @@ import { importCommits } from "../../../src/git/transfer/importCommits.ts";
 import { IMPORT_LIMITS, type ImportLimits } from "../../../src/git/transfer/limits.ts";
 import { measurePack } from "../../../src/git/transfer/measurePack.ts";
 import { ImportRefusedError } from "../../../src/index.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const MEBIBYTE = 1024 * 1024;
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { readHostState } from "../../../src/git/hostState.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { consolidatePacks } from "../../../src/git/transfer/packFiles.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const packsOf = (cwd: string): number =>
   readdirSync(join(cwd, ".git/objects/pack")).filter((name) => name.endsWith(".pack")).length;

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import { keepStrays } from "../../../src/git/transfer/strays.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const runId = "20300102-030405-abcdef";
 

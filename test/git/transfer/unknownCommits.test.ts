@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
 import { hasUnknownCommits } from "../../../src/git/transfer/unknownCommits.ts";
-import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 /** A repository, and a copy in which an agent has worked. */
 const scene = () => {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { findDependencies } from "../../../src/init/dependencies/dependencies.ts";
 import { packageManagerIn, readPackageJson } from "../../../src/process/ownCommand/packageManager.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { writeFiles } from "../../helpers/writeFiles.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 
 const dependenciesOf = (files: Readonly<Record<string, string>>) => {
   const directory = temporaryDirectory();

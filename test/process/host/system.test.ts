@@ -17,8 +17,8 @@ import { descendantsOf } from "../../../src/process/kill/killDescendants.ts";
 import { killGroup } from "../../../src/process/kill/killGroup.ts";
 import { killMarked } from "../../../src/process/kill/killMarked.ts";
 import { isRunning, ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { waitFor } from "../../helpers/waiting.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 const isLinux = process.platform === "linux";
 /** The ps of Linux has another name for the option that macOS calls `-E`; all else of it is the same. */

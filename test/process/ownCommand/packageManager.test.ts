@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { packageManagerIn, startingPackageManager } from "../../../src/process/ownCommand/packageManager.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 const directoryWith = (files: Readonly<Record<string, string>>): string => {
   const directory = temporaryDirectory();

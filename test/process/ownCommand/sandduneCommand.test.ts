@@ -2,8 +2,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { sandduneCommand } from "../../../src/process/ownCommand/sandduneCommand.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { writeFiles } from "../../helpers/writeFiles.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 
 const INSTALLED = { "node_modules/.bin/sanddune": "" };
 const CLASSIC = { "yarn.lock": "# yarn lockfile v1\n" };

@@ -7,7 +7,7 @@ import { worktreeDirectoryName } from "../../../src/git/worktrees/worktrees.ts";
 import { type FetchedWork, fetchLeftWork } from "../../../src/runs/recover/fetchLeftWork.ts";
 import { type RunRecord, readRun } from "../../../src/runs/runRecord.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
 
 interface Scene {

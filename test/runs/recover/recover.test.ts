@@ -10,7 +10,7 @@ import { listRuns } from "../../../src/runs/listRuns.ts";
 import { requireTrusted } from "../../../src/runs/recover/nestedIn.ts";
 import type { RecoverOptions } from "../../../src/runs/recover/recoverRun.ts";
 import { rescueRun } from "../../../src/runs/rescueRun.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
 
 const DEAD = { ...ownIdentity(), startTime: "1" };

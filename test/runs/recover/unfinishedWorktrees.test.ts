@@ -11,8 +11,8 @@ import { cleanUp } from "../../../src/runs/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import { listRuns } from "../../../src/runs/listRuns.ts";
 import { forgetUnusable } from "../../../src/runs/recover/unfinishedWorktrees.ts";
-import { leftovers } from "../../helpers/leftovers.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { leftovers } from "../../helpers/processes/leftovers.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
 
 /** A dead run's worktree, whole, and what git has of it. */

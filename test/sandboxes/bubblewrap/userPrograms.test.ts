@@ -6,8 +6,8 @@ import { distrustCheckoutOf } from "../../../src/process/hostPrograms.ts";
 import { programsFor } from "../../../src/sandboxes/bubblewrap/programsFor.ts";
 import { AGENT_PROGRAMS } from "../../../src/sandboxes/bubblewrap/userPrograms.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
-import { temporaryDirectory } from "../../helpers/repository.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { openBindMount } from "../openSandbox.ts";
 
 let home: string;

@@ -8,7 +8,7 @@ import {
   scripted,
 } from "../../../src/index.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { git, temporaryRepository } from "../../helpers/repository.ts";
+import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 type Change = (handle: IsolatedSandboxHandle) => unknown;
 

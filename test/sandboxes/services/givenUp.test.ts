@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { SandboxLostError } from "../../../src/errors.ts";
 import { bundle } from "../../helpers/bundle.ts";
 import { startSilentServer } from "../../helpers/cloud/silentServer.ts";
-import { modalServer, openModal } from "../modalScene.ts";
+import { modalServer, openModal } from "../modal/scene.ts";
 
 const ROUTE = pathToFileURL(join(import.meta.dirname, "../../helpers/cloud/vercelRoute.mjs"));
 const NODE_MODULES = join(import.meta.dirname, "../../../node_modules");

@@ -2,8 +2,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { SandboxBusyError, SandboxUnavailableError } from "../../../src/errors.ts";
 import { CLOUDS } from "../../helpers/cloud/clouds.ts";
 import { STATUS } from "../../helpers/cloud/modalFaults.ts";
-import { waitFor } from "../../helpers/waiting.ts";
-import { modalServer, openModal } from "../modalScene.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
+import { modalServer, openModal } from "../modal/scene.ts";
 import { newSandboxName, openIsolated } from "../openSandbox.ts";
 
 const QUOTA = "You have reached the maximum number of concurrent sandboxes";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { suiteScene } from "../../environment/processes/scene.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { type Files, namesOf } from "./forging.ts";
 
 describeWith(["go"], "tests of go", () => {

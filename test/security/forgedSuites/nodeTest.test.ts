@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import type { SuiteDefinition } from "../../../src/environment/suites/definition.ts";
 import { suiteScene } from "../../environment/processes/scene.ts";
-import { describeSideBySide } from "../../helpers/sideBySide.ts";
+import { describeSideBySide } from "../../helpers/processes/sideBySide.ts";
 import {
   asked,
   atOnce,

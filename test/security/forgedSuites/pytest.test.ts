@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import type { SuiteDefinition } from "../../../src/environment/suites/definition.ts";
 import { suiteScene } from "../../environment/processes/scene.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
-import { describeSideBySide } from "../../helpers/sideBySide.ts";
+import { describeSideBySide } from "../../helpers/processes/sideBySide.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { type Files, GREEN_JUNIT, namesOf } from "./forging.ts";
 
 const CALC = "def add(a, b):\n    return a - b\n";

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { run, scripted } from "../../../src/index.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { environmentFolder } from "../../helpers/environments.ts";
-import { temporaryRepository } from "../../helpers/repository.ts";
-import { describeWith } from "../../helpers/runtimes.ts";
+import { temporaryRepository } from "../../helpers/repository/repository.ts";
+import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { FORGER } from "./forging.ts";
 
 /** What an agent could commit to pass tests that it has never seen. */

@@ -1,0 +1,55 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { expect, it, onTestFinished } from "vitest";
+import { killMarked, killMarkedNow } from "../../../src/process/kill/killMarked.ts";
+import { killExecArguments } from "../../../src/process/kill/killScript.ts";
+import { EXEC_ID_VARIABLE } from "../../../src/process/kill/processMarks.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
+
+const EXEC_ID = "a".repeat(32);
+
+const started = (args: readonly string[]): ChildProcess => {
+  const child = spawn("/usr/bin/env", args, { stdio: "ignore" });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+};
+
+const environmentOf = (child: ChildProcess): string => readFileSync(`/proc/${child.pid}/environ`, "utf8");
+
+/** A process without an environment, as one is in the middle of an exec; it has one, with the mark, a little later. */
+const markedLater = async (id: string): Promise<ChildProcess> => {
+  const script = `sleep 0.05; exec /usr/bin/env ${EXEC_ID_VARIABLE}=${id} sleep 1000`;
+  const child = started(["-i", "/bin/sh", "-c", script]);
+  await waitFor(() => environmentOf(child) === "");
+  return child;
+};
+
+const WAYS: [string, (id: string) => void | Promise<void>][] = [
+  ["in this process", (id) => killMarked({ name: EXEC_ID_VARIABLE, value: id })],
+  ["in this process, at once", (id) => killMarkedNow({ name: EXEC_ID_VARIABLE, value: id })],
+  [
+    "by the script",
+    async (id) => {
+      const [program = "", ...args] = killExecArguments(id, {
+        ownsProcessNamespace: false,
+        mayStillStart: false,
+      });
+      await once(spawn(program, args, { stdio: "ignore" }), "exit");
+    },
+  ],
+];
+
+it.each(WAYS)("a process that shows its mark only after its exec is killed %s", async (_, kill) => {
+  const victim = await markedLater(EXEC_ID);
+  const death = once(victim, "exit");
+  await kill(EXEC_ID);
+  expect(await death).toEqual([null, "SIGKILL"]);
+});
+
+it.each(WAYS)("a process without an environment that is not marked goes on, killed %s", async (_, kill) => {
+  const bystander = started(["-i", "/bin/sleep", "1000"]);
+  await waitFor(() => environmentOf(bystander) === "");
+  await kill("b".repeat(32));
+  expect(bystander.exitCode ?? bystander.signalCode).toBeNull();
+});

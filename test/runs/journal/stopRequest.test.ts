@@ -1,0 +1,49 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { Journal, stopRequestPath } from "../../../src/runs/journal/journal.ts";
+import { onStopRequest } from "../../../src/runs/journal/stopRequest.ts";
+import { waitFor } from "../../helpers/processes/waiting.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+
+const journal = () => new Journal(join(temporaryDirectory(), "run"), (sentence) => sentence);
+
+it.each([
+  ["after somebody looks for it", false],
+  ["before anybody looks for it", true],
+])("a request that is made %s is answered once", async (_, isEarly) => {
+  const { runDirectory } = journal();
+  const ask = () => writeFileSync(stopRequestPath(runDirectory), "");
+  let calls = 0;
+  if (isEarly) ask();
+  const stopLooking = onStopRequest({ runDirectory } as Journal, () => {
+    calls++;
+  });
+  if (!isEarly) ask();
+  await waitFor(() => calls > 0);
+  // Another change of the file is no other request.
+  ask();
+  const second = onStopRequest({ runDirectory } as Journal, () => {
+    calls += 10;
+  });
+  await waitFor(() => calls > 10);
+  expect(calls).toBe(11);
+  stopLooking();
+  second();
+});
+
+it("nobody is called who does not look any more", async () => {
+  const given = journal();
+  let calls = 0;
+  onStopRequest(given, () => {
+    calls++;
+  })();
+  writeFileSync(stopRequestPath(given.runDirectory), "");
+  let isSeen = false;
+  const stopLooking = onStopRequest(given, () => {
+    isSeen = true;
+  });
+  await waitFor(() => isSeen);
+  stopLooking();
+  expect(calls).toBe(0);
+});

@@ -1,0 +1,79 @@
+import { statfsSync } from "node:fs";
+import { afterEach, expect, it, onTestFinished, vi } from "vitest";
+import { boundedArrival } from "../../../src/sandboxes/copy/boundedArrival.ts";
+import { boundedText } from "../../../src/sandboxes/services/boundedText.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const arrivalIn = (directory: string) => {
+  vi.useFakeTimers();
+  const arrival = boundedArrival(directory);
+  onTestFinished(() => arrival.end());
+  return arrival;
+};
+
+it("what hardly brings anything for a minute is given up", () => {
+  const { signal, count } = arrivalIn(temporaryDirectory());
+  count(64 * 1024);
+  vi.advanceTimersByTime(60_000);
+  expect(signal.aborted).toBe(false);
+  count(1);
+  vi.advanceTimersByTime(60_000);
+  expect(signal.reason).toEqual(new Error("hardly anything came in 60000 ms"));
+});
+
+it("what goes on for long has to be large: nobody is held up by drops", () => {
+  const { signal, count } = arrivalIn(temporaryDirectory());
+  for (const minute of [1, 2, 3]) {
+    count(minute * 64 * 1024);
+    vi.advanceTimersByTime(60_000);
+    expect(signal.aborted).toBe(false);
+  }
+  count(3 * 64 * 1024);
+  vi.advanceTimersByTime(60_000);
+  expect(signal.aborted).toBe(true);
+});
+
+it("what is over is not watched any more", () => {
+  const { signal, end } = arrivalIn(temporaryDirectory());
+  end();
+  vi.advanceTimersByTime(600_000);
+  expect(signal.aborted).toBe(false);
+});
+
+it("more than the disk can hold is not taken", () => {
+  const directory = temporaryDirectory();
+  const { bavail, bsize } = statfsSync(directory);
+  const { count } = arrivalIn(directory);
+  count(1024);
+  expect(() => count(bavail * bsize)).toThrow(/larger than what the disk has left/);
+});
+
+it("a small file of a sandbox that has become a large one is not read to its end", async () => {
+  let pieces = 0;
+  let isEnded = false;
+  async function* endless() {
+    try {
+      for (;;) {
+        pieces++;
+        yield Buffer.alloc(1024);
+      }
+    } finally {
+      isEnded = true;
+    }
+  }
+  await expect(boundedText(endless(), 4096)).rejects.toThrow("more than 4096 bytes");
+  expect({ pieces, isEnded }).toEqual({ pieces: 5, isEnded: true });
+  expect(
+    await boundedText(
+      (async function* () {
+        yield "a";
+        yield Buffer.from("b");
+      })(),
+      4096,
+    ),
+  ).toBe("ab");
+});

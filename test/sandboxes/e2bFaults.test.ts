@@ -1,4 +1,0 @@
-import { e2bService } from "../helpers/cloud/clouds.ts";
-import { testCloudFaults } from "./cloudFaults.ts";
-
-testCloudFaults(e2bService);

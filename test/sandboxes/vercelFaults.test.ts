@@ -1,4 +1,0 @@
-import { vercelService } from "../helpers/cloud/clouds.ts";
-import { testCloudFaults } from "./cloudFaults.ts";
-
-testCloudFaults(vercelService);
