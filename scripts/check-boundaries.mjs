@@ -1,219 +1,61 @@
-// Dependencies point one way. Each room of src/ may import only from the rooms listed for it, and from itself.
+// Dependencies point one way: a file of src/ imports only from its own room and from those that scripts/house/rooms.mjs
+// lists for it. No room is so full that its names cannot be taken in at a glance.
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { CONTRACT, GROUND, RESTRICTED_PACKAGES, ROOMS } from "./house/rooms.mjs";
 
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
-/** Files that hold no behaviour of their own: anyone may import them. */
-const LEAVES = [
-  "environment/contract.ts",
-  "errors.ts",
-  "commandErrors.ts",
-  "results.ts",
-  "configDirectory.ts",
-  "envVars.ts",
-  "hooks.ts",
-  "output.ts",
-  "usage.ts",
-];
+/** The public names of errors/, which that room keeps at the root. */
+const ERRORS = "errors.ts";
 
-const ALLOWED = {
-  // What errors.ts is made of; everybody else imports that. Commands to type are written and quoted as all others are.
-  errors: ["process/ownCommand", "process/shellQuote.ts"],
-  process: [],
-  // Checks of options, which every factory and every entry point uses, also in a browser (vitepress/): there the other
-  // errors, which look for the command to type, cannot be loaded.
-  options: ["errors/input.ts", "process/timeLimit.ts", "git/branchStrategy.ts"],
-  // Contracts and what implements them know nothing of the engine.
-  agents: ["options", "process"],
-  sandboxes: ["options", "process"],
-  // It runs in sandboxes, too, where nothing else of sanddune is.
-  environment: ["options", "process"],
-  agentSessions: ["process", "agents/contract.ts", "sandboxes/contract.ts"],
-  display: ["process", "agents"],
-  prompt: ["process", "sandboxes/contract.ts"],
-  env: ["process", "agents/contract.ts"],
-  git: ["process", "sandboxes/contract.ts"],
-  engine: [
-    "agentSessions",
-    "environment",
-    "git",
-    "prompt",
-    "env",
-    "display",
-    "options",
-    "process",
-    "agents/contract.ts",
-    "sandboxes/contract.ts",
-    "sandboxes/handle",
-    "sandboxes/noRoot.ts",
-    "runOptions.ts",
-    "interactiveOptions.ts",
-    "sandboxOptions.ts",
-    "worktreeOptions.ts",
-    // Whoever takes a branch over recovers what dead runs have left on it.
-    "runs/recover",
-    "runs/listRuns.ts",
-  ],
-  // Many runs: how each of them is done is handed over.
-  fleet: [
-    "engine/valueChecks.ts",
-    "engine/validateOptions.ts",
-    "git/branchStrategy.ts",
-    "options",
-    "process",
-    "sandboxes/contract.ts",
-    "runOptions.ts",
-  ],
-  // What runs have left behind, to be shown, stopped and cleaned up.
-  runs: ["engine/journal.ts", "engine/runId.ts", "git", "display", "process", "sandboxes"],
-  images: ["options/project", "process", "agents/contract.ts", "sandboxes/containerEngine.ts"],
-  init: ["options/project", "images", "git", "process", "agents"],
-  doctor: [
-    "options",
-    "images",
-    "init/backlogManagers.ts",
-    "env/envFile.ts",
-    "git",
-    "process",
-    "agents",
-    "sandboxes",
-  ],
-  scenarios: [
-    "../schemas",
-    "engine/askAgent.ts",
-    "options",
-    "engine/runId.ts",
-    "env",
-    "git",
-    "display",
-    "process",
-    "agents",
-    "sandboxes",
-  ],
-  // Sandboxes that belong to no repository.
-  standalone: [
-    "engine/callersCode.ts",
-    "options",
-    "engine/preflight.ts",
-    "engine/runId.ts",
-    "engine/valueChecks.ts",
-    "env",
-    "process",
-    "sandboxes",
-    "standaloneSandbox.ts",
-  ],
-  // Recorded runs, to be shown and evaluated.
-  trajectory: [
-    "engine/trajectoryFile.ts",
-    "runs/fieldChecks.ts",
-    "environment/contract.ts",
-    "git",
-    "display",
-    "process",
-    "scenarios/report",
-    "scenarios/records/writeFileWhole.ts",
-  ],
-  // Rendered by other people's sites: nothing of ours runs there but what draws.
-  vitepress: [
-    "options",
-    "errors/input.ts",
-    "scenarios/record.ts",
-    "scenarios/report",
-    "scenarios/site/siteRecords.ts",
-    "display/duration.ts",
-  ],
-  // The doors and the public surface.
-  ".": [
-    "engine",
-    "environment",
-    "fleet",
-    "options",
-    "standalone",
-    "process/boundary.ts",
-    "process/entry",
-    "agents",
-    "sandboxes",
-    "git/archiveCommit.ts",
-    "git/branchStrategy.ts",
-    "git/repository.ts",
-    "git/worktrees/uncommittedPaths.ts",
-    "display/logging.ts",
-    "prompt/resolvePrompt.ts",
-    ".",
-  ],
-  cli: [
-    "../schemas",
-    ".",
-    "fleet/contract.ts",
-    "environment",
-    "options",
-    "runs",
-    "trajectory",
-    "images",
-    "init",
-    "doctor",
-    "scenarios",
-    "agents",
-    "sandboxes",
-    "display",
-    "process/entry",
-    "process/hostFileErrors.ts",
-    "process/hostPrograms.ts",
-    "process/isInside.ts",
-    "process/ownCommand",
-    "process/shellQuote.ts",
-    "process/someOf.ts",
-  ],
-};
-
-/** Packages that only some rooms may use. */
-const RESTRICTED_PACKAGES = {
-  effect: ["engine", "git", "prompt", "process", "runs", "."],
-  "@modelcontextprotocol": ["environment"],
-  commander: ["cli"],
-  "@clack": ["cli"],
-  "node:child_process": ["process"],
-};
+/** How many files a folder may hold beside its sub-folders. */
+const MAX_FILES = 20;
 
 /** Waits for an abort: one file does, and pi's extension, which is a program of its own. */
-const ABORT_LISTENERS = ["process/abort/onAbort.ts", "agents/piMcpClient.ts"];
+const ABORT_LISTENERS = ["tools/wait/onAbort.ts", "agents/pi/mcpClient.ts"];
 
 /** Everything that differs between operating systems. */
 const OPERATING_SYSTEMS = "process/host/";
 
 const roomOf = (file) => {
-  const [first, second] = file.split("/");
-  return second === undefined ? "." : first;
+  if (file === ERRORS) return "errors";
+  return file.includes("/") ? file.slice(0, file.indexOf("/")) : ".";
 };
 
 const mayImport = (from, to) => {
-  if (LEAVES.includes(to) || roomOf(from) === roomOf(to)) return true;
-  return (ALLOWED[roomOf(from)] ?? []).some(
-    (allowed) => allowed === to || allowed === roomOf(to) || to.startsWith(`${allowed}/`),
-  );
+  const room = roomOf(to);
+  if (roomOf(from) === room || to.startsWith("../schemas/")) return true;
+  if (basename(to) === CONTRACT || GROUND.includes(room)) return true;
+  return ROOMS[roomOf(from)].uses.some((used) => used === to || used === room || to.startsWith(`${used}/`));
 };
 
 const problems = [];
-for (const name of readdirSync(source, { recursive: true })) {
-  const file = name.replaceAll("\\", "/");
-  if (!file.endsWith(".ts")) continue;
-  if (!(roomOf(file) in ALLOWED))
-    problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/check-boundaries.mjs`);
+const files = readdirSync(source, { recursive: true })
+  .map((name) => name.replaceAll("\\", "/"))
+  .filter((name) => name.endsWith(".ts"));
+
+for (const folder of new Set(files.map(dirname))) {
+  const count = files.filter((file) => dirname(file) === folder).length;
+  if (count > MAX_FILES)
+    problems.push(`src/${folder} has ${count} files: more than ${MAX_FILES} need folders of their own`);
+}
+
+for (const file of files) {
+  if (!(roomOf(file) in ROOMS)) {
+    problems.push(`${file}: the room ${roomOf(file)}/ is not in scripts/house/rooms.mjs`);
+    continue;
+  }
   const text = readFileSync(join(source, file), "utf8");
   if (text.includes('addEventListener("abort"') && !ABORT_LISTENERS.includes(file))
-    problems.push(`${file} listens for an abort itself: onAbort() of process/abort/ does`);
+    problems.push(`${file} listens for an abort itself: onAbort() of tools/wait/ does`);
   if (text.includes("process.platform") && !file.startsWith(OPERATING_SYSTEMS))
     problems.push(`${file} looks at the operating system: hostSystem() of ${OPERATING_SYSTEMS} does`);
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
-      const isPartOfErrors = ["errors.ts", "commandErrors.ts"].includes(file) && roomOf(target) === "errors";
-      const isAllowed = LEAVES.includes(file)
-        ? LEAVES.includes(target) || isPartOfErrors
-        : mayImport(file, target);
-      if (!isAllowed)
+      if (!mayImport(file, target))
         problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
       continue;
     }

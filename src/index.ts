@@ -40,14 +40,14 @@ export type {
   Tasks,
   TaskWithDefaults,
 } from "./fleet/contract.ts";
+export { interactive } from "./interactive.ts";
 export type {
   BranchStrategy,
   HeadStrategy,
   MergeToHeadStrategy,
   NamedBranchStrategy,
   WorktreeBranchStrategy,
-} from "./git/branchStrategy.ts";
-export { interactive } from "./interactive.ts";
+} from "./options/branchStrategy.ts";
 export { Output } from "./options/checks/output.ts";
 export type { CommandEnv, EnvValue, EnvVars } from "./options/envVars.ts";
 export type {
@@ -72,6 +72,7 @@ export type {
   StandardSchemaIssue,
   StandardSchemaResult,
 } from "./options/output.ts";
+export type { PromptArgs } from "./options/promptArgs.ts";
 export type {
   AbortedRun,
   Artifact,
@@ -115,7 +116,6 @@ export type {
 export type { TokenPrices } from "./options/usage.ts";
 export type { Worktree } from "./options/worktree.ts";
 export type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
-export type { PromptArgs } from "./prompt/resolvePrompt.ts";
 export { run } from "./run.ts";
 export { runAll } from "./runAll.ts";
 export {

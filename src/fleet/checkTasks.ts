@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { InvalidTaskError, SandduneError } from "../errors.ts";
-import { type BranchPlan, resolveBranchStrategy } from "../git/branchStrategy.ts";
+import { type BranchPlan, resolveBranchStrategy } from "../options/branchStrategy.ts";
 import { validateRun } from "../options/checks/entryPoints.ts";
 import type { RunOptions } from "../options/runOptions.ts";
 

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { type SandduneError, UnsupportedRepositoryError } from "../errors.ts";
-import type { HostHead } from "./branchStrategy.ts";
+import type { HostHead } from "../options/branchStrategy.ts";
 import { type ConfigEntry, parseConfigList } from "./configFile.ts";
 import { gitText } from "./git.ts";
 import type { Repository } from "./repository.ts";

@@ -1,4 +1,4 @@
-import { harmless } from "../scenarios/report/words.ts";
+import { harmless } from "./words.ts";
 
 /** A piece of HTML or XML that is well-formed by itself. */
 export class Markup {

@@ -1,11 +1,11 @@
 import type { AgentProvider, McpServers } from "../agents/contract.ts";
-import type { BranchStrategy, WorktreeBranchStrategy } from "../git/branchStrategy.ts";
-import type { PromptArgs } from "../prompt/resolvePrompt.ts";
 import type { IsolatedSandboxProvider, SandboxProvider } from "../sandboxes/contract.ts";
+import type { BranchStrategy, WorktreeBranchStrategy } from "./branchStrategy.ts";
 import type { EnvVars } from "./envVars.ts";
 import type { Hooks, SandboxHooks } from "./hooks.ts";
 import type { LoggingOption } from "./logging.ts";
 import type { OutputDefinition } from "./output.ts";
+import type { PromptArgs } from "./promptArgs.ts";
 import type { TokenPrices } from "./usage.ts";
 
 /** A prompt is given as text or as a file, never both. */

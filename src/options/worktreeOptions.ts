@@ -1,4 +1,4 @@
-import type { WorktreeBranchStrategy } from "../git/branchStrategy.ts";
+import type { WorktreeBranchStrategy } from "./branchStrategy.ts";
 import type { WorktreeHooks } from "./hooks.ts";
 import type { LoggingOption } from "./logging.ts";
 import type { CheckoutOptions, SessionOptions } from "./runOptions.ts";

@@ -2,7 +2,7 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ProjectConfigError } from "../errors/commandErrors.ts";
 import { InvalidOptionsError } from "../errors.ts";
-import type { BranchStrategy } from "../git/branchStrategy.ts";
+import type { BranchStrategy } from "../options/branchStrategy.ts";
 import { branchStrategy } from "../options/checks/branchStrategy.ts";
 import { aboveZero, type Checks, count, members, names, seconds, text } from "../options/checks/checks.ts";
 import { hooks } from "../options/checks/hooks.ts";

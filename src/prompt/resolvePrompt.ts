@@ -1,9 +1,7 @@
 import { InvalidOptionsError, MissingPromptArgumentError } from "../errors.ts";
+import type { PromptArgs } from "../options/promptArgs.ts";
 import { argumentKeys, type TemplatePart } from "./promptTemplate.ts";
 import { shellCommand } from "./shellCommand.ts";
-
-/** Values for the placeholders of a prompt template, by key. */
-export type PromptArgs = Readonly<Record<string, string | number | boolean>>;
 
 /** What a prompt is made of, before its arguments are filled in. */
 export interface UnresolvedPrompt {

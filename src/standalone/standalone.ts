@@ -1,5 +1,5 @@
+import { CallersCode } from "../boundary/callersCode.ts";
 import { entryPoint } from "../boundary/callersStack.ts";
-import { CallersCode } from "../engine/lasting/callersCode.ts";
 import type { ResolvedEnv } from "../envVars/envValues.ts";
 import { InvalidOptionsError, SandboxLostError } from "../errors.ts";
 import type { CommandEnv } from "../options/envVars.ts";

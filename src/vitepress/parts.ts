@@ -1,14 +1,8 @@
 import { h, type VNode } from "vue";
+import { briefly, harmless, showTime, webAddress } from "../markup/words.ts";
 import type { ScenarioHistory } from "../scenarios/report/model.ts";
 import type { RunRecord } from "../scenarios/report/record.ts";
-import {
-  briefly,
-  harmless,
-  RESULT_SIGNS,
-  RESULT_WORDS,
-  showTime,
-  webAddress,
-} from "../scenarios/report/words.ts";
+import { RESULT_SIGNS, RESULT_WORDS } from "../scenarios/report/words.ts";
 import { STYLE } from "./style.ts";
 
 /** What a component shows, with how it looks. */

@@ -33,8 +33,8 @@ it("nor does looking for processes that have left their group", () => {
   const printed = printedBy(`
     import { openSync } from "node:fs";
     import { spawn } from "node:child_process";
-    import { killMarked } from ${JSON.stringify(bundle(join(SOURCES, "killMarked.ts")))};
-    import { killDescendantsOutside } from ${JSON.stringify(bundle(join(SOURCES, "killDescendants.ts")))};
+    import { killMarked } from ${JSON.stringify(bundle(join(SOURCES, "kill/killMarked.ts")))};
+    import { killDescendantsOutside } from ${JSON.stringify(bundle(join(SOURCES, "kill/killDescendants.ts")))};
     const child = spawn("sleep", ["1000"], { detached: true, stdio: "ignore" });
     process.on("exit", () => child.kill("SIGKILL"));
     ${OPEN_ALL}

@@ -3,8 +3,9 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { InvalidOptionsError, MissingPromptArgumentError } from "../../src/errors.ts";
+import type { PromptArgs } from "../../src/options/promptArgs.ts";
 import { type PromptSource, readPrompt } from "../../src/prompt/readPrompt.ts";
-import { type PromptArgs, substituteArguments, unusedArguments } from "../../src/prompt/resolvePrompt.ts";
+import { substituteArguments, unusedArguments } from "../../src/prompt/resolvePrompt.ts";
 import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const BUILT_INS = { SOURCE_BRANCH: "agent/work", TARGET_BRANCH: "main" };

@@ -2,7 +2,6 @@ import { lstatSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
-import type { BranchPlan } from "../../git/branchStrategy.ts";
 import { findNestedRepositories, type NestedRepositories } from "../../git/embedded/nestedRepositories.ts";
 import { lockBranch } from "../../git/locks/locks.ts";
 import { settleBeforeWork } from "../../git/merge/earlier.ts";
@@ -17,6 +16,7 @@ import {
   type Worktree,
   worktreePathOf,
 } from "../../git/worktrees/worktrees.ts";
+import type { BranchPlan } from "../../options/branchStrategy.ts";
 import { lockNameOf } from "../../runs/recover/unrecovered.ts";
 import type { CheckoutPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";

@@ -1,21 +1,9 @@
 import type { McpServers } from "../../agents/contract.ts";
 import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
-import { InvalidOptionsError } from "../../errors.ts";
+import { TEST_SERVER_NAME } from "../../options/checks/mcpServers.ts";
 import type { AgentPlan } from "../plan/plan.ts";
 import type { TestAccess } from "./live.ts";
 import { inPackage } from "./tests/package.ts";
-
-/** What agents know the tools for tests by. */
-const MCP_SERVER_NAME = "sanddune";
-
-/** Refuses a server of the caller's that has the name of ours. */
-export const requireFreeName = (mcpServers: McpServers): void => {
-  if (!Object.hasOwn(mcpServers, MCP_SERVER_NAME)) return;
-  throw new InvalidOptionsError(
-    "mcpServers",
-    `${MCP_SERVER_NAME} is the name of the tools that come with \`environment\`: choose another one.`,
-  );
-};
 
 /** How a server, and its clients of ours, get the token. */
 export { TOKEN_FOR_SERVER };
@@ -44,7 +32,7 @@ export interface TestAddress {
 
 export const accessTo = ({ packagePath, url, socket, token, note }: TestAddress): TestAccess => ({
   mcpServers: {
-    [MCP_SERVER_NAME]: {
+    [TEST_SERVER_NAME]: {
       command: "node",
       args: [
         ...["--no-warnings", inPackage(packagePath).mcpProgram, "--url", url],

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
+import { askingCaller } from "../../boundary/waitingCalls.ts";
 import { type SandduneError, StructuredOutputError } from "../../errors.ts";
 import type { OutputDefinition } from "../../options/output.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
-import { askingCaller } from "../lasting/waitingCalls.ts";
 import { isAgentsMistake, readOutput } from "./readOutput.ts";
 import { TagReader } from "./tagReader.ts";
 

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect";
+import { Turns } from "../../boundary/turns.ts";
 import type { SandduneError } from "../../errors.ts";
 import { listOwnCommits } from "../../git/ownCommits.ts";
 import type { EnvVars } from "../../options/envVars.ts";
@@ -14,7 +15,6 @@ import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { atPresent } from "../session/inExisting.ts";
 import { type Kept, keepSession } from "../session/session.ts";
 import { Lifecycle } from "./lifecycle.ts";
-import { Turns } from "./turns.ts";
 
 /** A worktree that lasts until it is closed. */
 export interface LastingWorktree {

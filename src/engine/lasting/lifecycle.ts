@@ -3,6 +3,8 @@ import * as Effect from "effect/Effect";
 import { runAtBoundary } from "../../boundary/boundary.ts";
 import { callerOf, namingCaller } from "../../boundary/callersStack.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
+import type { Turns } from "../../boundary/turns.ts";
+import { inTurn, waitingTurns } from "../../boundary/waitingCalls.ts";
 import { printNotice } from "../../display/notice.ts";
 import { tellIfSlow } from "../../display/slowStep.ts";
 import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError } from "../../errors.ts";
@@ -10,8 +12,6 @@ import type { CloseResult } from "../../options/results.ts";
 import { onStopRequest } from "../../runs/journal/stopRequest.ts";
 import { withCallersSignal } from "../landing/abortedRuns.ts";
 import type { Kept } from "../session/session.ts";
-import type { Turns } from "./turns.ts";
-import { inTurn, waitingTurns } from "./waitingCalls.ts";
 
 /** What a call of a handle may bring along. */
 interface CallOptions {

@@ -1,6 +1,6 @@
-import type { BranchPlan } from "../../git/branchStrategy.ts";
 import type { HostState } from "../../git/hostState.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { BranchPlan } from "../../options/branchStrategy.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SessionPlan } from "./plan.ts";
 

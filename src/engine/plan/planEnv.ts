@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
+import { askingCaller } from "../../boundary/waitingCalls.ts";
 import { isOpenToOthers, readEnvFile } from "../../envVars/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../../envVars/envValues.ts";
 import { resolveEnv } from "../../envVars/resolveEnv.ts";
@@ -10,7 +11,6 @@ import { refuseTrackedEnvFile } from "../../git/trackedFile.ts";
 import { ENV_FILE } from "../../options/configDirectory.ts";
 import type { EnvValue, EnvVars } from "../../options/envVars.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { askingCaller } from "../lasting/waitingCalls.ts";
 
 export interface EnvPlan {
   readonly sources: ReadonlyMap<string, EnvValue>;

@@ -7,9 +7,10 @@ import type {
   SandboxInteractiveOptions,
   WorktreeInteractiveOptions,
 } from "../../options/interactiveOptions.ts";
+import type { PromptArgs } from "../../options/promptArgs.ts";
 import { swallowAnswers } from "../../process/terminal/swallowAnswers.ts";
 import { takeTerminal } from "../../process/terminal/terminalLease.ts";
-import type { PromptArgs, ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
+import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import { promptSizeProblem } from "../interactive/promptSize.ts";
 import { checked } from "./checked.ts";

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { InvalidOptionsError, type SandduneError } from "../../errors.ts";
-import type { BranchPlan } from "../../git/branchStrategy.ts";
+import type { BranchPlan } from "../../options/branchStrategy.ts";
+import type { PromptArgs } from "../../options/promptArgs.ts";
 import {
   missingArguments,
-  type PromptArgs,
   type ResolvedPrompt,
   substituteArguments,
   type UnresolvedPrompt,

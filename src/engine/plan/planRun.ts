@@ -4,6 +4,7 @@ import { findHostSession } from "../../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../../agentSessions/limits.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import { openRepository } from "../../git/repository.ts";
+import { requireFreeName } from "../../options/checks/mcpServers.ts";
 import type { Hooks, SandboxHooks } from "../../options/hooks.ts";
 import type {
   AgentOptions,
@@ -17,7 +18,6 @@ import type {
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
-import { requireFreeName } from "../environment/access.ts";
 import type { LiveEnvironment } from "../environment/live.ts";
 import { type EnvironmentPlan, planEnvironment } from "../environment/plan.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "../iterations/completionSignal.ts";

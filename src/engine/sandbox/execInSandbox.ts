@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { CallerFailure } from "../../boundary/boundary.ts";
+import { CallersCode } from "../../boundary/callersCode.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { ProcessTimeoutError, type SandduneError } from "../../errors.ts";
 import type { SandboxExecResult } from "../../options/results.ts";
@@ -10,7 +11,6 @@ import type { ExecOptions, ExecResult } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import { disarm } from "../checkout/settle.ts";
 import { importWork } from "../landing/importWork.ts";
-import { CallersCode } from "../lasting/callersCode.ts";
 import { allSecrets, type Surroundings } from "../plan/parentSession.ts";
 import { withAftermath } from "../session/aftermath.ts";
 import { redactedDisplay } from "../session/redactedDisplay.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
-import { branchNameProblem } from "../branchName.ts";
+import { branchNameProblem } from "../../options/branchName.ts";
 import { git, gitText } from "../git.ts";
 import { branchRef, isAncestor, isGitError, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";

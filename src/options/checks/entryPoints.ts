@@ -1,4 +1,3 @@
-import { requireFreeName } from "../../engine/environment/access.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import { requireTerminal } from "../../process/terminal/terminalLease.ts";
 import type {
@@ -31,6 +30,7 @@ import {
   text,
   texts,
 } from "./checks.ts";
+import { requireFreeName } from "./mcpServers.ts";
 import { trajectoryOption } from "./trajectory.ts";
 import * as value from "./values.ts";
 

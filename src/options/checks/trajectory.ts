@@ -1,4 +1,4 @@
-import { problemOfGlob } from "../../trajectory/record/artifactGlobs.ts";
+import { problemOfGlob } from "../../tools/artifactGlobs.ts";
 import { type Check, members } from "./checks.ts";
 
 const MAX_GLOBS = 100;

@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect";
 import { BranchInUseError, type SandduneError } from "../../errors.ts";
-import { TEMPORARY_BRANCH_PREFIX } from "../../git/branchStrategy.ts";
 import { gitText } from "../../git/git.ts";
 import { lockBranch } from "../../git/locks/locks.ts";
 import { branchRef, isAncestor, resolveCommit } from "../../git/refs.ts";
 import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { deleteBranch } from "../../git/worktrees/worktrees.ts";
+import { TEMPORARY_BRANCH_PREFIX } from "../../options/branchStrategy.ts";
 import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
 import { type CleanScope, count, type Leftover, unlessNamed } from "./leftover.ts";

@@ -1,10 +1,11 @@
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
-import type { Repository } from "../../git/repository.ts";
 import type { SandboxHandle } from "../contract.ts";
 
 /** Where the agent, the hooks and the shell expressions start, in the sandbox. */
-export const sandboxDirectory = ({ prefix }: Repository, { worktreePath }: SandboxHandle): string =>
-  `${worktreePath}/${prefix}`.replace(/\/$/, "");
+export const sandboxDirectory = (
+  { prefix }: { readonly prefix: string },
+  { worktreePath }: SandboxHandle,
+): string => `${worktreePath}/${prefix}`.replace(/\/$/, "");
 
 /** A handle whose commands have the env vars of the session. sanddune's own commands in the sandbox do without. */
 export const withEnv = ({ values }: ResolvedEnv, handle: SandboxHandle): SandboxHandle => {

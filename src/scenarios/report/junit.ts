@@ -1,9 +1,10 @@
 import { Markup, markup } from "../../markup/markup.ts";
+import { briefly, endOf, printed } from "../../markup/words.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
 import type { RunRecord, StepRecord } from "./record.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import { showUsage, usageOf } from "./usage.ts";
-import { briefly, endOf, failuresOf, printed, runnerName, showEnd } from "./words.ts";
+import { failuresOf, runnerName, showEnd } from "./words.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const JUNIT_MARK = "<!-- sanddune scenario report -->";

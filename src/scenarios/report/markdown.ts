@@ -1,13 +1,10 @@
+import { briefly, counted, harmless, notShown, webAddress } from "../../markup/words.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import type { RunRecord } from "./record.ts";
 import { briefUsage } from "./usage.ts";
 import {
-  briefly,
   byWhom,
-  counted,
   failuresOf,
-  harmless,
-  notShown,
   RESULT_SIGNS,
   RESULT_WORDS,
   remarksOf,
@@ -15,7 +12,6 @@ import {
   showCounts,
   showRate,
   tookTime,
-  webAddress,
 } from "./words.ts";
 
 /** Says that a file was made here, so that it may be made anew. */

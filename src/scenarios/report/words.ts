@@ -1,5 +1,4 @@
-import { showDuration } from "../../display/duration.ts";
-import { neutralise } from "../../display/neutralise.ts";
+import { showMs } from "../../markup/words.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import type { RunRecord, StepRecord } from "./record.ts";
 import type { Rate } from "./wilson.ts";
@@ -19,52 +18,9 @@ export const RESULT_WORDS: Readonly<Record<ScenarioHistory["result"], string>> =
   never: "never run",
 };
 
-/** Colours and other typefaces of a terminal mean nothing on a page. */
-const STYLING = /\u001b\[[0-9;:]*m/g;
-
-/** A text of anybody's, as it can stand on any page: with no control characters, all of it Unicode, and XML. */
-export const harmless = (text: string): string =>
-  neutralise(text.replace(STYLING, "").replaceAll("\r\n", "\n"))
-    .replace(/\p{Surrogate}/gu, "\ufffd")
-    .replace(/[\ufffe\uffff]/g, "\ufffd");
-
-/** The beginning of a text, in one line. */
-export const briefly = (text: string, maxLength = 300): string => {
-  const line = text
-    .slice(0, maxLength * 4)
-    .replace(/\s+/g, " ")
-    .trim();
-  return line.length <= maxLength ? line : `${line.slice(0, maxLength)}…`;
-};
-
-/** The end of a text, which is where a command says what went wrong. */
-export const endOf = (text: string, maxLength: number): string =>
-  text.length <= maxLength ? text : `…${text.slice(-maxLength)}`;
-
-/** The end of what a command printed, without empty lines around it, one of which HTML would swallow. */
-export const printed = (text: string | undefined, maxLength: number): string | undefined => {
-  const shown = harmless(text ?? "")
-    .replace(/^(?:[ \t]*\n)+/, "")
-    .trimEnd();
-  return shown === "" ? undefined : endOf(shown, maxLength);
-};
-
-/** The same for every reader, wherever it is rendered: a page made on a server must not change in a browser. */
-export const showTime = (time: string): string =>
-  `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
-
-export const showMs = (durationMs: number): string =>
-  durationMs < 1000 ? `${Math.round(durationMs)} ms` : showDuration(durationMs);
-
 /** How long an execution took; to find out that nothing can be found out takes no time worth telling. */
 export const tookTime = ({ result, duration_ms }: RunRecord): string =>
   result === "manual" ? "" : showMs(duration_ms);
-
-/** `1 step`, `2 steps`. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
-
-export const notShown = (count: number, noun: string): string =>
-  `${counted(count, noun)} ${count === 1 ? "is" : "are"} not shown.`;
 
 /** `1 failing, 2 passing`; nothing if there are no scenarios. */
 export const showCounts = (counts: ReportModel["counts"]): string =>
@@ -97,13 +53,6 @@ export const briefRate = ({ events, trials }: Rate): string => `${events} of ${t
 /** `1 of 5 failed: 20 % (95 % interval: 4 % to 62 %)`. */
 export const showRate = (rate: Rate): string =>
   `${briefRate(rate)}: ${percent(rate.share)} (95 % interval: ${percent(rate.low)} to ${percent(rate.high)})`;
-
-/** Only what leads to the web becomes a link: a record is not trusted to run anything. */
-export const webAddress = (url: string | undefined): string | undefined => {
-  if (url === undefined || !URL.canParse(url)) return undefined;
-  const { protocol, href } = new URL(url);
-  return protocol === "https:" || protocol === "http:" ? href : undefined;
-};
 
 /** Whether a step ended as it was to, or as it was allowed to. */
 export const isFine = ({ exit_code, allow_nonzero }: StepRecord): boolean =>

@@ -1,9 +1,9 @@
 import type { Artifact } from "../../options/results.ts";
 import type { ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
+import { artifactMatcher, startsOf } from "../../tools/artifactGlobs.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { someOf } from "../../tools/someOf.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
-import { artifactMatcher, startsOf } from "./artifactGlobs.ts";
 import { ArtifactReceiver, MAX_ARTIFACT_BYTES } from "./artifactReceiver.ts";
 
 export const MAX_ARTIFACTS = 1000;

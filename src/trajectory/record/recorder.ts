@@ -2,25 +2,49 @@ import { createHash } from "node:crypto";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
-import type { AgentStreamEvent } from "../../agents/contract.ts";
+import type { AgentProvider, AgentStreamEvent } from "../../agents/contract.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { oneLine, shortenTo } from "../../display/shorten.ts";
-import { agentVersion } from "../../engine/agent/agentVersion.ts";
-import type { AgentPlan } from "../../engine/plan/plan.ts";
-import type { SandboxSession } from "../../engine/sandbox/sandboxSession.ts";
-import type { Session } from "../../engine/session/session.ts";
 import type { TestResults } from "../../environment/contract.ts";
+import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
+import type { TokenPrices } from "../../options/usage.ts";
+import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { type Action, ActionReader } from "./actions.ts";
+import { agentVersion } from "./agentVersion.ts";
 import { Checkpoints, type NewCheckpoint } from "./checkpoints.ts";
 import { cut, recordedEvent } from "./events.ts";
 import { TrajectoryFile, trajectoryPath } from "./file.ts";
-import { bringArtifacts } from "./takeArtifacts.ts";
+import { type ArtifactsOwner, bringArtifacts } from "./takeArtifacts.ts";
 
 /** What is to be recorded of a run. */
 export interface TrajectoryPlan {
   /** Globs of files that are copied out of the sandbox at the end. */
   readonly artifacts: readonly string[];
+}
+
+/** What a recorder reads of the run that it records, and what it adds to the run's result. */
+export interface RecordedSession extends ArtifactsOwner {
+  readonly plan: { readonly runId: string };
+  readonly progress: ArtifactsOwner["progress"] & {
+    trajectoryPath: string | undefined;
+    readonly solved: boolean | undefined;
+    warn(sentence: string): void;
+  };
+}
+
+/** The sandbox whose files are recorded. */
+export interface RecordedSandbox {
+  readonly repository: SandboxRepository;
+  readonly checkout: { readonly tip: string };
+}
+
+/** What is recorded about the agent. */
+export interface RecordedAgent {
+  readonly agent: AgentProvider;
+  readonly prompt: ResolvedPrompt;
+  readonly budget: { readonly prices?: TokenPrices | undefined };
+  readonly trajectory: TrajectoryPlan | undefined;
 }
 
 const MAX_PROBLEM_WIDTH = 300;
@@ -31,7 +55,7 @@ const OUTSIDE = "changes outside of any tool call";
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
 /** Of the prompt as it is written, with its shell expressions as they are. */
-const promptHash = ({ prompt: { parts } }: AgentPlan): string =>
+const promptHash = ({ prompt: { parts } }: RecordedAgent): string =>
   sha256(parts.map((part) => (typeof part === "string" ? part : part.source)).join(""));
 
 /** The trajectory of a run: what the agent did, and the files as they were after each of its actions. */
@@ -48,9 +72,9 @@ export class Trajectory {
   #version: Promise<void> = Promise.resolve();
 
   constructor(
-    private readonly session: Session,
-    private readonly sandbox: SandboxSession,
-    private readonly plan: AgentPlan & { readonly trajectory: TrajectoryPlan },
+    private readonly session: RecordedSession,
+    private readonly sandbox: RecordedSandbox,
+    private readonly plan: RecordedAgent & { readonly trajectory: TrajectoryPlan },
     base: string,
   ) {
     const { runDirectory } = session.journal;
@@ -185,9 +209,9 @@ export class Trajectory {
 
 /** Begins to record a run, if that is wanted. */
 export const openTrajectory = (
-  session: Session,
-  sandbox: SandboxSession,
-  plan: AgentPlan,
+  session: RecordedSession,
+  sandbox: RecordedSandbox,
+  plan: RecordedAgent,
 ): Trajectory | undefined => {
   const { trajectory } = plan;
   return trajectory && new Trajectory(session, sandbox, { ...plan, trajectory }, sandbox.checkout.tip);

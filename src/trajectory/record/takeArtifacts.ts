@@ -1,6 +1,6 @@
-import type { Session } from "../../engine/session/session.ts";
 import type { Artifact } from "../../options/results.ts";
 import { redactData } from "../../redaction/redactData.ts";
+import type { Redactor } from "../../redaction/redactor.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { takeArtifacts } from "./artifacts.ts";
 import { artifactsDirectory } from "./file.ts";
@@ -8,9 +8,16 @@ import { artifactsDirectory } from "./file.ts";
 /** Who has aborted a run is waiting. */
 const TIMEOUT_MS = { afterSuccess: 120_000, afterFailure: 15_000 } as const;
 
+/** The run that the artifacts belong to. */
+export interface ArtifactsOwner {
+  readonly journal: { readonly runDirectory: string };
+  readonly redactor: Redactor;
+  readonly progress: { artifacts: readonly Artifact[] | undefined };
+}
+
 /** Brings the artifacts of a run to its directory, and puts them into its result. What is wrong with them is a warning. */
 export const bringArtifacts = async (
-  { progress, redactor, journal }: Session,
+  { progress, redactor, journal }: ArtifactsOwner,
   handle: SandboxHandle,
   globs: readonly string[],
   { failed, warn }: { readonly failed: boolean; readonly warn: (sentence: string) => void },

@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { showDuration } from "../../display/duration.ts";
 import { showCost, showTokens } from "../../display/tokens.ts";
 import { Markup, markup } from "../../markup/markup.ts";
+import { moment } from "../../markup/moment.ts";
+import { counted } from "../../markup/words.ts";
 import { totalTokens } from "../../options/usage.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import { moment } from "../../scenarios/report/html/parts.ts";
-import { counted } from "../../scenarios/report/words.ts";
+
 import { byIteration } from "../read/byIteration.ts";
 import { expenseOfRun, expenseOfStep } from "../read/expense.ts";
 import { patchOfStep, type Replay } from "../read/replay.ts";

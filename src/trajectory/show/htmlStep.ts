@@ -1,7 +1,7 @@
 import { describeToolInput, showToolInput } from "../../display/toolInput.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import { type Markup, markup } from "../../markup/markup.ts";
-import { briefly, counted, endOf, harmless, notShown } from "../../scenarios/report/words.ts";
+import { briefly, counted, endOf, harmless, notShown } from "../../markup/words.ts";
 import { type Expense, expenseOfIteration, showExpense } from "../read/expense.ts";
 import type { RecordedIteration, RecordedRun } from "../read/readTrajectory.ts";
 import type { Step } from "../read/steps.ts";

@@ -1,4 +1,4 @@
-import { STYLE } from "../../scenarios/report/html/style.ts";
+import { STYLE } from "../../markup/style.ts";
 
 /** The page of a trajectory looks as reports do; this is what it has besides. */
 export const TRAJECTORY_STYLE = `${STYLE}

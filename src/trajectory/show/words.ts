@@ -1,6 +1,6 @@
 import type { TestResults } from "../../environment/contract.ts";
 import type { ChangedFile } from "../../git/snapshots/checkpointDiff.ts";
-import { counted } from "../../scenarios/report/words.ts";
+import { counted } from "../../markup/words.ts";
 import type { RecordedRun } from "../read/readTrajectory.ts";
 import type { Step } from "../read/steps.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../../src/engine/lasting/turns.ts";
+import { Turns } from "../../../src/boundary/turns.ts";
 import { ClosedError } from "../../../src/errors.ts";
 import { live, reasonOf, settle } from "./lives.ts";
 

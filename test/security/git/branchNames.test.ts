@@ -33,7 +33,7 @@ const STRANGE = [
   "@x",
 ];
 
-/** Of all that `test/git/branchStrategy.test.ts` has. */
+/** Of all that `test/options/branchStrategy.test.ts` has. */
 const IMPOSSIBLE = ["--upload-pack=touch canary", "a\nb", "a\u001b]0;x\u0007", "a".repeat(300)];
 
 /** All that shells and git might read something into. */

@@ -1,20 +1,10 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
+import { moment } from "../../../markup/moment.ts";
+import { briefly, counted, endOf, notShown, printed, showMs, webAddress } from "../../../markup/words.ts";
 import type { AssertionRecord, RunRecord, StepRecord } from "../record.ts";
 import { briefUsage, showUsage } from "../usage.ts";
-import {
-  briefly,
-  circumstances,
-  counted,
-  endOf,
-  isFine,
-  notShown,
-  printed,
-  showEnd,
-  showMs,
-  tookTime,
-  webAddress,
-} from "../words.ts";
-import { badge, moment, verdict } from "./parts.ts";
+import { circumstances, isFine, showEnd, tookTime } from "../words.ts";
+import { badge, verdict } from "./parts.ts";
 
 /** More of either is a mistake, or an attack on the reader. */
 const MOST_ROWS = 100;

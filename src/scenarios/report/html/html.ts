@@ -1,15 +1,17 @@
 import { createHash } from "node:crypto";
 import { Markup, markup } from "../../../markup/markup.ts";
+import { moment } from "../../../markup/moment.ts";
+import { STYLE } from "../../../markup/style.ts";
+import { briefly, counted, endOf, notShown } from "../../../markup/words.ts";
 import { sandduneCommand } from "../../../process/ownCommand/sandduneCommand.ts";
 import type { ReportModel, ScenarioHistory } from "../model.ts";
 import type { RunRecord } from "../record.ts";
 import { briefUsage } from "../usage.ts";
-import { briefly, briefRate, byWhom, counted, endOf, notShown, RESULT_WORDS, tookTime } from "../words.ts";
+import { briefRate, byWhom, RESULT_WORDS, tookTime } from "../words.ts";
 import { NOTES_LENGTH } from "./execution.ts";
 import { limitsFor } from "./limits.ts";
-import { anchorOf, badge, moment, sparkline } from "./parts.ts";
+import { anchorOf, badge, sparkline } from "./parts.ts";
 import { scenarioSection } from "./scenario.ts";
-import { STYLE } from "./style.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const HTML_MARK = '<meta name="generator" content="sanddune scenario report">';

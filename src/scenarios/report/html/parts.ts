@@ -1,7 +1,8 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
+import { harmless } from "../../../markup/words.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
 import type { ScenarioResult } from "../record.ts";
-import { harmless, RESULT_SIGNS, RESULT_WORDS, showTime } from "../words.ts";
+import { RESULT_SIGNS, RESULT_WORDS } from "../words.ts";
 import { durationBars } from "./bars.ts";
 
 /** A result as a word with a sign, not only as a colour. */
@@ -12,9 +13,6 @@ export const verdict = (isOk: boolean): Markup => {
   const result: ScenarioResult = isOk ? "passing" : "failing";
   return markup`<span class="badge ${result}"><span aria-hidden="true">${RESULT_SIGNS[result]}</span> ${isOk ? "holds" : "fails"}</span>`;
 };
-
-export const moment = (time: string): Markup =>
-  markup`<time datetime="${new Date(time).toISOString()}">${showTime(time)}</time>`;
 
 export const sparkline = (runner: RunnerHistory): Markup | undefined => {
   const picture = durationBars(runner);

@@ -1,7 +1,8 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
+import { briefly, counted, endOf, notShown, showMs } from "../../../markup/words.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
 import type { RunRecord } from "../record.ts";
-import { briefly, byWhom, counted, endOf, notShown, showMs, showRate } from "../words.ts";
+import { byWhom, showRate } from "../words.ts";
 import { execution, NOTES_LENGTH } from "./execution.ts";
 import type { HtmlLimits } from "./limits.ts";
 import { anchorOf, badge, sparkline } from "./parts.ts";

@@ -1,4 +1,4 @@
-import { orAborted } from "../../tools/wait/onAbort.ts";
+import { orAborted } from "../tools/wait/onAbort.ts";
 
 /** Lets one call at a time work on a worktree, in the order in which they came. */
 export class Turns {

@@ -1,5 +1,5 @@
-import { CallerFailure } from "../../boundary/boundary.ts";
-import type { ExecInput } from "../../sandboxes/contract.ts";
+import type { ExecInput } from "../sandboxes/contract.ts";
+import { CallerFailure } from "./boundary.ts";
 import { askingCaller } from "./waitingCalls.ts";
 
 /** Calls what the caller has handed over, and remembers what that threw, whatever others make of it on the way. */

@@ -4,7 +4,7 @@ import {
   type BranchStrategy,
   resolveBranchStrategy,
   type SandboxType,
-} from "../../src/git/branchStrategy.ts";
+} from "../../src/options/branchStrategy.ts";
 
 const RUN_ID = "20260101-000000-abcdef";
 const onMain = { branch: "main", sha: "a".repeat(40) };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { artifactMatcher, problemOfGlob, startsOf } from "../../../src/trajectory/record/artifactGlobs.ts";
+import { artifactMatcher, problemOfGlob, startsOf } from "../../src/tools/artifactGlobs.ts";
 
 describe("a glob of artifacts", () => {
   it.each([

@@ -1,6 +1,6 @@
 import { setImmediate as nextTick } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../../src/engine/lasting/turns.ts";
+import { Turns } from "../../src/boundary/turns.ts";
 
 /** Callers that note when their turn comes, and end it when they are told to. */
 const callers = (turns: Turns) => {
