@@ -13,7 +13,7 @@ const FILES = 10;
 const QUIET = { type: "file", quiet: true };
 
 const ENVIRONMENT = `import { existsSync } from "node:fs";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({ tests: { works: ({ worktree }) => {
   if (!existsSync(worktree + "/work.txt")) throw new Error("there is no work");
 } } });

@@ -85,7 +85,7 @@ ${skippedText(skipped)}
   highest resident size, as the operating system has recorded it, above the size before the run; the worst of three runs.
 * **scenario, agent prints 30 MB of short lines**: one \`sanddune scenario run\` whose agent prints 15 million lines of one
   character, against a \`run()\` whose agent prints the same.
-* **importing sanddune**: \`node -e 'import("sanddune")'\` against \`node -e ''\`.
+* **importing sanddune**: \`node -e 'import("@missingstudio/sanddune")'\` against \`node -e ''\`.
 * **40 scenarios**: one \`sanddune scenario run\` over 40 scenarios with one small command each, against the same commands,
   as many at a time, and nothing else.
 

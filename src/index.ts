@@ -27,7 +27,7 @@ export { type OpencodeEnvKey, type OpencodeOptions, opencode } from "./agents/op
 export { type PiEnvKey, type PiOptions, pi } from "./agents/pi/provider.ts";
 export { type ScriptedStep, scripted } from "./agents/scripted/provider.ts";
 export { createSandbox } from "./createSandbox.ts";
-export { createSandboxHandle } from "./createSandboxHandle.ts";
+export { createStandaloneSandbox } from "./createStandaloneSandbox.ts";
 export { createWorktree } from "./createWorktree.ts";
 export type { TestResult, TestResults } from "./environment/contract.ts";
 export * from "./errors.ts";

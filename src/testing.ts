@@ -1,4 +1,4 @@
-/** `sanddune/testing`: for authors of sandbox providers. */
+/** `@missingstudio/sanddune/testing`: for authors of sandbox providers. */
 export {
   type AnySandboxHandle,
   type ConformanceCase,

@@ -1,7 +1,7 @@
 // One issue, unattended, in a CI job: ISSUE=42 node ci.ts
 import { appendFileSync } from "node:fs";
-import { command, run, SandduneError } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { command, run, SandduneError } from "@missingstudio/sanddune";
+import { bubblewrap } from "@missingstudio/sanddune/sandboxes/bubblewrap";
 
 const agent = command("sh ./agent.sh"); // claudeCode("claude-opus-4-8"), say
 const issue = process.env["ISSUE"] ?? "42";

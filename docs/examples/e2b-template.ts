@@ -1,6 +1,7 @@
 // Makes a template of E2B out of .sanddune/Dockerfile: E2B_API_KEY=… node e2b-template.ts my-app
+
+import { readDockerfile } from "@missingstudio/sanddune";
 import { defaultBuildLogger, Template } from "e2b";
-import { readDockerfile } from "sanddune";
 
 const [, , name = "my-app"] = process.argv;
 const { imageName, dockerfileCommands } = readDockerfile(".sanddune/Dockerfile");

@@ -1,6 +1,6 @@
 // A planner chooses the tasks, agents do them side by side, each is merged when it is done: node parallel-planner.ts
-import { command, Output, run, runAll } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { command, Output, run, runAll } from "@missingstudio/sanddune";
+import { bubblewrap } from "@missingstudio/sanddune/sandboxes/bubblewrap";
 
 const agent = command("sh ./agent.sh"); // claudeCode("claude-opus-4-8"), say
 const sandbox = bubblewrap();

@@ -1,7 +1,7 @@
 // An issue becomes a pull request: node pr-pipeline.ts 42
 import { execFileSync } from "node:child_process";
-import { command, createSandbox } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { command, createSandbox } from "@missingstudio/sanddune";
+import { bubblewrap } from "@missingstudio/sanddune/sandboxes/bubblewrap";
 
 const agent = command("sh ./agent.sh"); // claudeCode("claude-opus-4-8"), say
 const issue = process.argv[2] ?? "42";

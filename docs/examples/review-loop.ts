@@ -1,6 +1,6 @@
 // One agent writes, another one reviews, until there is nothing left to say: node review-loop.ts 'Add a farewell'
-import { command, createWorktree, Output } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { command, createWorktree, Output } from "@missingstudio/sanddune";
+import { bubblewrap } from "@missingstudio/sanddune/sandboxes/bubblewrap";
 
 const author = command("sh ./author.sh"); // claudeCode("claude-opus-4-8"), say
 const reviewer = command("sh ./reviewer.sh"); // codex("gpt-6-sol"), say

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { sandboxConformance } from "sanddune/testing";
+import { sandboxConformance } from "@missingstudio/sanddune/testing";
 import { sshProvider } from "./ssh-provider.ts";
 
 /** In the place of another machine: a shell of this one, with a home and an environment of its own. */

@@ -4,14 +4,14 @@ import {
   type IsolatedSandboxProvider,
   SandboxError,
   SandboxUnavailableError,
-} from "sanddune";
+} from "@missingstudio/sanddune";
 import {
   askLaunch,
   isolatedCommandSandbox,
   killInSandbox,
   type SandboxAccess,
   shellQuote,
-} from "sanddune/sandboxes/kit";
+} from "@missingstudio/sanddune/sandboxes/kit";
 
 const NAME = "ssh";
 const TIMEOUT_MS = 20_000;

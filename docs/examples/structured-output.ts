@@ -1,6 +1,6 @@
 // A review as data: npm install zod; node structured-output.ts
-import { command, Output, run } from "sanddune";
-import { bubblewrap } from "sanddune/sandboxes/bubblewrap";
+import { command, Output, run } from "@missingstudio/sanddune";
+import { bubblewrap } from "@missingstudio/sanddune/sandboxes/bubblewrap";
 import { z } from "zod";
 
 const review = z.object({

@@ -21,7 +21,7 @@ import { version } from "./version.ts";
 
 const notes = (): string => `
 Help of a command: ${sandduneCommand()} <command> --help
-Where an error comes from, with all its causes: SANDDUNE_DEBUG=1 ${sandduneCommand()} …`;
+The stack of an error: SANDDUNE_DEBUG=1 ${sandduneCommand()} …`;
 
 /** What is said of the program holds for its commands: above all that the parser throws instead of ending the process. */
 const inheritSettings = (command: Command): void => {

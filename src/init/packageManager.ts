@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { PACKAGE_NAME } from "../options/packageName.ts";
 import {
   lockFilesOf,
   type PackageJson,
@@ -19,26 +20,26 @@ interface PackageManager {
 }
 
 export const packageManagers: Readonly<Record<PackageManagerName, PackageManager>> = {
-  npm: { install: "npm install --save-dev sanddune", runTypeScript: "npx tsx" },
+  npm: { install: `npm install --save-dev ${PACKAGE_NAME}`, runTypeScript: "npx tsx" },
   pnpm: {
-    install: "pnpm add --save-dev sanddune",
+    install: `pnpm add --save-dev ${PACKAGE_NAME}`,
     workspace: {
-      install: "pnpm add --save-dev --workspace-root sanddune",
+      install: `pnpm add --save-dev --workspace-root ${PACKAGE_NAME}`,
       isTop: (directory) => existsSync(join(directory, "pnpm-workspace.yaml")),
     },
     runTypeScript: "pnpm dlx tsx",
   },
   yarnClassic: {
-    install: "yarn add --dev sanddune",
+    install: `yarn add --dev ${PACKAGE_NAME}`,
     workspace: {
-      install: "yarn add --dev --ignore-workspace-root-check sanddune",
+      install: `yarn add --dev --ignore-workspace-root-check ${PACKAGE_NAME}`,
       isTop: (_, { workspaces }) => workspaces !== undefined,
     },
     // Yarn 1 has no `dlx`.
     runTypeScript: "npx tsx",
   },
-  yarn: { install: "yarn add --dev sanddune", runTypeScript: "yarn dlx tsx" },
-  bun: { install: "bun add --dev sanddune", runTypeScript: "bun" },
+  yarn: { install: `yarn add --dev ${PACKAGE_NAME}`, runTypeScript: "yarn dlx tsx" },
+  bun: { install: `bun add --dev ${PACKAGE_NAME}`, runTypeScript: "bun" },
 };
 
 /** The command that installs sanddune there. */

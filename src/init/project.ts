@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
 import { ENV_FILE } from "../options/configDirectory.ts";
+import { PACKAGE_NAME } from "../options/packageName.ts";
 import {
   type PackageJson,
   type PackageManagerName,
@@ -36,11 +37,11 @@ export interface InitProject {
 
 const canImportSanddune = (directory: string): boolean =>
   createRequire(join(directory, "main.js"))
-    .resolve.paths("sanddune")
-    ?.some((path) => existsSync(join(path, "sanddune/package.json"))) ?? false;
+    .resolve.paths(PACKAGE_NAME)
+    ?.some((path) => existsSync(join(path, PACKAGE_NAME, "package.json"))) ?? false;
 
 const names = (dependencies: unknown): boolean =>
-  typeof dependencies === "object" && dependencies !== null && "sanddune" in dependencies;
+  typeof dependencies === "object" && dependencies !== null && PACKAGE_NAME in dependencies;
 
 /** Under Plug'n'Play no directory has it. */
 const isPlugged = (directory: string, { dependencies, devDependencies }: PackageJson): boolean =>

@@ -2,6 +2,7 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry, needsNetwork } from "../agents/registry.ts";
 import { dockerfileFor } from "../images/dockerfile.ts";
 import { PRIVATE_PARTS } from "../options/configDirectory.ts";
+import { PACKAGE_NAME } from "../options/packageName.ts";
 import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
 import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../project/config.ts";
 import { COMMAND_AGENT, type InitAnswers } from "./answers.ts";
@@ -66,7 +67,7 @@ const templateArguments = (
 };
 
 /** Where editors find the schema of the config file, in a project that has sanddune installed. */
-const INSTALLED_SCHEMA = "../node_modules/sanddune/schemas/config.schema.json";
+const INSTALLED_SCHEMA = `../node_modules/${PACKAGE_NAME}/schemas/config.schema.json`;
 
 const projectConfig = ({ template: _, base: __, ...answers }: InitAnswers): string => {
   const config: ProjectConfig = { $schema: INSTALLED_SCHEMA, ...answers };

@@ -1,7 +1,7 @@
 import type { ExecOptions, SandboxCapabilities } from "../sandboxes/contract.ts";
 import type { CommandEnv, EnvVars } from "./envVars.ts";
 
-/** The options of `createSandboxHandle()`. */
+/** The options of `createStandaloneSandbox()`. */
 export interface SandboxHandleOptions {
   /** Env vars of every command in the sandbox, besides those that its provider declares. */
   readonly env?: EnvVars;
@@ -19,7 +19,7 @@ export interface SandboxCommandOptions
     ExecOptions,
     "stdin" | "timeoutMs" | "signal" | "onLine" | "onStderrLine" | "captureBytes" | "sudo"
   > {
-  /** Where the command starts; the workspace when it is left out. */
+  /** Where the command starts; `directory` of the sandbox when it is left out. */
   readonly cwd?: string;
   /** Env vars of this command, besides those of the sandbox. */
   readonly env?: CommandEnv;
@@ -29,7 +29,7 @@ export interface SandboxCommandOptions
  * What became of a command, whatever its exit code: by name, or in this order.
  *
  * @example
- * const sandbox = await createSandboxHandle(docker());
+ * const sandbox = await createStandaloneSandbox(docker());
  * const { exitCode, durationMs } = await sandbox.run("npm test");
  * const [code, stdout, stderr] = await sandbox.run("ls");
  * const [codeAgain] = (await sandbox.run("ls")).unpack();
@@ -48,7 +48,7 @@ export type CommandResult = readonly [exitCode: number, stdout: string, stderr: 
 /**
  * A sandbox that belongs to no repository: a machine to run commands on.
  *
- * - Paths are paths in the sandbox; a relative one begins at the workspace, and must not leave it.
+ * - Paths are paths in the sandbox; a relative one begins at `directory`, and must not leave it.
  * - Operations may go on side by side. After a failure, a timeout or an abort the sandbox can be used as before.
  * - If the sandbox is gone, operations reject with a `SandboxLostError`: never is that the result of a command.
  */
@@ -56,7 +56,7 @@ export interface StandaloneSandbox extends AsyncDisposable {
   /** What its engine knows it by. */
   readonly name: string;
   /** A directory in the sandbox, empty at first, where commands start. */
-  readonly workspace: string;
+  readonly directory: string;
   /**
    * Runs a line for `sh`. Resolves for every exit code. A timeout is a `ProcessTimeoutError`, and an abort rejects with
    * `signal.reason`; in both cases the command is killed with all its descendants first.

@@ -1,5 +1,5 @@
 /**
- * `sanddune/sandboxes/kit`: what the sandbox providers of sanddune are made of, for providers of your own. You say how an argv
+ * `@missingstudio/sanddune/sandboxes/kit`: what the sandbox providers of sanddune are made of, for providers of your own. You say how an argv
  * is run in your sandbox; these make the handle with all its promises of that.
  */
 import {

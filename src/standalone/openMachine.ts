@@ -12,7 +12,7 @@ import { copyIn } from "../sandboxes/copy/copyIn.ts";
 import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
 import { checkedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
 
-const WORKSPACE_IN_SANDBOX = "/sanddune/workspace";
+const DIRECTORY_IN_SANDBOX = "/sanddune/work";
 const HOME_IN_SANDBOX = "/sanddune/home";
 
 /** A sandbox, with what differs between the two kinds of providers out of sight. */
@@ -34,7 +34,7 @@ const requireOwnUser = async (
     process.getuid?.() ?? -1,
     Number(stdout),
     "Let the sandbox run as your own user: leave the `user` option out, or set it to your uid and gid.",
-    "workspace",
+    "directory",
   );
 };
 
@@ -46,15 +46,15 @@ const openBindMount = async (
   options: SandboxCreateOptions,
   directory: string,
 ): Promise<Machine> => {
-  const [workspace, home] = [join(directory, "workspace"), join(directory, "home")];
-  await mkdir(workspace);
+  const [work, home] = [join(directory, "work"), join(directory, "home")];
+  await mkdir(work);
   await mkdir(home);
   const created: Promise<BindMountSandboxHandle> = provider.create({
     ...options,
-    worktreePath: WORKSPACE_IN_SANDBOX,
+    worktreePath: DIRECTORY_IN_SANDBOX,
     homePath: HOME_IN_SANDBOX,
     mounts: [
-      { hostPath: workspace, sandboxPath: WORKSPACE_IN_SANDBOX, readOnly: false },
+      { hostPath: work, sandboxPath: DIRECTORY_IN_SANDBOX, readOnly: false },
       { hostPath: home, sandboxPath: HOME_IN_SANDBOX, readOnly: false },
     ],
   });

@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { InvalidOptionsError } from "../errors.ts";
 
 /** A path of the caller's as an absolute one in the sandbox. */
-export const sandboxPath = (workspace: string, path: unknown, option = "path"): string => {
+export const sandboxPath = (directory: string, path: unknown, option = "path"): string => {
   const refuse = (problem: string) => new InvalidOptionsError(option, problem);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
     throw refuse("must be a path in the sandbox: a non-empty string without NUL");
@@ -10,8 +10,8 @@ export const sandboxPath = (workspace: string, path: unknown, option = "path"): 
   if (posix.isAbsolute(path)) return path;
   if (/^\.\.(\/|$)/.test(posix.normalize(path))) {
     throw refuse(
-      `${JSON.stringify(path)} leaves the workspace. Elsewhere in the sandbox, paths have to be absolute.`,
+      `${JSON.stringify(path)} leaves the directory of the sandbox. Elsewhere in the sandbox, paths have to be absolute.`,
     );
   }
-  return `${workspace}/${path}`;
+  return `${directory}/${path}`;
 };

@@ -41,7 +41,7 @@ export const standalone = ({
   usesSudo,
 }: StandaloneSettings): StandaloneSandbox => {
   const { handle } = machine;
-  const workspace = handle.worktreePath;
+  const start = handle.worktreePath;
   let terminated: Promise<void> | undefined;
 
   /** Something that is done in the sandbox: fails with nothing but our own errors, and with no secret in them. */
@@ -67,7 +67,7 @@ export const standalone = ({
     if (sudo && !usesSudo) {
       throw new InvalidOptionsError(
         "sudo",
-        "the sandbox was not made for it: pass `usesSudo: true` to createSandboxHandle()",
+        "the sandbox was not made for it: pass `usesSudo: true` to createStandaloneSandbox()",
       );
     }
     const callers = new CallersCode();
@@ -77,7 +77,7 @@ export const standalone = ({
       ...others,
       sudo,
       env: { ...env.values, ...valuesOf(own) },
-      ...(cwd !== undefined && { cwd: sandboxPath(workspace, cwd, "cwd") }),
+      ...(cwd !== undefined && { cwd: sandboxPath(start, cwd, "cwd") }),
       ...(signal && { signal }),
       ...(stdin !== undefined && { stdin: callers.input(stdin) }),
       ...(onLine && { onLine: guarded(onLine) }),
@@ -116,27 +116,27 @@ export const standalone = ({
   };
   return {
     name: handle.name,
-    workspace,
+    directory: start,
     run: entryPoint(run),
     writeFile: entryPoint(async (path: string, content: string | Uint8Array) => {
       validateContent(content);
-      const target = sandboxPath(workspace, path);
+      const target = sandboxPath(start, path);
       await attempt("writeFile", () => writeFile(files, target, content));
     }),
     readFile: entryPoint(async (path: string) => {
-      const source = sandboxPath(workspace, path);
+      const source = sandboxPath(start, path);
       return attempt("readFile", () => readFile(files, source));
     }),
     readFileBytes: entryPoint(async (path: string) => {
-      const source = sandboxPath(workspace, path);
+      const source = sandboxPath(start, path);
       return attempt("readFileBytes", () => readFileBytes(files, source));
     }),
     copyIn: entryPoint(async (hostPath: string, path: string) => {
-      const target = sandboxPath(workspace, path);
+      const target = sandboxPath(start, path);
       await attempt("copyIn", () => machine.copyIn(hostPath, target));
     }),
     copyFileOut: entryPoint(async (path: string, hostPath: string) => {
-      const source = sandboxPath(workspace, path);
+      const source = sandboxPath(start, path);
       await attempt("copyFileOut", () => handle.copyFileOut(source, hostPath));
     }),
     terminate,

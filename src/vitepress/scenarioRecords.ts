@@ -8,7 +8,7 @@ import { LatestRunsSummary, showSummary } from "./latestRunsSummary.ts";
 import { RunRecords, showRecords } from "./runRecords.ts";
 import { SHOWN_RECORDS, type ShownRecords, type SiteComponents } from "./shownRecords.ts";
 
-/** What a theme imports from `virtual:scenario-records`, which `sanddune/vitepress/plugin` makes. */
+/** What a theme imports from `virtual:scenario-records`, which `@missingstudio/sanddune/vitepress/plugin` makes. */
 export interface RecordModules {
   readonly summary: () => Promise<unknown>;
   readonly scenarios: Readonly<Record<string, () => Promise<unknown>>>;
@@ -110,7 +110,7 @@ export const scenarioRecords = (
   if (!isSite(records)) {
     throw new InvalidOptionsError(
       "records",
-      'must be what "virtual:scenario-records" exports. Add scenarioRecordsPlugin() of "sanddune/vitepress/plugin" to vite.plugins in .vitepress/config.ts',
+      'must be what "virtual:scenario-records" exports. Add scenarioRecordsPlugin() of "@missingstudio/sanddune/vitepress/plugin" to vite.plugins in .vitepress/config.ts',
     );
   }
   const components = componentsOf(records as SiteRecords, checkedOptions(options, OPTIONS));

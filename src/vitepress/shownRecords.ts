@@ -23,7 +23,7 @@ export const useSiteComponents = (): SiteComponents => {
   const components = inject<SiteComponents | undefined>(SHOWN_RECORDS, undefined);
   if (components === undefined) {
     throw new Error(
-      'The components of "sanddune/vitepress" have no records. In .vitepress/theme/index.ts: app.use(scenarioRecords(records)), with records from "virtual:scenario-records"',
+      'The components of "@missingstudio/sanddune/vitepress" have no records. In .vitepress/theme/index.ts: app.use(scenarioRecords(records)), with records from "virtual:scenario-records"',
     );
   }
   return components;

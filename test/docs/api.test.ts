@@ -26,7 +26,10 @@ it("has every name that the main entry point exports, and has it once", () => {
 const packageOf = (declarations: string): string => {
   const root = temporaryDirectory();
   const files = {
-    "package.json": JSON.stringify({ exports: { ".": { types: "./dist/index.d.ts" } } }),
+    "package.json": JSON.stringify({
+      name: "@missingstudio/sanddune",
+      exports: { ".": { types: "./dist/index.d.ts" } },
+    }),
     "dist/index.d.ts": declarations,
     "scripts/docs/api/tsconfig.json": JSON.stringify({ include: ["../../../dist"] }),
   };
@@ -96,5 +99,5 @@ export declare const act: (options: DoOptions) => void;
   expect(text).toContain("See [`DoOptions`](#dooptions).");
   expect(text).toContain("- `base: string`: From the base.");
   expect(text).toContain("- `limits?: object`: One | two.\n- `limits.time?: number`: In seconds.");
-  expect(text).toContain('```ts\nimport { act } from "sanddune";\n\nact({ base: "a" });\n```');
+  expect(text).toContain('```ts\nimport { act } from "@missingstudio/sanddune";\n\nact({ base: "a" });\n```');
 });

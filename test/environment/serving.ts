@@ -24,7 +24,7 @@ export const folder = (files: Files, directory = temporaryDirectory()): string =
 export const definition = (members: string): string => `import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineEnvironment, suite } from "sanddune/environment";
+import { defineEnvironment, suite } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({ ${members} });
 `;
 

@@ -1,20 +1,12 @@
-import { mkdirSync, symlinkSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { builtCli } from "./built.ts";
+import { join } from "node:path";
+import { linkPackage } from "./linkPackage.ts";
 import { temporaryDirectory } from "./repository/repository.ts";
 import { writeFiles } from "./repository/writeFiles.ts";
-
-/** Where the package is that a definition imports. */
-const installPackage = (directory: string): void => {
-  const root = dirname(dirname(builtCli()));
-  mkdirSync(join(directory, "node_modules"));
-  symlinkSync(root, join(directory, "node_modules/sanddune"));
-};
 
 /** A folder with these files, beside which the package is installed; gone after the test. */
 export const environmentFolder = (files: Readonly<Record<string, string>>): string => {
   const directory = temporaryDirectory();
-  installPackage(directory);
+  linkPackage(directory);
   const folder = join(directory, "environment");
   writeFiles(folder, files);
   return folder;
@@ -24,7 +16,7 @@ export const environmentFolder = (files: Readonly<Record<string, string>>): stri
 export const GREETING_TESTS = `import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 
 const greeting = (worktree) => readFile(join(worktree, "hello.txt"), "utf8");
 

@@ -119,7 +119,7 @@ describe("every scaffold", () => {
     for (const answers of ALL) {
       writeFileSync(join(directory, "config.json"), scaffoldFor(answers, COMMON)["config.json"] ?? "");
       const { template: _, ...expected } = answers;
-      const $schema = "../node_modules/sanddune/schemas/config.schema.json";
+      const $schema = "../node_modules/@missingstudio/sanddune/schemas/config.schema.json";
       expect(readProjectConfig(directory)).toEqual({ $schema, ...expected });
     }
   });
@@ -160,11 +160,11 @@ describe("every scaffold", () => {
     });
     // So that a compiler that looks at nothing is noticed.
     mkdirSync(join(directory, "wrong"));
-    writeFileSync(join(directory, "wrong/main.ts"), 'import { run } from "sanddune"; run(7);');
+    writeFileSync(join(directory, "wrong/main.ts"), 'import { run } from "@missingstudio/sanddune"; run(7);');
     const declarations = dirname(builtCli());
     const paths = {
-      sanddune: [join(declarations, "index.d.ts")],
-      "sanddune/sandboxes/*": [join(declarations, "sandboxes/*.d.ts")],
+      "@missingstudio/sanddune": [join(declarations, "index.d.ts")],
+      "@missingstudio/sanddune/sandboxes/*": [join(declarations, "sandboxes/*.d.ts")],
     };
     const compilerOptions = { paths, typeRoots: [join(ROOT, "node_modules/@types")] };
     writeFileSync(

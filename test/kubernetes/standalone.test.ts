@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createSandboxHandle, ProcessTimeoutError, SandboxLostError } from "../../src/index.ts";
+import { createStandaloneSandbox, ProcessTimeoutError, SandboxLostError } from "../../src/index.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 import { useOwnTemporaryDirectory } from "../helpers/repository/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../helpers/repository/repository.ts";
@@ -16,11 +16,11 @@ const notes = (): string[] => readdirSync(tmpdir()).filter((name) => name.starts
 
 describeWithCluster("a pod that belongs to no repository", () => {
   it("runs commands, and tells what became of them by name and in order", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }), {
+    await using sandbox = await createStandaloneSandbox(kubernetes({ imageName: IMAGE }), {
       env: { OUTER: () => "outer" },
     });
     const [exitCode, stdout, stderr] = await sandbox.run("pwd -P; ls -A; echo err >&2; exit 3");
-    expect([exitCode, stdout, stderr]).toEqual([3, `${sandbox.workspace}\n`, "err\n"]);
+    expect([exitCode, stdout, stderr]).toEqual([3, `${sandbox.directory}\n`, "err\n"]);
     const result = await sandbox.run('cat; echo "$OUTER $INNER"', {
       env: { INNER: "inner" },
       stdin: "input\n",
@@ -29,7 +29,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("takes and gives files, as text, as bytes and from the host", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE, user: 1000 }));
+    await using sandbox = await createStandaloneSandbox(kubernetes({ imageName: IMAGE, user: 1000 }));
     await sandbox.writeFile("made/on the way/text", "ünï☃😀\r\n");
     expect(await sandbox.readFile("made/on the way/text")).toBe("ünï☃😀\r\n");
     const bytes = Buffer.concat([Buffer.from([0, 255, 10, 13]), randomBytes(3_000_000)]);
@@ -50,7 +50,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("kills a command that takes too long, with its descendants, and can be used on", async () => {
-    await using sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }));
+    await using sandbox = await createStandaloneSandbox(kubernetes({ imageName: IMAGE }));
     const error = await failureOf(
       sandbox.run("cp /bin/sleep lasting; setsid ./lasting 100000 & ./lasting 100000", { timeoutMs: 3000 }),
     );
@@ -60,7 +60,7 @@ describeWithCluster("a pod that belongs to no repository", () => {
   });
 
   it("is gone when it is terminated, with what ran in it and what was noted about it", async () => {
-    const sandbox = await createSandboxHandle(kubernetes({ imageName: IMAGE }));
+    const sandbox = await createStandaloneSandbox(kubernetes({ imageName: IMAGE }));
     const running = failureOf(sandbox.run("sleep 100000"));
     expect(await podExists(sandbox.name)).toBe(true);
     expect(notes()).toHaveLength(1);

@@ -48,12 +48,12 @@ const node = (script: string): string =>
 
 it("installs no other package", () => {
   expect(readdirSync(join(project, "node_modules")).filter((name) => !name.startsWith("."))).toEqual([
-    "sanddune",
+    "@missingstudio",
   ]);
 });
 
 it("ships what it needs and nothing of its insides", () => {
-  const installed = join(project, "node_modules/sanddune");
+  const installed = join(project, "node_modules/@missingstudio/sanddune");
   expect(readdirSync(installed).sort()).toEqual([
     "CHANGELOG.md",
     "CONTEXT.md",
@@ -70,7 +70,7 @@ it("ships what it needs and nothing of its insides", () => {
 });
 
 it("ships its pages, and no link of theirs leads nowhere", () => {
-  const installed = join(project, "node_modules/sanddune");
+  const installed = join(project, "node_modules/@missingstudio/sanddune");
   const files = readdirSync(installed, { recursive: true, encoding: "utf8" });
   const pages = files.filter((name) => name.endsWith(".md") && !name.startsWith("templates/"));
   expect(pages).toEqual(expect.arrayContaining(["README.md", "docs/quick-start.md", "docs/recovery.md"]));
@@ -79,7 +79,7 @@ it("ships its pages, and no link of theirs leads nowhere", () => {
 });
 
 it("names no page of its documents in what it prints", () => {
-  const dist = join(project, "node_modules/sanddune/dist");
+  const dist = join(project, "node_modules/@missingstudio/sanddune/dist");
   const naming = readdirSync(dist, { recursive: true, encoding: "utf8" })
     .filter((name) => name.endsWith(".js"))
     .flatMap((name) => readFileSync(join(dist, name), "utf8").match(/docs\/[\w-]+\.md/g) ?? []);
@@ -101,8 +101,8 @@ it("exports no sandbox provider from the main entry; each has a path of its own"
     node(`
 const names = {};
 for (const [path, name] of Object.entries(${JSON.stringify(providers)}))
-  names[path] = (await import("sanddune/sandboxes/" + path))[name]().name;
-console.log(JSON.stringify({ exported: Object.keys(await import("sanddune")), names }));`),
+  names[path] = (await import("@missingstudio/sanddune/sandboxes/" + path))[name]().name;
+console.log(JSON.stringify({ exported: Object.keys(await import("@missingstudio/sanddune")), names }));`),
   ) as { exported: string[]; names: Record<string, string> };
   expect(exported).toContain("run");
   expect(exported.filter((name) => Object.values(providers).includes(name))).toEqual([]);
@@ -153,8 +153,8 @@ it("type-checks, with every sample of the documents, in a user's project that do
 it("works as installed: a run, and an error that can be caught by its class", () => {
   const cwd = temporaryRepository();
   const printed = node(`
-import { run, scripted, AgentFailedError, SandduneError } from "sanddune";
-import { testIsolated } from "sanddune/sandboxes/test-isolated";
+import { run, scripted, AgentFailedError, SandduneError } from "@missingstudio/sanddune";
+import { testIsolated } from "@missingstudio/sanddune/sandboxes/test-isolated";
 const cwd = ${JSON.stringify(cwd)};
 const result = await run({ agent: scripted([{ commit: "Work", files: { a: "1" } }]), sandbox: testIsolated(), cwd, prompt: "x" });
 const error = await run({ agent: scripted([{ exit: 4 }]), sandbox: testIsolated(), cwd, prompt: "x" }).catch((reason) => reason);
@@ -173,8 +173,8 @@ it.each(["cjs", "esm"] as const)(
   (format) => {
     const cwd = temporaryRepository();
     const source = `
-import { run, scripted } from "sanddune";
-import { testIsolated } from "sanddune/sandboxes/test-isolated";
+import { run, scripted } from "@missingstudio/sanddune";
+import { testIsolated } from "@missingstudio/sanddune/sandboxes/test-isolated";
 const agent = scripted([{ commit: "Work", files: { a: "1" } }]);
 void run({ agent, sandbox: testIsolated(), prompt: "x" }).then(({ commits }) => console.log(commits.length));`;
     const outfile = join(project, `bundle.${format === "cjs" ? "cjs" : "mjs"}`);

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { builtCli } from "../helpers/built.ts";
+import { linkPackage } from "../helpers/linkPackage.ts";
 import { runRecord } from "../scenarios/report/reportRecords.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -21,7 +22,7 @@ it("has components for a site, which use the Vue that the site has", () => {
   const program = `
 import { createSSRApp, h, resolveComponent } from "vue";
 import { renderToString } from "vue/server-renderer";
-import { scenarioRecords } from "sanddune/vitepress";
+import { scenarioRecords } from "@missingstudio/sanddune/vitepress";
 const app = createSSRApp({
   render: () => [h(resolveComponent("LatestRunsSummary")), h(resolveComponent("RunRecords"), { "test-id": "first" })],
 });
@@ -52,8 +53,7 @@ it("builds a site with the documented theme, also if a record is broken, and say
   write("docs/testing/runs/first/2026-01-02T03-04-05-000Z.json", JSON.stringify(runRecord()));
   write("docs/testing/runs/first/2.json", '{"broken');
   write("package.json", '{ "type": "module" }');
-  mkdirSync(join(site, "node_modules"));
-  symlinkSync(ROOT, join(site, "node_modules/sanddune"));
+  linkPackage(site);
   for (const name of ["vitepress", "vue"]) {
     symlinkSync(join(ROOT, "node_modules", name), join(site, "node_modules", name));
   }

@@ -25,7 +25,7 @@ const HOOK = { command: "npm ci", timeoutMs: 300_000 };
 
 const RIGHT_CONFIGS: readonly object[] = [
   {},
-  { $schema: "../node_modules/sanddune/schemas/config.schema.json" },
+  { $schema: "../node_modules/@missingstudio/sanddune/schemas/config.schema.json" },
   { agent: "codex", model: "m", sandbox: "docker", imageName: "sanddune:x", backlog: "none" },
   { agent: "command", agentCommand: "sh ./agent.sh", sandbox: ".sanddune/mine.mjs" },
   { network: "none", memory: "4g", cpus: 1.5, pids: 100 },

@@ -1,10 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stop, transformSync } from "esbuild";
 import { expect, it } from "vitest";
 import { sandboxConformance } from "../../src/testing.ts";
 import { builtCli } from "../helpers/built.ts";
+import { linkPackage } from "../helpers/linkPackage.ts";
 import { temporaryDirectory } from "../helpers/repository/repository.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -12,8 +13,7 @@ const ROOT = join(import.meta.dirname, "../..");
 /** The examples in a directory where sanddune is installed; their types are taken away, since not every Node does that itself. */
 const installed = (...names: readonly string[]): string => {
   const directory = temporaryDirectory();
-  mkdirSync(join(directory, "node_modules"));
-  symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
+  linkPackage(directory);
   for (const name of names) {
     const source = readFileSync(join(ROOT, "docs/examples", `${name}.ts`), "utf8");
     const { code } = transformSync(source.replaceAll('.ts"', '.mjs"'), { loader: "ts", target: "node20" });

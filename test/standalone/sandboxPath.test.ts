@@ -15,9 +15,9 @@ it.each([
   expect(sandboxPath("/work", path)).toBe(expected);
 });
 
-it.each(["..", "../x", "a/../../x", "./..", "a/b/../../.."])("%s leaves the workspace", (path) => {
+it.each(["..", "../x", "a/../../x", "./..", "a/b/../../.."])("%s leaves the directory", (path) => {
   expect(() => sandboxPath("/work", path)).toThrow(InvalidOptionsError);
-  expect(() => sandboxPath("/work", path)).toThrow("leaves the workspace");
+  expect(() => sandboxPath("/work", path)).toThrow("leaves the directory of the sandbox");
 });
 
 it.each([undefined, null, 5, "", "a\0b", ["x"]])("%j is no path", (path) => {

@@ -1,7 +1,7 @@
 // What sandboxes without a repository promise by their types. The functions are never called: `tsc` is the judge, and an
 // error that does not come is an error itself.
 import { expect, expectTypeOf, it } from "vitest";
-import { type CommandResult, createSandboxHandle, type StandaloneSandbox } from "../../src/index.ts";
+import { type CommandResult, createStandaloneSandbox, type StandaloneSandbox } from "../../src/index.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../src/sandboxes/docker.ts";
 import { noSandbox } from "../../src/sandboxes/no-sandbox.ts";
@@ -32,15 +32,15 @@ it("a result has its types by name and by position", () => {
 
 it("every sandbox provider will do, but a boundary there has to be", () => {
   const cases = [
-    async () => expectTypeOf(await createSandboxHandle(docker())).toEqualTypeOf<StandaloneSandbox>(),
-    () => createSandboxHandle(bubblewrap(), { env: { A: undefined, B: () => "b" } }),
-    () => createSandboxHandle(testIsolated(), { usesSudo: true, signal: new AbortController().signal }),
+    async () => expectTypeOf(await createStandaloneSandbox(docker())).toEqualTypeOf<StandaloneSandbox>(),
+    () => createStandaloneSandbox(bubblewrap(), { env: { A: undefined, B: () => "b" } }),
+    () => createStandaloneSandbox(testIsolated(), { usesSudo: true, signal: new AbortController().signal }),
     // @ts-expect-error that is none
-    () => createSandboxHandle(noSandbox()),
+    () => createStandaloneSandbox(noSandbox()),
     // @ts-expect-error there is no repository
-    () => createSandboxHandle(docker(), { branch: "b" }),
+    () => createStandaloneSandbox(docker(), { branch: "b" }),
     // @ts-expect-error which one?
-    () => createSandboxHandle(),
+    () => createStandaloneSandbox(),
   ];
   expect(cases).toHaveLength(6);
 });
@@ -62,8 +62,8 @@ it("files are text or bytes", () => {
 it("a sandbox ends with the block that holds it", () => {
   expectTypeOf<StandaloneSandbox>().toExtend<AsyncDisposable>();
   const use = async () => {
-    await using machine = await createSandboxHandle(docker());
-    return machine.workspace;
+    await using machine = await createStandaloneSandbox(docker());
+    return machine.directory;
   };
   expect(use).toBeTypeOf("function");
 });

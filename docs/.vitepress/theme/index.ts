@@ -7,7 +7,7 @@ import { data } from "../scenarios.data.ts";
 import "./style.css";
 
 const installLine = () =>
-  h("pre", { class: "home-install" }, "npm install --save-dev sanddune\nnpx sanddune init");
+  h("pre", { class: "home-install" }, "npm install --save-dev @missingstudio/sanddune\nnpx sanddune init");
 
 export default {
   extends: DefaultTheme,

@@ -5,10 +5,12 @@ import { API, SymbolFlags } from "typescript/unstable/sync";
 import { describe } from "./describe.mjs";
 
 /** The entry points of the package, by the path that users import: the file of their declarations. */
-const entryPoints = (root) =>
-  Object.entries(JSON.parse(readFileSync(join(root, "package.json"), "utf8")).exports)
+const entryPoints = (root) => {
+  const { name, exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.entries(exports)
     .filter(([, target]) => typeof target === "object")
-    .map(([path, { types }]) => [join("sanddune", path), join(root, types)]);
+    .map(([path, { types }]) => [join(name, path), join(root, types)]);
+};
 
 /** A type that users know by a name of the same entry point is shown by that name. */
 const withOwnNames = (names) =>

@@ -12,9 +12,11 @@ const byPath = (names) =>
     names: names.filter(({ paths }) => paths[0] === path),
   }));
 
-const isMain = ({ paths }) => paths.includes("sanddune");
+const PACKAGE = "@missingstudio/sanddune";
 
-const AUTHORS_PATHS = ["sanddune/sandboxes/kit", "sanddune/testing"];
+const isMain = ({ paths }) => paths.includes(PACKAGE);
+
+const AUTHORS_PATHS = ["@missingstudio/sanddune/sandboxes/kit", "@missingstudio/sanddune/testing"];
 
 /** The pages in their order. The last one that wants a name has it. */
 const PAGES = [
@@ -22,7 +24,7 @@ const PAGES = [
     name: "entry-points",
     title: "API: entry points",
     intro:
-      "`run()` and the other entry points, their options and results. All are imported from `sanddune`. How to use them is in [run.md](../run.md).",
+      "`run()` and the other entry points, their options and results. All are imported from `@missingstudio/sanddune`. How to use them is in [run.md](../run.md).",
     has: isMain,
     sections: byKind,
   },
@@ -30,7 +32,7 @@ const PAGES = [
     name: "agents",
     title: "API: agents",
     intro:
-      "Agent providers, their options, and the contract for [one of your own](../own-agent-provider.md). All are imported from `sanddune`.",
+      "Agent providers, their options, and the contract for [one of your own](../own-agent-provider.md). All are imported from `@missingstudio/sanddune`.",
     has: ({ file, ...rest }) => isMain(rest) && file.startsWith("agents/"),
     sections: byKind,
   },
@@ -40,7 +42,7 @@ const PAGES = [
     intro:
       "Each sandbox has an import path of its own, below which its names are listed. More about them: [sandboxes.md](../sandboxes.md).",
     has: ({ file, paths: [path] }) =>
-      path.startsWith("sanddune/sandboxes/") || file.startsWith("sandboxes/services/"),
+      path.startsWith("@missingstudio/sanddune/sandboxes/") || file.startsWith("sandboxes/services/"),
     sections: byPath,
   },
   {
@@ -58,22 +60,22 @@ const PAGES = [
     name: "environments",
     title: "API: environments",
     intro: "For the folder of an [environment](../environments.md).",
-    has: ({ paths }) => paths.includes("sanddune/environment"),
-    sections: (names) => [{ title: "sanddune/environment", names }],
+    has: ({ paths }) => paths.includes("@missingstudio/sanddune/environment"),
+    sections: (names) => [{ title: "@missingstudio/sanddune/environment", names }],
   },
   {
     name: "sandbox-providers",
     title: "API: contract of sandbox providers",
     intro: "For authors of [sandbox providers](../own-sandbox-provider.md).",
     has: ({ file, paths: [path] }) =>
-      AUTHORS_PATHS.includes(path) || (path === "sanddune" && /^sandboxes\/(?!services\/)/.test(file)),
+      AUTHORS_PATHS.includes(path) || (path === PACKAGE && /^sandboxes\/(?!services\/)/.test(file)),
     sections: byPath,
   },
   {
     name: "vitepress",
     title: "API: components for VitePress",
     intro: "Records of scenarios on [a site of your own](../scenario-ci.md#on-a-vitepress-site).",
-    has: ({ paths: [path] }) => path.startsWith("sanddune/vitepress"),
+    has: ({ paths: [path] }) => path.startsWith("@missingstudio/sanddune/vitepress"),
     sections: byPath,
   },
 ];

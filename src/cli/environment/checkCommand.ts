@@ -32,7 +32,7 @@ const perform = async (signal: AbortSignal, flags: CheckFlags, directory: string
   await print([...table, "", `${resolve(directory)} can be used.`].join("\n"));
 };
 
-/** `sanddune env check`: whether an environment can be used, and which tests it has. */
+/** `sanddune environment check`: whether an environment can be used, and which tests it has. */
 export const createEnvCheckCommand = (): Command =>
   withExamples(
     new Command("check")
@@ -40,5 +40,5 @@ export const createEnvCheckCommand = (): Command =>
       .argument("<dir>", "the environment: a folder with environment.ts or environment.json")
       .option(...WORKTREE_FLAG)
       .action(performingEnv(STOPPED, perform)),
-    { title: "Before it is given to an agent", command: "sanddune env check tests/env" },
+    { title: "Before it is given to an agent", command: "sanddune environment check tests/env" },
   );

@@ -36,7 +36,7 @@ export const createMcpCommand = (): Command =>
       .option(...TOKEN_FLAG)
       .action(performing(perform)),
     {
-      title: "Add it to Claude Code, for the server of sanddune env serve",
+      title: "Add it to Claude Code, for the server of sanddune environment serve",
       command: "claude mcp add tests -- sanddune mcp",
     },
     {

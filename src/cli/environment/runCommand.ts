@@ -53,7 +53,7 @@ Exit codes:
   2  the environment cannot be used, or there is no such test
   130, 143  stopped by Ctrl-C, by SIGTERM`;
 
-/** `sanddune env run`: runs the tests of an environment, without an agent. */
+/** `sanddune environment run`: runs the tests of an environment, without an agent. */
 export const createEnvRunCommand = (): Command =>
   withExamples(
     addSandboxFlags(
@@ -69,14 +69,14 @@ export const createEnvRunCommand = (): Command =>
         .optionsGroup("In a sandbox:")
         .option("--commit <ref>", "the commit that is tested there (default: HEAD of the worktree)"),
     ).action(performingEnv(STOPPED, perform)),
-    { title: "All tests, against the current directory", command: "sanddune env run tests/env" },
+    { title: "All tests, against the current directory", command: "sanddune environment run tests/env" },
     {
       title: "Some of them, against another checkout",
-      command: `sanddune env run tests/env api/login --worktree ../feature \\
+      command: `sanddune environment run tests/env api/login --worktree ../feature \\
         --param user=ada`,
     },
     {
       title: "Grade a branch in a sandbox, as a run would",
-      command: "sanddune env run tests/env --sandbox docker --commit agent/parser",
+      command: "sanddune environment run tests/env --sandbox docker --commit agent/parser",
     },
   ).addHelpText("after", NOTES);

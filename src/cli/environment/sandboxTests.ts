@@ -3,7 +3,7 @@ import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../run/placeFlags.t
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 
-/** The flags of `sanddune env run` that have tests run in a sandbox, on a commit. */
+/** The flags of `sanddune environment run` that have tests run in a sandbox, on a commit. */
 export interface SandboxTestFlags extends PlaceFlags {
   readonly worktree?: string;
   readonly commit?: string;

@@ -46,7 +46,7 @@ const perform = async (signal: AbortSignal, flags: ServeFlags, directory: string
   }
 };
 
-/** `sanddune env serve`: the tests of an environment over HTTP. */
+/** `sanddune environment serve`: the tests of an environment over HTTP. */
 export const createEnvServeCommand = (): Command =>
   withExamples(
     new Command("serve")
@@ -58,9 +58,9 @@ export const createEnvServeCommand = (): Command =>
       .option("--timeout <seconds>", "time limit of a test that has none of its own", seconds)
       .option("--concurrency <n>", "how many tests at a time", wholeNumber)
       .action(performingEnv(STOPPED, perform)),
-    { title: "For an agent that has sanddune mcp", command: "sanddune env serve tests/env" },
+    { title: "For an agent that has sanddune mcp", command: "sanddune environment serve tests/env" },
     {
       title: "At any free port, for those who have the token",
-      command: "TOKEN=… sanddune env serve tests/env --port 0 --token-env TOKEN",
+      command: "TOKEN=… sanddune environment serve tests/env --port 0 --token-env TOKEN",
     },
   );

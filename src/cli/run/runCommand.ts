@@ -107,7 +107,7 @@ export const createRunCommand = (): Command =>
     },
     {
       title: "The prompt from a pipe, the result for a program",
-      command: `gh issue view 42 | sanddune run --merge-to-head --json -`,
+      command: `gh issue view 42 \\\n| sanddune run --merge-to-head --json -`,
     },
     {
       title: "A run for each line of a file, eight at a time",

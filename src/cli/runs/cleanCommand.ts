@@ -28,7 +28,7 @@ const STOPPED = {
 };
 
 const OUTSIDE =
-  "This is not a git repository: only what belongs to none is looked for, the sandboxes of createSandboxHandle() and of scenarios.";
+  "This is not a git repository: only what belongs to none is looked for, the sandboxes of createStandaloneSandbox() and of scenarios.";
 
 const needsRepository = ({ cwd, run, branch, records }: CleanFlags): boolean =>
   [cwd, run, branch, records].some((flag) => flag !== undefined);

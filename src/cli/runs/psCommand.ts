@@ -96,6 +96,6 @@ export const createPsCommand = (): Command =>
     { title: "The same, live", command: "sanddune ps --watch" },
     {
       title: "The branches of the runs that failed",
-      command: `sanddune ps --json | jq -r '.[] | select(.state == "failed").branch'`,
+      command: `sanddune ps --json \\\n| jq -r '.[] | select(.state == "failed").branch'`,
     },
   );

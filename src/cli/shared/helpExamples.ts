@@ -11,12 +11,20 @@ export interface Example {
 
 const NAME = /(?<![\w./-])sanddune(?= [a-z])/g;
 
-/** A line goes on after a backslash; every other one is typed on its own. */
+const COLUMNS = 80;
+
+/** Breaks a long line before a flag or an operator of the shell. */
+const wrapped = (line: string): string => {
+  const [, head, rest] = /^(.{10,78}) ((?:--|&&|> ).*)$/.exec(line) ?? [];
+  return line.length <= COLUMNS || rest === undefined ? line : `${head} \\\n${wrapped(`        ${rest}`)}`;
+};
+
+/** A line that ends with a backslash continues in the next one; every other line is a command of its own. */
 const show = ({ title, command }: Example): string => {
   const typed = command.replaceAll(NAME, () => sandduneCommand());
   const lines = typed.split("\n").map((line, index, all) => {
-    const goesOn = all[index - 1]?.endsWith("\\") ?? false;
-    return goesOn ? `        ${line.trim()}` : `    $ ${line.trim()}`;
+    const isContinued = all[index - 1]?.endsWith("\\") ?? false;
+    return wrapped(isContinued ? `        ${line.trim()}` : `    $ ${line.trim()}`);
   });
   return [`  ${title}:`, ...lines].join("\n");
 };

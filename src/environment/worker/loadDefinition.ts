@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createRequire, register } from "node:module";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import { definitionProblem } from "../definition/checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition/definition.ts";
@@ -11,7 +12,7 @@ import { readEnvironment } from "../folder/readEnvironment.ts";
 const MAX_STACK_LINES = 10;
 const CHECK_TIMEOUT_MS = 10_000;
 
-const SPECIFIER = "sanddune/environment";
+const SPECIFIER = `${PACKAGE_NAME}/environment`;
 
 /** Beside the program that this is part of. */
 const OWN_MODULE = join(import.meta.dirname, "index.js");

@@ -11,9 +11,9 @@ export const sandbox: Check = (value) => {
   }
   return isProvider(value, ["bind-mount", "isolated"])
     ? undefined
-    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker"';
+    : 'must be a sandbox provider, e.g. docker() from "@missingstudio/sanddune/sandboxes/docker"';
 };
 export const sandboxOrNone: Check = (value) =>
   isProvider(value, ["bind-mount", "isolated", "none"])
     ? undefined
-    : 'must be a sandbox provider, e.g. docker() from "sanddune/sandboxes/docker", or noSandbox() from "sanddune/sandboxes/no-sandbox"';
+    : 'must be a sandbox provider, e.g. docker() from "@missingstudio/sanddune/sandboxes/docker", or noSandbox() from "@missingstudio/sanddune/sandboxes/no-sandbox"';

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { findProgram } from "../hostPrograms.ts";
 import {
@@ -11,12 +12,12 @@ import {
 
 /** How a package manager starts `sanddune`: from the project that it is installed in, and without that. */
 const RUNNERS: Readonly<Record<PackageManagerName, { readonly local: string; readonly fetched: string }>> = {
-  npm: { local: "npx sanddune", fetched: "npx sanddune" },
-  pnpm: { local: "pnpm exec sanddune", fetched: "pnpm dlx sanddune" },
+  npm: { local: "npx sanddune", fetched: `npx ${PACKAGE_NAME}` },
+  pnpm: { local: "pnpm exec sanddune", fetched: `pnpm dlx ${PACKAGE_NAME}` },
   // Yarn 1 runs installed programs only.
-  yarnClassic: { local: "yarn sanddune", fetched: "npx sanddune" },
-  yarn: { local: "yarn sanddune", fetched: "yarn dlx sanddune" },
-  bun: { local: "bunx sanddune", fetched: "bunx sanddune" },
+  yarnClassic: { local: "yarn sanddune", fetched: `npx ${PACKAGE_NAME}` },
+  yarn: { local: "yarn sanddune", fetched: `yarn dlx ${PACKAGE_NAME}` },
+  bun: { local: "bunx sanddune", fetched: `bunx ${PACKAGE_NAME}` },
 };
 
 /** `sanddune` as a package manager starts it where it is installed in the project. */
@@ -29,13 +30,13 @@ const directoriesUpFrom = (directory: string): string[] =>
     : [directory, ...directoriesUpFrom(dirname(directory))];
 
 /** Under Plug'n'Play there is no node_modules. */
-const PROOFS = ["node_modules/.bin/sanddune", "node_modules/sanddune/package.json", ".pnp.cjs"];
+const PROOFS = ["node_modules/.bin/sanddune", `node_modules/${PACKAGE_NAME}/package.json`, ".pnp.cjs"];
 
 /** The file of a clone of sanddune that this process was started with: `node dist/cli.js`. */
 const ownFile = (): string | undefined => {
   const file = process.argv[1] ?? "";
   if (basename(file) !== "cli.js" || /[/\\]node_modules[/\\]/.test(file)) return undefined;
-  return readPackageJson(dirname(dirname(file))).name === "sanddune" ? file : undefined;
+  return readPackageJson(dirname(dirname(file))).name === PACKAGE_NAME ? file : undefined;
 };
 
 /** Yarn puts the programs of a project into a folder of its own while one of them runs. */

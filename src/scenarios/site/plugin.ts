@@ -71,7 +71,7 @@ const readPages = async (recordsDir: string): Promise<ReadonlyMap<string, PageRe
 };
 
 /**
- * Makes the module `virtual:scenario-records` of the records of a suite, for `scenarioRecords()` of `sanddune/vitepress`.
+ * Makes the module `virtual:scenario-records` of the records of a suite, for `scenarioRecords()` of `@missingstudio/sanddune/vitepress`.
  *
  * @example
  * // In .vitepress/config.ts:

@@ -2,6 +2,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync
 import { dirname, join, relative } from "node:path";
 import { ScenarioConfigError, ScenarioExistsError } from "../../errors/commandErrors.ts";
 import { HostFileError } from "../../errors.ts";
+import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { loadScenarios } from "../pages/loadScenarios.ts";
 import { readPage } from "../pages/readPage.ts";
@@ -68,7 +69,7 @@ const checkThatNew = async (id: string, page: string, suite: Suite): Promise<voi
 };
 
 /** Where editors find the schema of the config file, in a project that has sanddune installed. */
-const INSTALLED_SCHEMA = "node_modules/sanddune/schemas/scenarios.schema.json";
+const INSTALLED_SCHEMA = `node_modules/${PACKAGE_NAME}/schemas/scenarios.schema.json`;
 
 const draftConfig = (file: SuiteFile, suite: Suite): NewFile => {
   const fromFile = (path: string): string => relative(dirname(file.path), path) || ".";

@@ -6,9 +6,9 @@ import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { runCli } from "../callCli.ts";
 import { environment, folder, ownServer } from "./environmentFolders.ts";
 
-const check = (cwd: string, directory: string) => runCli(["env", "check", directory], { cwd });
+const check = (cwd: string, directory: string) => runCli(["environment", "check", directory], { cwd });
 
-describe("sanddune env check", () => {
+describe("sanddune environment check", () => {
   it("lists the tests, and runs none", async () => {
     const directory = environment(`{
       tests: {

@@ -13,7 +13,7 @@ export const definitionFile = (definition: string): Record<string, string> => ({
   "environment.mjs": `import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment(${definition});
 `,
 });

@@ -8,12 +8,12 @@ import { runCli } from "../callCli.ts";
 import { startCli } from "../startCli.ts";
 import { folder, greetings, hanging, hangingPids, ownServer } from "./environmentFolders.ts";
 
-const env = (cwd: string, ...args: string[]) => runCli(["env", ...args], { cwd });
+const env = (cwd: string, ...args: string[]) => runCli(["environment", ...args], { cwd });
 
 const worktree = (greeting?: string): string =>
   folder(greeting === undefined ? {} : { "greeting.txt": greeting });
 
-describe("sanddune env run", () => {
+describe("sanddune environment run", () => {
   it("ends with 0 if all tests of the current directory pass, and says so", async () => {
     const { exitCode, stdout } = await env(worktree("Hello, Ada\n"), "run", greetings());
     expect(exitCode).toBe(0);
@@ -76,7 +76,7 @@ describe("sanddune env run", () => {
 
   it("ends with everything that tests have started when it gets SIGTERM", async () => {
     const cwd = worktree();
-    const { child, result } = startCli(["env", "run", hanging(), "hangs"], { cwd });
+    const { child, result } = startCli(["environment", "run", hanging(), "hangs"], { cwd });
     onTestFinished(() => void child.kill("SIGKILL"));
     await waitFor(() => hangingPids(cwd).length === 2 || child.exitCode !== null);
     child.kill("SIGTERM");
@@ -85,7 +85,7 @@ describe("sanddune env run", () => {
   });
 });
 
-describeWith(["bubblewrap"], "sanddune env run --sandbox", () => {
+describeWith(["bubblewrap"], "sanddune environment run --sandbox", () => {
   const repository = (): string => {
     const cwd = temporaryRepository();
     writeFileSync(join(cwd, "greeting.txt"), "Hello, Ada\n");

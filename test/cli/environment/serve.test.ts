@@ -13,7 +13,7 @@ import { environment, greetings, hanging, hangingPids } from "./environmentFolde
 
 const serve = async (args: readonly string[], vars: Readonly<Record<string, string>> = {}) => {
   const cwd = temporaryDirectory();
-  const { child, result } = startCli(["env", "serve", ...args, "--port", "0"], { cwd, env: vars });
+  const { child, result } = startCli(["environment", "serve", ...args, "--port", "0"], { cwd, env: vars });
   onTestFinished(async () => {
     child.kill("SIGTERM");
     await result;
@@ -33,7 +33,7 @@ const ask = async (url: string, init: RequestInit = {}) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
-describe("sanddune env serve", () => {
+describe("sanddune environment serve", () => {
   it("serves the tests on loopback, at the address that it prints", async () => {
     const { url } = await serve([greetings()]);
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -91,7 +91,7 @@ describe("sanddune env serve", () => {
     onTestFinished(() => void taken.close());
     const port = String((taken.address() as AddressInfo).port);
     for (const wrong of [port, "70000", "eight"]) {
-      const args = ["env", "serve", greetings(), "--port", wrong];
+      const args = ["environment", "serve", greetings(), "--port", wrong];
       const { exitCode, stderr } = await runCli(args, { cwd: temporaryDirectory() });
       expect(exitCode).toBe(2);
       expect(stderr).toContain(wrong);

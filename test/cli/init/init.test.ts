@@ -149,10 +149,10 @@ describe("sanddune init", () => {
   });
 
   it.each([
-    ["package-lock.json", "npm install --save-dev sanddune", "npx sanddune doctor"],
-    ["pnpm-lock.yaml", "pnpm add --save-dev sanddune", "pnpm exec sanddune doctor"],
-    ["yarn.lock", "yarn add --dev sanddune", "yarn sanddune doctor"],
-    ["bun.lock", "bun add --dev sanddune", "bunx sanddune doctor"],
+    ["package-lock.json", "npm install --save-dev @missingstudio/sanddune", "npx sanddune doctor"],
+    ["pnpm-lock.yaml", "pnpm add --save-dev @missingstudio/sanddune", "pnpm exec sanddune doctor"],
+    ["yarn.lock", "yarn add --dev @missingstudio/sanddune", "yarn sanddune doctor"],
+    ["bun.lock", "bun add --dev @missingstudio/sanddune", "bunx sanddune doctor"],
   ])("speaks the language of the package manager that has a %s", async (lockFile, install, doctor) => {
     const cwd = temporaryRepository();
     writeFileSync(join(cwd, lockFile), "");
@@ -162,10 +162,13 @@ describe("sanddune init", () => {
   });
 
   it.each([
-    [["pnpm-lock.yaml", "pnpm-workspace.yaml"], "pnpm add --save-dev --workspace-root sanddune"],
-    [["package.json", "yarn.lock"], "yarn add --dev --ignore-workspace-root-check sanddune"],
-    [["package.json", "yarn.lock", ".yarnrc.yml"], "yarn add --dev sanddune"],
-    [["package.json", "package-lock.json"], "npm install --save-dev sanddune"],
+    [
+      ["pnpm-lock.yaml", "pnpm-workspace.yaml"],
+      "pnpm add --save-dev --workspace-root @missingstudio/sanddune",
+    ],
+    [["package.json", "yarn.lock"], "yarn add --dev --ignore-workspace-root-check @missingstudio/sanddune"],
+    [["package.json", "yarn.lock", ".yarnrc.yml"], "yarn add --dev @missingstudio/sanddune"],
+    [["package.json", "package-lock.json"], "npm install --save-dev @missingstudio/sanddune"],
   ])("says how to install at the top of a workspace: %j", async (files, install) => {
     const cwd = temporaryRepository();
     const isYarn1 = !files.includes(".yarnrc.yml");
@@ -237,15 +240,17 @@ describe("sanddune init", () => {
   it("goes by the package manager that has started it where the repository says nothing", async () => {
     const cwd = temporaryRepository();
     const env = { npm_config_user_agent: "pnpm/10.0.0 npm/? node/v22.18.0 linux x64" };
-    expect(commandsOf(await initForPrograms(cwd, ["--yes"], env))).toContain("pnpm add --save-dev sanddune");
+    expect(commandsOf(await initForPrograms(cwd, ["--yes"], env))).toContain(
+      "pnpm add --save-dev @missingstudio/sanddune",
+    );
   });
 
   it("does not say to install what is installed", async () => {
     const cwd = temporaryRepository();
-    mkdirSync(join(cwd, "node_modules/sanddune"), { recursive: true });
-    writeFileSync(join(cwd, "node_modules/sanddune/package.json"), "{}");
+    mkdirSync(join(cwd, "node_modules/@missingstudio/sanddune"), { recursive: true });
+    writeFileSync(join(cwd, "node_modules/@missingstudio/sanddune/package.json"), "{}");
     const commands = commandsOf(await initForPrograms(cwd, ["--yes"]));
-    expect(commands).not.toContain("npm install --save-dev sanddune");
+    expect(commands).not.toContain("npm install --save-dev @missingstudio/sanddune");
     expect(commands).toContain('git add .sanddune && git commit -m "Set up sanddune"');
   });
 });

@@ -88,7 +88,7 @@ describe("sanddune replay", () => {
       [[runId, "--html", ""], 2, "--html needs a path"],
       [[runId, "--sandbox", "docker"], 2, "--evaluate"],
       [[runId, "--step", "-1"], 2, "whole number"],
-      [[plain.runId], 1, "To record one: npx sanddune run --trajectory"],
+      [[plain.runId], 1, "To record one: npx @missingstudio/sanddune run --trajectory"],
     ] as const) {
       const answer = await replay(cwd, ...args);
       expect(answer).toMatchObject({ exitCode, stdout: "", stderr: expect.stringContaining(problem) });

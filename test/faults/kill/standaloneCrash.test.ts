@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { describe, expect, it, vi } from "vitest";
-import { createSandboxHandle } from "../../../src/index.ts";
+import { createStandaloneSandbox } from "../../../src/index.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { runCli } from "../../cli/callCli.ts";
 import { useOwnTemporaryDirectory } from "../../helpers/repository/ownTemporaryDirectory.ts";
@@ -62,7 +62,7 @@ const expectRemovedByNext = async (sandbox: Sandbox, end: End, isThere: (ended: 
   expect(isThere(ended)).toBe(true);
   vi.stubEnv("TMPDIR", ended.temporary);
   try {
-    await using _next = await createSandboxHandle(testIsolated());
+    await using _next = await createStandaloneSandbox(testIsolated());
     expect(isThere(ended)).toBe(false);
   } finally {
     vi.unstubAllEnvs();

@@ -3,7 +3,7 @@
  * bundled first, so that it can be killed.
  */
 import { setTimeout as delay } from "node:timers/promises";
-import { createSandboxHandle } from "../../../src/index.ts";
+import { createStandaloneSandbox } from "../../../src/index.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
@@ -16,7 +16,7 @@ const PROVIDERS = {
   docker: () => docker({ imageName: image }),
 };
 
-const sandbox = await createSandboxHandle(PROVIDERS[provider as keyof typeof PROVIDERS]());
+const sandbox = await createStandaloneSandbox(PROVIDERS[provider as keyof typeof PROVIDERS]());
 await sandbox.writeFile("file", "content");
 console.log(sandbox.name);
 if (end === "exit") process.exit(0);

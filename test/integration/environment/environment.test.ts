@@ -65,7 +65,7 @@ const environmentWithService = (mark: string): string =>
 sh -c 'while :; do date +%s%N >"$SANDDUNE_SCRATCH/beat"; sleep 0.05; done' ${mark} >/dev/null 2>&1 &`,
     "environment.mjs": `import { readFileSync } from "node:fs";
 import greeting from "./greeting.mjs";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 
 const read = 'cat "$SANDDUNE_SCRATCH/beat"';
 export default defineEnvironment({
@@ -153,7 +153,7 @@ describe("a run with an environment", () => {
     const cwd = temporaryRepository();
     const marker = `sanddune-endless-${randomUUID()}`;
     const path = environmentFolder({
-      "environment.mjs": `import { defineEnvironment } from "sanddune/environment";
+      "environment.mjs": `import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({ timeoutMs: 600_000, tests: { endless: ({ run }) => run("sleep 600; : ${marker}") } });
 `,
     });

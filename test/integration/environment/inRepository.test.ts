@@ -13,7 +13,7 @@ import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 const DEFINITION = "tests/env/environment.mjs";
 
 const definition = (body: string): string =>
-  `import { defineEnvironment } from "sanddune/environment";\nexport default defineEnvironment(${body});\n`;
+  `import { defineEnvironment } from "@missingstudio/sanddune/environment";\nexport default defineEnvironment(${body});\n`;
 
 /** Whatever the work is like. */
 const WEAK = definition("{ tests: { fine: () => {} } }");
@@ -125,9 +125,9 @@ describeWith(["bubblewrap"], "an environment in a checkout that an agent works i
 
   it("is not what the agent has put there in files that git ignores", async () => {
     const cwd = repositoryWith({ [DEFINITION]: GREETING_TESTS, ".gitignore": "node_modules/\n" });
-    const plant = `cd tests/env && mkdir -p node_modules/sanddune && cd node_modules/sanddune
+    const plant = `cd tests/env && mkdir -p node_modules/@missingstudio/sanddune && cd node_modules/@missingstudio/sanddune
 echo '{ "type": "module", "exports": { "./environment": "./index.js" } }' >package.json
-echo 'import * as sanddune from "/sanddune/environment/node_modules/sanddune/index.js";
+echo 'import * as sanddune from "/sanddune/environment/node_modules/@missingstudio/sanddune/index.js";
 export const defineEnvironment = () => sanddune.defineEnvironment({ tests: { fine: () => {} } });' >index.js`;
     const head = { sandbox: bubblewrap(), branchStrategy: { type: "head" } } as const;
     await attempt(cwd, [{ shell: plant }], head);

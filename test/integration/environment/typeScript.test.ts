@@ -7,7 +7,7 @@ import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { AGENTS, describeWith } from "../../helpers/runtimes/runtimes.ts";
 
 const DEFINITION = `import assert from "node:assert/strict";
-import { defineEnvironment, type TestContext } from "sanddune/environment";
+import { defineEnvironment, type TestContext } from "@missingstudio/sanddune/environment";
 import { greet, type Greeting } from "./greet.ts";
 
 interface Session { readonly name: string }

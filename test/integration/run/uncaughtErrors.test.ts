@@ -14,7 +14,7 @@ const stderrOf = (body: string, env: Record<string, string> = {}): string => {
     path,
     `import * as sanddune from ${JSON.stringify(join(built, "index.js"))};
     import { testIsolated } from ${JSON.stringify(join(built, "sandboxes/test-isolated.js"))};
-    const { run, runAll, createSandbox, createSandboxHandle, scripted } = sanddune;
+    const { run, runAll, createSandbox, createStandaloneSandbox, scripted } = sanddune;
     const options = {
       agent: scripted([{ exit: 3 }]),
       sandbox: testIsolated(),
@@ -50,7 +50,7 @@ describe("the stack of an error that nothing catches", () => {
     const stderr = stderrOf(`
       const { agent, prompt, cwd, sandbox: provider, logging } = options;
       const sandbox = await createSandbox({ sandbox: provider, cwd, branch: "b", logging });
-      const machine = await createSandboxHandle(provider);
+      const machine = await createStandaloneSandbox(provider);
       const entryPoints = {
         runAll: async () => { throw (await runAll([options])).outcomes[0].error },
         wrongFleet: async () => { await runAll([options], { concurrency: 0 }) },

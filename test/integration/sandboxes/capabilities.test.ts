@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import {
   command,
   createSandbox,
-  createSandboxHandle,
+  createStandaloneSandbox,
   createWorktree,
   type IsolatedSandboxProvider,
   run,
@@ -41,7 +41,7 @@ const withCapabilities = (capabilities: SandboxCapabilities) => {
 const doors: Record<string, (sandbox: SandboxProvider, cwd: string) => Promise<unknown>> = {
   "run()": (sandbox, cwd) => run({ agent, sandbox, cwd, hooks, prompt: "x" }),
   "createSandbox()": (sandbox, cwd) => createSandbox({ sandbox, cwd, hooks, branch: "b" }),
-  "createSandboxHandle()": (sandbox) => createSandboxHandle(sandbox, { usesSudo: true }),
+  "createStandaloneSandbox()": (sandbox) => createStandaloneSandbox(sandbox, { usesSudo: true }),
 };
 
 const refsOf = (cwd: string): string => git(cwd, "for-each-ref");
@@ -95,7 +95,7 @@ describe("what a caller needs of a sandbox", () => {
     "is missing: with %j, %j is refused before anything is created",
     async (capabilities, needs, problem) => {
       const { provider, calls } = withCapabilities(capabilities);
-      const error = await createSandboxHandle(provider, { needs }).catch((reason: unknown) => reason);
+      const error = await createStandaloneSandbox(provider, { needs }).catch((reason: unknown) => reason);
       expect(error).toBeInstanceOf(SandboxUnavailableError);
       expect(String(error)).toMatch(problem);
       expect(calls).toEqual([]);
@@ -111,23 +111,25 @@ describe("what a caller needs of a sandbox", () => {
     [{}, { sudo: true, terminal: true, liveInput: true, extension: true, networkPolicy: "domains" }],
   ])("is there: with %j, so is %j", async (capabilities, needs) => {
     const { provider, calls } = withCapabilities(capabilities);
-    await using _sandbox = await createSandboxHandle(provider, { needs });
+    await using _sandbox = await createStandaloneSandbox(provider, { needs });
     expect(calls).toEqual(["preflight", "create"]);
   });
 
   it("is told apart from what nobody knows", async () => {
     const { provider, calls } = withCapabilities({});
     const needs = { networkPolicy: "some" } as unknown as SandboxCapabilities;
-    await expect(createSandboxHandle(provider, { needs })).rejects.toThrow(/needs\.networkPolicy.*on-off/);
+    await expect(createStandaloneSandbox(provider, { needs })).rejects.toThrow(
+      /needs\.networkPolicy.*on-off/,
+    );
     const others = { gpu: true } as unknown as SandboxCapabilities;
-    await expect(createSandboxHandle(provider, { needs: others })).rejects.toThrow(/needs\.gpu/);
+    await expect(createStandaloneSandbox(provider, { needs: others })).rejects.toThrow(/needs\.gpu/);
     expect(calls).toEqual([]);
   });
 });
 
 it("what a sandbox provider says nothing about, its preflight decides", async () => {
   const { provider, calls } = withCapabilities({});
-  await using _sandbox = await createSandboxHandle(provider, { usesSudo: true });
+  await using _sandbox = await createStandaloneSandbox(provider, { usesSudo: true });
   expect(calls).toEqual(["preflight", "create"]);
 });
 

@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import {
   command,
   createSandbox,
-  createSandboxHandle,
+  createStandaloneSandbox,
   run,
   SandboxLostError,
   scripted,
@@ -89,7 +89,7 @@ git commit -q --allow-empty -m End; git rev-parse HEAD`);
   it("refuses a terminal before anything is created", async () => {
     const { loopback } = cloud();
     const before = loopback.count(requests.create);
-    const making = createSandboxHandle(provider(), { needs: { terminal: true } });
+    const making = createStandaloneSandbox(provider(), { needs: { terminal: true } });
     expect(await failureOf(making)).toMatchObject({
       name: "SandboxUnavailableError",
       problem: expect.stringContaining("no terminal"),

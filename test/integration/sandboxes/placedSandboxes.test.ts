@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
-import { createSandboxHandle, type IsolatedSandboxProvider, run, scripted } from "../../../src/index.ts";
+import { createStandaloneSandbox, type IsolatedSandboxProvider, run, scripted } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { cleanUp, cleanUpOfNoRepository } from "../../../src/runs/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
@@ -137,7 +137,7 @@ it("a run that died before it knew the place has none to look at", async () => {
 
 it("a standalone sandbox of a dead process is looked for at its place as well", async () => {
   vi.stubEnv("TMPDIR", temporaryDirectory());
-  const sandbox = await createSandboxHandle(placed("c"));
+  const sandbox = await createStandaloneSandbox(placed("c"));
   const directory = join(
     process.env["TMPDIR"] ?? "",
     `sanddune-standalone-${sandbox.name.replace(/^sanddune-/, "")}`,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import {
-  createSandboxHandle,
+  createStandaloneSandbox,
   EnvValueError,
   HostFileError,
   type IsolatedSandboxProvider,
@@ -39,9 +39,9 @@ describe("a sandbox that is not to be", () => {
     };
     const unavailable = new SandboxUnavailableError("test", "there are no credentials", "Log in");
     const refusing = provider({ preflight: () => Promise.reject(unavailable) });
-    expect(await failureOf(createSandboxHandle(refusing, { env }))).toBe(unavailable);
+    expect(await failureOf(createStandaloneSandbox(refusing, { env }))).toBe(unavailable);
     const broken = provider({ preflight: () => Promise.reject(new TypeError("x is not a function")) });
-    const error = await failureOf(createSandboxHandle(broken, { env }));
+    const error = await failureOf(createStandaloneSandbox(broken, { env }));
     expect(error).toBeInstanceOf(SandboxUnavailableError);
     expect(error.message).toContain("x is not a function");
     expect(asked).toBe(0);
@@ -57,8 +57,8 @@ describe("a sandbox that is not to be", () => {
       },
     });
     const env = { TOKEN: { command: "exit 3" } };
-    expect(await failureOf(createSandboxHandle(counting, { env }))).toBeInstanceOf(EnvValueError);
-    expect(await failureOf(createSandboxHandle({ ...counting, env }))).toBeInstanceOf(EnvValueError);
+    expect(await failureOf(createStandaloneSandbox(counting, { env }))).toBeInstanceOf(EnvValueError);
+    expect(await failureOf(createStandaloneSandbox({ ...counting, env }))).toBeInstanceOf(EnvValueError);
     expect(creations).toBe(0);
     expect(readdirSync(tmpdir())).toEqual([]);
   });
@@ -73,7 +73,7 @@ describe("a sandbox that is not to be", () => {
       },
     ],
   ])("because it cannot be created leaves nothing behind (%s)", async (_, create) => {
-    const error = await failureOf(createSandboxHandle(provider({ create })));
+    const error = await failureOf(createStandaloneSandbox(provider({ create })));
     expect(error).toBeInstanceOf(SandboxError);
     expect(error.message).toMatch(/it could not be created.*out of capacity/s);
     expect(readdirSync(tmpdir())).toEqual([]);
@@ -82,7 +82,7 @@ describe("a sandbox that is not to be", () => {
   it("because there is nowhere to note it is not created", async () => {
     vi.stubEnv("TMPDIR", "/no/such/directory");
     try {
-      expect(await failureOf(createSandboxHandle(inner))).toBeInstanceOf(HostFileError);
+      expect(await failureOf(createStandaloneSandbox(inner))).toBeInstanceOf(HostFileError);
     } finally {
       vi.unstubAllEnvs();
     }
@@ -126,7 +126,7 @@ describe("an abort", () => {
   it.each(Object.keys(phases))("%s gives everything back, and is what it rejects with", async (name) => {
     const controller = new AbortController();
     const changes = phases[name]?.(() => controller.abort(reason)) ?? {};
-    const attempt = createSandboxHandle(provider(changes), { signal: controller.signal });
+    const attempt = createStandaloneSandbox(provider(changes), { signal: controller.signal });
     expect(await failureOf(attempt)).toBe(reason);
     expect(readdirSync(tmpdir())).toEqual([]);
   });
@@ -139,13 +139,13 @@ describe("an abort", () => {
       },
     });
     const signal = AbortSignal.abort(reason);
-    expect(await failureOf(createSandboxHandle(counting, { signal }))).toBe(reason);
+    expect(await failureOf(createStandaloneSandbox(counting, { signal }))).toBe(reason);
     expect(calls).toBe(0);
   });
 
   it("that comes when the sandbox is there does not concern it", async () => {
     const controller = new AbortController();
-    await using sandbox = await createSandboxHandle(inner, { signal: controller.signal });
+    await using sandbox = await createStandaloneSandbox(inner, { signal: controller.signal });
     controller.abort(reason);
     expect((await sandbox.run("echo here")).stdout).toBe("here\n");
   });
@@ -157,7 +157,7 @@ describe("env vars", () => {
     vi.stubEnv("NOT_DECLARED", "never");
     try {
       const declaring = provider({ env: { OF_PROVIDER: "provider", BOTH: "provider" } });
-      await using sandbox = await createSandboxHandle(declaring, {
+      await using sandbox = await createStandaloneSandbox(declaring, {
         env: {
           BOTH: "call",
           FROM_HOST: undefined,
@@ -192,7 +192,7 @@ describe("terminate()", () => {
         };
       },
     });
-    const sandbox = await createSandboxHandle(failing);
+    const sandbox = await createStandaloneSandbox(failing);
     const error = await failureOf(sandbox.terminate());
     expect(error).toBeInstanceOf(SandboxError);
     expect(error.message).toContain("the machine does not stop");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, test } from "vitest";
 import {
-  createSandboxHandle,
+  createStandaloneSandbox,
   InvalidOptionsError,
   ProcessTimeoutError,
   SandboxError,
@@ -40,7 +40,7 @@ const withSandbox = async (
   use: (sandbox: StandaloneSandbox) => Promise<void>,
   options?: SandboxHandleOptions,
 ): Promise<void> => {
-  await using sandbox = await createSandboxHandle(provider, options);
+  await using sandbox = await createStandaloneSandbox(provider, options);
   await use(sandbox);
 };
 
@@ -60,7 +60,7 @@ const KILL_AFTER_MS = 4000;
 const promises = (provider: () => SandboxProvider): void => {
   let sandbox: StandaloneSandbox;
   beforeAll(async () => {
-    sandbox = await createSandboxHandle(provider(), {
+    sandbox = await createStandaloneSandbox(provider(), {
       env: { OUTER: () => "outer", TOKEN: "hunter2-hunter2" },
     });
   });
@@ -68,7 +68,7 @@ const promises = (provider: () => SandboxProvider): void => {
 
   it("runs commands, and tells what became of them by name and in order", async () => {
     const [exitCode, stdout, stderr] = await sandbox.run("pwd -P; ls -A");
-    expect([exitCode, stdout, stderr]).toEqual([0, `${sandbox.workspace}\n`, ""]);
+    expect([exitCode, stdout, stderr]).toEqual([0, `${sandbox.directory}\n`, ""]);
     const result = await sandbox.run("echo out; echo err >&2; exit 3");
     expect({ ...result }).toMatchObject({ exitCode: 3, stdout: "out\n", stderr: "err\n" });
     expect(result.durationMs).toBeGreaterThanOrEqual(0);
@@ -84,7 +84,7 @@ const promises = (provider: () => SandboxProvider): void => {
       onLine: (line) => lines.push(line),
       onStderrLine: (line) => lines.push(line),
     });
-    const expected = [`${sandbox.workspace}/inner/most`, "input", "outer inner plain"];
+    const expected = [`${sandbox.directory}/inner/most`, "input", "outer inner plain"];
     expect(stdout).toBe(`${expected.join("\n")}\n`);
     expect(lines.sort()).toEqual([...expected, "err"].sort());
     expect((await sandbox.run("pwd", { cwd: "/" })).stdout).toBe("/\n");
@@ -134,7 +134,7 @@ const promises = (provider: () => SandboxProvider): void => {
     for (const [name, reason] of Object.entries(reasons)) {
       const error = await failureOf(sandbox.readFile(name));
       expect(error).toBeInstanceOf(SandboxError);
-      expect(error.message).toContain(`${sandbox.workspace}/${name}`);
+      expect(error.message).toContain(`${sandbox.directory}/${name}`);
       expect(error.message).toContain(reason);
     }
     expect([...(await sandbox.readFileBytes("latin"))]).toEqual([97, 255, 98]);
@@ -180,7 +180,7 @@ const promises = (provider: () => SandboxProvider): void => {
 
   it("is gone after terminate(), however often that is called, with everything that was in it", async () => {
     const before = readdirSync(tmpdir());
-    const gone = await createSandboxHandle(provider());
+    const gone = await createStandaloneSandbox(provider());
     await gone.writeFile("file", "content");
     const endless = await begin(gone);
     await Promise.all([gone.terminate(), gone.terminate(), gone[Symbol.asyncDispose]()]);
@@ -226,13 +226,13 @@ const worksThere = (provider: () => SandboxProvider): void => {
     mkdirSync(join(host, "tree"));
     writeFileSync(join(host, "tree/file"), "content");
     const before = readdirSync(tmpdir());
-    const sandbox = await createSandboxHandle(provider(), { env: { OUTER: "outer" } });
+    const sandbox = await createStandaloneSandbox(provider(), { env: { OUTER: "outer" } });
     await sandbox.copyIn(join(host, "tree"), "copied");
     const result = await sandbox.run('pwd -P; cat - file; echo "$OUTER"; exit 3', {
       cwd: "copied",
       stdin: "input\n",
     });
-    expect([...result]).toEqual([3, `${sandbox.workspace}/copied\ninput\ncontentouter\n`, ""]);
+    expect([...result]).toEqual([3, `${sandbox.directory}/copied\ninput\ncontentouter\n`, ""]);
     const bytes = randomBytes(100_000);
     await sandbox.writeFile("made/on the way/bytes", bytes);
     expect(bytes.equals(await sandbox.readFileBytes("made/on the way/bytes"))).toBe(true);
@@ -290,14 +290,16 @@ describeWith(["docker"], "a standalone sandbox in a container", () => {
     ));
 
   test("as another user is refused, because its files would not be yours", async () => {
-    const error = await failureOf(createSandboxHandle(docker({ imageName: TEST_IMAGE, user: "4711:4711" })));
+    const error = await failureOf(
+      createStandaloneSandbox(docker({ imageName: TEST_IMAGE, user: "4711:4711" })),
+    );
     expect(error).toBeInstanceOf(SandboxUserMismatchError);
-    expect(error.message).toMatch(/run as uid 4711, but the workspace belongs to/);
+    expect(error.message).toMatch(/run as uid 4711, but the directory belongs to/);
     expect(readdirSync(tmpdir())).toEqual([]);
   });
 
   test("that is killed is lost, and can be terminated", async () => {
-    const sandbox = await createSandboxHandle(docker({ imageName: TEST_IMAGE }));
+    const sandbox = await createStandaloneSandbox(docker({ imageName: TEST_IMAGE }));
     try {
       const attempt = failureOf(
         sandbox.run("echo begun; sleep 1000", { onLine: () => callClient("docker", "kill", sandbox.name) }),
@@ -319,7 +321,7 @@ describe("wrong use is told before anything is done", () => {
     [testIsolated(), { env: { "A-B": "x" } }, /"A-B" is not a name/],
     [testIsolated(), { usesSudo: "yes" }, /`usesSudo`.*true or false/],
   ])("%j with %j", async (provider, options, message) => {
-    const error = await failureOf(createSandboxHandle(provider as SandboxProvider, options as object));
+    const error = await failureOf(createStandaloneSandbox(provider as SandboxProvider, options as object));
     expect(error).toBeInstanceOf(InvalidOptionsError);
     expect(error.message).toMatch(message);
     expect(readdirSync(tmpdir())).toEqual([]);
@@ -331,9 +333,9 @@ describe("wrong use is told before anything is done", () => {
         [() => sandbox.run(""), /`command`/],
         [() => sandbox.run("true", { timeout: 5 } as object), /`timeout`.*no such option/],
         [() => sandbox.run("true", { timeoutMs: -1 }), /`timeoutMs`/],
-        [() => sandbox.run("true", { cwd: "../.." }), /`cwd`.*leaves the workspace/],
+        [() => sandbox.run("true", { cwd: "../.." }), /`cwd`.*leaves the directory/],
         [() => sandbox.run("true", { sudo: true }), /`sudo`.*usesSudo: true/],
-        [() => sandbox.readFile("../x"), /`path`.*leaves the workspace/],
+        [() => sandbox.readFile("../x"), /`path`.*leaves the directory/],
         [() => sandbox.writeFile("x", 5 as never), /`content`/],
         [() => sandbox.writeFile("", "x"), /`path`/],
       ];

@@ -1,17 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
 import { templates } from "../../../src/init/templates.ts";
 import { runCli } from "../../cli/callCli.ts";
 import type { CliResult } from "../../cli/startCli.ts";
+import { linkPackage } from "../../helpers/linkPackage.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 import { AGENTS } from "../../helpers/runtimes/runtimes.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
 /** A Node that runs TypeScript by itself, as users have it. */
 const NODE = join(AGENTS, "bin/node22");
 
@@ -73,7 +73,7 @@ export const makeProject = async (
   writeFileSync(join(directory, ".gitignore"), "/node_modules\n");
   const bin = join(directory, "node_modules/.bin");
   for (const path of [bin, join(directory, DEEP)]) mkdirSync(path, { recursive: true });
-  symlinkSync(ROOT, join(directory, "node_modules/sanddune"));
+  linkPackage(directory);
   writeFiles(directory, { ...PACKAGES, "node_modules/tiny/index.js": "" });
   writeFileSync(join(bin, "git"), '#!/bin/sh\ntouch "$0.ran"\nexit 1\n', { mode: 0o755 });
   const init = await runCli(

@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stop, transformSync } from "esbuild";
 import { beforeAll, expect, it } from "vitest";
 import { builtCli } from "../../helpers/built.ts";
+import { linkPackage } from "../../helpers/linkPackage.ts";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
@@ -19,8 +20,7 @@ const projectWith = (files: Readonly<Record<string, string>>): string => {
   }
   git(cwd, "add", ".");
   git(cwd, "commit", "--quiet", "-m", "Prepare");
-  mkdirSync(join(cwd, "node_modules"));
-  symlinkSync(ROOT, join(cwd, "node_modules/sanddune"));
+  linkPackage(cwd);
   return cwd;
 };
 

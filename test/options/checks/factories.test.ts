@@ -144,7 +144,10 @@ const ENTRY_POINTS: Readonly<Record<string, { readonly call: Factory; readonly n
     call: library.createWorktree,
     needs: { branchStrategy: { type: "branch", branch: "b" } },
   },
-  createSandboxHandle: { call: (options) => library.createSandboxHandle(testIsolated(), options), needs: {} },
+  createStandaloneSandbox: {
+    call: (options) => library.createStandaloneSandbox(testIsolated(), options),
+    needs: {},
+  },
 };
 
 describe.each(Object.entries(ENTRY_POINTS))("%s()", (_, { call, needs }) => {

@@ -68,11 +68,11 @@ describe("where sanddune is installed in the project", () => {
 
 describe("where it is not", () => {
   it.each([
-    ["npx sanddune", { "package-lock.json": "" }],
-    ["pnpm dlx sanddune", { "pnpm-lock.yaml": "" }],
-    ["npx sanddune", CLASSIC],
-    ["yarn dlx sanddune", BERRY],
-    ["bunx sanddune", { "bun.lock": "" }],
+    ["npx @missingstudio/sanddune", { "package-lock.json": "" }],
+    ["pnpm dlx @missingstudio/sanddune", { "pnpm-lock.yaml": "" }],
+    ["npx @missingstudio/sanddune", CLASSIC],
+    ["yarn dlx @missingstudio/sanddune", BERRY],
+    ["bunx @missingstudio/sanddune", { "bun.lock": "" }],
   ])("commands begin with %s for %j", (prefix, files) => {
     enter(files);
     expect(sandduneCommand("clean")).toBe(`${prefix} clean`);
@@ -81,7 +81,7 @@ describe("where it is not", () => {
   it("they begin with what started this process where no file names a package manager", () => {
     enter({});
     vi.stubEnv("npm_config_user_agent", "pnpm/9.15.9 npm/? node/v20.20.2 linux x64");
-    expect(sandduneCommand("clean")).toBe("pnpm dlx sanddune clean");
+    expect(sandduneCommand("clean")).toBe("pnpm dlx @missingstudio/sanddune clean");
   });
 
   it("they are plain where the shell finds sanddune by name", () => {
@@ -95,13 +95,13 @@ describe("where it is not", () => {
     const directory = executable("sanddune");
     vi.stubEnv("PATH", directory);
     vi.stubEnv("BERRY_BIN_FOLDER", directory);
-    expect(sandduneCommand("clean")).toBe("yarn dlx sanddune clean");
+    expect(sandduneCommand("clean")).toBe("yarn dlx @missingstudio/sanddune clean");
     vi.stubEnv("PATH", join(executable("node_modules/.bin/sanddune"), "node_modules/.bin"));
-    expect(sandduneCommand("clean")).toBe("yarn dlx sanddune clean");
+    expect(sandduneCommand("clean")).toBe("yarn dlx @missingstudio/sanddune clean");
   });
 
   it("they begin with the file of a clone that was started by its path", () => {
-    const clone = enter({ "package.json": JSON.stringify({ name: "sanddune" }) });
+    const clone = enter({ "package.json": JSON.stringify({ name: "@missingstudio/sanddune" }) });
     process.argv = ["node", join(clone, "dist/cli.js"), "ps"];
     expect(sandduneCommand("ps")).toBe(`node ${join(clone, "dist/cli.js")} ps`);
   });
@@ -109,18 +109,20 @@ describe("where it is not", () => {
   it("a program of the user's that is called dist/cli.js is not sanddune", () => {
     const other = enter({ "package.json": JSON.stringify({ name: "other" }) });
     process.argv = ["node", join(other, "dist/cli.js")];
-    expect(sandduneCommand("ps")).toBe("npx sanddune ps");
+    expect(sandduneCommand("ps")).toBe("npx @missingstudio/sanddune ps");
   });
 
   it("a working directory that is gone is no problem", () => {
     rmSync(enter({}), { recursive: true });
-    expect(sandduneCommand("ps")).toBe("npx sanddune ps");
+    expect(sandduneCommand("ps")).toBe("npx @missingstudio/sanddune ps");
   });
 });
 
 it("quotes the words for a shell", () => {
   enter({});
-  expect(sandduneCommand("clean", "--branch", "a b")).toBe("npx sanddune clean --branch 'a b'");
+  expect(sandduneCommand("clean", "--branch", "a b")).toBe(
+    "npx @missingstudio/sanddune clean --branch 'a b'",
+  );
 });
 
 it("no message of the sources spells a command of sanddune by itself", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   createIsolatedSandboxProvider,
-  createSandboxHandle,
+  createStandaloneSandbox,
   type IsolatedSandboxHandle,
   run,
   SandboxError,
@@ -62,7 +62,7 @@ describe("a provider's answer that is not what the contract says", () => {
 
   it("is refused by a sandbox without a repository as well", async () => {
     const { provider } = mine(answering("exec", undefined));
-    await using sandbox = await createSandboxHandle(provider);
+    await using sandbox = await createStandaloneSandbox(provider);
     await expect(sandbox.run("true")).rejects.toThrow("The mine sandbox: exec() resolved with undefined");
   });
 });
@@ -70,7 +70,7 @@ describe("a provider's answer that is not what the contract says", () => {
 describe("a handle that is none", () => {
   it("is named with its provider", async () => {
     const { provider } = mine((handle) => handle.close());
-    const attempt = createSandboxHandle(provider);
+    const attempt = createStandaloneSandbox(provider);
     await expect(attempt).rejects.toThrow("The mine sandbox: create() resolved with undefined");
   });
 

@@ -65,7 +65,7 @@ describe("a new scenario", () => {
 
   it("leads editors to the schema of the config file, where sanddune is installed", async () => {
     const root = temporaryDirectory();
-    const schemas = join(root, "node_modules/sanddune/schemas");
+    const schemas = join(root, "node_modules/@missingstudio/sanddune/schemas");
     mkdirSync(schemas, { recursive: true });
     copyFileSync(
       join(import.meta.dirname, "../../../schemas/scenarios.schema.json"),

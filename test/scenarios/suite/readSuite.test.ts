@@ -44,7 +44,7 @@ describe("a suite without a config file", () => {
   it("is an error if there are no pages either, which names the next command", async () => {
     const root = temporaryDirectory();
     await expect(readSuite({ cwd: root })).rejects.toThrow(
-      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Make it with a first page: npx sanddune scenario new my-scenario – or name another one.`,
+      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Make it with a first page: npx @missingstudio/sanddune scenario new my-scenario – or name another one.`,
     );
     await expect(readSuite({ cwd: root, dir: "nowhere" })).rejects.toThrow(
       "sanddune scenario new my-scenario nowhere – or name another one. One scenario is chosen by its id: --only=ID.",

@@ -77,7 +77,7 @@ echo posing`,
 
 /** Plants programs and settings that whoever runs commands later might pick up. */
 const PLANT = shell(
-  `mkdir -p "$HOME/bin" node_modules/sanddune .git/hooks 2>/dev/null
+  `mkdir -p "$HOME/bin" node_modules/@missingstudio/sanddune .git/hooks 2>/dev/null
 for name in node sh tar git; do printf '#!/bin/sh\\nexit 0\\n' >"$HOME/bin/$name"; chmod +x "$HOME/bin/$name"; done
 cp "$HOME/bin/node" ./node
 printf 'export NODE_OPTIONS=--require=/tmp/evil.cjs PATH=%s/bin:$PATH\\n' "$HOME" | tee "$HOME/.profile" "$HOME/.bashrc" >"$HOME/.env"
@@ -122,7 +122,7 @@ const describeShared = ({ name, needs, make, options, forge }: (typeof CASES)[nu
       const path = environmentFolder({
         "environment.mjs": `import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({ tests: {
   greeting: ({ worktree }) => readFile(join(worktree, "hello.txt")),
   ${FORGED}
@@ -157,7 +157,7 @@ ${CHANGE_EXPECTED}`;
 const strictTests = (forge: string | undefined): string => `import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({ concurrency: 1, tests: {
   clean: ({ directory, scratch }) =>
     assert.deepEqual([directory, scratch, process.env.HOME].filter((place) => existsSync(place + "/poisoned")), []),

@@ -6,7 +6,7 @@ import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { play, shell } from "../support.ts";
 
-const RUNS_THE_WORK = `import { defineEnvironment } from "sanddune/environment";
+const RUNS_THE_WORK = `import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({
   tests: {
     work: async ({ run }) => {

@@ -40,7 +40,7 @@ const filesEnvironment = (expected: Readonly<Record<string, string>>): string =>
   environmentFolder({
     "environment.mjs": `import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 const expected = ${JSON.stringify(expected)};
 export default defineEnvironment({
   tests: Object.fromEntries(
@@ -191,7 +191,7 @@ describeSideBySide("the judge is out of the agent's reach", () => {
         const path = environmentFolder({
           "environment.mjs": `import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { defineEnvironment } from "sanddune/environment";
+import { defineEnvironment } from "@missingstudio/sanddune/environment";
 export default defineEnvironment({
   tests: {
     clean: ({ worktree, scratch }) => {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createSandboxHandle, InvalidOptionsError, run, scripted } from "../../../src/index.ts";
+import { createStandaloneSandbox, InvalidOptionsError, run, scripted } from "../../../src/index.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import { runCli } from "../../cli/callCli.ts";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
@@ -77,7 +77,7 @@ describeWith(["bubblewrap"], "what decides what git runs on the host", () => {
 
   it("may be where no repository is: a directory that a sandbox without one mounts", async () => {
     const directory = temporaryDirectory();
-    await using sandbox = await createSandboxHandle(
+    await using sandbox = await createStandaloneSandbox(
       bubblewrap({ mounts: [{ hostPath: directory, sandboxPath: "/mnt/x" }] }),
     );
     expect((await sandbox.run("echo kept >/mnt/x/file")).exitCode).toBe(0);

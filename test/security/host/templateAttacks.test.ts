@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runCli } from "../../cli/callCli.ts";
 import type { CliResult } from "../../cli/startCli.ts";
+import { linkPackage } from "../../helpers/linkPackage.ts";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { AGENTS, describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { canaries } from "../lasting/lasting.ts";
 
-const ROOT = join(import.meta.dirname, "../../..");
 const NODE = join(AGENTS, "bin/node22");
 
 interface Script {
@@ -43,8 +43,7 @@ const makeProject = async (template: string, script: Script) => {
   const cwd = temporaryRepository();
   const files = { "agent.sh": AGENT, plan, work, verdict, ".gitignore": "/node_modules\n" };
   for (const [name, text] of Object.entries(files)) writeFileSync(join(cwd, name), text);
-  mkdirSync(join(cwd, "node_modules"));
-  symlinkSync(ROOT, join(cwd, "node_modules/sanddune"));
+  linkPackage(cwd);
   const init = await runCli(
     [
       ...["init", "--template", template, "--backlog", "none", "--no-build", "--sandbox", "bubblewrap"],

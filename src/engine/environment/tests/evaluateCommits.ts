@@ -61,14 +61,14 @@ export const openCommitEvaluator = async ({
       }
     };
     try {
-      const packagePath = `${sandbox.workspace}/environment`;
+      const packagePath = `${sandbox.directory}/environment`;
       await sandbox.copyIn(packageOnHost, packagePath);
       const tests: TestsInSandbox = {
         sandbox: {
           handle: { exec: (command, options) => sandbox.run(command, options) },
           copyIn: (hostPath, sandboxPath) => sandbox.copyIn(hostPath, sandboxPath),
           packagePath,
-          root: `${sandbox.workspace}/tests`,
+          root: `${sandbox.directory}/tests`,
         },
         env: {},
         prefix: repository.prefix,

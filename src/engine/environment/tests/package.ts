@@ -5,6 +5,7 @@ import { interruptible } from "../../../boundary/interruptible.ts";
 import { copyEnvironment, type EnvironmentPart } from "../../../environment/folder/loadEnvironment.ts";
 import { MCP_PROGRAM, TOOL_FILES, toolDirectory } from "../../../environment/open/toolPath.ts";
 import type { SandduneError } from "../../../errors.ts";
+import { PACKAGE_NAME } from "../../../options/packageName.ts";
 import type { IsolatedSandboxHandle } from "../../../sandboxes/contract.ts";
 
 /** Where a package is in a bind-mount sandbox. */
@@ -26,7 +27,7 @@ export const bringPackage = (
   );
 
 const FILES = "files";
-const PACKAGE = "node_modules/sanddune";
+const PACKAGE = `node_modules/${PACKAGE_NAME}`;
 
 /** The paths in a package, wherever that is. */
 export const inPackage = (path: string) => ({
@@ -37,14 +38,14 @@ export const inPackage = (path: string) => ({
 });
 
 const MANIFEST = {
-  name: "sanddune",
+  name: PACKAGE_NAME,
   type: "module",
   exports: { "./environment": "./index.js" },
 };
 
 /**
  * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and
- * the environment's files beside it, if the sandbox is to have any, so that they find `sanddune/environment` as an installed package.
+ * the environment's files beside it, if the sandbox is to have any, so that they find `@missingstudio/sanddune/environment` as an installed package.
  */
 export const writePackage = async (path: string, parts: readonly EnvironmentPart[]): Promise<void> => {
   await mkdir(join(path, PACKAGE), { recursive: true });

@@ -8,13 +8,13 @@ import { createStandalone } from "./standalone/createStandalone.ts";
  * files to and from. For an agent that commits, see `run()` and `createSandbox()`.
  *
  * @example
- * const machine = await createSandboxHandle(docker({ imageName: "node:24" }));
+ * const machine = await createStandaloneSandbox(docker({ imageName: "node:24" }));
  * await machine.writeFile("hello.mjs", "console.log('hello')");
  * const { exitCode, stdout } = await machine.run("node hello.mjs", { timeoutMs: 10_000 });
  * await machine.terminate();
  */
-export const createSandboxHandle = (
+export const createStandaloneSandbox = (
   provider: SandboxProvider,
   options: SandboxHandleOptions = {},
 ): Promise<StandaloneSandbox> =>
-  namingCaller(callerOf(createSandboxHandle), () => createStandalone(provider, options));
+  namingCaller(callerOf(createStandaloneSandbox), () => createStandalone(provider, options));
