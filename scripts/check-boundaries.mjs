@@ -1,14 +1,13 @@
 // Dependencies point one way: a file of src/ imports only from its own room and from those that scripts/house/rooms.mjs
 // lists for it. No room is so full that its names cannot be taken in at a glance.
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CONTRACT, GROUND, RESTRICTED_PACKAGES, ROOMS } from "./house/rooms.mjs";
+import { problemsOfRooms } from "./house/picture.mjs";
+import { mayUse, RESTRICTED_PACKAGES, ROOMS, roomOf } from "./house/rooms.mjs";
 
-const source = fileURLToPath(new URL("../src", import.meta.url));
-
-/** The public names of errors/, which that room keeps at the root. */
-const ERRORS = "errors.ts";
+const root = fileURLToPath(new URL("..", import.meta.url));
+const source = join(root, "src");
 
 /** How many files a folder may hold beside its sub-folders. */
 const MAX_FILES = 20;
@@ -19,19 +18,7 @@ const ABORT_LISTENERS = ["tools/wait/onAbort.ts", "agents/pi/mcpClient.ts"];
 /** Everything that differs between operating systems. */
 const OPERATING_SYSTEMS = "process/host/";
 
-const roomOf = (file) => {
-  if (file === ERRORS) return "errors";
-  return file.includes("/") ? file.slice(0, file.indexOf("/")) : ".";
-};
-
-const mayImport = (from, to) => {
-  const room = roomOf(to);
-  if (roomOf(from) === room || to.startsWith("../schemas/")) return true;
-  if (basename(to) === CONTRACT || GROUND.includes(room)) return true;
-  return ROOMS[roomOf(from)].uses.some((used) => used === to || used === room || to.startsWith(`${used}/`));
-};
-
-const problems = [];
+const problems = problemsOfRooms(root);
 const files = readdirSync(source, { recursive: true })
   .map((name) => name.replaceAll("\\", "/"))
   .filter((name) => name.endsWith(".ts"));
@@ -55,7 +42,7 @@ for (const file of files) {
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
-      if (!mayImport(file, target))
+      if (!target.startsWith("../schemas/") && !mayUse(file, target))
         problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
       continue;
     }

@@ -1,8 +1,10 @@
-// Writes what documents have from elsewhere: programs from docs/examples/, and the reference from the built declarations.
+// Writes what documents have from elsewhere: programs from docs/examples/, the reference from the built declarations, and the
+// rooms of CONTRIBUTING.md.
 // With --check it only says what is out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { contributingPage } from "../house/picture.mjs";
 import { problemsOf } from "./api/check.mjs";
 import { exportedNames } from "./api/exports.mjs";
 import { pagesOf } from "./api/pages.mjs";
@@ -19,14 +21,18 @@ if (problems.length > 0) {
   process.exit(1);
 }
 
-const pages = [...pagesWithExamples(docs), ...renderPages(pagesOf(names))];
+const pages = [
+  ...pagesWithExamples(docs),
+  ...renderPages(pagesOf(names)),
+  ["../CONTRIBUTING.md", contributingPage(root)],
+];
 const outdated = pages.filter(([name, text]) => {
   const file = join(docs, name);
   return !existsSync(file) || readFileSync(file, "utf8") !== text;
 });
 
 if (process.argv.includes("--check") && outdated.length > 0) {
-  const names = outdated.map(([name]) => `  docs/${name}`).join("\n");
+  const names = outdated.map(([name]) => `  ${join("docs", name)}`).join("\n");
   console.error(`Out of date:\n${names}\nWrite them anew with: npm run docs:generate`);
   process.exit(1);
 }

@@ -99,6 +99,19 @@ export const ROOMS = {
   },
 };
 
+/** The room of a file or folder of src/. The public names of errors/ are kept at the root. */
+export const roomOf = (path) => {
+  if (path === "errors.ts") return "errors";
+  return path.includes("/") ? path.slice(0, path.indexOf("/")) : path in ROOMS ? path : ".";
+};
+
+/** Whether files of one place may import from another. */
+export const mayUse = (from, to) => {
+  const room = roomOf(to);
+  if (roomOf(from) === room || GROUND.includes(room) || to.endsWith(`/${CONTRACT}`)) return true;
+  return ROOMS[roomOf(from)].uses.some((used) => used === to || used === room || to.startsWith(`${used}/`));
+};
+
 /** Packages that only some rooms may use. */
 export const RESTRICTED_PACKAGES = {
   effect: ["engine", "git", "prompt", "boundary", "runs", "trajectory", "project", "."],
@@ -107,3 +120,22 @@ export const RESTRICTED_PACKAGES = {
   "@clack": ["cli"],
   "node:child_process": ["process"],
 };
+
+/** The way of one run: a folder, what happens in it, and the folders whose code it calls for that. */
+export const WAY_OF_A_RUN = [
+  ["cli/run", "translates flags into options", ["."]],
+  [".", "run() checks its options", ["options/checks", "engine/plan", "engine/session"]],
+  ["engine/plan", "decides branch, env vars and prompt; creates nothing", ["envVars", "prompt", "git"]],
+  ["engine/session", "opens the journal and the display", ["runs/journal", "display"]],
+  ["engine/checkout", "locks the branch, makes the worktree", ["git/locks", "git/worktrees"]],
+  [
+    "engine/sandbox",
+    "opens the sandbox on a git directory of its own",
+    ["git/sandboxDirectory", "sandboxes/handle"],
+  ],
+  ["engine/hooks", "runs the hooks of host and sandbox", ["process"]],
+  ["engine/iterations", "repeats until the completion signal, a limit or a failure", ["prompt"]],
+  ["engine/agent", "starts the agent, reads its output", ["agentSessions"]],
+  ["engine/landing", "imports the commits, merges them", ["git/transfer", "git/merge"]],
+  ["engine/session", "writes result, log and journal; releases everything", ["redaction", "display"]],
+];

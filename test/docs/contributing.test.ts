@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-it("tells of every directory of the sources what is in it", () => {
+it("says of every directory of the sources what it holds", () => {
   const page = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8");
   const rooms = readdirSync(join(ROOT, "src"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
