@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { enter } from "./boundary/boundary.ts";
-import { openLastingSandbox } from "./engine/lasting/lasting.ts";
 import { lastingSandbox } from "./engine/lasting/lastingSandbox.ts";
+import { openLastingSandbox } from "./engine/lasting/openLasting.ts";
 import { planCreateSandbox } from "./engine/plan/planLasting.ts";
 import { validateCreateSandbox } from "./options/checks/entryPoints.ts";
 import type { Sandbox } from "./options/sandbox.ts";

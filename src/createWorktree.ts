@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { enter } from "./boundary/boundary.ts";
-import { openLastingWorktree } from "./engine/lasting/lasting.ts";
 import { lastingWorktree } from "./engine/lasting/lastingWorktree.ts";
+import { openLastingWorktree } from "./engine/lasting/openLasting.ts";
 import { planCreateWorktree } from "./engine/plan/planLasting.ts";
 import { validateCreateWorktree } from "./options/checks/entryPoints.ts";
 import type { Worktree } from "./options/worktree.ts";

@@ -3,14 +3,14 @@ import { basename, dirname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
 import { isSessionId } from "../options/checks/sessionId.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
-import type { BroughtFile } from "./bringSession.ts";
-import { continuesFile } from "./continues.ts";
+import { continuesFile } from "./continuesFile.ts";
+import { type TakenFile, takeFiles } from "./copyFilesOut.ts";
+import type { BroughtFile } from "./copySessionIn.ts";
 import { matchesAny } from "./filePatterns.ts";
 import { hostDirectoryOf, stateOf } from "./hostSessions.ts";
-import type { SessionPlaces } from "./places.ts";
-import { recordMover } from "./recordMover.ts";
 import { type Rewriting, rewriteFile } from "./rewriteFile.ts";
-import { type TakenFile, takeFiles } from "./takeFiles.ts";
+import { recordMover } from "./rewriteRecord.ts";
+import type { SessionPlaces } from "./sessionPaths.ts";
 
 export interface CaptureOptions {
   readonly sessions: AgentSessions;

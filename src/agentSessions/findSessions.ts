@@ -1,7 +1,7 @@
 import type { AgentSessions } from "../agents/contract.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { directoryWords, patternWords } from "./copyFilesOut.ts";
 import { matchesAny } from "./filePatterns.ts";
-import { directoryWords, patternWords } from "./takeFiles.ts";
 
 /** A session that an agent has in a sandbox, by the file that stands for it. */
 export interface FoundSession {

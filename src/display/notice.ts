@@ -1,6 +1,6 @@
 import { neutralise } from "./neutralise.ts";
 import { printAboveStatus } from "./screen.ts";
-import { whenFree } from "./terminal/hold.ts";
+import { whenFree } from "./terminal/holdOutput.ts";
 
 /** What stands before every line that is shown of a run with a name. */
 export const namePrefix = (name: string | undefined): string =>

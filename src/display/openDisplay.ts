@@ -6,7 +6,7 @@ import type { RunDisplay, SessionKind } from "./contract.ts";
 import { printNotice } from "./notice.ts";
 import { RunLog } from "./runLog.ts";
 import { screenOf } from "./screen.ts";
-import { sideBySide } from "./sideBySide.ts";
+import { sideBySide } from "./teeDisplay.ts";
 import { TerminalDisplay } from "./terminalDisplay.ts";
 
 const MAX_NAME_LENGTH = 40;

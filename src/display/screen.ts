@@ -1,7 +1,7 @@
 import { writeSafely } from "../process/writeSafely.ts";
 import { wrapTo } from "./shorten.ts";
 import { plain, type Style } from "./style.ts";
-import { holdBack, whenFree } from "./terminal/hold.ts";
+import { holdBack, whenFree } from "./terminal/holdOutput.ts";
 import { DEFAULT_COLUMNS, LiveScreen } from "./terminal/liveScreen.ts";
 
 /** A line at the bottom of the terminal that changes while something goes on. */

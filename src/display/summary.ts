@@ -1,9 +1,9 @@
 import type { IterationResult, SandboxRunResult } from "../options/results.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
+import { changeNames, commitNames, nextCommands, type ShownWork } from "./commitSummary.ts";
 import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
-import { changeNames, commitNames, nextCommands, type ShownWork } from "./work.ts";
 
 /** What a result has to tell; an error has the same fields, as far as the run came. */
 export type Reached = Partial<SandboxRunResult> &

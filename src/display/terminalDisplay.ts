@@ -8,7 +8,7 @@ import type { Screen, StatusLine } from "./screen.ts";
 import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
 import { tellIfSlow } from "./slowStep.ts";
 import { endingLines, endingTitle } from "./summary.ts";
-import { firstWords, OpenCalls } from "./terminal/toolOutcome.ts";
+import { firstWords, OpenCalls } from "./terminal/toolCalls.ts";
 import { TextLines } from "./textLines.ts";
 import { describeToolInput } from "./toolInput.ts";
 

@@ -4,11 +4,11 @@ import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { inParallel } from "../tools/wait/inParallel.ts";
 import { attemptTask, type RunOne } from "./attemptTask.ts";
-import { checkFleet } from "./checkFleet.ts";
+import { checkFleet } from "./checkFleetOptions.ts";
 import { checkTasks } from "./checkTasks.ts";
 import type { FleetEvent, FleetOptions, FleetResult, TaskOutcome, Tasks } from "./contract.ts";
-import { signalFor } from "./fleetAbort.ts";
 import { FleetTally, notStarted, outcomeOf, placeOf } from "./outcomes.ts";
+import { signalFor } from "./runSignal.ts";
 import { withDefaults } from "./withDefaults.ts";
 
 /** What the caller does with an event is not the fleet's affair. */

@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { continuesFile } from "../../src/agentSessions/continues.ts";
+import { continuesFile } from "../../src/agentSessions/continuesFile.ts";
 import { rewriteFile } from "../../src/agentSessions/rewriteFile.ts";
 import type { AgentSessions } from "../../src/index.ts";
 import { codex, opencode } from "../../src/index.ts";

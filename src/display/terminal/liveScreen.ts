@@ -2,7 +2,7 @@ import { writeSafely } from "../../process/writeSafely.ts";
 import type { Screen, StatusLine } from "../screen.ts";
 import { oneLine, shortenTo, widthOf } from "../shorten.ts";
 import { styled } from "../style.ts";
-import { isHeld, whenFree } from "./hold.ts";
+import { isHeld, whenFree } from "./holdOutput.ts";
 import { endsLine, interceptWrites } from "./interceptWrites.ts";
 
 /** A terminal that does not know its size says 0. */

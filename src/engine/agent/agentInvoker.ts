@@ -4,9 +4,9 @@ import type { AgentEvent, AgentIteration, AgentProvider } from "../../agents/con
 import { interruptible } from "../../boundary/interruptible.ts";
 import { AgentFailedError, type SandduneError } from "../../errors.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
-import { checkedCommand, checkedEvents, checkedParser } from "./agentAnswers.ts";
 import { commandLineOf, programOf } from "./agentCommand.ts";
 import type { AgentExit } from "./agentVerdict.ts";
+import { checkedCommand, checkedEvents, checkedParser } from "./providerChecks.ts";
 
 export interface AgentInvocation extends AgentIteration {
   readonly agent: AgentProvider;

@@ -6,7 +6,7 @@ import { type BudgetExceededError, IdleTimeoutError, type SandduneError } from "
 import type { IterationLoop } from "../iterations/iterationLoop.ts";
 import { AgentInvoker } from "./agentInvoker.ts";
 import { type AgentExit, AgentVerdict } from "./agentVerdict.ts";
-import { ModelReach } from "./modelReach.ts";
+import { ModelReach } from "./modelReachability.ts";
 
 /** Lets everything happen first that has arrived already. */
 const nextTick = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));

@@ -20,10 +20,10 @@ import type { BranchPlan } from "../../options/branchStrategy.ts";
 import { lockNameOf } from "../../runs/recover/unrecovered.ts";
 import type { CheckoutPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/tidying.ts";
+import { tidying } from "../session/warnOnFailure.ts";
+import { disarm, nestedSearch, settle } from "./cleanUpAfterAgent.ts";
+import { takeOver } from "./recoverDeadRuns.ts";
 import { releaseWorktree } from "./releaseWorktree.ts";
-import { disarm, nestedSearch, settle } from "./settle.ts";
-import { takeOver } from "./takeOver.ts";
 
 /** What `copyToWorktree` names. */
 export interface CopiedItems {

@@ -15,8 +15,8 @@ import {
 import { arrive } from "../landing/land.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { followHost, switchedTo } from "./noticeHostChanges.ts";
-import { disarm, settle } from "./settle.ts";
+import { disarm, settle } from "./cleanUpAfterAgent.ts";
+import { followHost, switchedTo } from "./hostChanges.ts";
 
 /** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
 const reasonToKeep = Effect.fnUntraced(function* (

@@ -6,11 +6,11 @@ import type { SandboxPlan } from "../plan/plan.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
-import type { EnvironmentFiles } from "./files.ts";
-import type { LiveEnvironment } from "./live.ts";
-import { openShared } from "./shared.ts";
-import { openStrict } from "./strict.ts";
-import { openVerdicts } from "./verdict.ts";
+import type { EnvironmentFiles } from "./environmentFiles.ts";
+import { openVerdicts } from "./grading.ts";
+import type { LiveEnvironment } from "./liveEnvironment.ts";
+import { openShared } from "./sharedTests.ts";
+import { openStrict } from "./strictTests.ts";
 
 /** Gets the tests ready; they end with the scope. */
 export const openEnvironment = (

@@ -5,12 +5,12 @@ import type { HostHook, SandboxHook } from "../../options/hooks.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { takeNotice } from "../checkout/hostChanges.ts";
 import { checkHostDirectory, hostDirectory } from "../checkout/hostDirectory.ts";
-import { takeNotice } from "../checkout/noticeHostChanges.ts";
 import type { CheckoutPlan, SandboxPlan } from "../plan/plan.ts";
 import { labelled, timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
-import { openHostPlace, sandboxPlace } from "./hookPlaces.ts";
+import { openHostPlace, sandboxPlace } from "./hookRunners.ts";
 import { type HookName, type HookOutput, runHooks } from "./runHook.ts";
 
 const hookOutput = ({ display, redactor }: Session): HookOutput => ({

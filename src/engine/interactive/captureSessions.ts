@@ -4,7 +4,7 @@ import type { AgentProvider } from "../../agents/contract.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
-import { AgentSessionTransfer } from "../agent/agentSession.ts";
+import { AgentSessionTransfer } from "../agent/sessionTransfer.ts";
 import type { SandboxWork } from "../landing/importWork.ts";
 
 const LIST_TIMEOUT_MS = 10_000;

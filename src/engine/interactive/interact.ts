@@ -7,17 +7,17 @@ import { expandPrompt } from "../../prompt/expandPrompt.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { checkedInteraction } from "../agent/agentAnswers.ts";
 import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "../agent/agentCommand.ts";
+import { checkedInteraction } from "../agent/providerChecks.ts";
 import { importWork } from "../landing/importWork.ts";
 import { land } from "../landing/land.ts";
 import type { InteractionPlan } from "../plan/plan.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { withAftermath } from "../session/aftermath.ts";
+import { withAftermath } from "../session/finalStep.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
 import { captureInteractive } from "./captureSessions.ts";
-import { type HostWorkplace, noteHostWork } from "./hostHandle.ts";
+import { type HostWorkplace, noteHostWork } from "./hostLocation.ts";
 import { promptSizeProblem } from "./promptSize.ts";
 
 /** Where the agent works: in a sandbox, or on the host itself. */

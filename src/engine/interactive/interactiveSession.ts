@@ -6,11 +6,11 @@ import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { prepareCheckout } from "../checkout/prepareCheckout.ts";
 import { runSandboxHooks } from "../hooks/setupHooks.ts";
 import type { CheckoutPlan, InteractionPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/openSandbox.ts";
+import { openSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { inSandbox, inWorktree } from "../session/inExisting.ts";
+import { inSandbox, inWorktree } from "../session/childSession.ts";
 import { type Session, withSession } from "../session/session.ts";
-import { openHostWorkplace } from "./hostHandle.ts";
+import { openHostWorkplace } from "./hostLocation.ts";
 import { interact, type Workplace } from "./interact.ts";
 
 /** What every session at the terminal has to know. */

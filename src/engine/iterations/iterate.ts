@@ -7,20 +7,20 @@ import { EventRedactor } from "../../redaction/redactEvents.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import type { AgentInvoker } from "../agent/agentInvoker.ts";
-import { AgentSessionTransfer } from "../agent/agentSession.ts";
+import { AgentSessionTransfer } from "../agent/sessionTransfer.ts";
 import { UnknownLines } from "../agent/unknownLines.ts";
-import { mcpServersFor } from "../environment/access.ts";
-import { TestedIterations } from "../environment/examination.ts";
 import { withFeedback } from "../environment/feedback.ts";
+import { TestedIterations } from "../environment/iterationTests.ts";
+import { mcpServersFor } from "../environment/testAccess.ts";
 import { importWork, type SandboxWork } from "../landing/importWork.ts";
 import type { AgentPlan } from "../plan/plan.ts";
 import { packingHandle } from "../sandbox/sandboxSession.ts";
 import { timed } from "../session/phases.ts";
-import { Answer } from "./answer.ts";
 import { Budget } from "./budget.ts";
 import { importWhileWorking } from "./importWhileWorking.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
 import { LiveUsage } from "./liveUsage.ts";
+import { Answer } from "./structuredOutput.ts";
 
 /** How much is shown of a line that was not understood. */
 const SAMPLE_LENGTH = 200;

@@ -13,7 +13,7 @@ import { addUsage } from "../../options/usage.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import type { AgentInvocation, AgentInvoker } from "../agent/agentInvoker.ts";
 import { invokeAgent } from "../agent/invokeAgent.ts";
-import { withAftermath } from "../session/aftermath.ts";
+import { withAftermath } from "../session/finalStep.ts";
 import type { Budget } from "./budget.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
 import { RateLimitPatience } from "./rateLimit.ts";

@@ -16,11 +16,11 @@ import { takeFinishedExport } from "../../git/transfer/ridingOnExec.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { moveWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
 import type { Trajectory } from "../../trajectory/record/recorder.ts";
-import { followBranch } from "../checkout/followBranch.ts";
+import { followBranch } from "../checkout/updateIndex.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
 import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./keepWork.ts";
-import { noteCommits } from "./noteCommits.ts";
+import { noteCommits } from "./recordCommits.ts";
 
 /** Work in a sandbox, on behalf of a session. */
 export interface SandboxWork {

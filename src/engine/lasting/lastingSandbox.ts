@@ -12,7 +12,7 @@ import { planSandboxRun } from "../plan/planRun.ts";
 import { execInSandbox } from "../sandbox/execInSandbox.ts";
 import { liveRun } from "../session/liveRun.ts";
 import { runInSandbox } from "../session/runSession.ts";
-import type { LastingSandbox } from "./lasting.ts";
+import type { LastingSandbox } from "./openLasting.ts";
 
 /** What the caller gets of a sandbox that lasts, whoever owns its worktree. */
 export const lastingSandbox = ({

@@ -15,8 +15,8 @@ import { planWorktreeRun } from "../plan/planRun.ts";
 import { liveRun } from "../session/liveRun.ts";
 import { runInWorktree } from "../session/runSession.ts";
 import { withGoingOn } from "./continueRun.ts";
-import { type LastingWorktree, openSandboxInWorktree } from "./lasting.ts";
 import { lastingSandbox } from "./lastingSandbox.ts";
+import { type LastingWorktree, openSandboxInWorktree } from "./openLasting.ts";
 
 /** What the caller gets of a worktree that lasts. */
 export const lastingWorktree = (worktree: LastingWorktree): Worktree => {

@@ -11,7 +11,7 @@ import type { OutputDefinition } from "../../options/output.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
-import type { EnvironmentPlan } from "../environment/plan.ts";
+import type { EnvironmentPlan } from "../environment/planEnvironment.ts";
 import type { BudgetLimits } from "../iterations/budget.ts";
 
 /** Everything that is decided about a session before anything is created; what it does is in plans of their own. */

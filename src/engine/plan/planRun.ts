@@ -18,8 +18,8 @@ import type {
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
-import type { LiveEnvironment } from "../environment/live.ts";
-import { type EnvironmentPlan, planEnvironment } from "../environment/plan.ts";
+import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
+import { type EnvironmentPlan, planEnvironment } from "../environment/planEnvironment.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "../iterations/completionSignal.ts";
 import { checked } from "./checked.ts";
 import type { Surroundings } from "./parentSession.ts";

@@ -9,15 +9,15 @@ import { redactData } from "../../redaction/redactData.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 import type { ExecOptions, ExecResult } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
-import { disarm } from "../checkout/settle.ts";
+import { disarm } from "../checkout/cleanUpAfterAgent.ts";
 import { importWork } from "../landing/importWork.ts";
 import { allSecrets, type Surroundings } from "../plan/parentSession.ts";
-import { withAftermath } from "../session/aftermath.ts";
+import { withAftermath } from "../session/finalStep.ts";
 import { redactedDisplay } from "../session/redactedDisplay.ts";
 import { RunProgress } from "../session/runProgress.ts";
 import { redactorFor, type Session, telling } from "../session/session.ts";
-import { catchUp } from "./catchUp.ts";
 import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
+import { catchUp } from "./syncFromHost.ts";
 
 /** What is thrown tells of the caller's command, not of what is around it, and holds no secrets. */
 const toldError = (reason: unknown, command: string, redactor: Redactor): SandduneError => {

@@ -24,8 +24,8 @@ import type {
   SandboxProvider,
 } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import type { LiveEnvironment } from "../environment/live.ts";
-import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "../environment/tests/package.ts";
+import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
+import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "../environment/tests/testPackage.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
 import { acquireSandbox, type SandboxLoss } from "./acquireSandbox.ts";

@@ -9,9 +9,9 @@ import { prepareCheckout } from "../checkout/prepareCheckout.ts";
 import { iterate } from "../iterations/iterate.ts";
 import { land } from "../landing/land.ts";
 import type { AgentPlan, CheckoutPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/openSandbox.ts";
+import { openSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { inSandbox, inWorktree } from "./inExisting.ts";
+import { inSandbox, inWorktree } from "./childSession.ts";
 import { timed } from "./phases.ts";
 import { type Session, withSession } from "./session.ts";
 

@@ -20,12 +20,12 @@ import { Redactor } from "../../redaction/redactor.ts";
 import { Journal } from "../../runs/journal/journal.ts";
 import { stoppable } from "../../runs/journal/stopRequest.ts";
 import { noteAborted } from "../landing/abortedRuns.ts";
-import { looseCommits } from "../landing/looseCommits.ts";
+import { looseCommits } from "../landing/detachedCommits.ts";
 import type { SessionPlan } from "../plan/plan.ts";
 import { withHostFileErrors } from "./hostFileErrors.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
-import { tidying } from "./tidying.ts";
+import { tidying } from "./warnOnFailure.ts";
 
 /** One call of a door, and what it has to tell: its journal, its display, what it has reached. */
 export interface Session {

@@ -1,5 +1,5 @@
 import type { AgentProvider } from "../../agents/contract.ts";
-import { askAgent } from "../../engine/agent/askAgent.ts";
+import { askAgent } from "../../engine/agent/runAgentOnce.ts";
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
 import { ProjectRefusedError } from "../execution/projectRefused.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openHostPlace, sandboxPlace } from "../../../src/engine/hooks/hookPlaces.ts";
+import { openHostPlace, sandboxPlace } from "../../../src/engine/hooks/hookRunners.ts";
 import { type HookPlace, runHooks } from "../../../src/engine/hooks/runHook.ts";
 import { HookFailedError, type HostHook } from "../../../src/index.ts";
 import { Redactor } from "../../../src/redaction/redactor.ts";

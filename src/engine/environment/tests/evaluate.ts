@@ -3,7 +3,7 @@ import { MAX_MESSAGE_LENGTH } from "../../../environment/limits.ts";
 import { readResults } from "../../../environment/results/readResults.ts";
 import { shorten } from "../../../environment/shorten.ts";
 import { EnvironmentStartError } from "../../../errors.ts";
-import { inPackage } from "./package.ts";
+import { inPackage } from "./testPackage.ts";
 import { type CommandRunner, runTool } from "./toolProgram.ts";
 
 /** Which tests are to be run. */

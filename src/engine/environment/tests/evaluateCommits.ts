@@ -10,8 +10,8 @@ import type { SandboxProvider } from "../../../sandboxes/contract.ts";
 import { createStandalone } from "../../../standalone/createStandalone.ts";
 import type { TestRequest } from "./evaluate.ts";
 import { evaluateArchive } from "./evaluateArchive.ts";
-import { writePackage } from "./package.ts";
 import { prepareTests, type TestsInSandbox } from "./prepareTests.ts";
+import { writePackage } from "./testPackage.ts";
 
 export interface CommitEvaluation {
   /** The environment's folder. */

@@ -5,8 +5,8 @@ import { EnvironmentStartError, SandduneError } from "../../../errors.ts";
 import { onAbort } from "../../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../../tools/wait/timeLimit.ts";
 import { placeArguments, type TestPlace } from "./evaluate.ts";
-import { inPackage } from "./package.ts";
 import { notReadyWithin } from "./startServer.ts";
+import { inPackage } from "./testPackage.ts";
 import type { TestSandbox } from "./testSandbox.ts";
 import { runTool, textOf } from "./toolProgram.ts";
 

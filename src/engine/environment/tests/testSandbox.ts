@@ -18,9 +18,9 @@ import type { CopiedItems } from "../../checkout/checkoutSession.ts";
 import { runHooksIn } from "../../hooks/setupHooks.ts";
 import { acquireSandbox } from "../../sandbox/acquireSandbox.ts";
 import type { Session } from "../../session/session.ts";
-import type { EnvironmentSetup } from "../live.ts";
-import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./package.ts";
+import type { EnvironmentSetup } from "../liveEnvironment.ts";
 import type { TestsInSandbox } from "./prepareTests.ts";
+import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./testPackage.ts";
 
 /** A sandbox in which no agent works: it has tests, and gets what they are to test. */
 export interface TestSandbox {

@@ -6,16 +6,16 @@ import { nestedEntries } from "../../git/embedded/nestedEntries.ts";
 import type { JournalEntry } from "../../runs/journal/journal.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "../checkout/checkoutSession.ts";
-import { requireOnBranch } from "../checkout/noticeHostChanges.ts";
-import { prepareEnvironment } from "../environment/files.ts";
+import { requireOnBranch } from "../checkout/hostChanges.ts";
+import { prepareEnvironment } from "../environment/environmentFiles.ts";
 import { openEnvironment } from "../environment/openEnvironment.ts";
 import { runSandboxHooks } from "../hooks/setupHooks.ts";
+import { importLateWork } from "../landing/importLateWork.ts";
 import { importWork } from "../landing/importWork.ts";
-import { importLateWork } from "../landing/lateWork.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/tidying.ts";
+import { tidying } from "../session/warnOnFailure.ts";
 import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
 
 /** What was committed outside of any call, by a failing hook or by what a command has left running, is brought home. */

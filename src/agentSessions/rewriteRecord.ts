@@ -1,6 +1,6 @@
 import type { AgentSessions } from "../agents/contract.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
-import { type PathMove, PathMover } from "./movePaths.ts";
+import { type PathMove, PathMover } from "./rewritePaths.ts";
 
 /** What a record holds; nothing, if it is no object, or is too long to be looked into. */
 export const recordOf = (json: string): Readonly<Record<string, unknown>> => {

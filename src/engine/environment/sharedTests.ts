@@ -5,11 +5,11 @@ import type { SandduneError } from "../../errors.ts";
 import { SANDBOX_HOME } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { sandboxDirectory } from "../../sandboxes/handle/handleWithEnv.ts";
-import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
-import type { EnvironmentSetup, TestAccess } from "./live.ts";
+import type { EnvironmentSetup, TestAccess } from "./liveEnvironment.ts";
+import { accessTo, TOKEN_FOR_SERVER } from "./testAccess.ts";
 import { placeArguments, type TestPlace } from "./tests/evaluate.ts";
-import { inPackage } from "./tests/package.ts";
 import { startServer } from "./tests/startServer.ts";
+import { inPackage } from "./tests/testPackage.ts";
 
 const ON_FILES =
   "The tests run on your files as they are. After your turn they run on your last commit, in a clean checkout: commit whatever they need.";

@@ -5,7 +5,7 @@ import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
 import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/tidying.ts";
+import { tidying } from "../session/warnOnFailure.ts";
 import { importWork } from "./importWork.ts";
 import { keepFiles, whereKept } from "./keepWork.ts";
 import { land } from "./land.ts";

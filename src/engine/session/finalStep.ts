@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import { tidying } from "./tidying.ts";
+import { tidying } from "./warnOnFailure.ts";
 
 export interface Aftermath<A, E, R> {
   /** What goes wrong in it does not hide how the work itself has ended. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command } from "../../src/agents/command.ts";
 import { InvalidOptionsError, InvalidTaskError } from "../../src/errors.ts";
-import { checkFleet } from "../../src/fleet/checkFleet.ts";
+import { checkFleet } from "../../src/fleet/checkFleetOptions.ts";
 import { checkTasks } from "../../src/fleet/checkTasks.ts";
 import type { RunOptions } from "../../src/options/runOptions.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";

@@ -6,12 +6,12 @@ import { SandboxError } from "../errors.ts";
 import type { IterationUsage } from "../options/results.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
+import { directoryWords } from "./copyFilesOut.ts";
 import type { HostSessionFile } from "./hostSessions.ts";
 import { LAST_WORDS_BYTES, MAX_RECORD_LENGTH } from "./limits.ts";
-import type { SessionPlaces } from "./places.ts";
-import { recordMover, recordOf } from "./recordMover.ts";
 import { rewriteFile } from "./rewriteFile.ts";
-import { directoryWords } from "./takeFiles.ts";
+import { recordMover, recordOf } from "./rewriteRecord.ts";
+import type { SessionPlaces } from "./sessionPaths.ts";
 
 export interface BringOptions {
   readonly sessions: AgentSessions;

@@ -4,7 +4,7 @@ import { ProcessTimeoutError, SandboxError, type SandduneError } from "../../err
 import { branchRef } from "../../git/refs.ts";
 import { repositoryScript } from "../../git/transfer/sandboxRepository.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { followHost, requireOnBranch } from "../checkout/noticeHostChanges.ts";
+import { followHost, requireOnBranch } from "../checkout/hostChanges.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 
 const TIMEOUT_MS = 20_000;

@@ -11,7 +11,7 @@ import { readHead } from "../../git/hostState.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import { isStillOn } from "../../git/worktrees/syncIndex.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { nestedSearch } from "./settle.ts";
+import { nestedSearch } from "./cleanUpAfterAgent.ts";
 
 const tipOnHost = ({
   repository,

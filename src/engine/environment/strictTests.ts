@@ -5,14 +5,14 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { EnvironmentStartError, type SandduneError } from "../../errors.ts";
-import { accessTo, TOKEN_FOR_SERVER } from "./access.ts";
-import type { EnvironmentSetup, TestAccess } from "./live.ts";
-import { socketFor } from "./shared.ts";
+import type { EnvironmentSetup, TestAccess } from "./liveEnvironment.ts";
+import { socketFor } from "./sharedTests.ts";
+import { accessTo, TOKEN_FOR_SERVER } from "./testAccess.ts";
 import { archiveInSandbox } from "./tests/archiveInSandbox.ts";
 import { evaluateArchive } from "./tests/evaluateArchive.ts";
-import { inPackage } from "./tests/package.ts";
 import { prepareTests, type TestsInSandbox } from "./tests/prepareTests.ts";
 import { startServer } from "./tests/startServer.ts";
+import { inPackage } from "./tests/testPackage.ts";
 import { CourierHost } from "./tests/testProxyHost.ts";
 import { openTestSandbox } from "./tests/testSandbox.ts";
 

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { printNotice } from "../../src/display/notice.ts";
 import { holdScreen, screenOf } from "../../src/display/screen.ts";
-import { whenFree } from "../../src/display/terminal/hold.ts";
+import { whenFree } from "../../src/display/terminal/holdOutput.ts";
 
 const FRAME_MS = 100;
 

@@ -2,8 +2,8 @@ import type { McpServers } from "../../agents/contract.ts";
 import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
 import { TEST_SERVER_NAME } from "../../options/checks/mcpServers.ts";
 import type { AgentPlan } from "../plan/plan.ts";
-import type { TestAccess } from "./live.ts";
-import { inPackage } from "./tests/package.ts";
+import type { TestAccess } from "./liveEnvironment.ts";
+import { inPackage } from "./tests/testPackage.ts";
 
 /** How a server, and its clients of ours, get the token. */
 export { TOKEN_FOR_SERVER };

@@ -8,7 +8,7 @@ import type { Examination } from "../iterations/iterationLoop.ts";
 import type { SandboxWork } from "../landing/importWork.ts";
 import type { AgentPlan } from "../plan/plan.ts";
 import { timed } from "../session/phases.ts";
-import type { LiveEnvironment } from "./live.ts";
+import type { LiveEnvironment } from "./liveEnvironment.ts";
 
 const summaryOf = ({ passed, total, error }: TestResults): string =>
   `${passed} of ${total} tests pass.${error === null ? "" : ` ${error.split("\n", 1)[0]}`}`;

@@ -6,9 +6,9 @@ import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
 import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
+import { switchedTo, takeNotice } from "../checkout/hostChanges.ts";
 import { checkHostDirectory } from "../checkout/hostDirectory.ts";
-import { switchedTo, takeNotice } from "../checkout/noticeHostChanges.ts";
-import { noteCommits } from "../landing/noteCommits.ts";
+import { noteCommits } from "../landing/recordCommits.ts";
 import type { Session } from "../session/session.ts";
 
 /** The checkout itself as the place where the agent works, with nothing around it. */

@@ -19,7 +19,7 @@ import {
   StepTimeoutError,
 } from "../../errors.ts";
 import { archiveCommit } from "../../git/snapshots/archiveCommit.ts";
-import type { EnvironmentSetup, LiveEnvironment } from "./live.ts";
+import type { EnvironmentSetup, LiveEnvironment } from "./liveEnvironment.ts";
 import { withoutResults } from "./tests/evaluate.ts";
 import { type ArchiveSource, judgeArchive } from "./tests/evaluateArchive.ts";
 import { setUp } from "./tests/prepareTests.ts";

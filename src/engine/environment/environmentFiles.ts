@@ -9,8 +9,8 @@ import { treeOf } from "../../git/snapshots/committedFolder.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { withHostFileErrors } from "../session/hostFileErrors.ts";
 import type { Session } from "../session/session.ts";
-import type { EnvironmentSource } from "./source.ts";
-import { writePackage } from "./tests/package.ts";
+import type { EnvironmentSource } from "./findEnvironment.ts";
+import { writePackage } from "./tests/testPackage.ts";
 
 /** What goes into sandboxes of an environment, on the host. */
 export interface EnvironmentFiles {

@@ -6,7 +6,7 @@ import type { EnvironmentOption } from "../../options/runOptions.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { requireCapabilities } from "../../sandboxes/handle/requireCapabilities.ts";
 import { checked } from "../plan/checked.ts";
-import { type EnvironmentSource, findEnvironment } from "./source.ts";
+import { type EnvironmentSource, findEnvironment } from "./findEnvironment.ts";
 
 /** Tests of what an agent does, before there is a sandbox. */
 export interface EnvironmentPlan {

@@ -6,9 +6,9 @@ import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
-import type { EnvironmentFiles } from "./files.ts";
-import type { EnvironmentPlan } from "./plan.ts";
-import type { EnvironmentSource } from "./source.ts";
+import type { EnvironmentFiles } from "./environmentFiles.ts";
+import type { EnvironmentSource } from "./findEnvironment.ts";
+import type { EnvironmentPlan } from "./planEnvironment.ts";
 
 /** How an agent reaches the tests. */
 export interface TestAccess {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { PathMover } from "../../src/agentSessions/movePaths.ts";
+import { PathMover } from "../../src/agentSessions/rewritePaths.ts";
 
 const FROM = "/workspace/repo";
 const TO = "/home/me/my repo";

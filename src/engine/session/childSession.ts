@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { readHostState } from "../../git/hostState.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { takeNotice } from "../checkout/noticeHostChanges.ts";
-import { disarm, settle } from "../checkout/settle.ts";
+import { disarm, settle } from "../checkout/cleanUpAfterAgent.ts";
+import { takeNotice } from "../checkout/hostChanges.ts";
 import type { SessionPlan } from "../plan/plan.ts";
-import { catchUp } from "../sandbox/catchUp.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
+import { catchUp } from "../sandbox/syncFromHost.ts";
 import { type Session, withSession } from "./session.ts";
 
 /** What has happened since the worktree was made is taken notice of when the session begins. */

@@ -4,7 +4,7 @@ import type { SandduneError } from "../../errors.ts";
 import { disarmNestedRepositories, type NestedSearch } from "../../git/embedded/nestedRepositories.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { followBranch } from "./followBranch.ts";
+import { followBranch } from "./updateIndex.ts";
 
 /** Where repositories may be nested in a checkout. */
 export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
-import { bringSession } from "../../agentSessions/bringSession.ts";
 import { SessionCapture } from "../../agentSessions/captureSession.ts";
+import { bringSession } from "../../agentSessions/copySessionIn.ts";
 import { physicalPath } from "../../agentSessions/hostSessions.ts";
-import type { SessionPlaces } from "../../agentSessions/places.ts";
+import type { SessionPlaces } from "../../agentSessions/sessionPaths.ts";
 import type { AgentProvider, ResumedSession } from "../../agents/contract.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { oneLine, shortenTo } from "../../display/shorten.ts";

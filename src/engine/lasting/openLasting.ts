@@ -5,14 +5,14 @@ import { listOwnCommits } from "../../git/ownCommits.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { takeNotice } from "../checkout/noticeHostChanges.ts";
+import { settle } from "../checkout/cleanUpAfterAgent.ts";
+import { takeNotice } from "../checkout/hostChanges.ts";
 import { prepareCheckout } from "../checkout/prepareCheckout.ts";
-import { settle } from "../checkout/settle.ts";
 import { type Surroundings, surroundingsOf } from "../plan/parentSession.ts";
 import type { CheckoutPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/openSandbox.ts";
+import { openSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { atPresent } from "../session/inExisting.ts";
+import { atPresent } from "../session/childSession.ts";
 import { type Kept, keepSession } from "../session/session.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
