@@ -1,6 +1,6 @@
 import { basename, dirname, join, resolve } from "node:path";
 import type { EndState, SessionKind } from "../display/contract.ts";
-import type { NestedEntry } from "../git/embedded/nestedEntries.ts";
+import type { NestedEntry } from "../git/nestedRepositories/journalEntries.ts";
 import { configDirectoryPart } from "../options/configDirectory.ts";
 import type { IterationUsage } from "../options/results.ts";
 import { addUsage } from "../options/usage.ts";

@@ -2,8 +2,8 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { inspectChanges } from "../../src/git/ownCommits.ts";
 import { isProtectedPath } from "../../src/git/protectedPaths.ts";
+import { inspectChanges } from "../../src/git/runChanges.ts";
 import { git, temporaryRepository } from "../helpers/repository/repository.ts";
 import { writeFiles } from "../helpers/repository/writeFiles.ts";
 

@@ -2,9 +2,12 @@ import { lstatSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
-import { findNestedRepositories, type NestedRepositories } from "../../git/embedded/nestedRepositories.ts";
 import { lockBranch } from "../../git/locks/locks.ts";
-import { settleBeforeWork } from "../../git/merge/earlier.ts";
+import { settleBeforeWork } from "../../git/merge/earlierMerge.ts";
+import {
+  findNestedRepositories,
+  type NestedRepositories,
+} from "../../git/nestedRepositories/nestedRepositories.ts";
 import { updateRefs } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";

@@ -1,7 +1,10 @@
 import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { disarmNestedRepositories, type NestedSearch } from "../../git/embedded/nestedRepositories.ts";
+import {
+  disarmNestedRepositories,
+  type NestedSearch,
+} from "../../git/nestedRepositories/nestedRepositories.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { followBranch } from "./updateIndex.ts";

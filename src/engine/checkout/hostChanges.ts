@@ -6,8 +6,8 @@ import {
   WorktreeMissingError,
   WorktreeSwitchedError,
 } from "../../errors.ts";
-import { findNestedRepositories } from "../../git/embedded/nestedRepositories.ts";
 import { readHead } from "../../git/hostState.ts";
+import { findNestedRepositories } from "../../git/nestedRepositories/nestedRepositories.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import { isStillOn } from "../../git/worktrees/syncIndex.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";

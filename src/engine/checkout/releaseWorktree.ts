@@ -5,7 +5,7 @@ import type * as Exit from "effect/Exit";
 import { BranchDeletedError, type SandduneError } from "../../errors.ts";
 import { branchRef, isAncestor, updateRefs } from "../../git/refs.ts";
 import { tipRef } from "../../git/runRefs.ts";
-import { unlockWorktree } from "../../git/worktrees/lock.ts";
+import { unlockWorktree } from "../../git/worktrees/worktreeLock.ts";
 import {
   deleteBranch,
   forgetWorktree,

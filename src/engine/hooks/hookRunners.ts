@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
+import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import type { HostHook, SandboxHook } from "../../options/hooks.ts";
 import { killMarked } from "../../process/kill/killMarked.ts";
 import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
+import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import { readHead } from "../../git/hostState.ts";
-import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
 import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";

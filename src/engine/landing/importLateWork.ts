@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
 import type { SandduneError } from "../../errors.ts";
+import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
 import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
-import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
 import { tidying } from "../session/warnOnFailure.ts";

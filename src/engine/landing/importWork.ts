@@ -9,10 +9,10 @@ import {
   exportFromSandbox,
   isStillExported,
   type SandboxExport,
-} from "../../git/transfer/exportFromSandbox.ts";
-import { type ImportedCommits, importCommits } from "../../git/transfer/importCommits.ts";
-import { consolidatePacks } from "../../git/transfer/packFiles.ts";
-import { takeFinishedExport } from "../../git/transfer/ridingOnExec.ts";
+} from "../../git/transfer/export/exportFromSandbox.ts";
+import { takeFinishedExport } from "../../git/transfer/export/piggybackOnExec.ts";
+import { consolidatePacks } from "../../git/transfer/import/consolidatePacks.ts";
+import { type ImportedCommits, importCommits } from "../../git/transfer/import/importCommits.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { moveWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
 import type { Trajectory } from "../../trajectory/record/recorder.ts";

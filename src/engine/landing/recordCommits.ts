@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { inspectChanges, listOwnCommits } from "../../git/ownCommits.ts";
+import { inspectChanges, listOwnCommits } from "../../git/runChanges.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { noteUserChanges } from "../checkout/userChanges.ts";
 import type { Session } from "../session/session.ts";

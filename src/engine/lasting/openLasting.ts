@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { Turns } from "../../boundary/turns.ts";
 import type { SandduneError } from "../../errors.ts";
-import { listOwnCommits } from "../../git/ownCommits.ts";
+import { listOwnCommits } from "../../git/runChanges.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";

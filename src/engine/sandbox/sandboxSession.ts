@@ -11,9 +11,13 @@ import {
   SANDBOX_REPOSITORY_PATH,
   sandboxDirectories,
 } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
-import { type CheckedSandbox, exportingHandle, withReadinessCheck } from "../../git/transfer/ridingOnExec.ts";
+import {
+  type CheckedSandbox,
+  exportingHandle,
+  withReadinessCheck,
+} from "../../git/transfer/export/piggybackOnExec.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
-import { bringIntoSandbox } from "../../git/worktrees/isolatedCheckout.ts";
+import { bringIntoSandbox } from "../../git/transfer/sendWorktree.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
 import { hasFilledSubmodules } from "../../git/worktrees/worktreeStatus.ts";
 import type {

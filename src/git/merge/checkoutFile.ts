@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
-import { withHeldDirectory } from "../heldDirectory.ts";
+import { withHeldDirectory } from "../openDirectory.ts";
 import type { GitFile } from "./changes.ts";
 
 /** What there is in a checkout at the path of a file. */

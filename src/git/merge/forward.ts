@@ -8,7 +8,7 @@ import { resolveCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { changedFiles } from "./changes.ts";
 import { absentFiles } from "./inspect.ts";
-import { type MergeNote, removeNote, writeNote } from "./note.ts";
+import { type MergeNote, removeNote, writeNote } from "./mergeNote.ts";
 import { MERGE_VARIABLE, settleMerge } from "./settle.ts";
 
 export type ForwardPlan = Omit<MergeNote, "id" | "absent"> & { readonly repository: Repository };

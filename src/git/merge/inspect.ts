@@ -3,7 +3,7 @@ import type { SandduneError } from "../../errors.ts";
 import { type Change, changedFiles, isSameFile, readIndex } from "./changes.ts";
 import { type CheckoutFile, hasModeOf, inspectFile, isContentOf } from "./checkoutFile.ts";
 import { hashFiles, isBeginningOf } from "./contents.ts";
-import type { FoundNote } from "./note.ts";
+import type { FoundNote } from "./mergeNote.ts";
 
 /** Files of a merge that are not in the checkout, although the commit before it has them: the user has deleted them. */
 export const absentFiles = (checkoutPath: string, changes: readonly Change[]): string[] =>

@@ -11,16 +11,16 @@ import {
 } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import type { ConfigEntry } from "../configFile.ts";
-import { findBareRepositories } from "../embedded/bareInTree.ts";
 import { git, gitText } from "../git.ts";
 import { lockBranch, lockMerges } from "../locks/locks.ts";
+import { findBareRepositories } from "../nestedRepositories/bareInTree.ts";
 import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { fallbackIdentity } from "../sandboxDirectory/sandboxConfig.ts";
 import { findCheckout } from "../worktrees/worktreeList.ts";
-import { settleEarlierMerge } from "./earlier.ts";
+import { settleEarlierMerge } from "./earlierMerge.ts";
 import { forwardCheckout } from "./forward.ts";
-import { findNotes } from "./note.ts";
+import { findNotes } from "./mergeNote.ts";
 
 export interface MergePlan {
   readonly repository: Repository;

@@ -9,7 +9,7 @@ import { branchRef, resolveCommit } from "../refs.ts";
 import { inspectFile, withFile } from "./checkoutFile.ts";
 import { asText } from "./contents.ts";
 import { filesNotPutBack, type HalfMerged, inspectCheckout } from "./inspect.ts";
-import { type FoundNote, removeNote } from "./note.ts";
+import { type FoundNote, removeNote } from "./mergeNote.ts";
 import { removeStaleLocks } from "./staleLocks.ts";
 
 /** In the environment of the git that moves a checkout to a merged result. */

@@ -4,7 +4,7 @@ import type { SandduneError } from "../../errors.ts";
 import { hostSystem } from "../../process/host/system.ts";
 import { gitText } from "../git.ts";
 import { branchRef } from "../refs.ts";
-import type { FoundNote } from "./note.ts";
+import type { FoundNote } from "./mergeNote.ts";
 
 /** The locks that git takes while it moves a checkout and its branch. */
 const lockPaths = Effect.fnUntraced(function* ({

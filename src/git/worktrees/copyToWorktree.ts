@@ -10,8 +10,8 @@ import { somePaths } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { type CopyLimits, copyWhole } from "./copyFiles.ts";
+import { type CopyStep, fillIn } from "./copyMissing.ts";
 import { changedSinceCopy, stampCopy } from "./copyStamps.ts";
-import { type CopyStep, fillIn } from "./fillIn.ts";
 import type { Worktree } from "./worktrees.ts";
 
 const STEP = "copyToWorktree";

@@ -5,7 +5,7 @@ import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 import { branchRef } from "../refs.ts";
 import type { Repository } from "../repository.ts";
-import { administrationsDirectory } from "./administration.ts";
+import { administrationsDirectory } from "./adminDirectory.ts";
 
 /** A worktree whose `.git` names a git directory elsewhere, because the repository was moved. */
 export interface MovedWorktree {

@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { runProcess } from "../../process/runProcess.ts";
-import { PIPES } from "../embedded/walkCheckout.ts";
 import { git } from "../git.ts";
+import { PIPES } from "../nestedRepositories/walkCheckout.ts";
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 

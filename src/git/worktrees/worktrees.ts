@@ -19,10 +19,10 @@ import { lockWorktrees } from "../locks/locks.ts";
 import { branchRef, isGitError, resolveCommit, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { baseRef } from "../runRefs.ts";
-import { lockReason, lockWorktree } from "./lock.ts";
 import { reattach } from "./reattach.ts";
-import { removeWorktreeFiles } from "./removal.ts";
+import { removeWorktreeFiles } from "./removeWorktree.ts";
 import { listWorktrees } from "./worktreeList.ts";
+import { lockReason, lockWorktree } from "./worktreeLock.ts";
 import { isDirty } from "./worktreeStatus.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { MergeInterruptedError, type SandduneError } from "../../errors.ts";
 import { lockMerges } from "../../git/locks/locks.ts";
-import { type FoundNote, findNotes } from "../../git/merge/note.ts";
+import { type FoundNote, findNotes } from "../../git/merge/mergeNote.ts";
 import { type Blocked, examineMerge, type Settlement, settleMerge } from "../../git/merge/settle.ts";
 import { type CleanScope, count, type Leftover } from "./leftover.ts";
 

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
-import { hasUnknownCommits } from "../../git/transfer/unknownCommits.ts";
 import { runFilesDirectory } from "../journal/journal.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
 import { sentencesOf } from "../recover/recovery.ts";

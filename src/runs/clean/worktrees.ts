@@ -5,7 +5,7 @@ import { interruptible } from "../../boundary/interruptible.ts";
 import { WorktreeNotCleanError } from "../../errors/commandErrors.ts";
 import { HostFileError, type SandduneError } from "../../errors.ts";
 import { lockBranch, lockWorktrees } from "../../git/locks/locks.ts";
-import { unfinishedRemovals } from "../../git/worktrees/removal.ts";
+import { unfinishedRemovals } from "../../git/worktrees/removeWorktree.ts";
 import { listWorktrees, type RegisteredWorktree } from "../../git/worktrees/worktreeList.ts";
 import { isDirty } from "../../git/worktrees/worktreeStatus.ts";
 import { discardWorktree, removeWorktreeIfClean } from "../../git/worktrees/worktrees.ts";

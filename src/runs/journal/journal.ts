@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { EndState, SessionKind } from "../../display/contract.ts";
-import type { NestedEntry } from "../../git/embedded/nestedEntries.ts";
+import type { NestedEntry } from "../../git/nestedRepositories/journalEntries.ts";
 import type { IterationUsage } from "../../options/results.ts";
 import type { ProcessIdentity } from "../../process/kill/processIdentity.ts";
 

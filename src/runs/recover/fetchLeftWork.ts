@@ -7,8 +7,8 @@ import { gitText } from "../../git/git.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef, uncommittedRef } from "../../git/runRefs.ts";
-import { exportFromSandbox, type SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
-import { rescueFiles } from "../../git/transfer/rescueFiles.ts";
+import { rescueFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
+import { exportFromSandbox, type SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { syncIndex } from "../../git/worktrees/syncIndex.ts";
 import {

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import { BranchMovedError, type SandduneError } from "../../errors.ts";
 import { isAncestor, isGitError } from "../../git/refs.ts";
-import type { SandboxExport } from "../../git/transfer/exportFromSandbox.ts";
-import { importCommits } from "../../git/transfer/importCommits.ts";
+import type { SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
+import { importCommits } from "../../git/transfer/import/importCommits.ts";
 import type { RunRecord } from "../runRecord.ts";
 
 /** What became of the branch. */

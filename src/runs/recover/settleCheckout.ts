@@ -2,20 +2,20 @@ import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { stillThere } from "../../git/embedded/nestedEntries.ts";
+import { git, gitText } from "../../git/git.ts";
+import { stillThere } from "../../git/nestedRepositories/journalEntries.ts";
 import {
   disarmNestedRepositories,
   findNestedRepositories,
   type NestedSearch,
-} from "../../git/embedded/nestedRepositories.ts";
-import { git, gitText } from "../../git/git.ts";
-import { inspectChanges } from "../../git/ownCommits.ts";
+} from "../../git/nestedRepositories/nestedRepositories.ts";
+import type { SalvagedCommits } from "../../git/recovery/recoverCommits.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { SalvagedCommits } from "../../git/salvage/importSalvage.ts";
-import { unlockWorktree } from "../../git/worktrees/lock.ts";
+import { inspectChanges } from "../../git/runChanges.ts";
 import { syncIndex } from "../../git/worktrees/syncIndex.ts";
 import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
+import { unlockWorktree } from "../../git/worktrees/worktreeLock.ts";
 import { ownIdentity } from "../../process/kill/processIdentity.ts";
 import type { DeadWork } from "./deadWork.ts";
 

@@ -1,4 +1,4 @@
-import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
+import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import { killMarked } from "../../process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { ON_HOST } from "../../sandboxes/directories/ownedDirectory.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError } from "../../errors.ts";
-import { environmentWithoutRepository } from "../../git/localEnvironment.ts";
+import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import { hostPath } from "../../process/hostPrograms.ts";
 import { killMarked } from "../../process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";

@@ -17,7 +17,7 @@ import {
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { findNote, writeNote } from "../../../src/git/merge/note.ts";
+import { findNote, writeNote } from "../../../src/git/merge/mergeNote.ts";
 import { examineMerge, type Settlement, settleMerge } from "../../../src/git/merge/settle.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";

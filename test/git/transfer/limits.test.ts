@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
-import { readBundle } from "../../../src/git/transfer/bundle.ts";
-import { importCommits } from "../../../src/git/transfer/importCommits.ts";
+import { measurePack } from "../../../src/git/transfer/bundle/measurePack.ts";
+import { readBundle } from "../../../src/git/transfer/bundle/readBundle.ts";
+import { importCommits } from "../../../src/git/transfer/import/importCommits.ts";
 import { IMPORT_LIMITS, type ImportLimits } from "../../../src/git/transfer/limits.ts";
-import { measurePack } from "../../../src/git/transfer/measurePack.ts";
 import { ImportRefusedError } from "../../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 

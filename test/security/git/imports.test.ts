@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
-import { importCommits } from "../../../src/git/transfer/importCommits.ts";
+import { importCommits } from "../../../src/git/transfer/import/importCommits.ts";
 import {
   type ExecOptions,
   ImportRefusedError,

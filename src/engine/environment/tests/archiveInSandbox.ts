@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EnvironmentStartError } from "../../../errors.ts";
+import { takeFile } from "../../../git/transfer/export/copyUntrustedFile.ts";
 import type { SandboxRepository } from "../../../git/transfer/sandboxRepository.ts";
-import { takeFile } from "../../../git/transfer/takeFile.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 
 const TIMEOUT_MS = 5 * 60_000;

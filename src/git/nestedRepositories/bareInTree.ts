@@ -1,0 +1,129 @@
+import { readdirSync } from "node:fs";
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../errors.ts";
+import { foldPath } from "../foldPath.ts";
+import { git } from "../git.ts";
+import { concernsBareRepository, isArming, looksBare } from "./bareNames.ts";
+import { asText, fromText } from "./checkoutEntry.ts";
+
+export interface TreeFile {
+  readonly path: string;
+  readonly mode: string;
+  readonly object: string;
+}
+
+export const listTree = (cwd: string, commit: string): Effect.Effect<TreeFile[], SandduneError> =>
+  git(["ls-tree", "-r", "-z", commit], { cwd }).pipe(
+    Effect.map(({ stdout }) =>
+      stdout
+        .split("\0")
+        .filter((line) => line !== "")
+        .map((line) => {
+          const tab = line.indexOf("\t");
+          const [mode = "", , object = ""] = line.slice(0, tab).split(" ");
+          return { path: line.slice(tab + 1), mode, object };
+        }),
+    ),
+  );
+
+/** Each directory above a path, with the name of what the path has in it. */
+function* placesOf(path: string): Generator<readonly [directory: string, name: string]> {
+  for (let slash = path.indexOf("/"); slash !== -1; ) {
+    const next = path.indexOf("/", slash + 1);
+    yield [path.slice(0, slash), path.slice(slash + 1, next === -1 ? undefined : next)];
+    slash = next;
+  }
+}
+
+/**
+ * The directories that git takes for bare repositories once these paths are files, by their folded paths. Not the
+ * top: there git finds `.git` first.
+ */
+export const bareDirectories = (paths: Iterable<string>): ReadonlyMap<string, string> => {
+  const named = [...paths].map((path) => [foldPath(path), path] as const);
+  const names = new Map<string, Set<string>>();
+  const shown = new Map<string, string>();
+  for (const [folded, path] of named) {
+    for (const [directory, name] of placesOf(folded)) {
+      if (name !== "head") continue;
+      names.set(directory, new Set());
+      shown.set(directory, path.split("/", directory.split("/").length).join("/"));
+    }
+  }
+  if (names.size > 0) {
+    for (const [folded] of named) {
+      for (const [directory, name] of placesOf(folded)) names.get(directory)?.add(name);
+    }
+  }
+  return new Map([...shown].filter(([directory]) => looksBare(names.get(directory) ?? new Set())));
+};
+
+/** The same for a commit, as it is when it is checked out. */
+export const bareDirectoriesIn = (
+  cwd: string,
+  commit: string,
+): Effect.Effect<ReadonlyMap<string, string>, SandduneError> =>
+  listTree(cwd, commit).pipe(Effect.map((tree) => bareDirectories(tree.map(({ path }) => path))));
+
+const namesIn = (directory: string): string[] => {
+  try {
+    return readdirSync(Buffer.from(directory, "latin1"), "latin1");
+  } catch {
+    return [];
+  }
+};
+
+/** All that a path may be, in `latin1`: git's output does not tell the bytes that are no text. */
+const directoriesAt = (parent: string, [step, ...rest]: readonly string[]): string[] => {
+  if (step === undefined) return [parent];
+  const names = step.includes("\ufffd")
+    ? namesIn(parent).filter((name) => asText(name) === step)
+    : [fromText(step)];
+  return names.flatMap((name) => directoriesAt(`${parent}/${name}`, rest));
+};
+
+/** Files that are not in git can complete what a commit begins. */
+const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): string[] => {
+  const directories = new Set(
+    changedPaths.flatMap((path) =>
+      [...placesOf(path)].filter(([, name]) => concernsBareRepository(name)).map(([directory]) => directory),
+    ),
+  );
+  return [...directories].flatMap((directory) =>
+    directoriesAt(fromText(checkoutPath), directory.split("/"))
+      .flatMap(namesIn)
+      .map((name) => `${directory}/${asText(name)}`),
+  );
+};
+
+/**
+ * The directories that the change from one commit to another makes bare repositories, or in which it changes what a bare
+ * repository runs. What matters is the resulting tree, with what lies in the checkout at `cwd`: a single new file can
+ * complete a repository whose other files were there before.
+ */
+export const findBareRepositories = Effect.fnUntraced(function* (
+  cwd: string,
+  from: string,
+  to: string,
+  changedPaths: readonly string[],
+): Effect.fn.Return<string[], SandduneError> {
+  const concerned = changedPaths.filter(concernsBareRepository);
+  if (concerned.length === 0) return [];
+  const tree = (yield* listTree(cwd, to)).map(({ path }) => path);
+  const inTree = new Set(tree);
+  const beside = filesBeside(
+    cwd,
+    concerned.filter((path) => inTree.has(path)),
+  );
+  const after = bareDirectories([...tree, ...beside]);
+  if (after.size === 0) return [];
+  const before = yield* bareDirectoriesIn(cwd, from);
+  const armed = new Set(
+    concerned.flatMap((path) =>
+      [...placesOf(foldPath(path))].filter(([, name]) => isArming(name)).map(([directory]) => directory),
+    ),
+  );
+  return [...after]
+    .filter(([folded]) => !before.has(folded) || armed.has(folded))
+    .map(([, directory]) => directory);
+});

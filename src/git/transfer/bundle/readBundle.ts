@@ -1,0 +1,60 @@
+import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
+import { ImportRefusedError } from "../../../errors.ts";
+
+/** A bundle file, as far as its header goes: the sandbox's word, not yet checked. */
+export interface Bundle {
+  readonly path: string;
+  /** Commits that its own build on, and that it does not hold. */
+  readonly prerequisites: readonly string[];
+  /** The refs that it says it holds, with the commits they point to. */
+  readonly heads: ReadonlyMap<string, string>;
+  readonly packOffset: number;
+}
+
+/** A header this long has more refs and prerequisites than any sandbox has reason to make. */
+const MAX_HEADER_BYTES = 8 * 1024 * 1024;
+const PACK_SIGNATURE = "PACK";
+
+const SIGNATURE = /^# v[23] git bundle$/;
+const PREREQUISITE_LINE = /^-([0-9a-f]{40}|[0-9a-f]{64})( |$)/;
+const HEAD_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (.+)$/;
+
+export const malformedBundle = (path: string): ImportRefusedError =>
+  new ImportRefusedError("the bundle is malformed", path);
+
+const parseHeader = (path: string, header: string): Pick<Bundle, "prerequisites" | "heads"> => {
+  const [signature = "", ...lines] = header.split("\n");
+  if (!SIGNATURE.test(signature)) throw malformedBundle(path);
+  const heads = new Map<string, string>();
+  const prerequisites: string[] = [];
+  for (const line of lines) {
+    const [, prerequisite] = PREREQUISITE_LINE.exec(line) ?? [];
+    if (prerequisite !== undefined) prerequisites.push(prerequisite);
+    const [, sha, name] = HEAD_LINE.exec(line) ?? [];
+    if (sha !== undefined && name !== undefined) heads.set(name, sha);
+  }
+  return { prerequisites, heads };
+};
+
+/** Reads the header: a signature, prerequisites and refs, a line each; an empty line; then the pack. */
+export const readBundle = async (path: string): Promise<Bundle> => {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const start = Buffer.alloc(Math.min(size, MAX_HEADER_BYTES));
+    await file.read(start, 0, start.length, 0);
+    const end = start.indexOf("\n\n");
+    if (end === -1) throw malformedBundle(path);
+    const packOffset = end + 2;
+    const packStart = start.toString("latin1", packOffset, packOffset + PACK_SIGNATURE.length);
+    if (packStart !== PACK_SIGNATURE) throw malformedBundle(path);
+    return { path, ...parseHeader(path, start.toString("utf8", 0, end)), packOffset };
+  } finally {
+    await file.close();
+  }
+};
+
+/** The pack of a bundle, as git reads it from its standard input. */
+export const packOf = ({ path, packOffset }: Bundle): AsyncIterable<Uint8Array> =>
+  createReadStream(path, { start: packOffset });

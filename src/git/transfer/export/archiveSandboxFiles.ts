@@ -1,0 +1,26 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../../boundary/interruptible.ts";
+import { shellQuote } from "../../../tools/shellQuote.ts";
+import type { SandboxRepository } from "../sandboxRepository.ts";
+
+const TIMEOUT_MS = 60_000;
+const ARCHIVE = "sanddune-rescue.tar";
+
+/**
+ * The last resort for a sandbox whose files are nowhere else: brings all of them, git's own included, to the host as
+ * an archive. Resolves with whether that worked; nobody is helped by another error.
+ */
+export const rescueFiles = (sandbox: SandboxRepository, hostPath: string): Effect.Effect<boolean> => {
+  const { handle } = sandbox;
+  const archive = `${handle.worktreePath}.${ARCHIVE}`;
+  return interruptible(
+    async (signal) => {
+      const command = `tar -cf ${shellQuote(archive)} -C ${shellQuote(handle.worktreePath)} .`;
+      // tar complains about files that it cannot read; all others are in the archive nevertheless.
+      await handle.exec(command, { cwd: "/", timeoutMs: TIMEOUT_MS, signal });
+      await handle.copyFileOut(archive, hostPath);
+      return true;
+    },
+    (reason) => reason,
+  ).pipe(Effect.catch(() => Effect.succeed(false)));
+};

@@ -1,0 +1,221 @@
+import * as Effect from "effect/Effect";
+import { interruptible } from "../../../boundary/interruptible.ts";
+import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../../errors.ts";
+import type { KeptRef } from "../../../options/results.ts";
+import { git } from "../../git.ts";
+import { branchRef, isAncestor, isDetached, isGitError, type RefUpdate, updateRefs } from "../../refs.ts";
+import { beforeRewriteRef, tipRef, uncommittedRef } from "../../runRefs.ts";
+import type { Checkpoint } from "../../snapshots/checkpoint.ts";
+import { measurePack } from "../bundle/measurePack.ts";
+import { type Bundle, packOf, readBundle } from "../bundle/readBundle.ts";
+import type { SandboxExport } from "../export/exportFromSandbox.ts";
+import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
+import { holdCheckpoints } from "./importCheckpoints.ts";
+import { type Heads, keepStrays } from "./keepOtherRefs.ts";
+import { requireBoundedTrees } from "./measureTrees.ts";
+import { findPrivateChange } from "./reservedPaths.ts";
+
+export interface ImportTarget {
+  readonly cwd: string;
+  readonly runId: string;
+  /** The branch to move; `undefined` to move a detached HEAD. */
+  readonly branch: string | undefined;
+  /** The commit that the run began with. */
+  readonly base: string;
+  /** Where that branch is expected to be now: the base, or where the last import left it. */
+  readonly expectedTip: string;
+  /** Whether the agent may replace commits that were there before the run. Its own it always may. */
+  readonly allowsRewrite: boolean;
+  /** Checkpoints that the host has heard of and does not have yet. */
+  readonly checkpoints?: readonly Checkpoint[];
+  /** Called with what is kept beside the branch, also if the import fails after that. */
+  readonly onKept?: (kept: readonly KeptRef[]) => void;
+  readonly limits?: ImportLimits | undefined;
+}
+
+const sourceOf = ({ branch }: ImportTarget): string => (branch === undefined ? "HEAD" : branchRef(branch));
+
+export interface ImportedCommits {
+  readonly tip: string;
+  /** A commit on top of the tip that holds the uncommitted work of an isolated sandbox; held by a ref of the run's. */
+  readonly uncommitted: string | undefined;
+  /** The commits of the agent's that were handed over by name. */
+  readonly heads: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Stores the objects after git has checked every one of them and that nothing they refer to is missing; before that
+ * nothing is written. `git fetch` would not do: until git 2.46 it does not check what comes from a bundle. One thread,
+ * because each holds an object of its own in memory.
+ */
+const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, SandduneError> =>
+  git(["index-pack", "--threads=1", "--strict", "--fix-thin", "--stdin"], {
+    cwd,
+    stdin: packOf(bundle),
+  }).pipe(
+    Effect.asVoid,
+    Effect.mapError((error) =>
+      isGitError(error) ? new ImportRefusedError("git found them unsound", bundle.path, error.stderr) : error,
+    ),
+  );
+
+/** Stores the contents of the bundle, and gives the refs that it offers. */
+const takeOver = Effect.fnUntraced(function* (
+  { cwd, base, limits = IMPORT_LIMITS }: Pick<ImportTarget, "cwd" | "base" | "limits">,
+  bundlePath: string,
+  mustBuildOnBase: (bundle: Bundle) => boolean = () => true,
+): Effect.fn.Return<Heads, SandduneError> {
+  const { bundle, mayHoldCommits } = yield* interruptible(
+    async () => {
+      const opened = await readBundle(bundlePath);
+      if (opened.heads.size > limits.refs) throw limitExceeded("refs", bundlePath, limits);
+      return { bundle: opened, ...(await measurePack(opened, base.length / 2, limits)) };
+    },
+    (reason) => reason as SandduneError,
+  );
+  if (bundle.prerequisites.length === 0 && mayHoldCommits && mustBuildOnBase(bundle)) {
+    const problem = "they do not build on any commit of this repository";
+    return yield* Effect.fail(new ImportRefusedError(problem, bundlePath));
+  }
+  yield* storeObjects(cwd, bundle);
+  return bundle.heads;
+});
+
+/** Where the source branch shall be, by the word of the sandbox. */
+const tipOf = (
+  target: ImportTarget,
+  exported: SandboxExport,
+  heads: Heads,
+): Effect.Effect<string, SandduneError> => {
+  if (exported.source === "broken") {
+    const problem = `the ref ${sourceOf(target)} in the sandbox does not stand for a commit that is there`;
+    return Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
+  }
+  return Effect.succeed(heads.get(sourceOf(target)) ?? exported.tip ?? target.expectedTip);
+};
+
+/**
+ * Holds the uncommitted work of an isolated sandbox by a ref of the run's own. Work that has not changed since the last
+ * import is not handed over again: the host has it.
+ */
+const holdUncommitted = Effect.fnUntraced(function* (
+  { cwd, runId, base, limits }: ImportTarget,
+  { uncommitted, bundlePath }: SandboxExport,
+): Effect.fn.Return<string | undefined, SandduneError> {
+  if (uncommitted === undefined) return undefined;
+  const refused = (output: string) =>
+    new ImportRefusedError("the sandbox names a commit that it did not hand over", bundlePath, output);
+  yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
+    Effect.mapError((error) => (isGitError(error) ? refused(error.stderr) : error)),
+  );
+  yield* requireBoundedTrees(cwd, [{ from: base, to: uncommitted }], bundlePath, limits);
+  return uncommitted;
+});
+
+const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<boolean, SandduneError> =>
+  git(["merge-base", one, other], { cwd, expectedExitCodes: [1] }).pipe(
+    Effect.map((result) => result.exitCode === 0),
+  );
+
+/** Moves the branch if it still is where the run left it; otherwise the commits stay under a ref of the run's own. */
+const moveBranch = Effect.fnUntraced(function* (
+  target: ImportTarget,
+  tip: string,
+  bundlePath: string | undefined,
+): Effect.fn.Return<string[], SandduneError> {
+  const { cwd, branch, base, expectedTip, runId } = target;
+  if (tip === expectedTip) return [];
+  const shownBranch = branch ?? "HEAD";
+  const keptRef = tipRef(runId);
+  const refuse = (error: SandduneError) =>
+    updateRefs(cwd, [{ ref: keptRef, to: tip }]).pipe(Effect.andThen(Effect.fail(error)));
+  // First, because it also refuses a commit that was not handed over.
+  yield* requireBoundedTrees(cwd, [{ from: base, to: tip }], bundlePath, target.limits);
+  const isRewrite = !(yield* isAncestor(cwd, base, tip));
+  if (isRewrite && !(yield* sharesHistory(cwd, base, tip))) {
+    const problem = `they have no history in common with the commit that the run began with`;
+    return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
+  }
+  if (isRewrite && !target.allowsRewrite) {
+    return yield* refuse(
+      new BranchMovedError(shownBranch, "would lose commits that it had before the run", keptRef),
+    );
+  }
+  const privatePath = yield* findPrivateChange(cwd, base, tip).pipe(Effect.catch(refuse));
+  if (privatePath !== undefined) {
+    const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files`;
+    return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
+  }
+  if (branch === undefined && !(yield* isDetached(cwd))) {
+    return yield* refuse(
+      new BranchMovedError(shownBranch, "was switched to a branch during the run", keptRef),
+    );
+  }
+  const backup = beforeRewriteRef(runId);
+  const updates: RefUpdate[] = [
+    { ref: branch === undefined ? "HEAD" : branchRef(branch), to: tip, from: expectedTip },
+    ...(isRewrite ? [{ ref: backup, to: expectedTip }] : []),
+  ];
+  yield* updateRefs(cwd, updates, `sanddune: run ${runId}`).pipe(
+    Effect.catchIf(isGitError, () =>
+      refuse(new BranchMovedError(shownBranch, "changed on the host during the run", keptRef)),
+    ),
+  );
+  return isRewrite
+    ? [
+        `The agent rewrote the history of ${shownBranch}. Its former tip is kept as ${backup} (${expectedTip}).`,
+      ]
+    : [];
+});
+
+const describeRename = (target: ImportTarget): string =>
+  `The agent renamed or deleted the branch ${target.branch ?? "HEAD"} in the sandbox, so nothing was put on it.`;
+
+/**
+ * Imports what a sandbox exported into the host repository: objects are measured and checked first, then the branch is
+ * moved by compare-and-swap. Nothing the sandbox says is believed without that.
+ */
+export const importCommits = Effect.fnUntraced(function* (
+  target: ImportTarget,
+  exported: SandboxExport,
+): Effect.fn.Return<ImportedCommits, SandduneError> {
+  const source = sourceOf(target);
+  // A branch without a history, and notes, have no commit of this repository behind them; the source branch must.
+  const mustBuildOnBase = (bundle: Bundle) => exported.source === "broken" || bundle.heads.has(source);
+  const heads: Heads =
+    exported.bundlePath === undefined
+      ? new Map()
+      : yield* takeOver(target, exported.bundlePath, mustBuildOnBase);
+  const keepOthers = (tip: string | undefined) => {
+    const others = [...heads].filter(
+      ([name, sha]) => name !== source && sha !== tip && sha !== exported.uncommitted,
+    );
+    return keepStrays(target, new Map(others), exported.ownRefs);
+  };
+  const { checkpointsPath } = exported;
+  const checkpoints = yield* holdCheckpoints(
+    target,
+    target.checkpoints ?? [],
+    checkpointsPath === undefined ? Effect.succeed(new Map()) : takeOver(target, checkpointsPath),
+  );
+  const { tip, uncommitted, warnings } = yield* Effect.gen(function* () {
+    const moved = yield* tipOf(target, exported, heads);
+    return {
+      tip: moved,
+      uncommitted: yield* holdUncommitted(target, exported),
+      warnings: yield* moveBranch(target, moved, exported.bundlePath),
+    };
+  }).pipe(Effect.tapError(() => Effect.ignore(keepOthers(undefined))));
+  return {
+    tip,
+    uncommitted,
+    heads: [...new Set([...heads.values(), ...checkpoints.heads])].filter((sha) => sha !== uncommitted),
+    warnings: [
+      ...warnings,
+      ...(exported.source === "renamed" ? [describeRename(target)] : []),
+      ...(yield* keepOthers(tip)),
+      ...checkpoints.warnings,
+    ],
+  };
+});

@@ -1,0 +1,147 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../../errors.ts";
+import type { KeptRef } from "../../../options/results.ts";
+import { shellQuote } from "../../../tools/shellQuote.ts";
+import { git, gitText } from "../../git.ts";
+import { updateRefs } from "../../refs.ts";
+import { keptRefs, RUN_REFS, strayRef } from "../../runRefs.ts";
+
+/** What the sandbox hands over by name. */
+export type Heads = ReadonlyMap<string, string>;
+
+export interface StrayTarget {
+  readonly cwd: string;
+  readonly runId: string;
+  readonly onKept?: (kept: readonly KeptRef[]) => void;
+}
+
+/** Each gets a ref; more warnings than that nobody reads. */
+const MAX_TOLD = 20;
+
+const describe = (name: string, type: string, ownRefs: string | undefined): string => {
+  const own = ownRefs !== undefined && name.startsWith(ownRefs) ? name.slice(ownRefs.length) : undefined;
+  if (name === "refs/stash" || own?.startsWith("stash-")) return "stashed changes";
+  if (own !== undefined) return "left commits that no branch leads to";
+  if (name === "HEAD") return "committed to a detached HEAD";
+  if (name.startsWith("worktrees/")) return `committed in the worktree ${JSON.stringify(name.split("/")[1])}`;
+  const shown = JSON.stringify(name.replace(/^refs\/(heads|tags)\//, ""));
+  if (name.startsWith("refs/tags/"))
+    return type === "commit" ? `tagged commits as ${shown}` : `made the tag ${shown}`;
+  if (type !== "commit") return `made the ref ${shown}`;
+  return `committed to ${shown}`;
+};
+
+/** The command that makes a branch of what the agent committed elsewhere. `git branch` would read a name that begins with a dash as an option. */
+const asBranch = (name: string, ref: string): string => {
+  const [, branch] = /^refs\/heads\/([^-].*)$/s.exec(name) ?? [];
+  return branch === undefined ? "" : ` To make a branch of it: git branch ${shellQuote(branch)} ${ref}`;
+};
+
+const typesOf = (
+  cwd: string,
+  objects: readonly string[],
+): Effect.Effect<Map<string, string>, SandduneError> =>
+  gitText(["cat-file", "--batch-check=%(objectname) %(objecttype)"], {
+    cwd,
+    stdin: `${objects.join("\n")}\n`,
+  }).pipe(
+    Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
+  );
+
+/** What earlier imports of the run have kept, by its refs. */
+const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, string>, SandduneError> =>
+  gitText(["for-each-ref", "--format=%(refname) %(objectname)", keptRefs(runId)], { cwd }).pipe(
+    Effect.map((output) => {
+      const lines = output.split("\n").filter((line) => line !== "");
+      return new Map(lines.map((line) => line.split(" ") as [string, string]));
+    }),
+  );
+
+/** Those commits that no lasting ref leads to, nor any other one of them. Refs of the run last only if they are listed. */
+const independentOf = (
+  { cwd, runId }: StrayTarget,
+  commits: readonly string[],
+  lasting: readonly string[],
+): Effect.Effect<Set<string>, SandduneError> =>
+  git(
+    [
+      ...["rev-list", "--parents", "--stdin", "--not"],
+      ...[`--exclude=${RUN_REFS}base/*`, `--exclude=${keptRefs(runId)}*`, "--all"],
+    ],
+    { cwd, stdin: [...commits, ...lasting.map((object) => `^${object}`), ""].join("\n") },
+  ).pipe(
+    Effect.map(({ stdout }) => {
+      const lines = stdout.split("\n").map((line) => line.split(" "));
+      const listed = new Set(lines.map(([commit = ""]) => commit));
+      const parents = new Set(lines.flatMap(([, ...others]) => others));
+      return new Set(commits.filter((commit) => listed.has(commit) && !parents.has(commit)));
+    }),
+  );
+
+/** The first name is the one that is told: a branch rather than a tag, any of these rather than HEAD. */
+const rankOf = (name: string): number =>
+  ["refs/heads/", "refs/stash", "refs/tags/", "refs/"].findIndex((prefix) => name.startsWith(prefix)) + 1 ||
+  9;
+
+const uniqueByObject = (strays: readonly (readonly [string, string])[]): [string, string][] => {
+  const names = new Map<string, string>();
+  for (const [name, object] of [...strays].sort(([one], [other]) => rankOf(one) - rankOf(other))) {
+    if (!names.has(object)) names.set(object, name);
+  }
+  return [...names].map(([object, name]) => [name, object]);
+};
+
+/**
+ * Keeps everything that the agent has left anywhere but on the source branch, under refs of the run, and says so. What
+ * another ref leads to anyway needs none.
+ */
+export const keepStrays = Effect.fnUntraced(function* (
+  target: StrayTarget,
+  heads: Heads,
+  ownRefs: string | undefined,
+): Effect.fn.Return<string[], SandduneError> {
+  if (heads.size === 0) return [];
+  const { cwd, runId } = target;
+  const strays = uniqueByObject([...heads]);
+  const types = yield* typesOf(
+    cwd,
+    strays.map(([, object]) => object),
+  );
+  const typeOf = (object: string) => types.get(object) ?? "missing";
+  const commits = strays.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
+  // Git numbers stashes anew with every one: only the object tells them apart from one import to the next.
+  const refOf = (name: string, object: string) =>
+    strayRef(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
+  const before = yield* keptBefore(cwd, runId);
+  // What a ref stood for that is to stand for something else is not held by it any more.
+  const replaced = new Set(
+    strays
+      .filter(([name, object]) => before.get(refOf(name, object)) !== object)
+      .map(([name, object]) => refOf(name, object)),
+  );
+  const lasting = [...before].filter(([ref]) => !replaced.has(ref)).map(([, object]) => object);
+  const independent = commits.length === 0 ? new Set() : yield* independentOf(target, commits, lasting);
+  const kept = strays.filter(([, object]) =>
+    typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
+  );
+  yield* updateRefs(
+    cwd,
+    kept.map(([name, to]) => ({ ref: refOf(name, to), to })),
+  );
+  target.onKept?.(kept.map(([name, sha]) => ({ ref: refOf(name, sha), name, sha })));
+  // What the bundle names but does not hold cannot be kept here.
+  const missing = strays.filter(([, object]) => typeOf(object) === "missing").length;
+  const told = kept.slice(0, MAX_TOLD);
+  return [
+    ...told.map(
+      ([name, object]) =>
+        `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${refOf(name, object)}.${asBranch(name, refOf(name, object))}`,
+    ),
+    ...(kept.length > told.length
+      ? [
+          `The agent left ${kept.length - told.length} more refs. They are kept, too: git for-each-ref ${RUN_REFS}runs/${runId}`,
+        ]
+      : []),
+    ...(missing > 0 ? [`${missing} refs of the sandbox name objects that it did not hand over.`] : []),
+  ];
+});

@@ -1,0 +1,183 @@
+import * as Effect from "effect/Effect";
+import { ImportRefusedError, type SandduneError } from "../../../errors.ts";
+import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
+import { type ObjectReader, readingObjects } from "./objectReader.ts";
+
+/** Two commits: what a checkout of the second writes if the first is there already. */
+export interface TreeChange {
+  readonly from: string;
+  readonly to: string;
+}
+
+interface Entry {
+  readonly kind: "tree" | "blob" | "submodule";
+  readonly mode: string;
+  readonly name: string;
+  readonly object: string;
+}
+
+/** Files below a directory, and how long the longest path from there is. */
+interface Extent {
+  readonly files: number;
+  readonly bytes: number;
+  readonly longestPath: number;
+}
+
+const KINDS: Readonly<Record<string, Entry["kind"]>> = { "40000": "tree", "160000": "submodule" };
+
+const parseTree = (contents: Buffer, hashBytes: number): Entry[] => {
+  const entries: Entry[] = [];
+  for (let at = 0; at < contents.length; ) {
+    const space = contents.indexOf(0x20, at);
+    const end = contents.indexOf(0, space);
+    // Git has checked the trees that are new; of older ones nothing is believed either.
+    if (space === -1 || end === -1) break;
+    const mode = contents.toString("latin1", at, space).replace(/^0+/, "");
+    const name = contents.toString("latin1", space + 1, end);
+    at = end + 1 + hashBytes;
+    entries.push({ kind: KINDS[mode] ?? "blob", mode, name, object: contents.toString("hex", end + 1, at) });
+  }
+  return entries;
+};
+
+/**
+ * Adds up what commits would write. Each tree is read once, however often it is named: a few trees that name each other
+ * can stand for more files than there are bytes on any disk, and every command that lists them would never end.
+ */
+class TreeMeasure {
+  #trees = new Map<string, Promise<Entry[]>>();
+  #extents = new Map<string, Promise<Extent>>();
+  #sizes = new Map<string, Promise<number>>();
+
+  constructor(
+    private readonly reader: ObjectReader,
+    private readonly bundlePath: string | undefined,
+    private readonly limits: ImportLimits,
+  ) {}
+
+  async check({ from, to }: TreeChange): Promise<void> {
+    const root = await this.#rootOf(to);
+    if (root === undefined)
+      throw new ImportRefusedError(
+        `the sandbox names the commit ${to} but did not hand it over`,
+        this.bundlePath,
+      );
+    this.#require(await this.#changeOf(await this.#rootOf(from), root, 0));
+  }
+
+  async #rootOf(commit: string): Promise<string | undefined> {
+    const object = await this.reader.contents(commit);
+    return /^tree ([0-9a-f]+)\n/.exec(object?.contents.toString("latin1", 0, 80) ?? "")?.[1];
+  }
+
+  #require({ files, bytes }: Pick<Extent, "files" | "bytes">): void {
+    if (files > this.limits.changedFiles) throw limitExceeded("changedFiles", this.bundlePath, this.limits);
+    if (bytes > this.limits.changedBytes) throw limitExceeded("changedBytes", this.bundlePath, this.limits);
+  }
+
+  #requireName(name: string, before: number, after = 0): void {
+    if (name.length > this.limits.nameBytes) throw limitExceeded("nameBytes", this.bundlePath, this.limits);
+    if (before + name.length + after > this.limits.pathBytes)
+      throw limitExceeded("pathBytes", this.bundlePath, this.limits);
+  }
+
+  #entries(tree: string): Promise<Entry[]> {
+    return this.#once(this.#trees, tree, async () => {
+      const object = await this.reader.contents(tree);
+      return object === undefined ? [] : parseTree(object.contents, tree.length / 2);
+    });
+  }
+
+  #sizeOf(blob: string): Promise<number> {
+    return this.#once(this.#sizes, blob, async () => (await this.reader.info(blob))?.size ?? 0);
+  }
+
+  #once<A>(known: Map<string, Promise<A>>, key: string, find: () => Promise<A>): Promise<A> {
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const found = find();
+    known.set(key, found);
+    return found;
+  }
+
+  /** Everything below a tree that has no counterpart. */
+  #extentOf(tree: string, depth: number): Promise<Extent> {
+    if (depth > this.limits.pathBytes / 2) throw limitExceeded("pathBytes", this.bundlePath, this.limits);
+    return this.#once(this.#extents, tree, async () => {
+      let total: Extent = { files: 0, bytes: 0, longestPath: 0 };
+      const entries = await this.#entries(tree);
+      for (const entry of entries) this.#requireName(entry.name, 0);
+      const sizes = await Promise.all(
+        entries.map(({ kind, object }) => (kind === "blob" ? this.#sizeOf(object) : 0)),
+      );
+      for (const [index, { kind, name, object }] of entries.entries()) {
+        const below: Extent =
+          kind === "tree"
+            ? await this.#extentOf(object, depth + 1)
+            : { files: 1, bytes: sizes[index] as number, longestPath: 0 };
+        total = {
+          files: total.files + below.files,
+          bytes: total.bytes + below.bytes,
+          longestPath: Math.max(
+            total.longestPath,
+            name.length + (below.longestPath > 0 ? below.longestPath + 1 : 0),
+          ),
+        };
+        this.#require(total);
+      }
+      return total;
+    });
+  }
+
+  /** What is new in a tree, compared with the one in the same place. */
+  async #changeOf(
+    from: string | undefined,
+    to: string,
+    pathBytes: number,
+  ): Promise<Pick<Extent, "files" | "bytes">> {
+    const [before, after] = await Promise.all([
+      from === undefined ? [] : this.#entries(from),
+      this.#entries(to),
+    ]);
+    const known = new Map(before.map((entry) => [entry.name, entry]));
+    const changed = after.filter(({ name, object, mode }) => {
+      const other = known.get(name);
+      return other?.object !== object || other.mode !== mode;
+    });
+    let files = 0;
+    let bytes = 0;
+    for (const { kind, name, object } of changed) {
+      const other = known.get(name);
+      this.#requireName(name, pathBytes);
+      if (kind === "tree" && other?.kind === "tree") {
+        const below = await this.#changeOf(other.object, object, pathBytes + name.length + 1);
+        files += below.files;
+        bytes += below.bytes;
+      } else if (kind === "tree") {
+        const below = await this.#extentOf(object, 0);
+        this.#requireName(name, pathBytes, below.longestPath + 1);
+        files += below.files;
+        bytes += below.bytes;
+      } else {
+        files += 1;
+        bytes += kind === "blob" ? await this.#sizeOf(object) : 0;
+      }
+      this.#require({ files, bytes });
+    }
+    return { files, bytes };
+  }
+}
+
+/** Refuses commits of which a checkout would write more than is reasonable. Nothing else may look at their files before. */
+export const requireBoundedTrees = (
+  cwd: string,
+  changes: readonly TreeChange[],
+  bundlePath: string | undefined,
+  limits: ImportLimits = IMPORT_LIMITS,
+): Effect.Effect<void, SandduneError> =>
+  changes.length === 0
+    ? Effect.void
+    : readingObjects(cwd, async (reader) => {
+        const measure = new TreeMeasure(reader, bundlePath, limits);
+        for (const change of changes) await measure.check(change);
+      });

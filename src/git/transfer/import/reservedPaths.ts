@@ -1,0 +1,32 @@
+import * as Effect from "effect/Effect";
+import type { SandduneError } from "../../../errors.ts";
+import { CONFIG_DIRECTORY_NAME, PRIVATE_PARTS } from "../../../options/configDirectory.ts";
+import { foldPath } from "../../foldPath.ts";
+import { git } from "../../git.ts";
+
+const isPrivate = (path: string): boolean =>
+  foldPath(path) === CONFIG_DIRECTORY_NAME ||
+  PRIVATE_PARTS.some((part) => `${foldPath(path)}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/${part}/`));
+
+const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<string[], SandduneError> =>
+  git(["diff-tree", "-z", "--no-renames", "--name-only", ...args], { cwd }).pipe(
+    Effect.map(({ stdout }) => stdout.split("\0").filter((path) => path !== "")),
+  );
+
+/**
+ * A change between two commits that concerns files which sanddune keeps for itself, if there is one. Checking such
+ * commits out would delete logs and worktrees, and an env file of the agent's would decide what the next sandbox gets
+ * to see. A name that only looks the same to some file systems is never meant well.
+ */
+export const findPrivateChange = Effect.fnUntraced(function* (
+  cwd: string,
+  from: string,
+  to: string,
+): Effect.fn.Return<string | undefined, SandduneError> {
+  const atTop = (yield* changedPaths(cwd, [from, to])).filter(
+    (name) => foldPath(name) === CONFIG_DIRECTORY_NAME,
+  );
+  const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY_NAME);
+  if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
+  return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY_NAME])).find(isPrivate);
+});
