@@ -1,5 +1,5 @@
 import { callerOf, namingCaller } from "./boundary/callersStack.ts";
-import type { SandboxHandleOptions, StandaloneSandbox } from "./options/standaloneSandbox.ts";
+import type { StandaloneSandbox, StandaloneSandboxOptions } from "./options/standaloneSandbox.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 import { createStandalone } from "./standalone/createStandalone.ts";
 
@@ -15,6 +15,6 @@ import { createStandalone } from "./standalone/createStandalone.ts";
  */
 export const createStandaloneSandbox = (
   provider: SandboxProvider,
-  options: SandboxHandleOptions = {},
+  options: StandaloneSandboxOptions = {},
 ): Promise<StandaloneSandbox> =>
   namingCaller(callerOf(createStandaloneSandbox), () => createStandalone(provider, options));

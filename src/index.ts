@@ -78,7 +78,7 @@ export type {
   Artifact,
   CloseResult,
   Commit,
-  GoOnOptions,
+  ContinueOptions,
   InteractiveResult,
   IterationResult,
   IterationUsage,
@@ -110,8 +110,8 @@ export type {
 export type {
   CommandResult,
   SandboxCommandOptions,
-  SandboxHandleOptions,
   StandaloneSandbox,
+  StandaloneSandboxOptions,
 } from "./options/standaloneSandbox.ts";
 export type { TokenPrices } from "./options/usage.ts";
 export type { Worktree } from "./options/worktree.ts";

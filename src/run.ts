@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import { enter } from "./boundary/boundary.ts";
-import { withGoingOn } from "./engine/lasting/continueRun.ts";
+import { withContinuation } from "./engine/lasting/continueRun.ts";
 import { planRun } from "./engine/plan/planRun.ts";
 import { liveRun } from "./engine/session/liveRun.ts";
 import { runSession } from "./engine/session/runSession.ts";
@@ -22,7 +22,7 @@ export const runChecked = <Sandbox extends SandboxProvider, Value = undefined>(
         Effect.flatMap(runSession),
       ),
     ),
-  ).then((result) => withGoingOn(result, same, (again) => run<Sandbox, Value>(again)));
+  ).then((result) => withContinuation(result, same, (again) => run<Sandbox, Value>(again)));
 };
 
 /**

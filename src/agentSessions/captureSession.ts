@@ -5,18 +5,18 @@ import { isSessionId } from "../options/checks/sessionId.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { continuesFile } from "./continuesFile.ts";
 import { type TakenFile, takeFiles } from "./copyFilesOut.ts";
-import type { BroughtFile } from "./copySessionIn.ts";
+import type { SessionCopy } from "./copySessionIn.ts";
 import { matchesAny } from "./filePatterns.ts";
 import { hostDirectoryOf, stateOf } from "./hostSessions.ts";
 import { type Rewriting, rewriteFile } from "./rewriteFile.ts";
-import { recordMover } from "./rewriteRecord.ts";
-import type { SessionPlaces } from "./sessionPaths.ts";
+import { recordRewriter } from "./rewriteRecord.ts";
+import type { SessionPaths } from "./sessionPaths.ts";
 
 export interface CaptureOptions {
   readonly sessions: AgentSessions;
   readonly sessionId: string;
   readonly handle: SandboxHandle;
-  readonly places: SessionPlaces;
+  readonly places: SessionPaths;
   /** A directory of this run's for files on their way; it does not exist yet. */
   readonly workDirectory: string;
   /** Tells files of this run from all others. */
@@ -43,7 +43,7 @@ export class SessionCapture {
   readonly #brought = new Map<string, string>();
 
   /** The run goes on with files of the host's, of which copies were brought into the sandbox. */
-  goesOnWith(files: readonly BroughtFile[]): void {
+  goesOnWith(files: readonly SessionCopy[]): void {
     for (const { path, state, copy } of files) {
       this.#own.set(path, state);
       this.#brought.set(path, copy);
@@ -112,7 +112,7 @@ export class SessionCapture {
         { from: places.sandboxRoot, to: places.hostRoot },
         { from: join(taken.directory, dirname(main.file)), to: dirname(main.target) },
       ];
-      const rewriting = { rewrite: recordMover(sessions, moves, places.hostCwd), signal };
+      const rewriting = { rewrite: recordRewriter(sessions, moves, places.hostCwd), signal };
       // The one that stands for the session comes last: where it is, everything is.
       for (const file of files.reverse()) await this.#place(file, options, rewriting);
       return main.target;

@@ -10,8 +10,8 @@ import { directoryWords } from "./copyFilesOut.ts";
 import type { HostSessionFile } from "./hostSessions.ts";
 import { LAST_WORDS_BYTES, MAX_RECORD_LENGTH } from "./limits.ts";
 import { rewriteFile } from "./rewriteFile.ts";
-import { recordMover, recordOf } from "./rewriteRecord.ts";
-import type { SessionPlaces } from "./sessionPaths.ts";
+import { recordOf, recordRewriter } from "./rewriteRecord.ts";
+import type { SessionPaths } from "./sessionPaths.ts";
 
 export interface BringOptions {
   readonly sessions: AgentSessions;
@@ -20,7 +20,7 @@ export interface BringOptions {
   readonly copyId?: string;
   readonly files: readonly HostSessionFile[];
   readonly handle: SandboxHandle;
-  readonly places: SessionPlaces;
+  readonly places: SessionPaths;
   /** A directory of this run's for what is brought; it does not exist yet, and stays. */
   readonly workDirectory: string;
   readonly signal: AbortSignal;
@@ -29,19 +29,19 @@ export interface BringOptions {
 }
 
 /** A file of the host's, with a copy of what was brought into the sandbox of it. */
-export interface BroughtFile extends HostSessionFile {
+export interface SessionCopy extends HostSessionFile {
   readonly copy: string;
 }
 
 /** A session that was brought into a sandbox. */
-export interface BroughtSession {
+export interface CopiedSession {
   /** What it has used so far, if it tells. */
   readonly used: IterationUsage | undefined;
-  readonly files: readonly BroughtFile[];
+  readonly files: readonly SessionCopy[];
 }
 
 /** Brings a session into the sandbox, to where the agent looks for it. */
-export const bringSession = async (options: BringOptions): Promise<BroughtSession> => {
+export const copySessionIn = async (options: BringOptions): Promise<CopiedSession> => {
   const { sessions, sessionId, copyId = sessionId, handle, places, workDirectory, signal } = options;
   const isCopy = copyId !== sessionId;
   const named = (text: string): string =>
@@ -69,9 +69,9 @@ export const bringSession = async (options: BringOptions): Promise<BroughtSessio
       const target = posix.join(sandboxDirectory, sessions.place(main.file, sandboxCwd));
       moves.push({ from: dirname(main.path), to: posix.dirname(target) });
     }
-    const move = recordMover(sessions, moves, sandboxCwd);
+    const move = recordRewriter(sessions, moves, sandboxCwd);
     let used: IterationUsage | undefined;
-    const brought: BroughtFile[] = [];
+    const brought: SessionCopy[] = [];
     const onRecord = (json: string) => {
       if (sessions.usedInAll !== undefined) used = sessions.usedInAll(recordOf(json)) ?? used;
     };

@@ -4,7 +4,7 @@ import { mapStrings } from "./jsonStrings.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 
 /** From where to where a path changes between the host and a sandbox. */
-export interface PathMove {
+export interface PathChange {
   readonly from: string;
   readonly to: string;
 }
@@ -20,13 +20,13 @@ const pathPattern = (paths: readonly string[]): RegExp =>
   );
 
 /** Moves the paths in an agent's record of a session from one place to another, and leaves everything else alone. */
-export class PathMover {
+export class PathRewriter {
   readonly #pattern: RegExp;
   readonly #sealed: ReadonlySet<string>;
   readonly #targets: ReadonlyMap<string, string>;
 
   constructor(
-    moves: readonly PathMove[],
+    moves: readonly PathChange[],
     /** Keys below which nothing may be changed. */
     sealedKeys: readonly string[] = [],
   ) {

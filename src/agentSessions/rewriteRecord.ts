@@ -1,6 +1,6 @@
 import type { AgentSessions } from "../agents/contract.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
-import { type PathMove, PathMover } from "./rewritePaths.ts";
+import { type PathChange, PathRewriter } from "./rewritePaths.ts";
 
 /** What a record holds; nothing, if it is no object, or is too long to be looked into. */
 export const recordOf = (json: string): Readonly<Record<string, unknown>> => {
@@ -14,14 +14,14 @@ export const recordOf = (json: string): Readonly<Record<string, unknown>> => {
 };
 
 /** Makes what changes the records of a session for somebody who works in `cwd`, where other paths have moved to. */
-export const recordMover = (
+export const recordRewriter = (
   { sealedKeys, withCwd }: AgentSessions,
-  moves: readonly PathMove[],
+  moves: readonly PathChange[],
   cwd: string,
 ): ((json: string) => string) => {
-  const mover = new PathMover(moves, sealedKeys);
+  const rewriter = new PathRewriter(moves, sealedKeys);
   return (json) => {
-    const moved = mover.json(json);
+    const moved = rewriter.json(json);
     const record = withCwd?.(recordOf(moved), cwd);
     return record === undefined ? moved : JSON.stringify(record);
   };

@@ -1,5 +1,5 @@
 /** A repository, on the host and in the sandbox. */
-export interface SessionPlaces {
+export interface SessionPaths {
   /** The top of the repository, on the host. It and the next are paths without symbolic links. */
   readonly hostRoot: string;
   /** Where the agent would work on the host. */

@@ -6,7 +6,7 @@ import type { RunDisplay, SessionKind } from "./contract.ts";
 import { printNotice } from "./notice.ts";
 import { RunLog } from "./runLog.ts";
 import { screenOf } from "./screen.ts";
-import { sideBySide } from "./teeDisplay.ts";
+import { teeDisplay } from "./teeDisplay.ts";
 import { TerminalDisplay } from "./terminalDisplay.ts";
 
 const MAX_NAME_LENGTH = 40;
@@ -31,7 +31,7 @@ export const openDisplay = ({ kind, logFilePath, logging, name, agent }: Display
   const isVerbose = logging.verbose ?? false;
   const log = new RunLog({ kind, path: logFilePath, name, isVerbose });
   if (logging.type === "stdout") {
-    return sideBySide(log, new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose }));
+    return teeDisplay(log, new TerminalDisplay(screenOf(process.stdout), { kind, agent, name, isVerbose }));
   }
   if (!logging.quiet) printNotice(name, `Run log: tail -f ${shellQuote(logFilePath)}`);
   return log;

@@ -1,7 +1,7 @@
 import type { RunDisplay } from "./contract.ts";
 
 /** Two displays that show the same session. */
-export const sideBySide = (one: RunDisplay, other: RunDisplay): RunDisplay => {
+export const teeDisplay = (one: RunDisplay, other: RunDisplay): RunDisplay => {
   const both = (show: (display: RunDisplay) => void): void => {
     show(one);
     show(other);

@@ -93,7 +93,7 @@ export interface SandboxRunResult<Value = unknown> {
 }
 
 /** What may be different when a run is gone on with. */
-export interface GoOnOptions {
+export interface ContinueOptions {
   /** Stands before every line that is shown of the run. */
   readonly name?: string;
   /** Aborts the run, as the option of `run()` does. */
@@ -106,9 +106,9 @@ export interface RunResult<Value = unknown> extends SandboxRunResult<Value> {
    * Goes on with the agent's session of the last iteration: another run with the same options, of one iteration, with
    * this prompt. Rejects if that session was not captured.
    */
-  resume(prompt: string, options?: GoOnOptions): Promise<RunResult<Value>>;
+  resume(prompt: string, options?: ContinueOptions): Promise<RunResult<Value>>;
   /** As `resume()`, but in a copy of the session, which stays as it is. */
-  fork(prompt: string, options?: GoOnOptions): Promise<RunResult<Value>>;
+  fork(prompt: string, options?: ContinueOptions): Promise<RunResult<Value>>;
 }
 
 /** What `interactive()` resolves with when the person has left the agent. */

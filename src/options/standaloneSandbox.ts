@@ -2,7 +2,7 @@ import type { ExecOptions, SandboxCapabilities } from "../sandboxes/contract.ts"
 import type { CommandEnv, EnvVars } from "./envVars.ts";
 
 /** The options of `createStandaloneSandbox()`. */
-export interface SandboxHandleOptions {
+export interface StandaloneSandboxOptions {
   /** Env vars of every command in the sandbox, besides those that its provider declares. */
   readonly env?: EnvVars;
   /** Commands are going to be run with `sudo`, to install packages for instance. */

@@ -2,7 +2,7 @@ import { tmpdir } from "node:os";
 import { readEnvValues } from "../envVars/envValues.ts";
 import { resolveEnv } from "../envVars/resolveEnv.ts";
 import { HostFileError } from "../errors.ts";
-import type { SandboxHandleOptions, StandaloneSandbox } from "../options/standaloneSandbox.ts";
+import type { StandaloneSandbox, StandaloneSandboxOptions } from "../options/standaloneSandbox.ts";
 import { createRunId } from "../runs/journal/runId.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import {
@@ -23,7 +23,7 @@ const openDirectory = (): Promise<OwnedDirectory> =>
 /** Makes a sandbox that belongs to no repository. */
 export const createStandalone = async (
   provider: SandboxProvider,
-  options: SandboxHandleOptions,
+  options: StandaloneSandboxOptions,
 ): Promise<StandaloneSandbox> => {
   validateHandle(provider, options);
   const {

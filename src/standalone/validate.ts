@@ -10,10 +10,10 @@ import {
   text,
 } from "../options/checks/checks.ts";
 import * as value from "../options/checks/values.ts";
-import type { SandboxCommandOptions, SandboxHandleOptions } from "../options/standaloneSandbox.ts";
+import type { SandboxCommandOptions, StandaloneSandboxOptions } from "../options/standaloneSandbox.ts";
 import { CAPABILITIES } from "../sandboxes/providerDefinition.ts";
 
-const HANDLE: Checks<SandboxHandleOptions> = {
+const HANDLE: Checks<StandaloneSandboxOptions> = {
   env: value.env,
   usesSudo: flag,
   needs: nested("needs", CAPABILITIES),
@@ -32,7 +32,7 @@ const COMMAND: Checks<SandboxCommandOptions> = {
   captureBytes: count,
 };
 
-export const validateHandle = (provider: unknown, options: SandboxHandleOptions): void => {
+export const validateHandle = (provider: unknown, options: StandaloneSandboxOptions): void => {
   checkValue("provider", provider, value.sandbox);
   members("options", options, HANDLE);
 };

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { PathMover } from "../../src/agentSessions/rewritePaths.ts";
+import { PathRewriter } from "../../src/agentSessions/rewritePaths.ts";
 
 const FROM = "/workspace/repo";
 const TO = "/home/me/my repo";
-const mover = new PathMover([{ from: FROM, to: TO }], ["thinking", "signature"]);
-const moved = (value: unknown): unknown => JSON.parse(mover.json(JSON.stringify(value)));
+const rewriter = new PathRewriter([{ from: FROM, to: TO }], ["thinking", "signature"]);
+const moved = (value: unknown): unknown => JSON.parse(rewriter.json(JSON.stringify(value)));
 
 describe("a path in a record", () => {
   it.each([
@@ -93,7 +93,7 @@ describe("a record in which nothing is to be moved", () => {
     " ",
     "null",
   ])("stays as it is to the byte: %j", (json) => {
-    expect(mover.json(json)).toBe(json);
+    expect(rewriter.json(json)).toBe(json);
   });
 
   it.each([
@@ -102,34 +102,34 @@ describe("a record in which nothing is to be moved", () => {
     `{"cwd":"${FROM}"}{"cwd":"${FROM}"}`,
     `{'cwd':'${FROM}'}`,
   ])("stays as it is to the byte when it is no JSON: %j", (json) => {
-    expect(mover.json(json)).toBe(json);
+    expect(rewriter.json(json)).toBe(json);
   });
 });
 
 describe("a record of an unusual kind", () => {
   it("is read whatever its way of writing slashes and letters is", () => {
-    expect(JSON.parse(mover.json(String.raw`{"cwd":"\/workspace\/r\u0065po"}`))).toEqual({ cwd: TO });
+    expect(JSON.parse(rewriter.json(String.raw`{"cwd":"\/workspace\/r\u0065po"}`))).toEqual({ cwd: TO });
   });
 
   it("keeps the order of what it holds", () => {
-    expect(mover.json(`{"z":1,"cwd":"${FROM}","a":[{"y":1,"b":2}]}`)).toBe(
+    expect(rewriter.json(`{"z":1,"cwd":"${FROM}","a":[{"y":1,"b":2}]}`)).toBe(
       `{"z":1,"cwd":"${TO}","a":[{"y":1,"b":2}]}`,
     );
   });
 
   it("keeps a key that is special in JavaScript", () => {
-    const json = mover.json(`{"__proto__":{"cwd":"${FROM}"},"constructor":"${FROM}"}`);
+    const json = rewriter.json(`{"__proto__":{"cwd":"${FROM}"},"constructor":"${FROM}"}`);
     expect(json).toBe(`{"__proto__":{"cwd":"${TO}"},"constructor":"${TO}"}`);
   });
 
   it("may be a thousand levels deep", () => {
     const deep = (path: string) => `${'{"a":['.repeat(1000)}"${path}"${"]}".repeat(1000)}`;
-    expect(mover.json(deep(FROM))).toBe(deep(TO));
+    expect(rewriter.json(deep(FROM))).toBe(deep(TO));
   });
 
   it("does not make it fail, however deep it is", () => {
     const json = `${"[".repeat(100_000)}"${FROM}"${"]".repeat(100_000)}`;
-    expect(() => mover.json(json)).not.toThrow();
+    expect(() => rewriter.json(json)).not.toThrow();
   });
 
   it("is moved in a moment, however long it is", () => {
@@ -145,7 +145,7 @@ describe("several moves", () => {
       { from: "/root/.claude/projects/-root", to: "/home/me/.claude/projects/-home-me-repo" },
     ];
     for (const order of [moves, [...moves].reverse()]) {
-      const both = new PathMover(order);
+      const both = new PathRewriter(order);
       expect(both.text("/root/a /root/.claude/projects/-root/s/x.txt /root/.claude")).toBe(
         "/home/me/repo/a /home/me/.claude/projects/-home-me-repo/s/x.txt /home/me/repo/.claude",
       );
@@ -153,7 +153,7 @@ describe("several moves", () => {
   });
 
   it("do not move what has just been moved", () => {
-    const swap = new PathMover([
+    const swap = new PathRewriter([
       { from: "/a", to: "/b" },
       { from: "/b", to: "/a" },
     ]);
@@ -161,16 +161,16 @@ describe("several moves", () => {
   });
 
   it("are undone by those in the other direction", () => {
-    const back = new PathMover([{ from: TO, to: FROM }]);
+    const back = new PathRewriter([{ from: TO, to: FROM }]);
     const record = `{"cwd":"${FROM}","url":"file://${FROM}/ä%20b","text":"see ${FROM}/a."}`;
-    expect(back.json(mover.json(record))).toBe(record);
+    expect(back.json(rewriter.json(record))).toBe(record);
   });
 
   it.each(["/srv/$&/$1", "/srv/a+b (c) [d]", "/srv/ä 🏜", "/srv/it's", "/srv/100%"])(
     "take names as they are: %s",
     (path) => {
-      expect(new PathMover([{ from: FROM, to: path }]).text(`in ${FROM}/a`)).toBe(`in ${path}/a`);
-      expect(new PathMover([{ from: path, to: FROM }]).text(`in ${path}/a`)).toBe(`in ${FROM}/a`);
+      expect(new PathRewriter([{ from: FROM, to: path }]).text(`in ${FROM}/a`)).toBe(`in ${path}/a`);
+      expect(new PathRewriter([{ from: path, to: FROM }]).text(`in ${path}/a`)).toBe(`in ${FROM}/a`);
     },
   );
 });

@@ -6,7 +6,7 @@ import { type BudgetExceededError, IdleTimeoutError, type SandduneError } from "
 import type { IterationLoop } from "../iterations/iterationLoop.ts";
 import { AgentInvoker } from "./agentInvoker.ts";
 import { type AgentExit, AgentVerdict } from "./agentVerdict.ts";
-import { ModelReach } from "./modelReachability.ts";
+import { ModelReachability } from "./modelReachability.ts";
 
 /** Lets everything happen first that has arrived already. */
 const nextTick = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
@@ -71,7 +71,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock;
   const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
   const verdict = new AgentVerdict(loop.sandboxName ?? loop.sandbox.name);
-  const reach = new ModelReach(loop.idleTimeoutMs);
+  const reach = new ModelReachability(loop.idleTimeoutMs);
   const turnEnded = yield* Deferred.make<void>();
   const mustBeStopped = yield* Deferred.make<undefined>();
   const budgetExceeded = yield* Deferred.make<BudgetExceededError>();

@@ -9,7 +9,7 @@ const MIN_ATTEMPTS = 3;
  * Knows how long an agent has tried in vain to reach its model. Only an attempt that has failed counts, and no time that
  * merely passes: an agent that prints nothing may well have got through, and its model may be thinking.
  */
-export class ModelReach {
+export class ModelReachability {
   #hasAnswered = false;
   #failedSince: number | undefined;
   #attempts = 0;

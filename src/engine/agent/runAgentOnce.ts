@@ -11,7 +11,7 @@ import { type IterationLoop, runIterations } from "../iterations/iterationLoop.t
 import { AgentInvoker, liveAgentInvoker } from "./agentInvoker.ts";
 
 /** One prompt for an agent, and where it is to be worked on. */
-export interface AgentQuestion {
+export interface AgentTask {
   readonly agent: AgentProvider;
   /** Somebody else's, who closes it. */
   readonly sandbox: SandboxHandle;
@@ -34,7 +34,7 @@ export type AgentEnd = "done" | "tookTooLong";
 /** How long an agent may linger after it has said that its turn is over. */
 const COMPLETION_TIMEOUT_MS = 30_000;
 
-const loopOf = (question: AgentQuestion): IterationLoop => {
+const loopOf = (question: AgentTask): IterationLoop => {
   const { agent, sandbox, sandboxName, cwd, env, prompt, timeoutMs, onEvent } = question;
   const redactor = new Redactor(env.secrets);
   const events = new EventRedactor(redactor, onEvent);
@@ -62,7 +62,7 @@ const loopOf = (question: AgentQuestion): IterationLoop => {
  * `signal.reason`. An agent that is stopped is gone with all its descendants when this settles; what one has left
  * running that ended by itself ends with the sandbox.
  */
-export const askAgent = (question: AgentQuestion): Promise<AgentEnd> => {
+export const runAgentOnce = (question: AgentTask): Promise<AgentEnd> => {
   const { env, timeoutMs, signal } = question;
   const asked = runIterations(loopOf(question)).pipe(
     Effect.provideService(AgentInvoker, liveAgentInvoker),

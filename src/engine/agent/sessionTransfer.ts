@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { SessionCapture } from "../../agentSessions/captureSession.ts";
-import { bringSession } from "../../agentSessions/copySessionIn.ts";
+import { copySessionIn } from "../../agentSessions/copySessionIn.ts";
 import { physicalPath } from "../../agentSessions/hostSessions.ts";
-import type { SessionPlaces } from "../../agentSessions/sessionPaths.ts";
+import type { SessionPaths } from "../../agentSessions/sessionPaths.ts";
 import type { AgentProvider, ResumedSession } from "../../agents/contract.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { oneLine, shortenTo } from "../../display/shorten.ts";
@@ -28,7 +28,7 @@ export class AgentSessionTransfer {
   #brought: string | undefined;
 
   /** As they were before the agent began: it could put a link in the place of a directory. */
-  readonly #places: SessionPlaces;
+  readonly #places: SessionPaths;
 
   constructor(
     private readonly work: SandboxWork,
@@ -64,7 +64,7 @@ export class AgentSessionTransfer {
     return interruptible(
       async (signal) => {
         const { used, files: brought } = await withTimeLimit(BRING_TIMEOUT_MS, signal, (limit) =>
-          bringSession({
+          copySessionIn({
             sessions,
             sessionId,
             ...(copyId !== undefined && { copyId }),

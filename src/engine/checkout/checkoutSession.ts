@@ -23,9 +23,9 @@ import type { BranchPlan } from "../../options/branchStrategy.ts";
 import { lockNameOf } from "../../runs/recover/unrecovered.ts";
 import type { CheckoutPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/warnOnFailure.ts";
-import { disarm, nestedSearch, settle } from "./cleanUpAfterAgent.ts";
-import { takeOver } from "./recoverDeadRuns.ts";
+import { warnOnFailure } from "../session/warnOnFailure.ts";
+import { cleanUpAfterAgent, disarmRepositories, nestedSearch } from "./cleanUpAfterAgent.ts";
+import { recoverDeadRuns } from "./recoverDeadRuns.ts";
 import { releaseWorktree } from "./releaseWorktree.ts";
 
 /** What `copyToWorktree` names. */
@@ -121,11 +121,12 @@ const takeWorktree = Effect.fnUntraced(function* (
         return checkoutAt(session, place, worktree.baseSha);
       }),
     ),
-    (opened, exit) => tidying(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
+    (opened, exit) =>
+      warnOnFailure(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
   );
   if (checkout.worktree?.isReused) {
     // The run that left it may have been killed before it could do that.
-    yield* disarm(session, checkout);
+    yield* disarmRepositories(session, checkout);
     if (yield* isDirty(checkout.path)) {
       progress.warn(
         `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${checkout.path}`,
@@ -154,7 +155,7 @@ const takeUserCheckout = Effect.fnUntraced(function* (
   if (sentence !== undefined) session.progress.warn(sentence);
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
   yield* Effect.addFinalizer(() =>
-    tidying(checkout.isUsed ? settle(session, checkout) : Effect.void, (sentence) =>
+    warnOnFailure(checkout.isUsed ? cleanUpAfterAgent(session, checkout) : Effect.void, (sentence) =>
       session.progress.warn(sentence),
     ),
   );
@@ -186,7 +187,7 @@ export const openCheckout = Effect.fnUntraced(function* (
   const { repository, branches, runId } = session.plan;
   if (!isShared) {
     yield* lockBranch(repository, lockNameOf(branches.sourceBranch, repository.topLevel), runId);
-    yield* takeOver(session);
+    yield* recoverDeadRuns(session);
   }
   announceBase(session);
   if (source === undefined) return yield* takeUserCheckout(session, isShared);

@@ -7,7 +7,7 @@ import {
 } from "../../git/nestedRepositories/nestedRepositories.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { followBranch } from "./updateIndex.ts";
+import { updateIndex } from "./updateIndex.ts";
 
 /** Where repositories may be nested in a checkout. */
 export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
@@ -20,7 +20,7 @@ export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
 });
 
 /** What an agent leaves on the host must not run there by itself. */
-export const disarm = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
+export const disarmRepositories = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
   Effect.suspend(() => disarmNestedRepositories(nestedSearch(checkout), checkout.nestedRepositories)).pipe(
     Effect.catch((error: SandduneError) =>
       Effect.succeed([
@@ -36,10 +36,10 @@ export const disarm = (session: Session, checkout: CheckoutSession): Effect.Effe
  * An agent is gone: its repositories are disarmed, and an index that had to wait for that follows its branch, unless
  * something may still be running in another sandbox over the same checkout.
  */
-export const settle = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
-  disarm(session, checkout).pipe(
+export const cleanUpAfterAgent = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
+  disarmRepositories(session, checkout).pipe(
     Effect.andThen(
-      Effect.suspend(() => followBranch(checkout, { agentIsGone: checkout.openSandboxes === 0 })),
+      Effect.suspend(() => updateIndex(checkout, { agentIsGone: checkout.openSandboxes === 0 })),
     ),
     Effect.catch((error: SandduneError) => Effect.succeed(error.message)),
     Effect.map((problem) => {

@@ -20,7 +20,7 @@ const tipOnHost = ({
   resolveCommit(repository.topLevel, branch === undefined ? "HEAD" : branchRef(branch));
 
 /** Takes notice of commits that were made on the host. */
-export const followHost = Effect.fnUntraced(function* (
+export const refreshTip = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {
   const branch = checkout.branch ?? "HEAD";
@@ -38,10 +38,10 @@ export const followHost = Effect.fnUntraced(function* (
  * Takes notice of what was brought into the checkout on the user's behalf, by hooks or by the user: commits are what the
  * next agent starts from, and repositories are not an agent's.
  */
-export const takeNotice = Effect.fnUntraced(function* (
+export const refreshCheckout = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {
-  yield* followHost(checkout);
+  yield* refreshTip(checkout);
   // Where something of an agent's may be running, whatever is there may be the agent's.
   if (checkout.openSandboxes > 0) return;
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));

@@ -9,7 +9,7 @@ import type { Session } from "../session/session.ts";
  * sandboxes are ended, their commits imported. Fails if something of theirs may still be at work. The session holds the
  * lock of the branch.
  */
-export const takeOver = Effect.fnUntraced(function* (
+export const recoverDeadRuns = Effect.fnUntraced(function* (
   session: Session,
 ): Effect.fn.Return<void, SandduneError> {
   const { repository, branches } = session.plan;

@@ -15,8 +15,8 @@ import {
 import { arrive } from "../landing/land.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
-import { disarm, settle } from "./cleanUpAfterAgent.ts";
-import { followHost, switchedTo } from "./hostChanges.ts";
+import { cleanUpAfterAgent, disarmRepositories } from "./cleanUpAfterAgent.ts";
+import { refreshTip, switchedTo } from "./hostChanges.ts";
 
 /** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
 const reasonToKeep = Effect.fnUntraced(function* (
@@ -39,7 +39,7 @@ const takeStock = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void> {
   const { branches, repository, branch } = checkout;
   if (!checkout.lasts) return;
-  const gone = yield* followHost(checkout).pipe(
+  const gone = yield* refreshTip(checkout).pipe(
     Effect.as(undefined),
     Effect.catch((error) => Effect.succeed(error)),
   );
@@ -72,7 +72,7 @@ const removeWorktree = Effect.fnUntraced(function* (
     yield* forgetWorktree(repository, path);
     return undefined;
   }
-  if (checkout.indexAt !== checkout.tip) yield* settle(session, checkout);
+  if (checkout.indexAt !== checkout.tip) yield* cleanUpAfterAgent(session, checkout);
   const reason = yield* reasonToKeep(session, checkout, exit);
   if (reason !== undefined) return reason;
   const { isRemoved, undeletable } = yield* Effect.scoped(removeWorktreeIfClean(repository, path)).pipe(
@@ -101,7 +101,7 @@ export const releaseWorktree = Effect.fnUntraced(function* (
     progress.preservedWorktreePath = path;
     journal.tell({ type: "kept", what: "worktree", name: path, reason });
     display.note(`Worktree kept at ${path}: ${reason}.`);
-    yield* disarm(session, checkout);
+    yield* disarmRepositories(session, checkout);
     return yield* unlockWorktree(repository, path);
   }
   journal.tell({ type: "removed", what: "worktree", name: path });

@@ -7,7 +7,7 @@ import type { CheckoutSession } from "./checkoutSession.ts";
  * Lets the checkout's index follow the source branch. Not yet, if the agent has committed a submodule and can still
  * change what is in it: git on the host enters the submodules that the index knows, and runs what their settings name.
  */
-export const followBranch = (
+export const updateIndex = (
   checkout: CheckoutSession,
   options: { readonly agentIsGone: boolean } = { agentIsGone: false },
 ): Effect.Effect<string | undefined, SandduneError> => {

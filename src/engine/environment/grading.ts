@@ -21,7 +21,7 @@ import {
 import { archiveCommit } from "../../git/snapshots/archiveCommit.ts";
 import type { EnvironmentSetup, LiveEnvironment } from "./liveEnvironment.ts";
 import { withoutResults } from "./tests/evaluate.ts";
-import { type ArchiveSource, judgeArchive } from "./tests/evaluateArchive.ts";
+import { type ArchiveSource, evaluateOnce } from "./tests/evaluateArchive.ts";
 import { setUp } from "./tests/prepareTests.ts";
 import { openTestSandbox } from "./tests/testSandbox.ts";
 
@@ -49,7 +49,7 @@ interface Evaluation {
  * The engine's own evaluation of a commit: what is graded is what lands. It takes place in a sandbox that is made for it, so
  * that nothing which an agent has left running or lying about is near it; not even what its code has left that tests ran.
  */
-export const openVerdicts = Effect.fnUntraced(function* (
+export const openGrading = Effect.fnUntraced(function* (
   setup: EnvironmentSetup,
 ): Effect.fn.Return<Pick<LiveEnvironment, "prepare" | "evaluate">, never, Scope.Scope> {
   const { session, sandbox, files, plan, sandboxPlan } = setup;
@@ -75,7 +75,7 @@ export const openVerdicts = Effect.fnUntraced(function* (
       );
     }
     return yield* interruptible(
-      (signal) => judgeArchive(tests, archivePath, signal),
+      (signal) => evaluateOnce(tests, archivePath, signal),
       (reason) => reason as SandduneError,
     );
   });

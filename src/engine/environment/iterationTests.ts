@@ -16,7 +16,7 @@ const summaryOf = ({ passed, total, error }: TestResults): string =>
 const ONLY_COMMITS = "What is not committed, or is ignored by git, was not tested.";
 
 /** The tests after each iteration of a run: shows and keeps their results. */
-export class TestedIterations {
+export class IterationTests {
   /** The results after the last iteration. */
   last: TestResults | undefined;
 

@@ -7,7 +7,7 @@ import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
 import type { EnvironmentFiles } from "./environmentFiles.ts";
-import { openVerdicts } from "./grading.ts";
+import { openGrading } from "./grading.ts";
 import type { LiveEnvironment } from "./liveEnvironment.ts";
 import { openShared } from "./sharedTests.ts";
 import { openStrict } from "./strictTests.ts";
@@ -25,7 +25,7 @@ export const openEnvironment = (
     return Effect.succeed(undefined);
   const setup = { session, sandbox, packagePath, files, plan, sandboxPlan };
   return Effect.gen(function* () {
-    const verdicts = yield* openVerdicts(setup);
+    const verdicts = yield* openGrading(setup);
     // At once where an agent is about to work. A sandbox that lasts may wait for that for a long time.
     if (sandbox.endsWithCall) yield* verdicts.prepare;
     const access = yield* timed(

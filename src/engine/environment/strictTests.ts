@@ -13,7 +13,7 @@ import { evaluateArchive } from "./tests/evaluateArchive.ts";
 import { prepareTests, type TestsInSandbox } from "./tests/prepareTests.ts";
 import { startServer } from "./tests/startServer.ts";
 import { inPackage } from "./tests/testPackage.ts";
-import { CourierHost } from "./tests/testProxyHost.ts";
+import { TestProxyHost } from "./tests/testProxyHost.ts";
 import { openTestSandbox } from "./tests/testSandbox.ts";
 
 const ON_COMMITS = "The tests run on what is committed: commit your changes before you run them.";
@@ -32,7 +32,7 @@ export const openStrict = Effect.fnUntraced(function* (
   let tests: TestsInSandbox | undefined;
   const offered = yield* Deferred.make<void>();
   let requests = 0;
-  const courier = new CourierHost(async (request, signal) => {
+  const courier = new TestProxyHost(async (request, signal) => {
     if (tests === undefined) throw new EnvironmentStartError("it is not ready yet", "");
     const path = join(journal.filesDirectory, `request-${++requests}.tar`);
     try {

@@ -8,7 +8,7 @@ import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import type { HookName, HookPlace } from "./runHook.ts";
+import type { HookName, HookRunner } from "./runHook.ts";
 
 /** Where hooks on the host run. */
 export interface HostDirectory {
@@ -20,13 +20,13 @@ export interface HostDirectory {
 }
 
 /** Hooks on the host run with the host's environment. What they leave running ends with the scope. */
-export const openHostPlace = (
+export const openHostHookRunner = (
   directory: HostDirectory,
-): Effect.Effect<(name: HookName) => HookPlace<HostHook>, never, Scope.Scope> => {
+): Effect.Effect<(name: HookName) => HookRunner<HostHook>, never, Scope.Scope> => {
   const execId = randomBytes(16).toString("hex");
   const ended = new AbortController();
   let isUsed = false;
-  const run: HookPlace<HostHook>["run"] = async ({ command }, { onLine, ...options }) => {
+  const run: HookRunner<HostHook>["run"] = async ({ command }, { onLine, ...options }) => {
     directory.check();
     if (!isUsed) directory.onExecId(execId);
     isUsed = true;
@@ -69,7 +69,7 @@ esac
 rm -f ${mark}`;
 
 /** Hooks in the sandbox run where the agent will. */
-export const sandboxPlace = (sandbox: SandboxHandle, cwd: string): HookPlace<SandboxHook> => ({
+export const sandboxHookRunner = (sandbox: SandboxHandle, cwd: string): HookRunner<SandboxHook> => ({
   name: "sandbox.onSandboxReady",
   run: async ({ command, sudo = false }, { onLine, ...options }) => {
     const mark = `/tmp/.sanddune-${randomBytes(8).toString("hex")}`;

@@ -18,7 +18,7 @@ export interface HookOutput {
 }
 
 /** Where hooks of a kind run. */
-export interface HookPlace<Hook> {
+export interface HookRunner<Hook> {
   readonly name: HookName;
   readonly run: (
     hook: Hook,
@@ -32,7 +32,7 @@ export interface HookPlace<Hook> {
 }
 
 const runHook = <Hook extends HostHook>(
-  { name, run }: HookPlace<Hook>,
+  { name, run }: HookRunner<Hook>,
   hook: Hook,
   output: HookOutput,
 ): Effect.Effect<void, SandduneError> => {
@@ -68,7 +68,7 @@ const runHook = <Hook extends HostHook>(
 
 /** Runs the hooks of one list, one after the other; the first that fails is the last. */
 export const runHooks = <Hook extends HostHook>(
-  place: HookPlace<Hook>,
+  place: HookRunner<Hook>,
   hooks: readonly Hook[],
   output: HookOutput,
 ): Effect.Effect<void, SandduneError> =>

@@ -5,12 +5,12 @@ import type { HostHook, SandboxHook } from "../../options/hooks.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { takeNotice } from "../checkout/hostChanges.ts";
+import { refreshCheckout } from "../checkout/hostChanges.ts";
 import { checkHostDirectory, hostDirectory } from "../checkout/hostDirectory.ts";
 import type { CheckoutPlan, SandboxPlan } from "../plan/plan.ts";
 import { labelled, timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
-import { openHostPlace, sandboxPlace } from "./hookRunners.ts";
+import { openHostHookRunner, sandboxHookRunner } from "./hookRunners.ts";
 import { type HookName, type HookOutput, runHooks } from "./runHook.ts";
 
 const hookOutput = ({ display, redactor }: Session): HookOutput => ({
@@ -25,7 +25,7 @@ const runOnHost = Effect.fnUntraced(function* (
   name: Exclude<HookName, "sandbox.onSandboxReady">,
   hooks: readonly HostHook[],
 ): Effect.fn.Return<void, SandduneError, Scope.Scope> {
-  const place = yield* openHostPlace({
+  const place = yield* openHostHookRunner({
     path: hostDirectory(checkout),
     // Each time anew: what an agent has committed, or what runs in the sandbox, may put a link there.
     check: () => checkHostDirectory(checkout),
@@ -45,7 +45,7 @@ export const runWorktreeHooks = Effect.fnUntraced(function* (
     labelled("hooks on the worktree", onWorktreeReady.length > 0, "Running the hooks host.onWorktreeReady"),
     runOnHost(session, checkout, "host.onWorktreeReady", onWorktreeReady),
   );
-  if (onWorktreeReady.length > 0 || copyToWorktree.length > 0) yield* takeNotice(checkout);
+  if (onWorktreeReady.length > 0 || copyToWorktree.length > 0) yield* refreshCheckout(checkout);
 });
 
 /** Runs hooks in a sandbox, in a directory of it. */
@@ -55,7 +55,7 @@ export const runHooksIn = (
   cwd: string,
   hooks: readonly SandboxHook[],
 ): Effect.Effect<void, SandduneError> =>
-  runHooks(sandboxPlace(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
+  runHooks(sandboxHookRunner(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
 
 /** The hooks that get the sandbox ready, on the host and in the sandbox, side by side. */
 export const runSandboxHooks = (

@@ -6,22 +6,22 @@ import { readHead } from "../../git/hostState.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
 import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { switchedTo, takeNotice } from "../checkout/hostChanges.ts";
+import { refreshCheckout, switchedTo } from "../checkout/hostChanges.ts";
 import { checkHostDirectory } from "../checkout/hostDirectory.ts";
-import { noteCommits } from "../landing/recordCommits.ts";
+import { recordCommits } from "../landing/recordCommits.ts";
 import type { Session } from "../session/session.ts";
 
 /** The checkout itself as the place where the agent works, with nothing around it. */
-export interface HostWorkplace {
+export interface HostLocation {
   readonly type: "host";
   readonly checkout: CheckoutSession;
   readonly handle: SandboxHandle;
 }
 
-export const openHostWorkplace = (
+export const openHostLocation = (
   checkout: CheckoutSession,
   provider: NoSandboxProvider,
-): Effect.Effect<HostWorkplace, SandduneError> => {
+): Effect.Effect<HostLocation, SandduneError> => {
   const environment = Object.fromEntries(
     Object.entries(environmentWithoutRepository()).filter(
       (entry): entry is [string, string] => entry[1] !== undefined,
@@ -42,7 +42,7 @@ const noteOwnCheckout = (session: Session, checkout: CheckoutSession, base: stri
     Effect.flatMap((head) => {
       session.progress.branch = head.branch ?? "HEAD";
       checkout.tip = head.sha;
-      return noteCommits(session, checkout, base);
+      return recordCommits(session, checkout, base);
     }),
     Effect.catch((error) => Effect.sync(() => session.progress.warn(error.message))),
   );
@@ -53,8 +53,8 @@ const noteWorktree = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
   base: string,
 ): Effect.fn.Return<void, SandduneError> {
-  yield* takeNotice(checkout).pipe(
-    Effect.ensuring(Effect.ignore(Effect.suspend(() => noteCommits(session, checkout, base)))),
+  yield* refreshCheckout(checkout).pipe(
+    Effect.ensuring(Effect.ignore(Effect.suspend(() => recordCommits(session, checkout, base)))),
   );
   const elsewhere = yield* switchedTo(checkout);
   if (elsewhere === undefined) return;
@@ -64,9 +64,9 @@ const noteWorktree = Effect.fnUntraced(function* (
 });
 
 /** Takes notice of what was done on the host itself: commits are where they belong already. */
-export const noteHostWork = (
+export const recordHostWork = (
   session: Session,
-  { checkout }: HostWorkplace,
+  { checkout }: HostLocation,
   base: string,
 ): Effect.Effect<void, SandduneError> =>
   checkout.worktree === undefined

@@ -13,18 +13,18 @@ import { importWork } from "../landing/importWork.ts";
 import { land } from "../landing/land.ts";
 import type { InteractionPlan } from "../plan/plan.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { withAftermath } from "../session/finalStep.ts";
+import { withFinalStep } from "../session/finalStep.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
 import { captureInteractive } from "./captureSessions.ts";
-import { type HostWorkplace, noteHostWork } from "./hostLocation.ts";
+import { type HostLocation, recordHostWork } from "./hostLocation.ts";
 import { promptSizeProblem } from "./promptSize.ts";
 
 /** Where the agent works: in a sandbox, or on the host itself. */
-export type Workplace = SandboxSession | HostWorkplace;
+export type AgentLocation = SandboxSession | HostLocation;
 
-const handleOf = (workplace: Workplace): SandboxHandle =>
-  workplace.type === "host" ? workplace.handle : workplace.repository.handle;
+const handleOf = (location: AgentLocation): SandboxHandle =>
+  location.type === "host" ? location.handle : location.repository.handle;
 
 /** A shell that a person leaves after a mistyped command ends in the same way as one that does not find the agent. */
 const isThere = (
@@ -40,11 +40,11 @@ const isThere = (
 /** Puts the agent's own interface on the terminal, until the person leaves it. Gives the exit code. */
 const showAgent = Effect.fnUntraced(function* (
   session: Session,
-  workplace: Workplace,
+  location: AgentLocation,
   { agent, prompt, promptExpansionMs }: InteractionPlan,
 ): Effect.fn.Return<number, SandduneError> {
-  const handle = withEnv(session.plan.env, handleOf(workplace));
-  const cwd = sandboxDirectory(workplace.checkout.repository, handle);
+  const handle = withEnv(session.plan.env, handleOf(location));
+  const cwd = sandboxDirectory(location.checkout.repository, handle);
   const expansion = {
     sandbox: handle,
     cwd,
@@ -69,7 +69,7 @@ const showAgent = Effect.fnUntraced(function* (
       checkedInteraction(
         agent.interactiveCommand?.({
           prompt: expanded,
-          dangerouslySkipPermissions: workplace.type === "sandbox",
+          dangerouslySkipPermissions: location.type === "sandbox",
           cwd,
         }),
       ),
@@ -95,7 +95,7 @@ const showAgent = Effect.fnUntraced(function* (
     (showScreen) => Effect.sync(showScreen),
   );
   if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(program)))) return exitCode;
-  const isOnHost = workplace.type === "host";
+  const isOnHost = location.type === "host";
   return yield* Effect.fail(
     new AgentNotFoundError(
       agent.name,
@@ -106,14 +106,14 @@ const showAgent = Effect.fnUntraced(function* (
   );
 });
 
-const importCommits = (session: Session, workplace: Workplace, base: string, failed: boolean) =>
+const importCommits = (session: Session, location: AgentLocation, base: string, failed: boolean) =>
   timed(
     session,
     { phase: "import commits", label: "Importing commits" },
-    workplace.type === "host"
-      ? noteHostWork(session, workplace, base)
+    location.type === "host"
+      ? recordHostWork(session, location, base)
       : importWork(
-          { session, sandbox: workplace, base },
+          { session, sandbox: location, base },
           { label: "interactive", failed, isLast: true, isPacked: false },
         ),
   );
@@ -121,27 +121,27 @@ const importCommits = (session: Session, workplace: Workplace, base: string, fai
 /** A person's session with the agent: shows the agent, brings home what was committed, and lands it if all went well. */
 export const interact = Effect.fnUntraced(function* (
   session: Session,
-  workplace: Workplace,
+  location: AgentLocation,
   plan: InteractionPlan,
 ): Effect.fn.Return<void, SandduneError> {
-  const { checkout } = workplace;
+  const { checkout } = location;
   const { progress } = session;
   const base = checkout.tip;
-  if (workplace.type === "sandbox") {
+  if (location.type === "sandbox") {
     checkout.isUsed = true;
-    workplace.hasNews = true;
+    location.hasNews = true;
   }
   const sessions =
-    workplace.type === "sandbox"
-      ? captureInteractive({ session, sandbox: workplace, base }, plan.agent)
+    location.type === "sandbox"
+      ? captureInteractive({ session, sandbox: location, base }, plan.agent)
       : undefined;
   const bringHome = (failed: boolean) =>
     (sessions?.capture(failed) ?? Effect.void).pipe(
-      Effect.andThen(importCommits(session, workplace, base, failed)),
+      Effect.andThen(importCommits(session, location, base, failed)),
     );
   if (sessions !== undefined) yield* sessions.begin;
-  const exitCode = yield* withAftermath(
-    timed(session, { phase: "agent" }, showAgent(session, workplace, plan)),
+  const exitCode = yield* withFinalStep(
+    timed(session, { phase: "agent" }, showAgent(session, location, plan)),
     {
       onFailure: () => bringHome(true),
       onSuccess: () => bringHome(false),

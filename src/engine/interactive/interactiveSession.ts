@@ -6,12 +6,12 @@ import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { prepareCheckout } from "../checkout/prepareCheckout.ts";
 import { runSandboxHooks } from "../hooks/setupHooks.ts";
 import type { CheckoutPlan, InteractionPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/prepareSandbox.ts";
+import { prepareSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { inSandbox, inWorktree } from "../session/childSession.ts";
 import { type Session, withSession } from "../session/session.ts";
-import { openHostWorkplace } from "./hostLocation.ts";
-import { interact, type Workplace } from "./interact.ts";
+import { openHostLocation } from "./hostLocation.ts";
+import { type AgentLocation, interact } from "./interact.ts";
 
 /** What every session at the terminal has to know. */
 export interface InteractivePlan {
@@ -25,23 +25,23 @@ const resultOf = ({ progress }: Session): InteractiveResult => {
 };
 
 /** Makes the place where the agent works: a sandbox over the checkout or, without one, the checkout itself. */
-const openWorkplace = Effect.fnUntraced(function* (
+const openAgentLocation = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
   plan: SandboxPlan,
-): Effect.fn.Return<Workplace, SandduneError, Scope.Scope> {
+): Effect.fn.Return<AgentLocation, SandduneError, Scope.Scope> {
   const { provider } = plan;
   if (provider.type !== "none") {
-    return yield* openSandbox(session, checkout, { ...plan, provider }, { endsWithCall: true });
+    return yield* prepareSandbox(session, checkout, { ...plan, provider }, { endsWithCall: true });
   }
   if (checkout.openSandboxes > 0) {
     session.progress.warn(
       "A sandbox is open over this worktree: what an agent has left running in it can change the files that you work on.",
     );
   }
-  const workplace = yield* openHostWorkplace(checkout, provider);
-  yield* runSandboxHooks(session, checkout, plan, workplace.handle);
-  return workplace;
+  const location = yield* openHostLocation(checkout, provider);
+  yield* runSandboxHooks(session, checkout, plan, location.handle);
+  return location;
 });
 
 /** A session at the terminal that makes a checkout and a sandbox for itself. */
@@ -52,7 +52,7 @@ export const interactiveSession = (
     plan.session,
     Effect.fnUntraced(function* (session) {
       const checkout = yield* prepareCheckout(session, plan.checkout);
-      yield* interact(session, yield* openWorkplace(session, checkout, plan.sandbox), plan.interaction);
+      yield* interact(session, yield* openAgentLocation(session, checkout, plan.sandbox), plan.interaction);
     }, Effect.scoped),
     resultOf,
   );
@@ -66,7 +66,7 @@ export const interactiveInWorktree = (
     plan.session,
     checkout,
     Effect.fnUntraced(function* (session) {
-      yield* interact(session, yield* openWorkplace(session, checkout, plan.sandbox), plan.interaction);
+      yield* interact(session, yield* openAgentLocation(session, checkout, plan.sandbox), plan.interaction);
     }, Effect.scoped),
     resultOf,
   );

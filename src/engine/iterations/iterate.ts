@@ -10,7 +10,7 @@ import type { AgentInvoker } from "../agent/agentInvoker.ts";
 import { AgentSessionTransfer } from "../agent/sessionTransfer.ts";
 import { UnknownLines } from "../agent/unknownLines.ts";
 import { withFeedback } from "../environment/feedback.ts";
-import { TestedIterations } from "../environment/iterationTests.ts";
+import { IterationTests } from "../environment/iterationTests.ts";
 import { mcpServersFor } from "../environment/testAccess.ts";
 import { importWork, type SandboxWork } from "../landing/importWork.ts";
 import type { AgentPlan } from "../plan/plan.ts";
@@ -146,7 +146,7 @@ export const iterate = Effect.fnUntraced(function* (
     answer?.endText();
   });
   const { environment } = sandbox;
-  const tested = environment && new TestedIterations(work, environment, plan);
+  const tested = environment && new IterationTests(work, environment, plan);
   const access = environment?.access;
   progress.completionSignal = yield* runIterations({
     agent: plan.agent,

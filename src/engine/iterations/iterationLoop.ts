@@ -13,10 +13,10 @@ import { addUsage } from "../../options/usage.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import type { AgentInvocation, AgentInvoker } from "../agent/agentInvoker.ts";
 import { invokeAgent } from "../agent/invokeAgent.ts";
-import { withAftermath } from "../session/finalStep.ts";
+import { withFinalStep } from "../session/finalStep.ts";
 import type { Budget } from "./budget.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
-import { RateLimitPatience } from "./rateLimit.ts";
+import { RateLimitWaits } from "./rateLimit.ts";
 
 /** How an iteration ended. */
 export interface IterationEnd {
@@ -117,7 +117,7 @@ const sessionToGoOn = (
 /** Waits for a rate limit to end; fails with it where that would be too long. */
 const waitOut = Effect.fnUntraced(function* (
   loop: IterationLoop,
-  patience: RateLimitPatience,
+  patience: RateLimitWaits,
   error: AgentRateLimitError,
 ): Effect.fn.Return<void, AgentRateLimitError> {
   const now = (yield* Clock.Clock).currentTimeMillisUnsafe();
@@ -133,7 +133,7 @@ const waitOut = Effect.fnUntraced(function* (
 const runIteration = Effect.fnUntraced(function* (
   loop: IterationLoop,
   iteration: number,
-  patience: RateLimitPatience,
+  patience: RateLimitWaits,
   state: IterationState,
   matcher: CompletionSignalMatcher,
   { correction, resume: begunWith }: Beginning,
@@ -183,7 +183,7 @@ const runIteration = Effect.fnUntraced(function* (
 export const runIterations = Effect.fnUntraced(function* (
   loop: IterationLoop,
 ): Effect.fn.Return<string | undefined, SandduneError, AgentInvoker> {
-  const patience = new RateLimitPatience(loop.rateLimitWaitMs);
+  const patience = new RateLimitWaits(loop.rateLimitWaitMs);
   let signal: string | undefined;
   let beginning: Beginning | undefined = { resume: loop.resume };
   for (let iteration = 1; beginning !== undefined; iteration++) {
@@ -206,7 +206,7 @@ export const runIterations = Effect.fnUntraced(function* (
     const working = runIteration(loop, iteration, patience, state, matcher, begun).pipe(
       Effect.andThen(Effect.suspend(() => (isOver() ? askForCorrection : Effect.void))),
     );
-    yield* withAftermath(working, {
+    yield* withFinalStep(working, {
       onFailure: () => loop.afterIteration({ iteration, result: state.result, failed: true, isLast: true }),
       onSuccess: () => {
         const isLast = (isOver() && next === undefined) || state.exceeded !== undefined;

@@ -9,7 +9,7 @@ const FIRST_WAIT_MS = 60_000;
 const SHORTEST_WAIT_MS = 1000;
 
 /** Waits for rate limits to end, as long as the caller allows in all. */
-export class RateLimitPatience {
+export class RateLimitWaits {
   #left: number;
   /** Of each kind, how often it was waited: to a time that was told, and without one. */
   readonly #waits = { told: 0, untold: 0 };

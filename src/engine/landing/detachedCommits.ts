@@ -1,7 +1,7 @@
 import type { SandboxRunResult } from "../../options/results.ts";
 
 /** That a run's commits are on no branch, in a sentence: git forgets them once HEAD is elsewhere. */
-export const looseCommits = ({
+export const detachedHeadWarning = ({
   runId,
   branch,
   commits,

@@ -5,7 +5,7 @@ import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
 import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/warnOnFailure.ts";
+import { warnOnFailure } from "../session/warnOnFailure.ts";
 import { importWork } from "./importWork.ts";
 import { keepFiles, whereKept } from "./keepWork.ts";
 import { land } from "./land.ts";
@@ -65,7 +65,7 @@ export const importLateWork = (
   return Effect.gen(function* () {
     if (!(yield* look)) return;
     // What was tested is what lands: commits that came afterwards are kept, and not put on the branch.
-    if (sandbox.environment === undefined) yield* tidying(importMore(session, sandbox, exit), warn);
+    if (sandbox.environment === undefined) yield* warnOnFailure(importMore(session, sandbox, exit), warn);
     if (yield* look) yield* keep;
   });
 };

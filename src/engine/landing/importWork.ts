@@ -16,11 +16,11 @@ import { type ImportedCommits, importCommits } from "../../git/transfer/import/i
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { moveWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
 import type { Trajectory } from "../../trajectory/record/recorder.ts";
-import { followBranch } from "../checkout/updateIndex.ts";
+import { updateIndex } from "../checkout/updateIndex.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
 import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./keepWork.ts";
-import { noteCommits } from "./recordCommits.ts";
+import { recordCommits } from "./recordCommits.ts";
 
 /** Work in a sandbox, on behalf of a session. */
 export interface SandboxWork {
@@ -207,11 +207,11 @@ export const landExport = Effect.fnUntraced(function* (
   if (imported.tip !== before) {
     checkout.tip = imported.tip;
     sandbox.tip = imported.tip;
-    yield* noteCommits(session, checkout, work.base);
+    yield* recordCommits(session, checkout, work.base);
     for (const sha of progress.commits) sandbox.commits.add(sha);
   }
   const problems = [
-    yield* followBranch(checkout),
+    yield* updateIndex(checkout),
     files && (yield* takeFiles(files, imported, isBehind)),
   ].filter((problem) => problem !== undefined);
   progress.warn(...problems);

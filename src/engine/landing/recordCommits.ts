@@ -6,7 +6,7 @@ import { noteUserChanges } from "../checkout/userChanges.ts";
 import type { Session } from "../session/session.ts";
 
 /** Notes which commits on the source branch are the session's own, and what of them deserves attention. */
-export const noteCommits = Effect.fnUntraced(function* (
+export const recordCommits = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
   base: string,

@@ -1,18 +1,18 @@
 import { AgentSessionNotFoundError } from "../../errors.ts";
 import { type Checks, checkedOptions } from "../../options/checks/checks.ts";
 import { signal as aborts, name } from "../../options/checks/values.ts";
-import type { GoOnOptions, RunResult, SandboxRunResult } from "../../options/results.ts";
+import type { ContinueOptions, RunResult, SandboxRunResult } from "../../options/results.ts";
 import type { AgentOptions, ResumeOptions } from "../../options/runOptions.ts";
 
-const CHANGES: Checks<GoOnOptions> = { name, signal: aborts };
+const CHANGES: Checks<ContinueOptions> = { name, signal: aborts };
 
 /** Gives the result of a run the means to go on with the agent's session, by the same door and with the same options. */
-export const withGoingOn = <Value, Options extends AgentOptions<Value> & ResumeOptions>(
+export const withContinuation = <Value, Options extends AgentOptions<Value> & ResumeOptions>(
   result: SandboxRunResult<Value>,
   options: Options,
   run: (options: Options) => Promise<RunResult<Value>>,
 ): RunResult<Value> => {
-  const goOn = async (prompt: string, given: GoOnOptions, forkSession: boolean) => {
+  const goOn = async (prompt: string, given: ContinueOptions, forkSession: boolean) => {
     const changes = checkedOptions(given, CHANGES);
     const { sessionId, sessionFilePath } = result.iterations.at(-1) ?? {};
     if (sessionId === undefined || sessionFilePath === undefined) {
@@ -28,7 +28,7 @@ export const withGoingOn = <Value, Options extends AgentOptions<Value> & ResumeO
   };
   // Not enumerable: apart from them a result is plain data, which can be cloned and sent to others.
   return Object.defineProperties({ ...result } as RunResult<Value>, {
-    resume: { value: (prompt: string, changes: GoOnOptions = {}) => goOn(prompt, changes, false) },
-    fork: { value: (prompt: string, changes: GoOnOptions = {}) => goOn(prompt, changes, true) },
+    resume: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, false) },
+    fork: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, true) },
   });
 };

@@ -18,10 +18,10 @@ import type { LastingSandbox } from "./openLasting.ts";
 export const lastingSandbox = ({
   lifecycle,
   sandbox,
-  surroundings,
+  parentSession,
   logFilePath,
 }: LastingSandbox): Sandbox => ({
-  runId: surroundings.runId,
+  runId: parentSession.runId,
   branch: sandbox.checkout.branch ?? "HEAD",
   worktreePath: sandbox.checkout.path,
   logFilePath,
@@ -29,7 +29,7 @@ export const lastingSandbox = ({
   run: <Value>(options: SandboxRunOptions<Value>) =>
     lifecycle.call(options as SandboxRunOptions, validateSandboxRun, (own) =>
       liveRun<Value>(
-        planSandboxRun(own, surroundings, sandbox.environment).pipe(
+        planSandboxRun(own, parentSession, sandbox.environment).pipe(
           Effect.flatMap((plan) => runInSandbox(plan, sandbox)),
         ),
       ),
@@ -38,12 +38,12 @@ export const lastingSandbox = ({
     lifecycle.call(
       options,
       (own) => validateExec(command, own),
-      (own) => execInSandbox(sandbox, surroundings, command, own),
+      (own) => execInSandbox(sandbox, parentSession, command, own),
     ),
   interactive: (options) =>
     lifecycle.call(options, validateSandboxInteractive, (own) =>
       withTerminal(
-        planSandboxInteractive(own, surroundings).pipe(
+        planSandboxInteractive(own, parentSession).pipe(
           Effect.flatMap((plan) => interactiveInSandbox(plan, sandbox)),
         ),
       ),

@@ -14,24 +14,24 @@ import { planWorktreeSandbox } from "../plan/planLasting.ts";
 import { planWorktreeRun } from "../plan/planRun.ts";
 import { liveRun } from "../session/liveRun.ts";
 import { runInWorktree } from "../session/runSession.ts";
-import { withGoingOn } from "./continueRun.ts";
+import { withContinuation } from "./continueRun.ts";
 import { lastingSandbox } from "./lastingSandbox.ts";
 import { type LastingWorktree, openSandboxInWorktree } from "./openLasting.ts";
 
 /** What the caller gets of a worktree that lasts. */
 export const lastingWorktree = (worktree: LastingWorktree): Worktree => {
-  const { lifecycle, checkout, surroundings, logFilePath } = worktree;
+  const { lifecycle, checkout, parentSession, logFilePath } = worktree;
   const run = async <Value>(options: WorktreeRunOptions<Value>): Promise<RunResult<Value>> => {
     const same = { ...options };
     const result = await lifecycle.call(options as WorktreeRunOptions, validateWorktreeRun, (own) =>
       liveRun<Value>(
-        planWorktreeRun(own, surroundings).pipe(Effect.flatMap((plan) => runInWorktree(plan, checkout))),
+        planWorktreeRun(own, parentSession).pipe(Effect.flatMap((plan) => runInWorktree(plan, checkout))),
       ),
     );
-    return withGoingOn(result, same, (again) => run<Value>(again));
+    return withContinuation(result, same, (again) => run<Value>(again));
   };
   return {
-    runId: surroundings.runId,
+    runId: parentSession.runId,
     branch: checkout.branch ?? "HEAD",
     worktreePath: checkout.path,
     logFilePath,
@@ -40,14 +40,14 @@ export const lastingWorktree = (worktree: LastingWorktree): Worktree => {
     interactive: (options) =>
       lifecycle.call(options, validateWorktreeInteractive, (own) =>
         withTerminal(
-          planWorktreeInteractive({ ...own, sandbox: own.sandbox ?? noSandbox() }, surroundings).pipe(
+          planWorktreeInteractive({ ...own, sandbox: own.sandbox ?? noSandbox() }, parentSession).pipe(
             Effect.flatMap((plan) => interactiveInWorktree(plan, checkout)),
           ),
         ),
       ),
     createSandbox: (options) =>
       lifecycle.call(options, validateWorktreeSandbox, (own) =>
-        planWorktreeSandbox(own, surroundings).pipe(
+        planWorktreeSandbox(own, parentSession).pipe(
           Effect.flatMap((plan) => openSandboxInWorktree(plan, worktree)),
           Effect.map(lastingSandbox),
         ),

@@ -5,14 +5,14 @@ import { listOwnCommits } from "../../git/runChanges.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { settle } from "../checkout/cleanUpAfterAgent.ts";
-import { takeNotice } from "../checkout/hostChanges.ts";
+import { cleanUpAfterAgent } from "../checkout/cleanUpAfterAgent.ts";
+import { refreshCheckout } from "../checkout/hostChanges.ts";
 import { prepareCheckout } from "../checkout/prepareCheckout.ts";
-import { type Surroundings, surroundingsOf } from "../plan/parentSession.ts";
+import { type ParentSession, parentSessionOf } from "../plan/parentSession.ts";
 import type { CheckoutPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/prepareSandbox.ts";
+import { prepareSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { atPresent } from "../session/childSession.ts";
+import { withCurrentHost } from "../session/childSession.ts";
 import { type Kept, keepSession } from "../session/session.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
@@ -21,7 +21,7 @@ export interface LastingWorktree {
   readonly lifecycle: Lifecycle;
   readonly turns: Turns;
   readonly checkout: CheckoutSession;
-  readonly surroundings: Surroundings;
+  readonly parentSession: ParentSession;
   readonly logFilePath: string;
 }
 
@@ -29,7 +29,7 @@ export interface LastingWorktree {
 export interface LastingSandbox {
   readonly lifecycle: Lifecycle;
   readonly sandbox: SandboxSession;
-  readonly surroundings: Surroundings;
+  readonly parentSession: ParentSession;
   readonly logFilePath: string;
 }
 
@@ -61,7 +61,7 @@ const lastingOf = (
 ): LastingSandbox => ({
   lifecycle: new Lifecycle("sandbox", kept, turns, commitsOn(kept.value.checkout, kept.value.commits)),
   sandbox: kept.value,
-  surroundings: surroundingsOf(
+  parentSession: parentSessionOf(
     session,
     { sandboxEnv: provider.env ?? {}, env },
     secrets ?? new Map(session.env.secrets),
@@ -81,7 +81,7 @@ export const openLastingWorktree = (plan: {
         lifecycle: new Lifecycle("worktree", kept, turns, commitsOn(kept.value, kept.value.commits)),
         turns,
         checkout: kept.value,
-        surroundings: surroundingsOf(plan.session),
+        parentSession: parentSessionOf(plan.session),
         logFilePath: kept.session.progress.logFilePath,
       };
     }),
@@ -93,7 +93,7 @@ export const openLastingSandbox = (
 ): Effect.Effect<LastingSandbox, SandduneError> =>
   keepSession(plan.session, (session) =>
     prepareCheckout(session, plan.checkout).pipe(
-      Effect.flatMap((checkout) => openSandbox(session, checkout, plan.sandbox, { endsWithCall: false })),
+      Effect.flatMap((checkout) => prepareSandbox(session, checkout, plan.sandbox, { endsWithCall: false })),
     ),
   ).pipe(Effect.map((kept) => lastingOf(plan, kept, new Turns())));
 
@@ -102,19 +102,19 @@ export const openSandboxInWorktree = (
   plan: LastingSandboxPlan,
   worktree: LastingWorktree,
 ): Effect.Effect<LastingSandbox, SandduneError> =>
-  Effect.flatMap(atPresent(plan.session), (current) =>
+  Effect.flatMap(withCurrentHost(plan.session), (current) =>
     keepSession(
       current,
       Effect.fnUntraced(function* (session) {
         const { checkout } = worktree;
-        yield* takeNotice(checkout);
-        yield* Effect.addFinalizer(() => settle(session, checkout));
-        return yield* openSandbox(session, checkout, plan.sandbox, { endsWithCall: false });
+        yield* refreshCheckout(checkout);
+        yield* Effect.addFinalizer(() => cleanUpAfterAgent(session, checkout));
+        return yield* prepareSandbox(session, checkout, plan.sandbox, { endsWithCall: false });
       }),
     ),
   ).pipe(
     Effect.map((kept) => {
-      const lasting = lastingOf(plan, kept, worktree.turns, worktree.surroundings.secrets);
+      const lasting = lastingOf(plan, kept, worktree.turns, worktree.parentSession.secrets);
       worktree.lifecycle.adopt(lasting.lifecycle);
       return lasting;
     }),

@@ -5,7 +5,7 @@ import type { EnvVars } from "../../options/envVars.ts";
 import type { SessionPlan } from "./plan.ts";
 
 /** What a session finds that takes place in the worktree, or in the sandbox, of another. */
-export interface Surroundings {
+export interface ParentSession {
   readonly runId: string;
   readonly repository: Repository;
   readonly branches: BranchPlan;
@@ -20,11 +20,11 @@ export interface Surroundings {
 }
 
 /** What a session offers to those that take place in it. */
-export const surroundingsOf = (
+export const parentSessionOf = (
   plan: SessionPlan,
   declared: { readonly sandboxEnv: EnvVars; readonly env: EnvVars } = { sandboxEnv: {}, env: {} },
   secrets = new Map<string, string>(),
-): Surroundings => ({
+): ParentSession => ({
   runId: plan.runId,
   repository: plan.repository,
   branches: plan.branches,
@@ -51,7 +51,7 @@ const freeName = (taken: ReadonlyMap<string, string>, name: string): string => {
  */
 export const allSecrets = (
   own: ReadonlyMap<string, string>,
-  { secrets }: Surroundings,
+  { secrets }: ParentSession,
 ): Map<string, string> => {
   const all = new Map(own);
   const known = new Set(own.values());

@@ -14,7 +14,7 @@ import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import { promptSizeProblem } from "../interactive/promptSize.ts";
 import { checked } from "./checked.ts";
-import type { Surroundings } from "./parentSession.ts";
+import type { ParentSession } from "./parentSession.ts";
 import type { InteractionPlan } from "./plan.ts";
 import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
@@ -95,10 +95,10 @@ export const planInteractive = Effect.fnUntraced(function* (options: Interactive
 /** Plans `worktree.interactive()`. */
 export const planWorktreeInteractive = Effect.fnUntraced(function* (
   options: WorktreeInteractiveOptions & { readonly sandbox: InteractiveSandboxProvider },
-  surroundings: Surroundings,
+  parentSession: ParentSession,
 ) {
   const sandbox = planSandbox(options.sandbox, options.hooks);
-  const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
+  const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, parentSession });
   const interaction = yield* planInteraction(options, prompt);
   yield* confirmExpressions(options.sandbox, prompt);
   return { session, sandbox, interaction };
@@ -107,8 +107,8 @@ export const planWorktreeInteractive = Effect.fnUntraced(function* (
 /** Plans `sandbox.interactive()`. */
 export const planSandboxInteractive = Effect.fnUntraced(function* (
   options: SandboxInteractiveOptions,
-  surroundings: Surroundings,
+  parentSession: ParentSession,
 ) {
-  const { session, prompt } = yield* planSession({ ...requestOf(options), surroundings });
+  const { session, prompt } = yield* planSession({ ...requestOf(options), parentSession });
   return { session, interaction: yield* planInteraction(options, prompt) };
 });

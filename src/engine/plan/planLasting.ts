@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { CreateSandboxOptions, WorktreeSandboxOptions } from "../../options/sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../../options/worktreeOptions.ts";
-import type { Surroundings } from "./parentSession.ts";
+import type { ParentSession } from "./parentSession.ts";
 import { DEFAULTS, planCheckout, planSandboxWithTests } from "./planRun.ts";
 import { planSession } from "./planSession.ts";
 
@@ -29,10 +29,10 @@ export const planCreateSandbox = Effect.fnUntraced(function* (options: CreateSan
 /** Plans `worktree.createSandbox()`. */
 export const planWorktreeSandbox = Effect.fnUntraced(function* (
   options: WorktreeSandboxOptions,
-  surroundings: Surroundings,
+  parentSession: ParentSession,
 ) {
   const { env = {}, logging = DEFAULTS.logging } = options;
-  const sandbox = yield* planSandboxWithTests(options, surroundings);
-  const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, surroundings });
+  const sandbox = yield* planSandboxWithTests(options, parentSession);
+  const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, parentSession });
   return { session, sandbox, env };
 });

@@ -22,7 +22,7 @@ import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
 import { type EnvironmentPlan, planEnvironment } from "../environment/planEnvironment.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "../iterations/completionSignal.ts";
 import { checked } from "./checked.ts";
-import type { Surroundings } from "./parentSession.ts";
+import type { ParentSession } from "./parentSession.ts";
 import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan, SourcePlan } from "./plan.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
 
@@ -69,14 +69,14 @@ export const planSandboxWithTests = <Provider extends SandboxProvider>(
     readonly hooks?: SandboxHooks;
     readonly cwd?: string | undefined;
   },
-  surroundings?: Surroundings,
+  parentSession?: ParentSession,
 ) =>
   planEnvironment(
     options.environment,
     options.sandbox,
-    surroundings === undefined
+    parentSession === undefined
       ? openRepository(resolve(options.cwd ?? "."))
-      : Effect.succeed(surroundings.repository),
+      : Effect.succeed(parentSession.repository),
   ).pipe(Effect.map((environment) => planSandbox(options.sandbox, options.hooks, environment)));
 
 /** Values for MCP servers are secrets like those of env vars. */
@@ -166,12 +166,12 @@ export const planRun = Effect.fnUntraced(function* (options: RunOptions) {
 /** Plans `worktree.run()`. */
 export const planWorktreeRun = Effect.fnUntraced(function* (
   options: WorktreeRunOptions,
-  surroundings: Surroundings,
+  parentSession: ParentSession,
 ) {
-  const sandbox = yield* planSandboxWithTests(options, surroundings);
-  const { topLevel, prefix } = surroundings.repository;
+  const sandbox = yield* planSandboxWithTests(options, parentSession);
+  const { topLevel, prefix } = parentSession.repository;
   const resume = yield* planResume(options, join(topLevel, prefix));
-  const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, surroundings });
+  const { session, prompt } = yield* planSession({ ...requestOf(options), sandbox, parentSession });
   return { session, sandbox, agent: planAgent(options, prompt, resume) };
 });
 
@@ -192,10 +192,10 @@ const requireTests = (
 /** Plans `sandbox.run()`. */
 export const planSandboxRun = Effect.fnUntraced(function* (
   options: SandboxRunOptions,
-  surroundings: Surroundings,
+  parentSession: ParentSession,
   environment: LiveEnvironment | undefined,
 ) {
   yield* checked(() => requireTests(options, environment));
-  const { session, prompt } = yield* planSession({ ...requestOf(options), surroundings });
+  const { session, prompt } = yield* planSession({ ...requestOf(options), parentSession });
   return { session, agent: planAgent(options, prompt) };
 });

@@ -29,7 +29,7 @@ import { findUserChanges, NO_USER_CHANGES } from "../checkout/userChanges.ts";
 import { sourceWarnings } from "../environment/findEnvironment.ts";
 import { TOKEN_NAME } from "../environment/planEnvironment.ts";
 import { checked } from "./checked.ts";
-import { allSecrets, type Surroundings } from "./parentSession.ts";
+import { allSecrets, type ParentSession } from "./parentSession.ts";
 import type { SandboxPlan, SessionPlan, SourcePlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
@@ -49,7 +49,7 @@ export interface PlanRequest {
   /** The sandbox that is to be made. */
   readonly sandbox?: SandboxPlan;
   /** What it takes place in, if a worktree or a sandbox is there already. */
-  readonly surroundings?: Surroundings;
+  readonly parentSession?: ParentSession;
   readonly branchStrategy?: BranchStrategy | undefined;
   /** Asks for prompt arguments that are missing. Without it they are an error. */
   readonly askFor?: (keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>;
@@ -86,8 +86,8 @@ const checkSandbox = (
     (reason) => reason as SandduneError,
   );
 
-const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: PlanRequest) {
-  if (surroundings !== undefined) return surroundings.repository;
+const findRepository = Effect.fnUntraced(function* ({ parentSession, options }: PlanRequest) {
+  if (parentSession !== undefined) return parentSession.repository;
   const cwd = resolve(options.cwd ?? ".");
   yield* checked(() => requireTrusted(cwd));
   const repository = yield* openRepository(cwd);
@@ -95,10 +95,10 @@ const findRepository = Effect.fnUntraced(function* ({ surroundings, options }: P
   return repository;
 });
 
-const declaredEnv = ({ agent, sandbox, surroundings, options }: PlanRequest) => ({
+const declaredEnv = ({ agent, sandbox, parentSession, options }: PlanRequest) => ({
   agent: agent?.env ?? {},
-  sandbox: sandbox?.provider.env ?? surroundings?.sandboxEnv ?? {},
-  run: overlayEnv(surroundings?.env ?? {}, options.env ?? {}),
+  sandbox: sandbox?.provider.env ?? parentSession?.sandboxEnv ?? {},
+  run: overlayEnv(parentSession?.env ?? {}, options.env ?? {}),
 });
 
 /** What a dead run has left in the way of a branch is dealt with when the branch is taken over, and looked at again. */
@@ -133,7 +133,7 @@ export const planSession = Effect.fnUntraced(function* (
   request: PlanRequest,
 ): Effect.fn.Return<PlannedSession, SandduneError> {
   const startedAt = performance.now();
-  const { options, agent, sandbox, surroundings } = request;
+  const { options, agent, sandbox, parentSession } = request;
   const runId = createRunId();
   const repository = yield* findRepository(request);
   const unresolvedPrompt = yield* interruptible(
@@ -144,7 +144,7 @@ export const planSession = Effect.fnUntraced(function* (
   const [host, envPlan, sandboxCheck] = yield* Effect.all(
     [
       // What takes place in a worktree that is there already looks when its turn has come.
-      surroundings === undefined ? readHost(repository) : Effect.succeed(surroundings.host),
+      parentSession === undefined ? readHost(repository) : Effect.succeed(parentSession.host),
       hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
       Effect.exit(
         sandbox === undefined
@@ -163,7 +163,7 @@ export const planSession = Effect.fnUntraced(function* (
     { concurrency: "unbounded" },
   );
   const branches =
-    surroundings?.branches ??
+    parentSession?.branches ??
     (yield* checked(() =>
       resolveBranchStrategy(request.branchStrategy, sandbox?.provider.type ?? "bind-mount", host.head, runId),
     ));
@@ -176,15 +176,15 @@ export const planSession = Effect.fnUntraced(function* (
   });
   // Without a sandbox the agent has the user's own git, which knows what is unfinished.
   const isUsersOwn = sandbox?.provider.type === "none";
-  if (surroundings === undefined && branches.strategy === "head" && !isUsersOwn) {
+  if (parentSession === undefined && branches.strategy === "head" && !isUsersOwn) {
     yield* checked(() => checkNothingUnfinished(repository));
   }
   const userChanges =
-    surroundings === undefined && branches.strategy === "head"
+    parentSession === undefined && branches.strategy === "head"
       ? yield* findUserChanges(repository)
       : NO_USER_CHANGES;
   const source =
-    surroundings !== undefined || branches.strategy === "head"
+    parentSession !== undefined || branches.strategy === "head"
       ? undefined
       : { branch: branches.sourceBranch, from: branches.from };
   if (source !== undefined) yield* checkSource(repository, host, source);
@@ -224,11 +224,11 @@ export const planSession = Effect.fnUntraced(function* (
     host,
     branches,
     userChanges: userChanges.paths,
-    env: { ...values, secrets: surroundings === undefined ? secrets : allSecrets(secrets, surroundings) },
+    env: { ...values, secrets: parentSession === undefined ? secrets : allSecrets(secrets, parentSession) },
     logging: request.logging,
     agentName: agent?.name,
-    sandboxName: sandbox?.provider.name ?? surroundings?.sandboxName,
-    within: surroundings?.runId,
+    sandboxName: sandbox?.provider.name ?? parentSession?.sandboxName,
+    within: parentSession?.runId,
     warnings: [
       ...userChanges.warnings,
       ...warnings,

@@ -9,15 +9,15 @@ import { redactData } from "../../redaction/redactData.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 import type { ExecOptions, ExecResult } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
-import { disarm } from "../checkout/cleanUpAfterAgent.ts";
+import { disarmRepositories } from "../checkout/cleanUpAfterAgent.ts";
 import { importWork } from "../landing/importWork.ts";
-import { allSecrets, type Surroundings } from "../plan/parentSession.ts";
-import { withAftermath } from "../session/finalStep.ts";
+import { allSecrets, type ParentSession } from "../plan/parentSession.ts";
+import { withFinalStep } from "../session/finalStep.ts";
 import { redactedDisplay } from "../session/redactedDisplay.ts";
 import { RunProgress } from "../session/runProgress.ts";
-import { redactorFor, type Session, telling } from "../session/session.ts";
+import { redactorFor, type Session, withProgressInErrors } from "../session/session.ts";
 import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
-import { catchUp } from "./syncFromHost.ts";
+import { syncFromHost } from "./syncFromHost.ts";
 
 /** What is thrown tells of the caller's command, not of what is around it, and holds no secrets. */
 const toldError = (reason: unknown, command: string, redactor: Redactor): SandduneError => {
@@ -51,7 +51,7 @@ const runCommand = Effect.fnUntraced(function* (
 ): Effect.fn.Return<ExecResult, SandduneError | CallerFailure> {
   const { display, progress, redactor } = session;
   const { checkout } = sandbox;
-  yield* catchUp(sandbox);
+  yield* syncFromHost(sandbox);
   const base = checkout.tip;
   const handle = withEnv(session.plan.env, packingHandle(sandbox));
   const callersCode = new CallersCode();
@@ -63,7 +63,7 @@ const runCommand = Effect.fnUntraced(function* (
     importWork(
       { session, sandbox, base },
       { label: `exec-${sandbox.execCount}`, failed, isLast: false, isPacked: true },
-    ).pipe(Effect.ensuring(disarm(session, checkout)));
+    ).pipe(Effect.ensuring(disarmRepositories(session, checkout)));
   display.note(`exec: ${command}`);
   checkout.isUsed = true;
   sandbox.hasNews = true;
@@ -79,7 +79,7 @@ const runCommand = Effect.fnUntraced(function* (
       }),
     (reason) => callersCode.failure ?? toldError(reason, command, redactor),
   );
-  return yield* withAftermath(ran, {
+  return yield* withFinalStep(ran, {
     onFailure: () => bringHome(true),
     onSuccess: () => bringHome(false),
     warn: (sentence) => progress.warn(sentence),
@@ -89,7 +89,7 @@ const runCommand = Effect.fnUntraced(function* (
 /** Runs a command of the caller's in a sandbox that goes on afterwards, and brings home what it commits. */
 export const execInSandbox = (
   sandbox: SandboxSession,
-  surroundings: Surroundings,
+  parentSession: ParentSession,
   command: string,
   { signal, env = {}, ...options }: SandboxExecOptions,
 ): Effect.Effect<SandboxExecResult, SandduneError | CallerFailure> =>
@@ -100,8 +100,12 @@ export const execInSandbox = (
     const values = Object.fromEntries(
       entries.map(([name, value]) => [name, typeof value === "string" ? value : value.public]),
     );
-    const session = execSession(sandbox, allSecrets(new Map(entries.filter(isSecret)), surroundings));
-    return telling(session, runCommand(session, sandbox, command, { ...options, env: values }), signal).pipe(
+    const session = execSession(sandbox, allSecrets(new Map(entries.filter(isSecret)), parentSession));
+    return withProgressInErrors(
+      session,
+      runCommand(session, sandbox, command, { ...options, env: values }),
+      signal,
+    ).pipe(
       Effect.map((result) => {
         const { commits, keptRefs, protectedPaths, warnings } = session.progress.reached();
         return { ...result, commits, ...(keptRefs && { keptRefs }), protectedPaths, warnings };

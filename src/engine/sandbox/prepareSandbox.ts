@@ -15,7 +15,7 @@ import { importWork } from "../landing/importWork.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import { timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
-import { tidying } from "../session/warnOnFailure.ts";
+import { warnOnFailure } from "../session/warnOnFailure.ts";
 import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
 
 /** What was committed outside of any call, by a failing hook or by what a command has left running, is brought home. */
@@ -24,7 +24,7 @@ const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<vo
   if (!mayHaveNews) return Effect.void;
   // As after a failure: whoever closes a sandbox is waiting, and nothing has announced that there is more to come.
   const work = { session, sandbox, base: sandbox.tip };
-  return tidying(
+  return warnOnFailure(
     importWork(work, { label: "rest", failed: true, isLast: true, isPacked: false, closes: true }),
     (sentence) => session.progress.warn(sentence),
   );
@@ -47,7 +47,7 @@ const workingEntry = (
  * Makes a sandbox over a checkout, and gets it ready. It is closed with the scope, after what is in it has been brought
  * home; the checkout stays, and belongs to whoever it belonged to.
  */
-export const openSandbox = Effect.fnUntraced(function* (
+export const prepareSandbox = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
   plan: SandboxPlan<SandboxProvider>,

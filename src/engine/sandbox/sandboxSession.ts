@@ -29,7 +29,7 @@ import type {
 } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
-import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "../environment/tests/testPackage.ts";
+import { copiedPackage, copyPackageIn, MOUNTED_PACKAGE } from "../environment/tests/testPackage.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
 import { acquireSandbox, type SandboxLoss } from "./acquireSandbox.ts";
@@ -179,7 +179,7 @@ const openIsolated = Effect.fnUntraced(function* (
   const handle = yield* acquireSandbox(session, provider, sandboxName, create, loss);
   const packagePath = setup.packageOnHost && copiedPackage(handle.worktreePath);
   if (setup.packageOnHost !== undefined && packagePath !== undefined) {
-    yield* bringPackage(handle, setup.packageOnHost, packagePath);
+    yield* copyPackageIn(handle, setup.packageOnHost, packagePath);
   }
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
   const { commits, warnings } = yield* bringIntoSandbox({

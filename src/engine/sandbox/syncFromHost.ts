@@ -4,7 +4,7 @@ import { ProcessTimeoutError, SandboxError, type SandduneError } from "../../err
 import { branchRef } from "../../git/refs.ts";
 import { repositoryScript } from "../../git/transfer/sandboxRepository.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { followHost, requireOnBranch } from "../checkout/hostChanges.ts";
+import { refreshTip, requireOnBranch } from "../checkout/hostChanges.ts";
 import type { SandboxSession } from "./sandboxSession.ts";
 
 const TIMEOUT_MS = 20_000;
@@ -33,11 +33,11 @@ git update-ref ${ref} ${checkout.tip} ${tip}`;
  * Lets a sandbox that has been open for a while know what was committed on the host meanwhile: by the user, or from
  * another sandbox over the same worktree.
  */
-export const catchUp = Effect.fnUntraced(function* (
+export const syncFromHost = Effect.fnUntraced(function* (
   sandbox: SandboxSession,
 ): Effect.fn.Return<void, SandduneError> {
   const { checkout, repository, owner } = sandbox;
-  yield* followHost(checkout);
+  yield* refreshTip(checkout);
   yield* requireOnBranch(checkout);
   if (checkout.tip === sandbox.tip || checkout.branch === undefined) return;
   const refuse = (problem: string, output = "") =>

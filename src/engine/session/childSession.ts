@@ -2,15 +2,15 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { readHostState } from "../../git/hostState.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
-import { disarm, settle } from "../checkout/cleanUpAfterAgent.ts";
-import { takeNotice } from "../checkout/hostChanges.ts";
+import { cleanUpAfterAgent, disarmRepositories } from "../checkout/cleanUpAfterAgent.ts";
+import { refreshCheckout } from "../checkout/hostChanges.ts";
 import type { SessionPlan } from "../plan/plan.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
-import { catchUp } from "../sandbox/syncFromHost.ts";
+import { syncFromHost } from "../sandbox/syncFromHost.ts";
 import { type Session, withSession } from "./session.ts";
 
 /** What has happened since the worktree was made is taken notice of when the session begins. */
-export const atPresent = (plan: SessionPlan): Effect.Effect<SessionPlan, SandduneError> =>
+export const withCurrentHost = (plan: SessionPlan): Effect.Effect<SessionPlan, SandduneError> =>
   Effect.map(readHostState(plan.repository), (host) => ({ ...plan, host }));
 
 /** What a session finds, and leaves behind for those who come after it. */
@@ -26,7 +26,7 @@ const within = <A, R>(
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> =>
-  Effect.flatMap(atPresent(plan), (current) =>
+  Effect.flatMap(withCurrentHost(plan), (current) =>
     withSession(
       current,
       (session) =>
@@ -45,8 +45,8 @@ export const inWorktree = <A, R>(
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
-  const leave = (session: Session) => (checkout.isUsed ? settle(session, checkout) : Effect.void);
-  return within(plan, { arrive: takeNotice(checkout), leave }, body, read);
+  const leave = (session: Session) => (checkout.isUsed ? cleanUpAfterAgent(session, checkout) : Effect.void);
+  return within(plan, { arrive: refreshCheckout(checkout), leave }, body, read);
 };
 
 /** A session in a sandbox that goes on afterwards. */
@@ -56,6 +56,6 @@ export const inSandbox = <A, R>(
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> => {
-  const leave = (session: Session) => disarm(session, sandbox.checkout);
-  return within(plan, { arrive: catchUp(sandbox), leave }, body, read);
+  const leave = (session: Session) => disarmRepositories(session, sandbox.checkout);
+  return within(plan, { arrive: syncFromHost(sandbox), leave }, body, read);
 };

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
-import { tidying } from "./warnOnFailure.ts";
+import { warnOnFailure } from "./warnOnFailure.ts";
 
-export interface Aftermath<A, E, R> {
+export interface FinalStep<A, E, R> {
   /** What goes wrong in it does not hide how the work itself has ended. */
   readonly onFailure: () => Effect.Effect<void, unknown, R>;
   readonly onSuccess: (value: A) => Effect.Effect<void, E, R>;
@@ -9,13 +9,13 @@ export interface Aftermath<A, E, R> {
 }
 
 /** Work that is followed by something, however it ends: nothing can come in between. */
-export const withAftermath = <A, E, R>(
+export const withFinalStep = <A, E, R>(
   work: Effect.Effect<A, E, R>,
-  { onFailure, onSuccess, warn }: Aftermath<A, E, R>,
+  { onFailure, onSuccess, warn }: FinalStep<A, E, R>,
 ): Effect.Effect<A, E, R> =>
   Effect.uninterruptibleMask((restore) =>
     restore(work).pipe(
-      Effect.onError(() => tidying(Effect.suspend(onFailure), warn)),
+      Effect.onError(() => warnOnFailure(Effect.suspend(onFailure), warn)),
       Effect.tap(onSuccess),
     ),
   );

@@ -8,8 +8,8 @@ export const withHostFileErrors = <A, E, R>(
   step: Effect.Effect<A, E, R>,
 ): Effect.Effect<A, E | HostFileError, R> =>
   Effect.catchCause(step, (cause): Effect.Effect<never, E | HostFileError> => {
-    // What went wrong first, or an abort, is the news; trouble with files while tidying up is not.
-    const isNews = !Cause.hasFails(cause) && !Cause.hasInterrupts(cause);
-    const error = isNews ? asHostFileError(Cause.squash(cause)) : undefined;
+    // The first error, or an abort, is what the caller needs to know; a file error during clean-up is not.
+    const isFirst = !Cause.hasFails(cause) && !Cause.hasInterrupts(cause);
+    const error = isFirst ? asHostFileError(Cause.squash(cause)) : undefined;
     return error === undefined ? Effect.failCause(cause) : Effect.fail(error);
   });

@@ -9,7 +9,7 @@ import { prepareCheckout } from "../checkout/prepareCheckout.ts";
 import { iterate } from "../iterations/iterate.ts";
 import { land } from "../landing/land.ts";
 import type { AgentPlan, CheckoutPlan, SandboxPlan, SessionPlan } from "../plan/plan.ts";
-import { openSandbox } from "../sandbox/prepareSandbox.ts";
+import { prepareSandbox } from "../sandbox/prepareSandbox.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { inSandbox, inWorktree } from "./childSession.ts";
 import { timed } from "./phases.ts";
@@ -50,7 +50,7 @@ export const runSession = (
     plan.session,
     Effect.fnUntraced(function* (session) {
       const checkout = yield* prepareCheckout(session, plan.checkout);
-      const sandbox = yield* openSandbox(session, checkout, plan.sandbox, { endsWithCall: true });
+      const sandbox = yield* prepareSandbox(session, checkout, plan.sandbox, { endsWithCall: true });
       yield* work(session, sandbox, plan.agent);
     }, Effect.scoped),
     resultOf,
@@ -65,7 +65,7 @@ export const runInWorktree = (
     plan.session,
     checkout,
     Effect.fnUntraced(function* (session) {
-      const sandbox = yield* openSandbox(session, checkout, plan.sandbox, { endsWithCall: true });
+      const sandbox = yield* prepareSandbox(session, checkout, plan.sandbox, { endsWithCall: true });
       yield* work(session, sandbox, plan.agent);
     }, Effect.scoped),
     resultOf,

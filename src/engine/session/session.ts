@@ -20,12 +20,12 @@ import { Redactor } from "../../redaction/redactor.ts";
 import { Journal } from "../../runs/journal/journal.ts";
 import { stoppable } from "../../runs/journal/stopRequest.ts";
 import { noteAborted } from "../landing/abortedRuns.ts";
-import { looseCommits } from "../landing/detachedCommits.ts";
+import { detachedHeadWarning } from "../landing/detachedCommits.ts";
 import type { SessionPlan } from "../plan/plan.ts";
 import { withHostFileErrors } from "./hostFileErrors.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
-import { tidying } from "./warnOnFailure.ts";
+import { warnOnFailure } from "./warnOnFailure.ts";
 
 /** One call of a door, and what it has to tell: its journal, its display, what it has reached. */
 export interface Session {
@@ -148,7 +148,7 @@ const closeSession = Effect.fnUntraced(function* (
   const problem =
     exit._tag === "Failure" && state === "failed" ? messageOf(Cause.squash(exit.cause)) : undefined;
   const explained = problem !== undefined && { problem };
-  progress.warn(...looseCommits(progress.reached()));
+  progress.warn(...detachedHeadWarning(progress.reached()));
   if (display.failure !== undefined) progress.warn(`The run log is not complete: ${display.failure}`);
   const work = yield* summariseWork(plan.repository.topLevel, progress.commits);
   const reached = { ...progress.reached(), work: redactData(session.redactor, work) };
@@ -170,7 +170,7 @@ const tellAborter = ({ plan, progress }: Session, signal: AbortSignal | undefine
 };
 
 /** Lets the errors of a session, and whoever aborts it, tell what it has reached. */
-export const telling = <A, E, R>(
+export const withProgressInErrors = <A, E, R>(
   session: Session,
   body: Effect.Effect<A, E, R>,
   signal = session.plan.signal,
@@ -191,7 +191,7 @@ const beginSession = (plan: SessionPlan): Effect.Effect<Session, SandduneError> 
   withHostFileErrors(Effect.sync(() => openSession(plan)));
 
 const endSession = (session: Session, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
-  tidying(closeSession(session, exit), (sentence) => session.progress.warn(sentence));
+  warnOnFailure(closeSession(session, exit), (sentence) => session.progress.warn(sentence));
 
 /** A session that lasts as long as `body`. When it is closed, `read` says what came of it. */
 export const withSession = <A, R>(
@@ -200,7 +200,7 @@ export const withSession = <A, R>(
   read: (session: Session) => A,
 ): Effect.Effect<A, SandduneError, R> =>
   Effect.flatMap(beginSession(plan), (session) =>
-    telling(
+    withProgressInErrors(
       session,
       stoppable(session.journal, plan.runId, withHostFileErrors(Effect.suspend(() => body(session)))).pipe(
         Effect.onExit((exit) => endSession(session, exit)),
@@ -235,7 +235,7 @@ export const keepSession = <A, R>(
             plan.runId,
             withHostFileErrors(Effect.suspend(() => open(session))).pipe(Scope.provide(scope)),
           );
-          return telling(
+          return withProgressInErrors(
             session,
             restore(opened).pipe(
               Effect.onExit((exit) => (exit._tag === "Failure" ? end(exit) : Effect.void)),

@@ -1,5 +1,5 @@
 import type { AgentProvider } from "../../agents/contract.ts";
-import { askAgent } from "../../engine/agent/runAgentOnce.ts";
+import { runAgentOnce } from "../../engine/agent/runAgentOnce.ts";
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
 import { ProjectRefusedError } from "../execution/projectRefused.ts";
@@ -68,7 +68,7 @@ const ask = async (
     ...work.record,
   });
   try {
-    const end = await askAgent({
+    const end = await runAgentOnce({
       agent: hand.agentFor(step),
       sandbox: handle,
       sandboxName: context.workshop.sandbox ?? undefined,

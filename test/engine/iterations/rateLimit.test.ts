@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { RateLimitPatience } from "../../../src/engine/iterations/rateLimit.ts";
+import { RateLimitWaits } from "../../../src/engine/iterations/rateLimit.ts";
 import { AgentRateLimitError } from "../../../src/errors.ts";
 
 const NOW = Date.parse("2026-11-16T07:30:00Z");
@@ -8,7 +8,7 @@ const limited = (retryAt?: number) =>
 
 /** How long each of several limits is waited for, one after the other. */
 const waits = (waitUpToMs: number, ...ends: readonly (number | undefined)[]) => {
-  const patience = new RateLimitPatience(waitUpToMs);
+  const patience = new RateLimitWaits(waitUpToMs);
   return ends.map((end) => patience.nextWaitMs(limited(end === undefined ? undefined : NOW + end), NOW));
 };
 

@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { allSecrets, type Surroundings } from "../../../src/engine/plan/parentSession.ts";
+import { allSecrets, type ParentSession } from "../../../src/engine/plan/parentSession.ts";
 
 /** What a worktree remembers, and what its sessions get to know. */
 const worktree = (initial: Record<string, string> = {}) => {
-  const surroundings = { secrets: new Map(Object.entries(initial)) } as Surroundings;
+  const parentSession = { secrets: new Map(Object.entries(initial)) } as ParentSession;
   return {
-    remembered: surroundings.secrets,
+    remembered: parentSession.secrets,
     /** A session with these secrets: gives what it has to redact, by name. */
     session: (secrets: Record<string, string>) =>
-      Object.fromEntries(allSecrets(new Map(Object.entries(secrets)), surroundings)),
+      Object.fromEntries(allSecrets(new Map(Object.entries(secrets)), parentSession)),
   };
 };
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { openHostPlace, sandboxPlace } from "../../../src/engine/hooks/hookRunners.ts";
-import { type HookPlace, runHooks } from "../../../src/engine/hooks/runHook.ts";
+import { openHostHookRunner, sandboxHookRunner } from "../../../src/engine/hooks/hookRunners.ts";
+import { type HookRunner, runHooks } from "../../../src/engine/hooks/runHook.ts";
 import { HookFailedError, type HostHook } from "../../../src/index.ts";
 import { Redactor } from "../../../src/redaction/redactor.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
@@ -161,16 +161,16 @@ describeWith(["bubblewrap"], "of two hooks that run at the same time", () => {
   });
 });
 
-type OpenPlace = () => Promise<Effect.Effect<HookPlace<HostHook>, never, Scope.Scope>>;
+type OpenPlace = () => Promise<Effect.Effect<HookRunner<HostHook>, never, Scope.Scope>>;
 const PLACES: Readonly<Record<string, OpenPlace>> = {
   "on the host": async () => {
     const directory = { path: temporaryDirectory(), check: () => {}, onExecId: () => {} };
-    return Effect.map(openHostPlace(directory), (place) => place("host.onSandboxReady"));
+    return Effect.map(openHostHookRunner(directory), (place) => place("host.onSandboxReady"));
   },
   "in the sandbox": async () => {
     const sandbox = await openIsolated(testIsolated());
     onTestFinished(() => sandbox.close());
-    return Effect.succeed(sandboxPlace(sandbox, sandbox.worktreePath));
+    return Effect.succeed(sandboxHookRunner(sandbox, sandbox.worktreePath));
   },
 };
 

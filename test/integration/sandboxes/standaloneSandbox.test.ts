@@ -8,11 +8,11 @@ import {
   InvalidOptionsError,
   ProcessTimeoutError,
   SandboxError,
-  type SandboxHandleOptions,
   SandboxLostError,
   type SandboxProvider,
   SandboxUserMismatchError,
   type StandaloneSandbox,
+  type StandaloneSandboxOptions,
 } from "../../../src/index.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
@@ -38,7 +38,7 @@ const failureOf = (attempt: Promise<unknown>): Promise<Error> =>
 const withSandbox = async (
   provider: SandboxProvider,
   use: (sandbox: StandaloneSandbox) => Promise<void>,
-  options?: SandboxHandleOptions,
+  options?: StandaloneSandboxOptions,
 ): Promise<void> => {
   await using sandbox = await createStandaloneSandbox(provider, options);
   await use(sandbox);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { onTestFinished, vi } from "vitest";
 import { type CaptureOptions, SessionCapture } from "../../../src/agentSessions/captureSession.ts";
-import { bringSession } from "../../../src/agentSessions/copySessionIn.ts";
+import { copySessionIn } from "../../../src/agentSessions/copySessionIn.ts";
 import { findHostSession } from "../../../src/agentSessions/hostSessions.ts";
 import { type AgentProvider, type AgentSessions, claudeCode } from "../../../src/index.ts";
 import type { IsolatedSandboxHandle } from "../../../src/sandboxes/contract.ts";
@@ -85,7 +85,7 @@ export const sessionScene = async (cwd = temporaryDirectory()): Promise<SessionS
     },
     bring: async (sessionId) => {
       const files = findHostSession(agent, sessionId, cwd);
-      capture.goesOnWith((await bringSession({ ...common(), sessionId, files })).files);
+      capture.goesOnWith((await copySessionIn({ ...common(), sessionId, files })).files);
     },
     capture: (sessionId = "abc", options = {}) =>
       capture.capture({ ...common(), sessionId, runId: randomUUID(), ...options }),

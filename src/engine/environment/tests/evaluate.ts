@@ -46,7 +46,7 @@ export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): s
 ];
 
 /** The work that is tested, and how it gets into the sandbox. */
-export interface BroughtWork {
+export interface TestedWork {
   /** Where its archive is in the sandbox once `bring` has resolved, and where that is unpacked. */
   readonly archive: string;
   readonly tree: string;
@@ -74,7 +74,7 @@ const occurrence = () => {
 export const evaluate = async (
   place: TestPlace,
   { path = "", parameters, onProgress }: TestRequest,
-  { archive, tree, bring, makeReady }: BroughtWork,
+  { archive, tree, bring, makeReady }: TestedWork,
   signal: AbortSignal,
 ): Promise<TestResults> => {
   let results: TestResults | undefined;

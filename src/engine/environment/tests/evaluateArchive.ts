@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { TestResults } from "../../../environment/contract.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
-import { type BroughtWork, evaluate, type TestRequest } from "./evaluate.ts";
+import { evaluate, type TestedWork, type TestRequest } from "./evaluate.ts";
 import { placeOf, type TestsInSandbox } from "./prepareTests.ts";
 
 let archives = 0;
@@ -9,9 +9,9 @@ let archives = 0;
 /** Resolves with the archive of a commit on the host, once there is one. */
 export type ArchiveSource = (signal: AbortSignal) => Promise<string>;
 
-const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): BroughtWork => {
+const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): TestedWork => {
   const { copyIn, root } = tests.sandbox;
-  const { bringItems, runHooks } = tests;
+  const { copyUserFiles, runHooks } = tests;
   const tree = posix.join(root, `tree-${++archives}`);
   const archive = `${tree}.tar`;
   return {
@@ -20,7 +20,7 @@ const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): BroughtWork 
     bring: async (signal) => {
       const path = await archivePath(signal);
       // First: where both have a file, the commit's is the one that lands.
-      await bringItems?.(tree, signal);
+      await copyUserFiles?.(tree, signal);
       await copyIn(path, archive);
     },
     makeReady: runHooks && ((signal) => runHooks(tree, signal)),
@@ -28,7 +28,7 @@ const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): BroughtWork 
 };
 
 /** Runs tests in a sandbox that is made for them, on the files of an archive. */
-export const judgeArchive = (
+export const evaluateOnce = (
   tests: TestsInSandbox,
   archivePath: ArchiveSource,
   signal: AbortSignal,

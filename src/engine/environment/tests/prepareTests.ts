@@ -19,7 +19,7 @@ export interface TestsInSandbox {
   /** Where the agent works, below the top level of the repository: `""`, or a path that ends with a slash. */
   readonly prefix: string;
   /** Brings what no commit has into the directory `tree` of the sandbox, before the files of a commit. */
-  readonly bringItems?: (tree: string, signal: AbortSignal) => Promise<void>;
+  readonly copyUserFiles?: (tree: string, signal: AbortSignal) => Promise<void>;
   /** Runs the hooks, once the files of a commit are in `tree`. */
   readonly runHooks?: (tree: string, signal: AbortSignal) => Promise<void>;
 }

@@ -16,7 +16,7 @@ export const copiedPackage = (worktreePath: string): string =>
   posix.join(posix.dirname(worktreePath), "sanddune-environment");
 
 /** Copies a package into a sandbox that has files of its own. */
-export const bringPackage = (
+export const copyPackageIn = (
   handle: IsolatedSandboxHandle,
   packageOnHost: string,
   packagePath: string,

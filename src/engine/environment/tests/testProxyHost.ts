@@ -36,7 +36,7 @@ const errorFor = (reason: unknown): object =>
  * The host's side of a courier: takes the requests that its server in the agent's sandbox was asked, and answers them. Whatever is in that
  * sandbox may have written them.
  */
-export class CourierHost {
+export class TestProxyHost {
   /** What the courier reads. */
   readonly answers = new PendingLines();
   /** Once it is closed, the courier has nothing to wait for, and ends. */

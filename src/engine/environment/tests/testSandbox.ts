@@ -20,7 +20,7 @@ import { acquireSandbox } from "../../sandbox/acquireSandbox.ts";
 import type { Session } from "../../session/session.ts";
 import type { EnvironmentSetup } from "../liveEnvironment.ts";
 import type { TestsInSandbox } from "./prepareTests.ts";
-import { bringPackage, copiedPackage, MOUNTED_PACKAGE } from "./testPackage.ts";
+import { copiedPackage, copyPackageIn, MOUNTED_PACKAGE } from "./testPackage.ts";
 
 /** A sandbox in which no agent works: it has tests, and gets what they are to test. */
 export interface TestSandbox {
@@ -117,7 +117,7 @@ const openIsolated = Effect.fnUntraced(function* (
     }),
   );
   const packagePath = copiedPackage(handle.worktreePath);
-  yield* bringPackage(handle, packageOnHost, packagePath);
+  yield* copyPackageIn(handle, packageOnHost, packagePath);
   return {
     handle,
     packagePath,
@@ -140,11 +140,11 @@ const openIsolated = Effect.fnUntraced(function* (
 const furnishing = (
   { session, sandbox: { checkout }, sandboxPlan }: EnvironmentSetup,
   tests: TestSandbox,
-): Pick<TestsInSandbox, "bringItems" | "runHooks"> => {
+): Pick<TestsInSandbox, "copyUserFiles" | "runHooks"> => {
   const { repository, copied } = checkout;
   const hooks = sandboxPlan.hooks["sandbox.onSandboxReady"];
   return {
-    bringItems: (tree, signal) => runAtBoundary(tests.copyItems(repository, copied, tree), signal),
+    copyUserFiles: (tree, signal) => runAtBoundary(tests.copyItems(repository, copied, tree), signal),
     ...(hooks.length > 0 && {
       runHooks: (tree: string, signal: AbortSignal) =>
         runAtBoundary(
