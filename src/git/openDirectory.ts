@@ -6,14 +6,14 @@ const flags = (): number => hostSystem().placeOnly | constants.O_DIRECTORY | con
 const SLASH = Buffer.from("/");
 
 /** A directory that is held open: whatever becomes of its path, this is the one. */
-export interface HeldDirectory {
+export interface OpenDirectory {
   readonly descriptor: number;
   /** A path to it, and to something in it, that nobody can lead elsewhere. */
   readonly path: Buffer;
   entry(name: string): Buffer;
 }
 
-const held = (descriptor: number, ownPath: Buffer): HeldDirectory => {
+const opened = (descriptor: number, ownPath: Buffer): OpenDirectory => {
   const path = hostSystem().pathOfDirectory(descriptor, ownPath);
   return { descriptor, path, entry: (name) => Buffer.concat([path, SLASH, Buffer.from(name, "latin1")]) };
 };
@@ -22,19 +22,19 @@ const held = (descriptor: number, ownPath: Buffer): HeldDirectory => {
  * Opens a directory below `root`, one step after the other, and hands it to `use`. No step follows a symbolic link:
  * throws where somebody has put one in the place of a directory. Names are `latin1`, which keeps any bytes.
  */
-export const withHeldDirectory = <A>(
+export const withOpenDirectory = <A>(
   root: string,
   steps: readonly string[],
-  use: (directory: HeldDirectory) => A,
+  use: (directory: OpenDirectory) => A,
 ): A => {
   let path = Buffer.from(root, "latin1");
-  let directory = held(openSync(path, flags()), path);
+  let directory = opened(openSync(path, flags()), path);
   try {
     for (const step of steps) {
       path = Buffer.concat([path, SLASH, Buffer.from(step, "latin1")]);
       const next = openSync(directory.entry(step), flags());
       closeSync(directory.descriptor);
-      directory = held(next, path);
+      directory = opened(next, path);
     }
     return use(directory);
   } finally {

@@ -6,7 +6,7 @@ import { findBareRepositories } from "./nestedRepositories/bareInTree.ts";
 import { isProtectedLink, isProtectedPath, leavesRepository } from "./protectedPaths.ts";
 
 /** The run's own commits, oldest first: in the history of `tip`, but not among what the host knew before. */
-export const listOwnCommits = (
+export const listRunCommits = (
   cwd: string,
   tip: string,
   knownCommits: readonly string[],

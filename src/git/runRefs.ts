@@ -22,7 +22,7 @@ export const uncommittedRef = (runId: string): string => `${keptRefs(runId)}unco
  * Commits that the agent left anywhere but on the source branch. The names are the agent's: they can be too long, or
  * exclude each other, so that only a part of them is used, with a hash.
  */
-export const strayRef = (runId: string, name: string): string => {
+export const keptRefFor = (runId: string, name: string): string => {
   // Two exports of the same commit give it the same name.
   const lasting = name.replace(/^refs\/sanddune\/export-[0-9a-f]{16}\//, "refs/sanddune/");
   const readable = lasting

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
 import type { SandduneError } from "../../errors.ts";
-import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
+import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { SANDBOX_CHECKPOINT_REF } from "../../git/runRefs.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { Session } from "../session/session.ts";
@@ -12,7 +12,7 @@ import { land } from "./land.ts";
 
 /** Whether the git directory of a sandbox that has ended names anything that was not imported. */
 const hasMore = (sandbox: SandboxSession, gitDirectory: string): Effect.Effect<boolean, SandduneError> =>
-  hasUnknownCommits(sandbox.checkout.repository, gitDirectory, {
+  hasUnimportedCommits(sandbox.checkout.repository, gitDirectory, {
     known: new Set([...sandbox.sharedCommits, ...sandbox.laterCommits, sandbox.tip]),
     ownRef: sandbox.recordsCheckpoints ? SANDBOX_CHECKPOINT_REF : undefined,
   });

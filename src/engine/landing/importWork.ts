@@ -10,7 +10,7 @@ import {
   isStillExported,
   type SandboxExport,
 } from "../../git/transfer/export/exportFromSandbox.ts";
-import { takeFinishedExport } from "../../git/transfer/export/piggybackOnExec.ts";
+import { takePackedExport } from "../../git/transfer/export/piggybackOnExec.ts";
 import { consolidatePacks } from "../../git/transfer/import/consolidatePacks.ts";
 import { type ImportedCommits, importCommits } from "../../git/transfer/import/importCommits.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
@@ -101,9 +101,7 @@ export const exportWork = Effect.fnUntraced(function* (
   work.sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
   // Those that are taken from here on are of the next import.
   const checkpoints = [...(work.trajectory?.checkpoints.abroad ?? [])];
-  const finished = moment.isPacked
-    ? yield* takeFinishedExport(work.sandbox.repository, bundlePath)
-    : undefined;
+  const finished = moment.isPacked ? yield* takePackedExport(work.sandbox.repository, bundlePath) : undefined;
   const exported = finished ?? (yield* exportNow(work, bundlePath, moment, checkpoints.at(-1)?.sha));
   return { ...exported, checkpoints };
 });

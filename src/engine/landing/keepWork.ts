@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
 import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
-import { rescueFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
+import { archiveSandboxFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
 import type { SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
@@ -19,7 +19,7 @@ export const rescue = (
   const firstPath = join(journal.runDirectory, "rescue.tar");
   // One that is there holds something that is nowhere else.
   const archivePath = existsSync(firstPath) ? join(journal.runDirectory, `rescue-${label}.tar`) : firstPath;
-  return rescueFiles(sandbox.repository, archivePath).pipe(
+  return archiveSandboxFiles(sandbox.repository, archivePath).pipe(
     Effect.map((rescued) => {
       if (!rescued) {
         progress.warn("The files of the sandbox could not be kept.");

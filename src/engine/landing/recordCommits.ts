@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { inspectChanges, listOwnCommits } from "../../git/runChanges.ts";
+import { inspectChanges, listRunCommits } from "../../git/runChanges.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { noteUserChanges } from "../checkout/userChanges.ts";
 import type { Session } from "../session/session.ts";
@@ -16,7 +16,7 @@ export const recordCommits = Effect.fnUntraced(function* (
   const knownCommits = [...new Set([base, ...plan.host.refs.map(({ sha }) => sha)])];
   const [commits, changes] = yield* Effect.all(
     [
-      listOwnCommits(cwd, checkout.tip, knownCommits),
+      listRunCommits(cwd, checkout.tip, knownCommits),
       inspectChanges(cwd, base, checkout.tip, checkout.gradingPaths),
     ],
     { concurrency: "unbounded" },

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { Turns } from "../../boundary/turns.ts";
 import type { SandduneError } from "../../errors.ts";
-import { listOwnCommits } from "../../git/runChanges.ts";
+import { listRunCommits } from "../../git/runChanges.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
@@ -45,7 +45,7 @@ const commitsOn = (checkout: CheckoutSession, made: ReadonlySet<string>): Effect
   Effect.suspend(() =>
     made.size === 0
       ? Effect.succeed([])
-      : listOwnCommits(checkout.repository.topLevel, checkout.tip, [
+      : listRunCommits(checkout.repository.topLevel, checkout.tip, [
           checkout.worktree?.baseSha ?? checkout.landed,
         ]),
   ).pipe(

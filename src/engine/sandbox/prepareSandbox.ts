@@ -2,7 +2,7 @@ import { dirname, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
-import { nestedEntries } from "../../git/nestedRepositories/journalEntries.ts";
+import { toJournalEntries } from "../../git/nestedRepositories/journalEntries.ts";
 import type { JournalEntry } from "../../runs/journal/journal.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "../checkout/checkoutSession.ts";
@@ -40,7 +40,7 @@ const workingEntry = (
   branch,
   tip,
   isIsolated,
-  nestedRepositories: nestedEntries(path, nestedRepositories),
+  nestedRepositories: toJournalEntries(path, nestedRepositories),
 });
 
 /**

@@ -13,11 +13,11 @@ import {
 } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import {
   type CheckedSandbox,
-  exportingHandle,
+  withPacking,
   withReadinessCheck,
 } from "../../git/transfer/export/piggybackOnExec.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
-import { bringIntoSandbox } from "../../git/transfer/sendWorktree.ts";
+import { sendWorktree } from "../../git/transfer/sendWorktree.ts";
 import { openWorktreeFiles, type WorktreeFiles } from "../../git/worktrees/worktreeFiles.ts";
 import { hasFilledSubmodules } from "../../git/worktrees/worktreeStatus.ts";
 import type {
@@ -75,7 +75,7 @@ export interface SandboxSession {
 
 /** A handle whose commands pack what they have committed when they are over. */
 export const packingHandle = (sandbox: SandboxSession): SandboxHandle =>
-  exportingHandle(sandbox.repository, () => ({
+  withPacking(sandbox.repository, () => ({
     sourceBranch: sandbox.checkout.branch,
     laterCommits: sandbox.laterCommits,
   }));
@@ -182,7 +182,7 @@ const openIsolated = Effect.fnUntraced(function* (
     yield* copyPackageIn(handle, setup.packageOnHost, packagePath);
   }
   const files = yield* openWorktreeFiles(worktree, join(journal.filesDirectory, "files-index"));
-  const { commits, warnings } = yield* bringIntoSandbox({
+  const { commits, warnings } = yield* sendWorktree({
     repository,
     worktree,
     targetBranch,

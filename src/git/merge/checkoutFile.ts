@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
-import { withHeldDirectory } from "../openDirectory.ts";
+import { withOpenDirectory } from "../openDirectory.ts";
 import type { GitFile } from "./changes.ts";
 
 /** What there is in a checkout at the path of a file. */
@@ -24,7 +24,7 @@ const OBSTRUCTED_CODES = ["ENOTDIR", "ELOOP"];
 export const withFile = <A>(checkoutPath: string, path: string, use: (entry: Buffer) => A): A => {
   const steps = path.split("/");
   const root = Buffer.from(checkoutPath).toString("latin1");
-  return withHeldDirectory(root, steps.slice(0, -1), (directory) =>
+  return withOpenDirectory(root, steps.slice(0, -1), (directory) =>
     use(directory.entry(steps.at(-1) as string)),
   );
 };

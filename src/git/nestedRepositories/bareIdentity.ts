@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
-import type { HeldDirectory } from "../openDirectory.ts";
+import type { OpenDirectory } from "../openDirectory.ts";
 import { bareDirectories, listTree, type TreeFile } from "./bareInTree.ts";
 import { isArming, looksBare } from "./bareNames.ts";
 
@@ -66,7 +66,7 @@ function* armingFilesIn(directory: Buffer): Generator<readonly [string, ArmingFi
   }
 }
 
-const readArmingFiles = (directory: HeldDirectory): ArmingFiles => {
+const readArmingFiles = (directory: OpenDirectory): ArmingFiles => {
   const files = new Map(armingFilesIn(directory.path));
   const [, pointer] = [...files].find(([name]) => foldPath(name) === "commondir") ?? [];
   if (pointer === undefined) return files;
@@ -79,7 +79,7 @@ const readArmingFiles = (directory: HeldDirectory): ArmingFiles => {
 };
 
 /** What identifies the bare repository that a directory at `path` is; `undefined` if git would not take it for one. */
-export const bareIdentityOf = (directory: HeldDirectory, path: string): string | undefined => {
+export const bareIdentityOf = (directory: OpenDirectory, path: string): string | undefined => {
   const names = readdirSync(directory.path, "latin1");
   const folded = new Set(names.map((name) => foldPath(bytesOf(name).toString("utf8"))));
   if (!looksBare(folded)) return undefined;

@@ -1,4 +1,4 @@
-import { type HeldDirectory, withHeldDirectory } from "../openDirectory.ts";
+import { type OpenDirectory, withOpenDirectory } from "../openDirectory.ts";
 
 /** Paths with any bytes are kept as `latin1`. */
 export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
@@ -8,11 +8,11 @@ export const fromText = (path: string): string => Buffer.from(path, "utf8").toSt
 export const atEntry = <A>(
   checkoutPath: string,
   path: string,
-  use: (directory: HeldDirectory, name: string) => A,
+  use: (directory: OpenDirectory, name: string) => A,
 ): A => {
   const steps = path.split("/").filter((step) => step !== "" && step !== ".");
   const name = steps.pop() ?? "";
-  return withHeldDirectory(fromText(checkoutPath), steps, (directory) => use(directory, name));
+  return withOpenDirectory(fromText(checkoutPath), steps, (directory) => use(directory, name));
 };
 
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);

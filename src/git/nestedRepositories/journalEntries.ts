@@ -4,7 +4,7 @@ import type { NestedRepositories } from "./nestedRepositories.ts";
 /** A repository in a checkout, as journals have it: its path in the checkout, in `latin1`, and what identifies it. */
 export type NestedEntry = readonly [path: string, identity: string];
 
-export const nestedEntries = (checkoutPath: string, nested: NestedRepositories): NestedEntry[] => {
+export const toJournalEntries = (checkoutPath: string, nested: NestedRepositories): NestedEntry[] => {
   const top = Buffer.from(checkoutPath).toString("latin1");
   return [...nested].map(([path, identity]) => [relative(top, path), identity]);
 };
@@ -13,7 +13,7 @@ export const nestedEntries = (checkoutPath: string, nested: NestedRepositories):
  * Which of the repositories in a checkout are those that were there before. After a reboot a file system may have
  * another number; the numbers of files stay, and an agent cannot choose them.
  */
-export const stillThere = (
+export const stillPresent = (
   found: NestedRepositories,
   before: readonly NestedEntry[],
   { isSameBoot }: { readonly isSameBoot: boolean },

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { foldPath } from "../foldPath.ts";
-import type { HeldDirectory } from "../openDirectory.ts";
+import type { OpenDirectory } from "../openDirectory.ts";
 import { bareIdentitiesIn, bareIdentityOf } from "./bareIdentity.ts";
 import { bareDirectoriesIn } from "./bareInTree.ts";
 import { asText, atEntry, fromText, isAbsent } from "./checkoutEntry.ts";
@@ -31,7 +31,7 @@ const kindOf = (path: string): Kind => {
 };
 
 /** `undefined` if it is none of them. */
-const identityAt = (directory: HeldDirectory, name: string, path: string): string | undefined => {
+const identityAt = (directory: OpenDirectory, name: string, path: string): string | undefined => {
   const status = lstatSync(directory.entry(name), { bigint: true });
   const kind = kindOf(name);
   if (kind === "bare repository") {
@@ -157,7 +157,7 @@ const disarm = (checkoutPath: string, path: string, identity: string): Disarmed 
   const [done, not] = SENTENCES[kind](shown, asText(join(place, newName)));
   const inside = relative(fromText(checkoutPath), path);
   /** The agent may be alive and put something else in its place: that is not touched. */
-  const rename = (directory: HeldDirectory, name: string) => {
+  const rename = (directory: OpenDirectory, name: string) => {
     const now = identityAt(directory, name, inside);
     if (now === identity || (kind === "bare repository" && now !== undefined))
       renameSync(directory.entry(name), directory.entry(newName));

@@ -1,5 +1,5 @@
 import { lstatSync, type PathLike, readdirSync, readFileSync, type Stats } from "node:fs";
-import { withHeldDirectory } from "../openDirectory.ts";
+import { withOpenDirectory } from "../openDirectory.ts";
 import { COMMON_DIRECTORY_FILE } from "../transfer/sandboxRepository.ts";
 
 /**
@@ -65,7 +65,7 @@ class Reader {
     const steps = name.split("/").filter((step) => step !== "");
     const last = steps.pop() ?? "";
     try {
-      return withHeldDirectory(this.#root, steps, ({ entry }) => {
+      return withOpenDirectory(this.#root, steps, ({ entry }) => {
         const status = lstatSync(entry(last), { throwIfNoEntry: false });
         return status === undefined ? undefined : use(entry(last), status);
       });

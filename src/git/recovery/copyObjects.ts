@@ -3,9 +3,9 @@ import { mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ImportRefusedError } from "../../errors.ts";
 import { inParallel } from "../../tools/wait/inParallel.ts";
-import { takeFile } from "../transfer/export/copyUntrustedFile.ts";
+import { copyUntrustedFile } from "../transfer/export/copyUntrustedFile.ts";
 import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
-import { looseSize } from "./looseObjectSize.ts";
+import { looseObjectSize } from "./looseObjectSize.ts";
 
 const MAX_FILES = 1_000_000;
 const MAX_BYTES = 8 * 1024 ** 3;
@@ -51,7 +51,7 @@ const packs = async (objects: string, to: string): Promise<CopiedFile[]> => {
 
 /** Gives the size of a loose object. */
 const requireBounded = async (path: string): Promise<number> => {
-  const size = await looseSize(path);
+  const size = await looseObjectSize(path);
   if (size > IMPORT_LIMITS.objectBytes) throw limitExceeded("objectBytes", undefined);
   return size;
 };
@@ -88,7 +88,7 @@ export const copyObjects = async (objects: string, to: string): Promise<CopiedOb
   let looseBytes = 0;
   const copy = async (file: CopiedFile): Promise<void> => {
     const path = join(file.directory, file.name);
-    await takeFile(file.from, path);
+    await copyUntrustedFile(file.from, path);
     if (file.isPack) return;
     try {
       looseBytes += await requireBounded(path);

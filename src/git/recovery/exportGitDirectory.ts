@@ -22,7 +22,7 @@ export interface AgentGitDirectory {
 }
 
 /** What is in such a directory, made ready for an import. */
-export interface Salvage {
+export interface ExportedGitDirectory {
   readonly exported: SandboxExport;
   /** Where the branch was in the sandbox; `undefined` if that cannot be told any more. */
   readonly tip: string | undefined;
@@ -43,7 +43,7 @@ const safeNames = (names: readonly string[]): Map<string, string> => {
     !taken.has(name);
   const substitute = (name: string) => {
     const readable = name.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
-    return `${RUN_REFS}salvaged/${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 10)}`;
+    return `${RUN_REFS}recovered/${readable}-${createHash("sha256").update(name).digest("hex").slice(0, 10)}`;
   };
   return new Map(names.map((name) => [name, isSafe(name) ? name : substitute(name)]));
 };
@@ -99,11 +99,11 @@ const fromLogs = (refs: AgentRefs, source: string): [string, string][] =>
  *
  * @param scratchPath a directory that does not exist yet; it can go when the import is over
  */
-export const salvage = Effect.fnUntraced(function* (
+export const exportGitDirectory = Effect.fnUntraced(function* (
   { repository, path, branch, base }: AgentGitDirectory,
   scratchPath: string,
   bundlePath: string,
-): Effect.fn.Return<Salvage, SandduneError> {
+): Effect.fn.Return<ExportedGitDirectory, SandduneError> {
   const refs = readAgentRefs(path);
   const objectProblems = yield* makeScratchRepository(repository, path, scratchPath);
   const source = branch === undefined ? "HEAD" : branchRef(branch);

@@ -6,7 +6,7 @@ import { ImportRefusedError } from "../../errors.ts";
 const START_BYTES = 512;
 
 /** How large a loose object is when it is unpacked, as it says itself. Git takes that much memory to read it. */
-export const looseSize = async (path: string): Promise<number> => {
+export const looseObjectSize = async (path: string): Promise<number> => {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
   const start = () => {

@@ -8,9 +8,13 @@ import { someOf } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { importCommits } from "../transfer/import/importCommits.ts";
-import { type AgentGitDirectory, type Salvage, salvage } from "./exportGitDirectory.ts";
+import {
+  type AgentGitDirectory,
+  type ExportedGitDirectory,
+  exportGitDirectory,
+} from "./exportGitDirectory.ts";
 
-export interface SalvageTarget extends AgentGitDirectory {
+export interface RecoveryTarget extends AgentGitDirectory {
   readonly runId: string;
   /** The checkout whose HEAD is moved, if that was detached. */
   readonly checkoutPath: string;
@@ -23,7 +27,7 @@ export interface SalvageTarget extends AgentGitDirectory {
 }
 
 /** What came of an import from a git directory whose sandbox is gone. */
-export interface SalvagedCommits {
+export interface RecoveredCommits {
   /** Where the branch was before; `undefined` if there is no such branch. */
   readonly before: string | undefined;
   /** Where it is now. */
@@ -36,8 +40,8 @@ export interface SalvagedCommits {
 
 /** Where the branch has to be, so that it may be moved to the agent's tip. */
 const expectedTip = Effect.fnUntraced(function* (
-  { base, importedCommits }: SalvageTarget,
-  { tip, isAncestor }: Salvage,
+  { base, importedCommits }: RecoveryTarget,
+  { tip, isAncestor }: ExportedGitDirectory,
   current: string | undefined,
 ): Effect.fn.Return<string, SandduneError> {
   if (current === undefined || tip === undefined) return current ?? base;
@@ -56,17 +60,18 @@ const areHeld = (cwd: string, objects: readonly string[]): Effect.Effect<boolean
   }).pipe(Effect.map(({ stdout, exitCode }) => exitCode === 0 && stdout === ""));
 
 const attempt = Effect.fnUntraced(function* (
-  target: SalvageTarget,
+  target: RecoveryTarget,
   scratchPath: string,
   bundlePath: string,
-): Effect.fn.Return<SalvagedCommits, SandduneError> {
+): Effect.fn.Return<RecoveredCommits, SandduneError> {
   const { repository, branch, runId, base, allowsRewrite } = target;
   const cwd = branch === undefined ? target.checkoutPath : repository.topLevel;
   const current = yield* resolveCommit(cwd, branch === undefined ? "HEAD" : branchRef(branch));
-  const salvaged = yield* salvage(target, scratchPath, bundlePath);
-  const { tip, exported, objects } = salvaged;
-  const isBehind = tip === undefined || (current !== undefined && (yield* salvaged.isAncestor(tip, current)));
-  const expected = yield* expectedTip(target, salvaged, current);
+  const exportedDirectory = yield* exportGitDirectory(target, scratchPath, bundlePath);
+  const { tip, exported, objects } = exportedDirectory;
+  const isBehind =
+    tip === undefined || (current !== undefined && (yield* exportedDirectory.isAncestor(tip, current)));
+  const expected = yield* expectedTip(target, exportedDirectory, current);
   const imported = yield* importCommits(
     { cwd, runId, branch, base, expectedTip: expected, allowsRewrite },
     // What the host is past already, and what cannot be told any more, moves nothing.
@@ -80,8 +85,8 @@ const attempt = Effect.fnUntraced(function* (
   );
   const isComplete = objects.length === 0 || (yield* areHeld(repository.topLevel, objects));
   const problems = isComplete
-    ? salvaged.problems
-    : [...salvaged.problems, "commits of other refs were left behind"];
+    ? exportedDirectory.problems
+    : [...exportedDirectory.problems, "commits of other refs were left behind"];
   return { before: current, ...imported, problem: problems.length === 0 ? undefined : someOf(problems) };
 });
 
@@ -89,9 +94,9 @@ const attempt = Effect.fnUntraced(function* (
  * Imports what an agent had committed in a sandbox that is gone, from the git directory that the sandbox shared with the
  * host. What is refused stays there. If the branch has gone elsewhere meanwhile, the commits are kept by a ref of the run.
  */
-export const importSalvage = (target: SalvageTarget): Effect.Effect<SalvagedCommits, SandduneError> => {
-  const scratchPath = join(target.filesDirectory, "salvage");
-  const bundlePath = join(target.filesDirectory, "salvage.bundle");
+export const recoverCommits = (target: RecoveryTarget): Effect.Effect<RecoveredCommits, SandduneError> => {
+  const scratchPath = join(target.filesDirectory, "recovery");
+  const bundlePath = join(target.filesDirectory, "recovery.bundle");
   const tidy = interruptible(
     async () => {
       await removeDirectory(scratchPath);

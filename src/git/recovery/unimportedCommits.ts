@@ -23,7 +23,7 @@ export interface KnownObjects {
  * Whether a git directory that an agent had for its own names anything that no ref of the host leads to. Git is never run
  * in it: its configuration is the agent's. Whatever makes that unclear counts as a yes.
  */
-export const hasUnknownCommits = (
+export const hasUnimportedCommits = (
   { topLevel: cwd }: Repository,
   gitDirectory: string,
   { known = new Set(), ownRef }: KnownObjects = {},

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { ConfigEntry } from "../configFile.ts";
 import type { Repository } from "../repository.ts";
 
-const readIfThere = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "");
+const readIfExists = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "");
 
 const userExcludesFile = (hostConfig: readonly ConfigEntry[]): string => {
   const configured = hostConfig.findLast(([name]) => name === "core.excludesfile")?.[1];
@@ -18,8 +18,8 @@ const userExcludesFile = (hostConfig: readonly ConfigEntry[]): string => {
  */
 export const hostExcludes = (repository: Repository, hostConfig: readonly ConfigEntry[]): string =>
   [
-    readIfThere(userExcludesFile(hostConfig)),
-    readIfThere(join(repository.commonDirectory, "info/exclude")),
+    readIfExists(userExcludesFile(hostConfig)),
+    readIfExists(join(repository.commonDirectory, "info/exclude")),
     // Hidden behind an empty file, which is not for committing either.
     "/.sanddune/.env",
   ]

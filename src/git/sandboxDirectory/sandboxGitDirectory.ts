@@ -62,7 +62,7 @@ export const sandboxDirectories = (filesDirectory: string): SandboxDirectories =
   gitFile: join(filesDirectory, "git-file"),
 });
 
-const copyIfThere = (from: string, to: string): void => {
+const copyIfExists = (from: string, to: string): void => {
   if (existsSync(from)) copyFileSync(from, to);
 };
 
@@ -93,9 +93,9 @@ const writeGitDirectory = (directories: SandboxDirectories, setup: SandboxGitSet
     stores.map((_, position) => `${SANDBOX_OBJECTS}/${position}\n`).join(""),
   );
   copyIndex(checkout.gitDirectory, directory);
-  copyIfThere(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
+  copyIfExists(join(repository.commonDirectory, "shallow"), join(directory, "shallow"));
   writeFileSync(join(directory, "info/exclude"), hostExcludes(repository, host.config));
-  copyIfThere(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
+  copyIfExists(join(checkout.gitDirectory, "info/sparse-checkout"), join(directory, "info/sparse-checkout"));
 };
 
 const objectMounts = (repository: Repository, directories: SandboxDirectories): SandboxMount[] =>

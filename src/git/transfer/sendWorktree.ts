@@ -16,7 +16,7 @@ import type { Worktree } from "../worktrees/worktrees.ts";
 import { SENT_BUNDLE } from "./bundle/keptBundles.ts";
 import { readBundle } from "./bundle/readBundle.ts";
 
-export interface IsolatedCheckout {
+export interface WorktreeToSend {
   readonly repository: Repository;
   readonly worktree: Worktree;
   readonly targetBranch: string | undefined;
@@ -29,7 +29,7 @@ export interface IsolatedCheckout {
 }
 
 /** What an isolated sandbox has got. */
-export interface BroughtIn {
+export interface SentWorktree {
   /** The tips of everything that it knows. */
   readonly commits: readonly string[];
   /** What could not be brought in, in sentences. */
@@ -81,7 +81,7 @@ const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneErro
   );
 
 /** Brings what git ignores: dependencies, local settings. Resolves with sentences about what could not be brought. */
-const bringIgnored = Effect.fnUntraced(function* (
+const sendIgnoredFiles = Effect.fnUntraced(function* (
   handle: IsolatedSandboxHandle,
   worktreePath: string,
 ): Effect.fn.Return<string[], SandduneError> {
@@ -107,9 +107,9 @@ const bringIgnored = Effect.fnUntraced(function* (
  * Gives an isolated sandbox the worktree: the commits as a bundle, then what no commit holds. The sandbox has full
  * history of the source and the target branch, so the agent can look at both.
  */
-export const bringIntoSandbox = Effect.fnUntraced(function* (
-  checkout: IsolatedCheckout,
-): Effect.fn.Return<BroughtIn, SandduneError> {
+export const sendWorktree = Effect.fnUntraced(function* (
+  checkout: WorktreeToSend,
+): Effect.fn.Return<SentWorktree, SandduneError> {
   const { repository, worktree, targetBranch, filesDirectory, handle, uncommitted } = checkout;
   const bundlePath = join(filesDirectory, SENT_BUNDLE);
   const configPath = join(filesDirectory, "in.config");
@@ -152,5 +152,5 @@ ${uncommitted === undefined ? "" : `git read-tree -m -u HEAD ${uncommitted} && g
     () => readBundle(bundlePath),
     (reason) => reason as SandduneError,
   );
-  return { commits: [...new Set(heads.values())], warnings: yield* bringIgnored(handle, worktree.path) };
+  return { commits: [...new Set(heads.values())], warnings: yield* sendIgnoredFiles(handle, worktree.path) };
 });

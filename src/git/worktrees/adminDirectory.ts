@@ -5,7 +5,7 @@ import type { Repository } from "../repository.ts";
 /** The files without which git cannot use, or even list, a worktree. */
 const REQUIRED = ["HEAD", "commondir", "gitdir"] as const;
 
-const readIfThere = (path: string): string => {
+const readIfExists = (path: string): string => {
   try {
     return lstatSync(path).isFile() ? readFileSync(path, "utf8").trimEnd() : "";
   } catch {
@@ -23,7 +23,7 @@ const directoriesIn = (path: string): string[] => {
   }
 };
 
-export const administrationsDirectory = ({ commonDirectory }: Pick<Repository, "commonDirectory">): string =>
+export const adminDirectoriesParent = ({ commonDirectory }: Pick<Repository, "commonDirectory">): string =>
   join(commonDirectory, "worktrees");
 
 /** Git calls it after the worktree's directory, with a number if that name is taken. */
@@ -36,14 +36,14 @@ const isNamedAfter = (name: string, worktreePath: string): boolean => {
  * What git keeps about the worktree at a path: usually one directory, several after crashes. One that was not finished,
  * or is half removed, may not name the worktree any more: then its own name tells.
  */
-export const administrationsOf = (
+export const adminDirectoriesOf = (
   repository: Pick<Repository, "commonDirectory">,
   worktreePath: string,
 ): string[] => {
-  const parent = administrationsDirectory(repository);
+  const parent = adminDirectoriesParent(repository);
   return directoriesIn(parent)
     .filter((name) => {
-      const gitdir = readIfThere(join(parent, name, "gitdir"));
+      const gitdir = readIfExists(join(parent, name, "gitdir"));
       return gitdir === ""
         ? isNamedAfter(name, worktreePath)
         : resolve(parent, name, gitdir) === join(worktreePath, ".git");
@@ -53,7 +53,7 @@ export const administrationsOf = (
 
 /** Whether git can use it. A single one that is empty, as a power cut leaves it, makes most git commands fail. */
 export const isUsable = (administration: string): boolean =>
-  REQUIRED.every((name) => readIfThere(join(administration, name)) !== "");
+  REQUIRED.every((name) => readIfExists(join(administration, name)) !== "");
 
 /**
  * Whether git and the worktree know each other. One that belongs elsewhere, because the repository was moved for instance, is
@@ -63,8 +63,8 @@ export const isAttached = (
   repository: Pick<Repository, "commonDirectory">,
   worktreePath: string,
 ): boolean => {
-  const gitFile = readIfThere(join(worktreePath, ".git"));
+  const gitFile = readIfExists(join(worktreePath, ".git"));
   if (gitFile === "") return false;
   const administration = resolve(worktreePath, gitFile.replace(/^gitdir: /, ""));
-  return dirname(administration) !== administrationsDirectory(repository) || isUsable(administration);
+  return dirname(administration) !== adminDirectoriesParent(repository) || isUsable(administration);
 };

@@ -38,7 +38,7 @@ export interface CopyStep {
  * Copies what is missing at the destination, and replaces nothing. Files that git tracks are not missing: they were
  * deleted. Resolves with the paths of the destination that differ from the source. Links there are not followed.
  */
-export const fillIn = async (
+export const copyMissing = async (
   { item, source, destination }: CopyStep,
   isTracked: (path: string) => boolean,
   limits: CopyLimits,
@@ -57,7 +57,7 @@ export const fillIn = async (
   const differing: string[] = [];
   for (const name of names.filter((name) => !isMissing(name))) {
     const step = { item, source: join(source, name), destination: join(destination, name) };
-    differing.push(...(await fillIn(step, isTracked, limits)));
+    differing.push(...(await copyMissing(step, isTracked, limits)));
   }
   return differing;
 };

@@ -10,7 +10,7 @@ import { somePaths } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { type CopyLimits, copyWhole } from "./copyFiles.ts";
-import { type CopyStep, fillIn } from "./copyMissing.ts";
+import { type CopyStep, copyMissing } from "./copyMissing.ts";
 import { changedSinceCopy, stampCopy } from "./copyStamps.ts";
 import type { Worktree } from "./worktrees.ts";
 
@@ -110,7 +110,7 @@ const copyItem = async (
   }
   const changes = isOfBranch ? undefined : await changesIn(destination);
   if (changes === undefined) {
-    const differing = await fillIn(step, isTracked, limits);
+    const differing = await copyMissing(step, isTracked, limits);
     return differing.length === 0
       ? undefined
       : `copyToWorktree ${JSON.stringify(item)}: these files in the worktree differ from yours, or were deleted there, and stay so: ${named(differing)}.`;

@@ -5,7 +5,7 @@ import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 import { branchRef } from "../refs.ts";
 import type { Repository } from "../repository.ts";
-import { administrationsDirectory } from "./adminDirectory.ts";
+import { adminDirectoriesParent } from "./adminDirectory.ts";
 
 /** A worktree whose `.git` names a git directory elsewhere, because the repository was moved. */
 export interface MovedWorktree {
@@ -17,7 +17,7 @@ export interface MovedWorktree {
 
 /** Like git: called after the worktree's directory, with a number if that name is taken. */
 const newGitDirectory = (repository: Repository, path: string): string => {
-  const parent = administrationsDirectory(repository);
+  const parent = adminDirectoriesParent(repository);
   mkdirSync(parent, { recursive: true });
   let gitDirectory = join(parent, basename(path));
   for (let number = 1; existsSync(gitDirectory); number++) {
@@ -56,6 +56,6 @@ export const reattach = (
   repository: Repository,
   worktree: MovedWorktree,
 ): Effect.Effect<unknown, SandduneError> =>
-  existsSync(join(administrationsDirectory(repository), basename(worktree.gitDirectory)))
+  existsSync(join(adminDirectoriesParent(repository), basename(worktree.gitDirectory)))
     ? git(["worktree", "repair", worktree.path], { cwd: repository.topLevel })
     : registerAgain(repository, worktree);

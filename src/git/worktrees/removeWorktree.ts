@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { Repository } from "../repository.ts";
-import { administrationsDirectory, administrationsOf } from "./adminDirectory.ts";
+import { adminDirectoriesOf, adminDirectoriesParent } from "./adminDirectory.ts";
 
 /** What is called so holds nothing of worth: its worktree was to be removed with everything in it. */
 const REMOVING = ".removing-";
@@ -22,13 +22,13 @@ const setAside = (path: string, parent: string): string[] => {
 };
 
 /** Lets git forget a worktree. The directory that git keeps about it is gone at once, never half. */
-export const forgetAdministrations = async (
+export const removeAdminDirectories = async (
   repository: Repository,
   administrations: readonly string[],
 ): Promise<void> => {
   const aside = administrations.flatMap((path) => setAside(path, removalsOfGit(repository)));
   try {
-    rmdirSync(administrationsDirectory(repository));
+    rmdirSync(adminDirectoriesParent(repository));
   } catch {
     // Git has other worktrees.
   }
@@ -46,9 +46,9 @@ export const removeWorktreeFiles = async (
   repository: Repository,
   path: string,
 ): Promise<string | undefined> => {
-  const administrations = administrationsOf(repository, path);
+  const administrations = adminDirectoriesOf(repository, path);
   const [aside] = setAside(path, removalsOfFiles(repository));
-  await forgetAdministrations(repository, administrations);
+  await removeAdminDirectories(repository, administrations);
   if (aside === undefined) return undefined;
   return removeDirectory(aside).then(
     () => undefined,

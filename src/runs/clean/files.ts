@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
-import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
+import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
@@ -45,7 +45,9 @@ const reasonToKeep = Effect.fnUntraced(function* (
   const isKept = run.state !== "dead" && run.recovery === undefined;
   if (isKept || keptWork.has(run.runId))
     return `it holds commits that were not imported. To try again: ${sandduneCommand("rescue", run.runId)}`;
-  const isUnknown = yield* hasUnknownCommits(repository, git).pipe(Effect.catch(() => Effect.succeed(true)));
+  const isUnknown = yield* hasUnimportedCommits(repository, git).pipe(
+    Effect.catch(() => Effect.succeed(true)),
+  );
   return isUnknown
     ? `it holds commits that are not in the repository. To import them: ${sandduneCommand("rescue", run.runId)}`
     : undefined;

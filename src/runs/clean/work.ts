@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
+import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { runFilesDirectory } from "../journal/journal.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
@@ -23,7 +23,7 @@ const workOf = ({ runId }: RunRecord) =>
 /** Nothing is done: whether anything would be is all that is asked. */
 const foresee = (scope: CleanScope, run: RunRecord): Effect.Effect<RescuedWork[]> => {
   const gitDirectory = sandboxDirectories(runFilesDirectory(run.runDirectory)).git;
-  return hasUnknownCommits(scope.repository, gitDirectory).pipe(
+  return hasUnimportedCommits(scope.repository, gitDirectory).pipe(
     Effect.catch(() => Effect.succeed(true)),
     Effect.map((hasWork): RescuedWork[] => {
       if (!hasWork) return [];

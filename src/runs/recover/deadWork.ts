@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { importSalvage, type SalvagedCommits } from "../../git/recovery/recoverCommits.ts";
+import { type RecoveredCommits, recoverCommits } from "../../git/recovery/recoverCommits.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
@@ -62,10 +62,10 @@ export const findDeadWork = Effect.fnUntraced(function* (
 export const importDeadWork = (
   repository: Repository,
   { run, checkoutPath, isUsersCheckout, branch, base, importedCommits, gitDirectory }: DeadWork,
-): Effect.Effect<SalvagedCommits | undefined, SandduneError> =>
+): Effect.Effect<RecoveredCommits | undefined, SandduneError> =>
   gitDirectory === undefined
     ? Effect.succeed(undefined)
-    : importSalvage({
+    : recoverCommits({
         repository,
         path: gitDirectory,
         runId: run.runId,

@@ -7,7 +7,7 @@ import { gitText } from "../../git/git.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef, uncommittedRef } from "../../git/runRefs.ts";
-import { rescueFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
+import { archiveSandboxFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
 import { exportFromSandbox, type SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { syncIndex } from "../../git/worktrees/syncIndex.ts";
@@ -74,7 +74,7 @@ const keepUnexported = Effect.fnUntraced(function* (
   const firstPath = join(runDirectory, "rescue.tar");
   const archivePath = existsSync(firstPath) ? join(runDirectory, `rescue-${Date.now()}.tar`) : firstPath;
   const what = [...leftBehind, ...(hasUnreadRefs ? ["refs that could not be read"] : [])].join(", ");
-  if (yield* rescueFiles(sandbox, archivePath)) {
+  if (yield* archiveSandboxFiles(sandbox, archivePath)) {
     return [`Git could not export ${what}. The files of the sandbox are kept in ${archivePath}.`];
   }
   return yield* Effect.fail(new ImportRefusedError(`git could not export ${what}`, undefined));

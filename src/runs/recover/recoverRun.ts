@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
-import { hasUnknownCommits } from "../../git/recovery/unimportedCommits.ts";
+import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
@@ -72,7 +72,7 @@ const baselessWork = Effect.fnUntraced(function* (
   { runId, runDirectory }: RunRecord,
 ): Effect.fn.Return<string | undefined, SandduneError> {
   const { git: gitDirectory } = sandboxDirectories(runFilesDirectory(runDirectory));
-  if (!existsSync(gitDirectory) || !(yield* hasUnknownCommits(repository, gitDirectory))) return undefined;
+  if (!existsSync(gitDirectory) || !(yield* hasUnimportedCommits(repository, gitDirectory))) return undefined;
   return `The commit that run ${runId} began with is not known any more, so nothing could be imported. The git directory of its sandbox is kept at ${gitDirectory}.`;
 });
 

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git, gitText } from "../../git/git.ts";
-import { stillThere } from "../../git/nestedRepositories/journalEntries.ts";
+import { stillPresent } from "../../git/nestedRepositories/journalEntries.ts";
 import {
   disarmNestedRepositories,
   findNestedRepositories,
   type NestedSearch,
 } from "../../git/nestedRepositories/nestedRepositories.ts";
-import type { SalvagedCommits } from "../../git/recovery/recoverCommits.ts";
+import type { RecoveredCommits } from "../../git/recovery/recoverCommits.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { inspectChanges } from "../../git/runChanges.ts";
@@ -46,7 +46,7 @@ const disarm = Effect.fnUntraced(function* (
       `Look for repositories that the agent may have made in ${checkoutPath}: its journal does not tell.`,
     ];
   }
-  const before = stillThere(yield* findNestedRepositories(search), work?.nestedRepositories ?? [], {
+  const before = stillPresent(yield* findNestedRepositories(search), work?.nestedRepositories ?? [], {
     isSameBoot: owner.bootId === ownIdentity().bootId,
   });
   return yield* disarmNestedRepositories(search, before);
@@ -74,7 +74,7 @@ const indexCommit = Effect.fnUntraced(function* (
 export const settleCheckout = Effect.fnUntraced(function* (
   repository: Repository,
   work: DeadWork,
-  { before, tip }: Pick<SalvagedCommits, "before" | "tip">,
+  { before, tip }: Pick<RecoveredCommits, "before" | "tip">,
 ): Effect.fn.Return<string[], SandduneError> {
   const { checkoutPath, isUsersCheckout, branch } = work;
   const isThere = (yield* listWorktrees(repository.topLevel)).some(({ path }) => path === checkoutPath);

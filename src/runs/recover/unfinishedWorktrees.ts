@@ -6,9 +6,9 @@ import { lockWorktrees } from "../../git/locks/locks.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
-import { administrationsOf, isAttached, isUsable } from "../../git/worktrees/adminDirectory.ts";
+import { adminDirectoriesOf, isAttached, isUsable } from "../../git/worktrees/adminDirectory.ts";
 import { compareWithCommit } from "../../git/worktrees/compareWithCommit.ts";
-import { forgetAdministrations } from "../../git/worktrees/removeWorktree.ts";
+import { removeAdminDirectories } from "../../git/worktrees/removeWorktree.ts";
 import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
@@ -89,7 +89,7 @@ export const forgetUnusable = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, SandduneError> {
   const unusable = () =>
     worktreePlaces(repository, runs).flatMap(({ path }) =>
-      administrationsOf(repository, path).filter((administration) => !isUsable(administration)),
+      adminDirectoriesOf(repository, path).filter((administration) => !isUsable(administration)),
     );
   if (unusable().length === 0) return false;
   return yield* Effect.scoped(
@@ -99,7 +99,7 @@ export const forgetUnusable = Effect.fnUntraced(function* (
           async () => {
             // What was half made a moment ago may be whole now: a run that has just begun made it.
             const found = unusable();
-            await forgetAdministrations(repository, found);
+            await removeAdminDirectories(repository, found);
             return found.length > 0;
           },
           (reason) => reason as SandduneError,

@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { deflateSync } from "node:zlib";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { importSalvage, type SalvagedCommits } from "../../../src/git/recovery/recoverCommits.ts";
+import { type RecoveredCommits, recoverCommits } from "../../../src/git/recovery/recoverCommits.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
@@ -26,10 +26,10 @@ interface Scene {
   readonly gitDirectory: string;
   /** Runs git as the agent did in its sandbox. */
   readonly agent: (...args: string[]) => string;
-  readonly salvage: (changes?: {
+  readonly recover: (changes?: {
     importedCommits?: string[];
     allowsRewrite?: boolean;
-  }) => Promise<SalvagedCommits>;
+  }) => Promise<RecoveredCommits>;
 }
 
 /** A repository with a branch `b`, and a git directory as sandboxes have it, in which an agent works. */
@@ -47,10 +47,10 @@ const scene = (...initOptions: string[]): Scene => {
     cwd,
     gitDirectory,
     agent,
-    salvage: async (changes = {}) =>
+    recover: async (changes = {}) =>
       Effect.runPromise(
         Effect.flatMap(openRepository(cwd), (repository) =>
-          importSalvage({
+          recoverCommits({
             repository,
             path: gitDirectory,
             runId: RUN_ID,
@@ -82,13 +82,13 @@ describe.each([["sha1"], ["sha256"]])("commits of a sandbox that is gone (%s)", 
     commit(here, "One");
     here.agent("gc", "--quiet", "--prune=now");
     commit(here, "Two");
-    const { before, tip, warnings, problem } = await here.salvage();
+    const { before, tip, warnings, problem } = await here.recover();
     expect(subjects(here.cwd, "b")).toEqual(["Two", "One", "Initial commit"]);
     expect([tip, warnings, problem]).toEqual([git(here.cwd, "rev-parse", "b"), [], undefined]);
     expect(before).toBe(git(here.cwd, "rev-parse", "main"));
     git(here.cwd, "fsck", "--strict");
 
-    expect(await here.salvage()).toEqual({ before: tip, tip, warnings: [], problem: undefined });
+    expect(await here.recover()).toEqual({ before: tip, tip, warnings: [], problem: undefined });
     expect(readdirSync(join(here.gitDirectory, "..")).filter((name) => name !== "git")).toEqual([]);
   });
 });
@@ -120,7 +120,7 @@ it("what is on no branch is kept by refs of the run: tags, other refs, a worktre
     agent("stash", "store", stashed);
     lost.push(stashed);
   }
-  const { problem, warnings } = await here.salvage();
+  const { problem, warnings } = await here.recover();
   expect(problem).toBeUndefined();
   const held = reachable(cwd);
   expect([...lost, inLinked].filter((sha) => !held.includes(sha))).toEqual([]);
@@ -135,11 +135,11 @@ it("an annotated tag of a commit that the host has is kept, too", async () => {
   const here = scene();
   here.agent("tag", "-a", "-m", "Notes of the release", "v1");
   const tag = here.agent("rev-parse", "v1");
-  const { problem, warnings } = await here.salvage();
+  const { problem, warnings } = await here.recover();
   expect(problem).toBeUndefined();
   expect(warnings.join()).toContain('"v1"');
   expect(git(here.cwd, "for-each-ref", "--format=%(objectname)", "refs/sanddune")).toContain(tag);
-  expect(await here.salvage()).toMatchObject({ problem: undefined, warnings: [] });
+  expect(await here.recover()).toMatchObject({ problem: undefined, warnings: [] });
 });
 
 it("tags of the host that stand for no commit are no problem", async () => {
@@ -148,7 +148,7 @@ it("tags of the host that stand for no commit are no problem", async () => {
   git(here.cwd, "tag", "tree", tree);
   here.agent("tag", "tree", tree);
   commit(here, "Work");
-  expect(await here.salvage()).toMatchObject({ problem: undefined, warnings: [] });
+  expect(await here.recover()).toMatchObject({ problem: undefined, warnings: [] });
 });
 
 it("as long as a commit of the agent's was left behind, that is said", async () => {
@@ -163,7 +163,7 @@ it("as long as a commit of the agent's was left behind, that is said", async () 
   });
   const objects = here.agent("for-each-ref", "--format=%(objectname)", "refs/heads/more-*").split("\n");
   expect(objects).toHaveLength(60);
-  const { problem } = await here.salvage();
+  const { problem } = await here.recover();
   const held = reachable(here.cwd);
   expect(problem === undefined).toBe(objects.every((object) => held.includes(object)));
 });
@@ -180,7 +180,7 @@ it("names that git would refuse, or that stand in each other's way, lose nothing
   });
   const packed = here.agent("commit-tree", "-p", "HEAD", "-m", "packed parent", tree);
   writeFileSync(join(here.gitDirectory, "packed-refs"), `${packed} refs/heads/a\n`);
-  expect((await here.salvage()).problem).toBeUndefined();
+  expect((await here.recover()).problem).toBeUndefined();
   const held = reachable(here.cwd);
   expect([...objects, packed].filter((sha) => !held.includes(sha))).toEqual([]);
 });
@@ -196,7 +196,7 @@ describe("a broken tip", () => {
       const here = scene();
       const lost = commit(here, "Lost");
       writeFileSync(join(here.gitDirectory, "refs/heads/b"), text);
-      const { problem, tip, before } = await here.salvage();
+      const { problem, tip, before } = await here.recover();
       expect(problem).toContain("refs/heads/b");
       expect(tip).toBe(before);
       expect(subjects(here.cwd, "b")).toEqual(["Initial commit"]);
@@ -213,7 +213,7 @@ describe("a broken tip", () => {
     const parent = here.agent("rev-parse", "HEAD");
     commit(here, "Child");
     rmSync(join(here.gitDirectory, "objects", parent.slice(0, 2), parent.slice(2)));
-    const { problem, tip } = await here.salvage();
+    const { problem, tip } = await here.recover();
     expect(problem).toMatch(/missing or damaged/);
     expect(tip).toBeUndefined();
     expect(subjects(here.cwd, "b")).toEqual(["Initial commit"]);
@@ -229,7 +229,7 @@ describe("a broken tip", () => {
     rmSync(join(here.gitDirectory, "objects", parent.slice(0, 2), parent.slice(2)));
     here.agent("switch", "--quiet", "b");
     commit(here, "Good");
-    const { problem } = await here.salvage();
+    const { problem } = await here.recover();
     expect(subjects(here.cwd, "b")).toEqual(["Good", "Initial commit"]);
     expect(problem).toContain("other refs");
   });
@@ -241,7 +241,7 @@ describe("a branch that is not where the run left it", () => {
     commit(here, "Of the agent");
     git(here.cwd, "switch", "--quiet", "b");
     git(here.cwd, "commit", "--quiet", "--allow-empty", "-m", "Of the user");
-    const { warnings, problem, tip, before } = await here.salvage();
+    const { warnings, problem, tip, before } = await here.recover();
     expect(subjects(here.cwd, "b")[0]).toBe("Of the user");
     expect(tip).toBe(before);
     expect(problem).toBeUndefined();
@@ -255,9 +255,9 @@ describe("a branch that is not where the run left it", () => {
     git(here.cwd, "fetch", "--quiet", here.gitDirectory, `${first}:refs/heads/b`);
     here.agent("commit", "--quiet", "--amend", "--allow-empty", "-m", "Amended");
     // Nobody knows who has put it there.
-    expect((await here.salvage()).warnings.join()).toContain("changed on the host");
+    expect((await here.recover()).warnings.join()).toContain("changed on the host");
     expect(subjects(here.cwd, "b")[0]).toBe("First");
-    await here.salvage({ importedCommits: [first] });
+    await here.recover({ importedCommits: [first] });
     expect(subjects(here.cwd, "b")).toEqual(["Amended", "Initial commit"]);
   });
 
@@ -267,7 +267,7 @@ describe("a branch that is not where the run left it", () => {
     git(here.cwd, "fetch", "--quiet", here.gitDirectory, `${first}:refs/heads/b`);
     git(here.cwd, "switch", "--quiet", "b");
     git(here.cwd, "commit", "--quiet", "--allow-empty", "-m", "On top");
-    expect(await here.salvage()).toMatchObject({ warnings: [], problem: undefined });
+    expect(await here.recover()).toMatchObject({ warnings: [], problem: undefined });
     expect(subjects(here.cwd, "b")).toEqual(["On top", "First", "Initial commit"]);
   });
 });
@@ -303,7 +303,7 @@ describe("a hostile git directory", () => {
     symlinkSync(join(secret, ".git/objects"), join(here.gitDirectory, "objects/ff"));
     execFileSync("mkfifo", [join(here.gitDirectory, "refs/heads/pipe")]);
     writeFileSync(join(here.gitDirectory, "commondir"), `${secret}/.git\n`);
-    const { problem } = await here.salvage();
+    const { problem } = await here.recover();
     expect(subjects(here.cwd, "b")).toEqual(["Work", "Initial commit"]);
     expect(problem).toContain("stolen");
     expect(existsSync(canary)).toBe(false);
@@ -320,7 +320,7 @@ describe("a hostile git directory", () => {
       const path = join(here.gitDirectory, name);
       if (existsSync(path)) renameSync(path, `${path}.moved`);
       symlinkSync(join(secret, ".git", name), path);
-      const { problem } = await here.salvage();
+      const { problem } = await here.recover();
       expect(problem).toBeDefined();
       expect(() => git(here.cwd, "cat-file", "-e", git(secret, "rev-parse", "HEAD"))).toThrow();
     },
@@ -349,7 +349,7 @@ describe("a hostile git directory", () => {
       commit(here, "Work");
       const bomb = writeLoose(here, `${type} ${size}`);
       writeFileSync(join(here.gitDirectory, "refs/heads/bomb"), `${bomb}\n`);
-      const { problem } = await here.salvage();
+      const { problem } = await here.recover();
       expect(subjects(here.cwd, "b")).toEqual(["Work", "Initial commit"]);
       expect(problem).toContain("limit objectBytes");
     },
@@ -364,7 +364,7 @@ describe("a hostile git directory", () => {
     }).trim();
     const object = here.agent("commit-tree", "-p", "HEAD", "-m", "Evil", evil);
     writeFileSync(join(here.gitDirectory, "refs/heads/b"), `${object}\n`);
-    const { problem } = await here.salvage();
+    const { problem } = await here.recover();
     expect(problem).toBeDefined();
     expect(subjects(here.cwd, "b")).toEqual(["Initial commit"]);
     expect(() => git(here.cwd, "cat-file", "-e", object)).toThrow();

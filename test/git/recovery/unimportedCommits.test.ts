@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, write
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { hasUnknownCommits } from "../../../src/git/recovery/unimportedCommits.ts";
+import { hasUnimportedCommits } from "../../../src/git/recovery/unimportedCommits.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
@@ -22,7 +22,7 @@ const commit = ({ agent }: Scene, subject = "New"): void => {
 
 const isUnknown = ({ host, directory }: Scene): Promise<boolean> =>
   Effect.runPromise(
-    Effect.flatMap(openRepository(host), (repository) => hasUnknownCommits(repository, directory)),
+    Effect.flatMap(openRepository(host), (repository) => hasUnimportedCommits(repository, directory)),
   );
 
 /** Gives the host everything that the agent has, under a name. */

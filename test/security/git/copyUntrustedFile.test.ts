@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { takeFile } from "../../../src/git/transfer/export/copyUntrustedFile.ts";
+import { copyUntrustedFile } from "../../../src/git/transfer/export/copyUntrustedFile.ts";
 import { ImportRefusedError } from "../../../src/index.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
@@ -26,7 +26,7 @@ it("a file is taken byte by byte", async () => {
   const { source, destination } = places();
   const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, number) => number % 256));
   writeFileSync(source, bytes);
-  await takeFile(source, destination);
+  await copyUntrustedFile(source, destination);
   expect(readFileSync(destination).equals(bytes)).toBe(true);
 });
 
@@ -39,7 +39,7 @@ it.each([
 ])("%s is refused, and nothing is written", async (_, make) => {
   const { source, destination } = places();
   make(source);
-  await expect(takeFile(source, destination)).rejects.toBeInstanceOf(ImportRefusedError);
+  await expect(copyUntrustedFile(source, destination)).rejects.toBeInstanceOf(ImportRefusedError);
   expect(existsSync(destination)).toBe(false);
 });
 
@@ -48,7 +48,7 @@ it("a destination that is there already is not written through", async () => {
   writeFileSync(source, "evil");
   writeFileSync(join(directory, "precious"), "precious");
   symlinkSync(join(directory, "precious"), destination);
-  await expect(takeFile(source, destination)).rejects.toBeInstanceOf(Error);
+  await expect(copyUntrustedFile(source, destination)).rejects.toBeInstanceOf(Error);
   expect(readFileSync(join(directory, "precious"), "utf8")).toBe("precious");
 });
 
@@ -58,7 +58,7 @@ it("a file that grows while it is taken comes to an end", async () => {
   const piece = Buffer.alloc(64 * 1024, 1);
   const writer = openSync(source, "a");
   let isOver = false;
-  const taking = takeFile(source, destination)
+  const taking = copyUntrustedFile(source, destination)
     .catch((error: unknown) => expect(error).toBeInstanceOf(ImportRefusedError))
     .finally(() => {
       isOver = true;
@@ -78,7 +78,7 @@ it("a file that is huge only in name does not fill the disk", async () => {
   const file = openSync(source, "w");
   ftruncateSync(file, 1024 ** 3);
   closeSync(file);
-  await takeFile(source, destination).catch((error: unknown) =>
+  await copyUntrustedFile(source, destination).catch((error: unknown) =>
     expect(error).toBeInstanceOf(ImportRefusedError),
   );
   const used = existsSync(destination) ? statSync(destination).blocks * 512 : 0;

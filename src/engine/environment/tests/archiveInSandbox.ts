@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EnvironmentStartError } from "../../../errors.ts";
-import { takeFile } from "../../../git/transfer/export/copyUntrustedFile.ts";
+import { copyUntrustedFile } from "../../../git/transfer/export/copyUntrustedFile.ts";
 import type { SandboxRepository } from "../../../git/transfer/sandboxRepository.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 
@@ -30,7 +30,7 @@ export const archiveInSandbox = async (
     );
     if (exitCode !== 0) throw new EnvironmentStartError("git could not pack the agent's commit", stderr);
     if (hostGitDirectory === undefined) await handle.copyFileOut(archive, hostPath);
-    else await takeFile(join(hostGitDirectory, name), hostPath, MAX_BYTES);
+    else await copyUntrustedFile(join(hostGitDirectory, name), hostPath, MAX_BYTES);
   } finally {
     if (hostGitDirectory !== undefined) await rm(join(hostGitDirectory, name), { force: true });
     else await handle.exec(`rm -f -- ${quoted}`, { cwd: "/", timeoutMs: 10_000 }).catch(() => {});

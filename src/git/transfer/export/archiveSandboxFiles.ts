@@ -10,7 +10,7 @@ const ARCHIVE = "sanddune-rescue.tar";
  * The last resort for a sandbox whose files are nowhere else: brings all of them, git's own included, to the host as
  * an archive. Resolves with whether that worked; nobody is helped by another error.
  */
-export const rescueFiles = (sandbox: SandboxRepository, hostPath: string): Effect.Effect<boolean> => {
+export const archiveSandboxFiles = (sandbox: SandboxRepository, hostPath: string): Effect.Effect<boolean> => {
   const { handle } = sandbox;
   const archive = `${handle.worktreePath}.${ARCHIVE}`;
   return interruptible(

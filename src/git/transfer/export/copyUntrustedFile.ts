@@ -9,7 +9,7 @@ const MAX_HOLLOW_BYTES = 64 * 1024 * 1024;
  * Copies a file out of a directory that a sandbox can write to. The copy is what is used from then on: the original
  * may be changed at any time, or be a symbolic link to a file of the host's, or a FIFO that never ends.
  */
-export const takeFile = async (
+export const copyUntrustedFile = async (
   untrustedPath: string,
   hostPath: string,
   maxBytes = Number.POSITIVE_INFINITY,

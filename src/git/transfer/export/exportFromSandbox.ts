@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import { interruptible } from "../../../boundary/interruptible.ts";
 import { ImportRefusedError, type SandduneError } from "../../../errors.ts";
 import { repositoryScript, type SandboxRepository } from "../sandboxRepository.ts";
-import { takeFile } from "./copyUntrustedFile.ts";
+import { copyUntrustedFile } from "./copyUntrustedFile.ts";
 import { type ExportReport, parseReport, REPORT } from "./exportReport.ts";
 import {
   BUNDLE,
@@ -32,7 +32,7 @@ export interface SandboxExport extends Omit<ExportReport, "hasBundle" | "hasChec
 const fetchFile = (sandbox: SandboxRepository, name: string, hostPath: string): Promise<void> =>
   sandbox.hostGitDirectory === undefined
     ? sandbox.handle.copyFileOut(`${sandbox.gitDirectory}/${name}`, hostPath)
-    : takeFile(join(sandbox.hostGitDirectory, name), hostPath);
+    : copyUntrustedFile(join(sandbox.hostGitDirectory, name), hostPath);
 
 const fetchBundle = (sandbox: SandboxRepository, name: string, hostPath: string) =>
   interruptible(

@@ -79,7 +79,7 @@ fi`;
  * these), and, if the source branch is damaged, the last commit that it is known to have had. Commits that the agent has
  * replaced or thrown away itself (amend, rebase, reset, a deleted branch, a dropped stash) stay behind.
  */
-const nameTheNameless = (source: string): string => `
+const nameUnreferencedCommits = (source: string): string => `
 name() { while read -r sha type; do [ "$type" = missing ] || echo "create $own$1-$sha $sha"; done | git update-ref --stdin || echo ${REPORT.incompleteRefs}; }
 if { [ -s "$GIT_DIR/logs/refs/stash" ] || [ -d "$GIT_DIR/reftable" ]; } && git rev-parse --quiet --verify refs/stash >/dev/null; then
   made=1
@@ -134,7 +134,7 @@ if [ -n "$source" ]; then
 else
   ${explainMissingTip(source)}
 fi
-${nameTheNameless(source)}
+${nameUnreferencedCommits(source)}
 pack() {
   git bundle create --quiet "$bundle" --ignore-missing ${order.recordsCheckpoints ? `--exclude=${SANDBOX_CHECKPOINT_REF} ` : ""}--all --stdin < "$known" 2>"$bundle.said" ||
     grep -q 'empty bundle' "$bundle.said" || { cat "$bundle.said" >&2; exit 1; }

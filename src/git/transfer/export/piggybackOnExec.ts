@@ -7,7 +7,7 @@ import type { BindMountSandboxHandle, ExecOptions, SandboxHandle } from "../../.
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { SANDBOX_GIT_DIRECTORY } from "../../sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxRepository } from "../sandboxRepository.ts";
-import { takeFile } from "./copyUntrustedFile.ts";
+import { copyUntrustedFile } from "./copyUntrustedFile.ts";
 import { fetchBundles, type SandboxExport } from "./exportFromSandbox.ts";
 import { type ExportReport, parseReport } from "./exportReport.ts";
 import { exclusions, KNOWN_COMMITS_FILE, packScript } from "./packScript.ts";
@@ -174,7 +174,7 @@ const forgetReport = (hostGitDirectory: string): void => {
   } catch {}
 };
 
-const withPacking = (
+const packingScript = (
   sandbox: SandboxRepository,
   { sourceBranch, laterCommits }: PackRequest,
   command: string,
@@ -193,7 +193,7 @@ exit $_sanddune_code`;
  * A handle whose commands pack everything new when they are over. Where the sandbox does not share its git directory
  * with the host, it is the handle as it was.
  */
-export const exportingHandle = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
+export const withPacking = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
   const { handle, hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return handle;
   return {
@@ -201,7 +201,7 @@ export const exportingHandle = (sandbox: SandboxRepository, request: () => PackR
     worktreePath: handle.worktreePath,
     exec: (command, options) => {
       forgetReport(hostGitDirectory);
-      return handle.exec(withPacking(sandbox, request(), command), options);
+      return handle.exec(packingScript(sandbox, request(), command), options);
     },
     copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
     close: () => handle.close(),
@@ -211,7 +211,7 @@ export const exportingHandle = (sandbox: SandboxRepository, request: () => PackR
 const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<ExportReport | undefined> => {
   const draft = `${hostPath}.report`;
   try {
-    await takeFile(join(hostGitDirectory, REPORT_FILE), draft, MAX_REPORT_BYTES);
+    await copyUntrustedFile(join(hostGitDirectory, REPORT_FILE), draft, MAX_REPORT_BYTES);
     return parseReport(await readFile(draft, "utf8"));
   } catch {
     return undefined;
@@ -222,10 +222,10 @@ const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<E
 };
 
 /**
- * What a command of an `exportingHandle` has packed; `undefined` if it did not come that far, or if the report says that
+ * What a command of an `withPacking` has packed; `undefined` if it did not come that far, or if the report says that
  * something is wrong: that is for a command of the host's own to find out.
  */
-export const takeFinishedExport = Effect.fnUntraced(function* (
+export const takePackedExport = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
   hostPath: string,
 ): Effect.fn.Return<SandboxExport | undefined, SandduneError> {

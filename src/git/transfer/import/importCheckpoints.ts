@@ -9,7 +9,7 @@ import { requireBoundedTrees } from "./measureTrees.ts";
 const MAX_SAID = 300;
 
 /** What came of checkpoints that were to be kept. */
-export interface HeldCheckpoints {
+export interface ImportedCheckpoints {
   /** The last one, if it has arrived: all others are behind it. */
   readonly heads: readonly string[];
   /** What could not be kept. */
@@ -34,12 +34,12 @@ const problemOf = (error: SandduneError): string => {
  * last one is what their bundle offers by that name, the others are behind it. Whatever else the sandbox calls a
  * checkpoint is none. Nothing that is wrong with them is a problem of the commits.
  */
-export const holdCheckpoints = Effect.fnUntraced(function* (
+export const importCheckpoints = Effect.fnUntraced(function* (
   { cwd, runId, base }: { readonly cwd: string; readonly runId: string; readonly base: string },
   taken: readonly Checkpoint[],
   /** Takes their bundle over, and gives the refs that it offers. */
-  takeOver: Effect.Effect<ReadonlyMap<string, string>, SandduneError>,
-): Effect.fn.Return<HeldCheckpoints> {
+  storeBundle: Effect.Effect<ReadonlyMap<string, string>, SandduneError>,
+): Effect.fn.Return<ImportedCheckpoints> {
   const newest = taken.at(-1);
   if (newest === undefined) return { heads: [], warnings: [] };
   const lost = (count: number) =>
@@ -48,8 +48,8 @@ export const holdCheckpoints = Effect.fnUntraced(function* (
       : [
           `${count} of ${taken.length} checkpoints did not arrive: something in the sandbox has changed or removed them.`,
         ];
-  const hold = Effect.fnUntraced(function* (): Effect.fn.Return<HeldCheckpoints, SandduneError> {
-    const offered = (yield* takeOver).get(SANDBOX_CHECKPOINT_REF);
+  const hold = Effect.fnUntraced(function* (): Effect.fn.Return<ImportedCheckpoints, SandduneError> {
+    const offered = (yield* storeBundle).get(SANDBOX_CHECKPOINT_REF);
     if (offered !== newest.sha) return { heads: [], warnings: lost(taken.length) };
     const chain = yield* chainOf(cwd, newest.sha, taken.length);
     const arrived = taken.filter(({ sha }) => chain.has(sha));

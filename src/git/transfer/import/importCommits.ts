@@ -10,10 +10,10 @@ import { measurePack } from "../bundle/measurePack.ts";
 import { type Bundle, packOf, readBundle } from "../bundle/readBundle.ts";
 import type { SandboxExport } from "../export/exportFromSandbox.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
-import { holdCheckpoints } from "./importCheckpoints.ts";
-import { type Heads, keepStrays } from "./keepOtherRefs.ts";
+import { importCheckpoints } from "./importCheckpoints.ts";
+import { type Heads, keepOtherRefs } from "./keepOtherRefs.ts";
 import { requireBoundedTrees } from "./measureTrees.ts";
-import { findPrivateChange } from "./reservedPaths.ts";
+import { findReservedPathChange } from "./reservedPaths.ts";
 
 export interface ImportTarget {
   readonly cwd: string;
@@ -61,7 +61,7 @@ const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, Sanddune
   );
 
 /** Stores the contents of the bundle, and gives the refs that it offers. */
-const takeOver = Effect.fnUntraced(function* (
+const storeBundle = Effect.fnUntraced(function* (
   { cwd, base, limits = IMPORT_LIMITS }: Pick<ImportTarget, "cwd" | "base" | "limits">,
   bundlePath: string,
   mustBuildOnBase: (bundle: Bundle) => boolean = () => true,
@@ -99,7 +99,7 @@ const tipOf = (
  * Holds the uncommitted work of an isolated sandbox by a ref of the run's own. Work that has not changed since the last
  * import is not handed over again: the host has it.
  */
-const holdUncommitted = Effect.fnUntraced(function* (
+const importUncommitted = Effect.fnUntraced(function* (
   { cwd, runId, base, limits }: ImportTarget,
   { uncommitted, bundlePath }: SandboxExport,
 ): Effect.fn.Return<string | undefined, SandduneError> {
@@ -142,7 +142,7 @@ const moveBranch = Effect.fnUntraced(function* (
       new BranchMovedError(shownBranch, "would lose commits that it had before the run", keptRef),
     );
   }
-  const privatePath = yield* findPrivateChange(cwd, base, tip).pipe(Effect.catch(refuse));
+  const privatePath = yield* findReservedPathChange(cwd, base, tip).pipe(Effect.catch(refuse));
   if (privatePath !== undefined) {
     const problem = `they change ${JSON.stringify(privatePath)}, where sanddune keeps its own files`;
     return yield* refuse(new ImportRefusedError(problem, undefined, "", { keptRef }));
@@ -186,24 +186,24 @@ export const importCommits = Effect.fnUntraced(function* (
   const heads: Heads =
     exported.bundlePath === undefined
       ? new Map()
-      : yield* takeOver(target, exported.bundlePath, mustBuildOnBase);
+      : yield* storeBundle(target, exported.bundlePath, mustBuildOnBase);
   const keepOthers = (tip: string | undefined) => {
     const others = [...heads].filter(
       ([name, sha]) => name !== source && sha !== tip && sha !== exported.uncommitted,
     );
-    return keepStrays(target, new Map(others), exported.ownRefs);
+    return keepOtherRefs(target, new Map(others), exported.ownRefs);
   };
   const { checkpointsPath } = exported;
-  const checkpoints = yield* holdCheckpoints(
+  const checkpoints = yield* importCheckpoints(
     target,
     target.checkpoints ?? [],
-    checkpointsPath === undefined ? Effect.succeed(new Map()) : takeOver(target, checkpointsPath),
+    checkpointsPath === undefined ? Effect.succeed(new Map()) : storeBundle(target, checkpointsPath),
   );
   const { tip, uncommitted, warnings } = yield* Effect.gen(function* () {
     const moved = yield* tipOf(target, exported, heads);
     return {
       tip: moved,
-      uncommitted: yield* holdUncommitted(target, exported),
+      uncommitted: yield* importUncommitted(target, exported),
       warnings: yield* moveBranch(target, moved, exported.bundlePath),
     };
   }).pipe(Effect.tapError(() => Effect.ignore(keepOthers(undefined))));

@@ -4,19 +4,19 @@ import type { KeptRef } from "../../../options/results.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { git, gitText } from "../../git.ts";
 import { updateRefs } from "../../refs.ts";
-import { keptRefs, RUN_REFS, strayRef } from "../../runRefs.ts";
+import { keptRefFor, keptRefs, RUN_REFS } from "../../runRefs.ts";
 
 /** What the sandbox hands over by name. */
 export type Heads = ReadonlyMap<string, string>;
 
-export interface StrayTarget {
+export interface OtherRefsTarget {
   readonly cwd: string;
   readonly runId: string;
   readonly onKept?: (kept: readonly KeptRef[]) => void;
 }
 
 /** Each gets a ref; more warnings than that nobody reads. */
-const MAX_TOLD = 20;
+const MAX_REPORTED = 20;
 
 const describe = (name: string, type: string, ownRefs: string | undefined): string => {
   const own = ownRefs !== undefined && name.startsWith(ownRefs) ? name.slice(ownRefs.length) : undefined;
@@ -59,7 +59,7 @@ const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, strin
 
 /** Those commits that no lasting ref leads to, nor any other one of them. Refs of the run last only if they are listed. */
 const independentOf = (
-  { cwd, runId }: StrayTarget,
+  { cwd, runId }: OtherRefsTarget,
   commits: readonly string[],
   lasting: readonly string[],
 ): Effect.Effect<Set<string>, SandduneError> =>
@@ -83,9 +83,9 @@ const rankOf = (name: string): number =>
   ["refs/heads/", "refs/stash", "refs/tags/", "refs/"].findIndex((prefix) => name.startsWith(prefix)) + 1 ||
   9;
 
-const uniqueByObject = (strays: readonly (readonly [string, string])[]): [string, string][] => {
+const uniqueByObject = (refs: readonly (readonly [string, string])[]): [string, string][] => {
   const names = new Map<string, string>();
-  for (const [name, object] of [...strays].sort(([one], [other]) => rankOf(one) - rankOf(other))) {
+  for (const [name, object] of [...refs].sort(([one], [other]) => rankOf(one) - rankOf(other))) {
     if (!names.has(object)) names.set(object, name);
   }
   return [...names].map(([object, name]) => [name, object]);
@@ -95,33 +95,33 @@ const uniqueByObject = (strays: readonly (readonly [string, string])[]): [string
  * Keeps everything that the agent has left anywhere but on the source branch, under refs of the run, and says so. What
  * another ref leads to anyway needs none.
  */
-export const keepStrays = Effect.fnUntraced(function* (
-  target: StrayTarget,
+export const keepOtherRefs = Effect.fnUntraced(function* (
+  target: OtherRefsTarget,
   heads: Heads,
   ownRefs: string | undefined,
 ): Effect.fn.Return<string[], SandduneError> {
   if (heads.size === 0) return [];
   const { cwd, runId } = target;
-  const strays = uniqueByObject([...heads]);
+  const refs = uniqueByObject([...heads]);
   const types = yield* typesOf(
     cwd,
-    strays.map(([, object]) => object),
+    refs.map(([, object]) => object),
   );
   const typeOf = (object: string) => types.get(object) ?? "missing";
-  const commits = strays.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
+  const commits = refs.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
   // Git numbers stashes anew with every one: only the object tells them apart from one import to the next.
   const refOf = (name: string, object: string) =>
-    strayRef(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
+    keptRefFor(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
   const before = yield* keptBefore(cwd, runId);
   // What a ref stood for that is to stand for something else is not held by it any more.
   const replaced = new Set(
-    strays
+    refs
       .filter(([name, object]) => before.get(refOf(name, object)) !== object)
       .map(([name, object]) => refOf(name, object)),
   );
   const lasting = [...before].filter(([ref]) => !replaced.has(ref)).map(([, object]) => object);
   const independent = commits.length === 0 ? new Set() : yield* independentOf(target, commits, lasting);
-  const kept = strays.filter(([, object]) =>
+  const kept = refs.filter(([, object]) =>
     typeOf(object) === "commit" ? independent.has(object) : typeOf(object) !== "missing",
   );
   yield* updateRefs(
@@ -130,8 +130,8 @@ export const keepStrays = Effect.fnUntraced(function* (
   );
   target.onKept?.(kept.map(([name, sha]) => ({ ref: refOf(name, sha), name, sha })));
   // What the bundle names but does not hold cannot be kept here.
-  const missing = strays.filter(([, object]) => typeOf(object) === "missing").length;
-  const told = kept.slice(0, MAX_TOLD);
+  const missing = refs.filter(([, object]) => typeOf(object) === "missing").length;
+  const told = kept.slice(0, MAX_REPORTED);
   return [
     ...told.map(
       ([name, object]) =>

@@ -18,7 +18,7 @@ const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<strin
  * commits out would delete logs and worktrees, and an env file of the agent's would decide what the next sandbox gets
  * to see. A name that only looks the same to some file systems is never meant well.
  */
-export const findPrivateChange = Effect.fnUntraced(function* (
+export const findReservedPathChange = Effect.fnUntraced(function* (
   cwd: string,
   from: string,
   to: string,

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { keepStrays } from "../../../../src/git/transfer/import/keepOtherRefs.ts";
+import { keepOtherRefs } from "../../../../src/git/transfer/import/keepOtherRefs.ts";
 import { git, temporaryRepository } from "../../../helpers/repository/repository.ts";
 
 const runId = "20300102-030405-abcdef";
@@ -11,7 +11,7 @@ const scene = () => {
   return {
     commit,
     keep: (heads: Record<string, string>) =>
-      Effect.runPromise(keepStrays({ cwd, runId }, new Map(Object.entries(heads)), undefined)),
+      Effect.runPromise(keepOtherRefs({ cwd, runId }, new Map(Object.entries(heads)), undefined)),
     held: () => git(cwd, "rev-list", "--all").split("\n"),
   };
 };
