@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import type { BindMountSandboxHandle, BindMountSandboxProvider } from "../sandboxes/contract.ts";
-import { checkedHandle } from "../sandboxes/handle/guardedHandle.ts";
+import { checkedHandle } from "../sandboxes/handle/openHandle.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
 const WORKTREE = "/sanddune-doctor/worktree";

@@ -10,7 +10,7 @@ import type {
 } from "../sandboxes/contract.ts";
 import { copyIn } from "../sandboxes/copy/copyIn.ts";
 import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
-import { checkedHandle, providerError } from "../sandboxes/handle/guardedHandle.ts";
+import { checkedHandle, providerError } from "../sandboxes/handle/openHandle.ts";
 
 const DIRECTORY_IN_SANDBOX = "/sanddune/work";
 const HOME_IN_SANDBOX = "/sanddune/home";

@@ -8,7 +8,7 @@ import { redactData } from "../redaction/redactData.ts";
 import { Redactor } from "../redaction/redactor.ts";
 import type { ExecOptions } from "../sandboxes/contract.ts";
 import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
-import { providerError } from "../sandboxes/handle/guardedHandle.ts";
+import { providerError } from "../sandboxes/handle/openHandle.ts";
 import { commandResult } from "./commandResult.ts";
 import { endWithProcess } from "./endOfProcess.ts";
 import type { Machine } from "./openMachine.ts";

@@ -4,7 +4,7 @@ import type { SandduneError } from "../../errors.ts";
 import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import { readHead } from "../../git/hostState.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { refreshCheckout, switchedTo } from "../checkout/hostChanges.ts";
 import { checkHostDirectory } from "../checkout/hostDirectory.ts";

@@ -5,7 +5,7 @@ import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { Session } from "../session/session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { SandboxCreateOptions, SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/guardedHandle.ts";
+import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import { once } from "./once.ts";
 import type { PlaceSettings } from "./settings.ts";
 

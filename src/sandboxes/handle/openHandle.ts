@@ -1,6 +1,6 @@
 import { SandboxError, SandduneError } from "../../errors.ts";
 import type { SandboxHandle } from "../contract.ts";
-import { answerProblem, handleProblem, type ProviderType } from "./answers.ts";
+import { answerProblem, handleProblem, type ProviderType } from "./contractProblems.ts";
 
 /** Names a sandbox provider in errors, and says which kind of handle it makes. */
 interface Provider {
