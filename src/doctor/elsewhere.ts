@@ -1,4 +1,5 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
+import { preflight } from "../sandboxes/handle/preflight.ts";
 import { sandboxRegistry } from "../sandboxes/registry.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
@@ -20,7 +21,8 @@ export const examineElsewhere = (
     `Try it by hand: ${entry?.trial} – then again: ${sandduneCommand("doctor")}`,
     async () => {
       const provider = await entry?.create?.({ imageName }, { network: false });
-      await provider?.preflight?.({ repositoryPath: repository?.topLevel ?? cwd, ...(signal && { signal }) });
+      const repositoryPath = repository?.topLevel ?? cwd;
+      if (provider !== undefined) await preflight(provider, { repositoryPath, ...(signal && { signal }) });
       return [ok(name, "can be reached; its image and its agents were not looked at")];
     },
   );

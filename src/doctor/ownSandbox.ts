@@ -1,5 +1,6 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { preflight } from "../sandboxes/handle/preflight.ts";
 import { checkAgents } from "./agents.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import { checkOwner, withProbe } from "./probe.ts";
@@ -15,7 +16,7 @@ export const examineOwn = (
   const repositoryPath = situation.repository?.topLevel ?? situation.cwd;
   const fix = `Mend its provider – then again: ${sandduneCommand("doctor")}`;
   return attempt(name, fix, async () => {
-    await provider.preflight?.({ repositoryPath, ...(signal && { signal }) });
+    await preflight(provider, { repositoryPath, ...(signal && { signal }) });
     if (provider.type === "isolated") return [ok(name, "can be reached; its agents were not looked at")];
     return withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [
       ok(name, "works"),

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import type { BindMountSandboxHandle, BindMountSandboxProvider } from "../sandboxes/contract.ts";
-import { checkedHandle } from "../sandboxes/handle/openHandle.ts";
+import { openHandle } from "../sandboxes/handle/openHandle.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
 const WORKTREE = "/sanddune-doctor/worktree";
@@ -25,12 +25,13 @@ export const withProbe = async <Result>(
   ];
   try {
     for (const { hostPath } of mounts) await mkdir(hostPath);
-    const created = provider.create({
-      ...{ runId, sandboxName: `sanddune-${runId}`, repositoryPath },
-      ...{ worktreePath: WORKTREE, homePath: HOME, mounts },
-      ...(signal && { signal }),
-    });
-    const handle = await checkedHandle(created, provider);
+    const create = () =>
+      provider.create({
+        ...{ runId, sandboxName: `sanddune-${runId}`, repositoryPath },
+        ...{ worktreePath: WORKTREE, homePath: HOME, mounts },
+        ...(signal && { signal }),
+      });
+    const handle = await openHandle(provider, create, signal);
     try {
       return await use(handle, join(directory, "worktree"));
     } finally {

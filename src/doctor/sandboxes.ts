@@ -5,6 +5,7 @@ import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { bubblewrap } from "../sandboxes/bubblewrap.ts";
 import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
 import { docker } from "../sandboxes/docker.ts";
+import { preflight } from "../sandboxes/handle/preflight.ts";
 import { podman } from "../sandboxes/podman.ts";
 import { checkAgents } from "./agents.ts";
 import { checkBacklogProgram } from "./backlog.ts";
@@ -23,7 +24,7 @@ interface ExaminedSandbox {
 }
 
 const byPreflight: ExaminedSandbox["check"] = async (provider, { cwd }) => {
-  await provider.preflight?.({ repositoryPath: cwd });
+  await preflight(provider, { repositoryPath: cwd });
   return ok(provider.name, "works");
 };
 
@@ -96,7 +97,7 @@ export const examineSandbox = async (
   const imageTitle = `image ${imageName} (${name})`;
   const looked = await attempt(imageTitle, fix, async () => {
     if (!hasImages) return [];
-    await provider.preflight?.({ repositoryPath });
+    await preflight(provider, { repositoryPath });
     return [ok(imageTitle, "is there")];
   });
   if (looked.some(({ state }) => state !== "ok")) {

@@ -2,7 +2,6 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SandboxUserMismatchError } from "../errors.ts";
 import type {
-  BindMountSandboxHandle,
   BindMountSandboxProvider,
   SandboxCreateOptions,
   SandboxHandle,
@@ -10,7 +9,7 @@ import type {
 } from "../sandboxes/contract.ts";
 import { copyIn } from "../sandboxes/copy/copyIn.ts";
 import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
-import { checkedHandle, providerError } from "../sandboxes/handle/openHandle.ts";
+import { openHandle, providerError } from "../sandboxes/handle/openHandle.ts";
 
 const DIRECTORY_IN_SANDBOX = "/sanddune/work";
 const HOME_IN_SANDBOX = "/sanddune/home";
@@ -49,16 +48,18 @@ const openBindMount = async (
   const [work, home] = [join(directory, "work"), join(directory, "home")];
   await mkdir(work);
   await mkdir(home);
-  const created: Promise<BindMountSandboxHandle> = provider.create({
-    ...options,
-    worktreePath: DIRECTORY_IN_SANDBOX,
-    homePath: HOME_IN_SANDBOX,
-    mounts: [
-      { hostPath: work, sandboxPath: DIRECTORY_IN_SANDBOX, readOnly: false },
-      { hostPath: home, sandboxPath: HOME_IN_SANDBOX, readOnly: false },
-    ],
-  });
-  const handle = await checkedHandle(created, provider);
+  const mounts = [
+    { hostPath: work, sandboxPath: DIRECTORY_IN_SANDBOX, readOnly: false },
+    { hostPath: home, sandboxPath: HOME_IN_SANDBOX, readOnly: false },
+  ];
+  const create = () =>
+    provider.create({
+      ...options,
+      worktreePath: DIRECTORY_IN_SANDBOX,
+      homePath: HOME_IN_SANDBOX,
+      mounts,
+    });
+  const handle = await openHandle(provider, create, options.signal);
   try {
     await requireOwnUser(provider.name, handle, options.signal);
   } catch (error) {
@@ -88,7 +89,7 @@ const open = async (
   directory: string,
 ): Promise<Machine> => {
   if (provider.type === "bind-mount") return openBindMount(provider, options, directory);
-  const handle = await checkedHandle(provider.create(options), provider);
+  const handle = await openHandle(provider, () => provider.create(options), options.signal);
   return {
     handle,
     copyIn: (hostPath, sandboxPath) => handle.copyIn(hostPath, sandboxPath),

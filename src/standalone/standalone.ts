@@ -48,14 +48,14 @@ export const standalone = ({
   const attempt = async <A>(
     what: string,
     body: () => Promise<A>,
-    isTheCallers: (reason: unknown) => boolean = () => false,
+    rethrowCallers: (reason: unknown) => void = () => {},
     secrets: ReadonlyMap<string, string> = new Map(),
   ): Promise<A> => {
     if (terminated !== undefined) throw new SandboxLostError(provider, "it was terminated");
     try {
       return await body();
     } catch (reason) {
-      if (isTheCallers(reason)) throw reason;
+      rethrowCallers(reason);
       const redactor = new Redactor(new Map([...env.secrets, ...secrets]));
       throw redactData(redactor, providerError(provider, `${what} failed`)(reason));
     }
@@ -83,13 +83,15 @@ export const standalone = ({
       ...(onLine && { onLine: guarded(onLine) }),
       ...(onStderrLine && { onStderrLine: guarded(onStderrLine) }),
     };
-    const isTheCallers = (reason: unknown) =>
-      (signal?.aborted && reason === signal.reason) || reason === callers.failure?.reason;
+    const rethrowCallers = (reason: unknown) => {
+      if (callers.failure !== undefined) throw callers.failure.reason;
+      if (signal?.aborted && reason === signal.reason) throw reason;
+    };
     const startedAt = performance.now();
     const result = await attempt(
       "run",
       () => handle.exec(command, execOptions),
-      isTheCallers,
+      rethrowCallers,
       secretsIn(own),
     );
     return commandResult(result, Math.round(performance.now() - startedAt));

@@ -1,6 +1,7 @@
 import { availableParallelism } from "node:os";
 import { didYouMean } from "../../options/checks/checks.ts";
 import { distrustCheckoutOf } from "../../process/hostPrograms.ts";
+import { preflight } from "../../sandboxes/handle/preflight.ts";
 import type { AgentHand } from "../../scenarios/agents/performAgentStep.ts";
 import type { HandOptions } from "../../scenarios/agents/prepareAgent.ts";
 import type { Adapter, Execution, RunnableFilter } from "../../scenarios/execution/executions.ts";
@@ -62,7 +63,7 @@ const tryOut = async (
   for (const adapter of ["cli", "agent"] as const) {
     const provider = sandboxes[adapter];
     if (provider === undefined || provider === "none" || !isUsed(adapter)) continue;
-    await provider.preflight?.({ repositoryPath, signal });
+    await preflight(provider, { repositoryPath, signal });
   }
 };
 

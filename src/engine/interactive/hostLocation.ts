@@ -4,7 +4,7 @@ import type { SandduneError } from "../../errors.ts";
 import { environmentWithoutRepository } from "../../git/environmentWithoutRepository.ts";
 import { readHead } from "../../git/hostState.ts";
 import type { NoSandboxProvider, SandboxHandle } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
+import { openHandle } from "../../sandboxes/handle/openHandle.ts";
 import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { refreshCheckout, switchedTo } from "../checkout/hostChanges.ts";
 import { checkHostDirectory } from "../checkout/hostDirectory.ts";
@@ -30,9 +30,9 @@ export const openHostLocation = (
   return interruptible(
     async () => {
       checkHostDirectory(checkout);
-      return guardedHandle(provider.create({ worktreePath: checkout.path, environment }), provider);
+      return openHandle(provider, () => provider.create({ worktreePath: checkout.path, environment }));
     },
-    providerError(provider.name, "it could not be created"),
+    (reason) => reason as SandduneError,
   ).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
 };
 

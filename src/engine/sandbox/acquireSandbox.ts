@@ -5,7 +5,7 @@ import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
+import { openHandle } from "../../sandboxes/handle/openHandle.ts";
 import type { Session } from "../session/session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -67,9 +67,9 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
   );
   return yield* interruptible(
     async (signal) => {
-      handle = await guardedHandle(create(signal), provider);
+      handle = await openHandle(provider, () => create(signal), signal);
       return handle;
     },
-    providerError(provider.name, "it could not be created"),
+    (reason) => reason as SandduneError,
   );
 });

@@ -10,7 +10,10 @@ interface Provider {
 
 type Operation = (...args: unknown[]) => Promise<unknown>;
 
-/** Providers are other people's code: whatever they throw becomes an error that says where it came from. */
+/** Wraps one operation of a handle: `exec`, `close` and so on. */
+type Layer = (provider: string, operation: string, perform: Operation) => Operation;
+
+/** A provider is third-party code: any error that is not ours becomes one that names the provider. */
 export const providerError =
   (provider: string, problem: string) =>
   (reason: unknown): SandduneError =>
@@ -18,51 +21,76 @@ export const providerError =
       ? reason
       : new SandboxError(provider, problem, String(reason), { cause: reason });
 
-/** A handle with something around each of its operations. A proxy of the handle itself could not replace those of a frozen one. */
-const around = <Handle extends SandboxHandle>(
-  handle: Handle,
-  wrap: (name: string, operation: Operation) => Operation,
-): Handle =>
+const withCheckedAnswers: Layer =
+  (provider, operation, perform) =>
+  async (...args) => {
+    const answer = await perform(...args);
+    const problem = answerProblem(operation, answer);
+    if (problem !== undefined) throw new SandboxError(provider, problem);
+    return answer;
+  };
+
+/** The signal of `exec` and `interactiveExec`: aborting it must reject with its own reason. */
+const signalIn = (args: readonly unknown[]): AbortSignal | undefined =>
+  (args[1] as { readonly signal?: AbortSignal } | undefined)?.signal;
+
+const withOwnErrors: Layer =
+  (provider, operation, perform) =>
+  async (...args) => {
+    try {
+      return await perform(...args);
+    } catch (reason) {
+      const signal = signalIn(args);
+      if (signal?.aborted && reason === signal.reason) throw reason;
+      throw providerError(provider, `${operation} failed`)(reason);
+    }
+  };
+
+/**
+ * The layers around a provider's operations, from the inside out. The order matters: a wrong answer must become an error
+ * before errors are translated, so that every failure names the provider.
+ *
+ * Commands of a run get more layers, which are the engine's: the readiness check of git and the packing of commits
+ * (`git/transfer/ridingOnExec.ts`), and outermost the env vars (`handleWithEnv.ts`). The handle below them has no env vars,
+ * so sanddune's own commands never see the user's secrets.
+ */
+const LAYERS: readonly Layer[] = [withCheckedAnswers, withOwnErrors];
+
+/** A new object instead of a proxy of the handle itself, whose members could not be replaced if it is frozen. */
+const layered = <Handle extends SandboxHandle>(provider: string, handle: Handle): Handle =>
   new Proxy<Handle>(Object.create(handle), {
     get: (_, key) => {
       const member: unknown = Reflect.get(handle, key);
-      return typeof member === "function" ? wrap(String(key), member.bind(handle)) : member;
+      if (typeof member !== "function") return member;
+      const operation: Operation = member.bind(handle);
+      return LAYERS.reduce((inner, layer) => layer(provider, String(key), inner), operation);
     },
   });
 
-/** A sandbox without an operation that is needed is of no use: it is closed, if it can be. */
+/** A handle that lacks an operation is closed, as far as that is possible. */
 const closeUnusable = async (handle: unknown): Promise<void> => {
   await (handle as Partial<SandboxHandle> | null | undefined)?.close?.();
 };
 
-/** The sandbox handle that a provider creates. A `SandboxError` tells where it, or an answer of it, breaks the contract. */
-export const checkedHandle = async <Handle extends SandboxHandle>(
-  created: Promise<Handle>,
-  { name: provider, type }: Provider,
+/**
+ * Opens a sandbox: the only way from a provider's `create()` to a handle that the rest of sanddune uses. It checks that
+ * the handle is complete, then adds the layers above. Rejects with a `SandduneError`, or with `signal.reason`.
+ */
+export const openHandle = async <Handle extends SandboxHandle>(
+  { name, type }: Provider,
+  create: () => Promise<Handle>,
+  signal?: AbortSignal,
 ): Promise<Handle> => {
-  const handle = await created;
-  const problem = handleProblem(handle, type);
-  if (problem !== undefined) {
-    await closeUnusable(handle).catch(() => {});
-    throw new SandboxError(provider, problem);
+  let handle: Handle;
+  try {
+    handle = await create();
+  } catch (reason) {
+    signal?.throwIfAborted();
+    throw providerError(name, "it could not be created")(reason);
   }
-  return around(handle, (name, operation) => async (...args) => {
-    const answer = await operation(...args);
-    const wrong = answerProblem(name, answer);
-    if (wrong !== undefined) throw new SandboxError(provider, wrong);
-    return answer;
-  });
+  const problem = handleProblem(handle, type);
+  if (problem === undefined) return layered(name, handle);
+  await closeUnusable(handle).catch(() => {});
+  signal?.throwIfAborted();
+  throw new SandboxError(name, problem);
 };
-
-/** The same, whose operations fail with nothing but our own errors. */
-export const guardedHandle = async <Handle extends SandboxHandle>(
-  created: Promise<Handle>,
-  provider: Provider,
-): Promise<Handle> =>
-  around(await checkedHandle(created, provider), (name, operation) => async (...args) => {
-    try {
-      return await operation(...args);
-    } catch (reason) {
-      throw providerError(provider.name, `${name} failed`)(reason);
-    }
-  });

@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { SandboxCreateOptions, SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
-import { guardedHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
+import { openHandle } from "../../sandboxes/handle/openHandle.ts";
 import { once } from "./once.ts";
 import type { PlaceSettings } from "./settings.ts";
 
@@ -29,14 +29,11 @@ export const openSandbox = async <Handle extends SandboxHandle>(
   await mkdir(filesPath);
   runner.noteSandbox(provider.name, sandboxName);
   try {
-    const created = create(
-      {
-        ...{ runId, sandboxName, repositoryPath: suite.root, signal },
-        onPlaced: (place) => runner.noteSandbox(provider.name, sandboxName, place),
-      },
-      filesPath,
-    );
-    const handle = await guardedHandle(created, provider);
+    const options = {
+      ...{ runId, sandboxName, repositoryPath: suite.root, signal },
+      onPlaced: (place: string) => runner.noteSandbox(provider.name, sandboxName, place),
+    };
+    const handle = await openHandle(provider, () => create(options, filesPath), signal);
     return {
       handle,
       filesPath,
@@ -44,7 +41,6 @@ export const openSandbox = async <Handle extends SandboxHandle>(
     };
   } catch (error) {
     await removeDirectory(filesPath);
-    if (signal.aborted) throw signal.reason;
-    throw providerError(provider.name, "it could not be created")(error);
+    throw error;
   }
 };

@@ -7,12 +7,14 @@ import {
   SandboxError,
   scripted,
 } from "../../../src/index.ts";
+import type { SandboxHandle } from "../../../src/sandboxes/contract.ts";
+import { openHandle } from "../../../src/sandboxes/handle/openHandle.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 type Change = (handle: IsolatedSandboxHandle) => unknown;
 
-/** A provider of somebody else, whose handles are not what they should be. */
+/** A custom provider whose handles break the contract. */
 const mine = (change: Change) => {
   const inner = testIsolated();
   const closed: string[] = [];
@@ -67,7 +69,35 @@ describe("a provider's answer that is not what the contract says", () => {
   });
 });
 
-describe("a handle that is none", () => {
+describe("an error of a provider", () => {
+  const failing = (reason: unknown): SandboxHandle => ({
+    name: "mine-1",
+    worktreePath: "/repo",
+    exec: () => Promise.reject(reason),
+    copyFileOut: async () => {},
+    close: async () => {},
+  });
+  const open = (reason: unknown) => openHandle({ name: "mine", type: "none" }, async () => failing(reason));
+
+  it("names the provider and the operation", async () => {
+    const handle = await open(new TypeError("oops"));
+    const failure = await handle.exec("true").catch((error) => error);
+    expect(failure).toBeInstanceOf(SandboxError);
+    expect(failure.message).toContain("The mine sandbox: exec failed");
+    expect(failure.output).toContain("oops");
+  });
+
+  it("is the reason of the aborted signal itself", async () => {
+    const reason = { stopped: true };
+    const handle = await open(reason);
+    await expect(handle.exec("true", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+    const create = () => Promise.reject(new Error("stopped"));
+    const opened = openHandle({ name: "mine", type: "none" }, create, AbortSignal.abort(reason));
+    await expect(opened).rejects.toBe(reason);
+  });
+});
+
+describe("an incomplete handle", () => {
   it("is named with its provider", async () => {
     const { provider } = mine((handle) => handle.close());
     const attempt = createStandaloneSandbox(provider);
