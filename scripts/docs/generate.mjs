@@ -1,9 +1,11 @@
-// Writes what documents have from elsewhere: programs from docs/examples/, the reference from the built declarations, and the
-// rooms of CONTRIBUTING.md.
+// Writes what documents have from elsewhere: programs from docs/examples/, the reference from the built declarations, the
+// promises from docs/behaviours/, and the rooms of CONTRIBUTING.md.
 // With --check it only says what is out of date.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { problemsOfBehaviours, readBehaviours } from "../behaviours/data.mjs";
+import { behavioursPage } from "../behaviours/page.mjs";
 import { contributingPage } from "../house/picture.mjs";
 import { problemsOf } from "./api/check.mjs";
 import { exportedNames } from "./api/exports.mjs";
@@ -15,15 +17,17 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const docs = join(root, "docs");
 
 const names = exportedNames(root);
-const problems = problemsOf(root, names);
+const behaviours = readBehaviours(root);
+const problems = [...problemsOf(root, names), ...problemsOfBehaviours(root, behaviours)];
 if (problems.length > 0) {
-  console.error(`The reference is not complete:\n${problems.map((line) => `  ${line}`).join("\n")}`);
+  console.error(`The documents cannot be written:\n${problems.map((line) => `  ${line}`).join("\n")}`);
   process.exit(1);
 }
 
 const pages = [
   ...pagesWithExamples(docs),
   ...renderPages(pagesOf(names)),
+  ["behaviours.md", behavioursPage(behaviours)],
   ["../CONTRIBUTING.md", contributingPage(root)],
 ];
 const outdated = pages.filter(([name, text]) => {
