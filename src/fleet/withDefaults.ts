@@ -1,8 +1,7 @@
 import type { RunOptions } from "../options/runOptions.ts";
+import { isObject } from "../tools/values/predicates.ts";
 
 type AnyTask = Partial<RunOptions> & Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is AnyTask => typeof value === "object" && value !== null;
 
 /** A default of the other kind would be a second prompt. */
 const withoutPrompt = ({ prompt, promptFile, promptArgs, ...others }: AnyTask): AnyTask => others;

@@ -1,18 +1,10 @@
 import type { IterationUsage } from "../../options/results.ts";
 import { addUsage, NO_USAGE, usageBeyond } from "../../options/usage.ts";
+import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import {
-  isObject,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  objectsAt,
-  outputText,
-  parseObject,
-  textAt,
-  tokensAt,
-} from "../shared/jsonLine.ts";
+import { numberAt, objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { dateOfEpoch } from "../shared/retryTime.ts";
 import { tolerant } from "../shared/tolerant.ts";

@@ -1,16 +1,10 @@
 import type { IterationUsage } from "../../options/results.ts";
 import { NO_USAGE, usageBeyond } from "../../options/usage.ts";
+import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentIteration, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import {
-  isObject,
-  type JsonObject,
-  objectAt,
-  outputText,
-  parseObject,
-  textAt,
-  tokensAt,
-} from "../shared/jsonLine.ts";
+import { objectAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { tolerant } from "../shared/tolerant.ts";
 

@@ -1,5 +1,6 @@
 import { type Checks, checkedOptions, oneOf } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentProvider, McpServer, McpServers } from "../contract.ts";
 import type { AgentSessions } from "../sessionContract.ts";
 import {
@@ -9,7 +10,7 @@ import {
   SESSION_OPTIONS,
   type SessionSettings,
 } from "../shared/agentSettings.ts";
-import { isObject, objectAt } from "../shared/jsonLine.ts";
+import { objectAt } from "../shared/jsonLine.ts";
 import { codexParser, codexUsage } from "./output.ts";
 
 export const CODEX_EFFORTS = ["low", "medium", "high", "xhigh"] as const;

@@ -1,6 +1,8 @@
+import { type JsonObject, parseJson, parseObject } from "../../tools/values/json.ts";
+import { isObject, isText } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import { type JsonObject, numberAt, objectAt, outputText, parseObject, textAt } from "../shared/jsonLine.ts";
+import { numberAt, objectAt, outputText, textAt } from "../shared/jsonLine.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
 /** Copilot CLI waits as long as the server wants before it tries again. After so many times it is taken at its word. */
@@ -47,12 +49,9 @@ const statusOf = (error: JsonObject, message: string): number | undefined =>
 
 /** The words of a failed request: what the server answered, as JSON. */
 const wordsOf = (answer: string): string => {
-  try {
-    const value: unknown = JSON.parse(answer);
-    return typeof value === "string" ? value : (textAt(value as JsonObject, "message") ?? answer);
-  } catch {
-    return answer;
-  }
+  const value = parseJson(answer);
+  if (isText(value)) return value;
+  return (isObject(value) ? textAt(value, "message") : undefined) ?? answer;
 };
 
 const toolEvent = (type: string, data: JsonObject): AgentEvent => {

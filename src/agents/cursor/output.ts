@@ -1,16 +1,8 @@
+import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentErrorKind, AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import {
-  isObject,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  objectsAt,
-  outputText,
-  parseObject,
-  textAt,
-  tokensAt,
-} from "../shared/jsonLine.ts";
+import { numberAt, objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { kindOfError } from "../shared/modelErrors.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { tolerant } from "../shared/tolerant.ts";

@@ -1,14 +1,8 @@
+import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import {
-  isObject,
-  type JsonObject,
-  numberAt,
-  objectAt,
-  parseObject,
-  textAt,
-  tokensAt,
-} from "../shared/jsonLine.ts";
+import { numberAt, objectAt, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
 /**

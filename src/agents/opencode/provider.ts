@@ -1,5 +1,6 @@
 import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { parseObject } from "../../tools/values/json.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
 import type { AgentSessions } from "../sessionContract.ts";
 import {
@@ -10,7 +11,7 @@ import {
   SESSION_OPTIONS,
   type SessionSettings,
 } from "../shared/agentSettings.ts";
-import { objectAt, objectsAt, parseObject, textAt } from "../shared/jsonLine.ts";
+import { objectAt, objectsAt, textAt } from "../shared/jsonLine.ts";
 import { mcpFile } from "../shared/mcpFile.ts";
 import { opencodeParser } from "./output.ts";
 

@@ -1,15 +1,8 @@
+import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
-import {
-  isObject,
-  type JsonObject,
-  objectAt,
-  objectsAt,
-  outputText,
-  parseObject,
-  textAt,
-  tokensAt,
-} from "../shared/jsonLine.ts";
+import { objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
 /** Known, and nothing that anybody is told: most repeat what other events have said. */

@@ -1,4 +1,5 @@
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { parseJson } from "../../tools/values/json.ts";
 import type { AgentEvent, AgentIteration, AgentProvider } from "../contract.ts";
 import { checkedSteps, type ScriptedStep } from "./steps.ts";
 
@@ -41,13 +42,8 @@ const stepLines = (step: ScriptedStep, index: number): string[] => {
   return [`exit ${step.exit}`];
 };
 
-const parseEvent = (line: string): AgentEvent | undefined => {
-  try {
-    return JSON.parse(line.slice(EVENT_MARK.length)) as AgentEvent;
-  } catch {
-    return undefined;
-  }
-};
+const parseEvent = (line: string): AgentEvent | undefined =>
+  parseJson(line.slice(EVENT_MARK.length)) as AgentEvent | undefined;
 
 /**
  * An agent that plays a list of steps, always the same way, with nothing but `sh` and git: for demos and tests.

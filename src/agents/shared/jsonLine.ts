@@ -1,19 +1,5 @@
-/** An object of a line of JSON that a program of other people has printed: nothing about it is known. */
-export type JsonObject = Readonly<Record<string, unknown>>;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** The object that a line holds; `undefined` if it holds anything else. */
-export const parseObject = (line: string): JsonObject | undefined => {
-  if (!line.trimStart().startsWith("{")) return undefined;
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-};
+import type { JsonObject } from "../../tools/values/json.ts";
+import { isNumber, isObject, isText } from "../../tools/values/predicates.ts";
 
 export const objectAt = (object: JsonObject, key: string): JsonObject => {
   const value = object[key];
@@ -27,12 +13,12 @@ export const objectsAt = (object: JsonObject, key: string): readonly JsonObject[
 
 export const textAt = (object: JsonObject, key: string): string | undefined => {
   const value = object[key];
-  return typeof value === "string" ? value : undefined;
+  return isText(value) ? value : undefined;
 };
 
 export const numberAt = (object: JsonObject, key: string): number | undefined => {
   const value = object[key];
-  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+  return isNumber(value) ? value : undefined;
 };
 
 /** A number of tokens; what cannot be one counts as none. */

@@ -2,23 +2,18 @@ import { readFile } from "node:fs/promises";
 import type { McpServers } from "../../agents/contract.ts";
 import type { Hooks } from "../../options/hooks.ts";
 import type { TokenPrices } from "../../options/usage.ts";
+import { type JsonObject, parseJson } from "../../tools/values/json.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { UsageError } from "../shared/usageError.ts";
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Reads the file that a flag names; what is in it, `run()` checks. */
-const readObject = async (flag: string, path: string): Promise<Record<string, unknown>> => {
+const readObject = async (flag: string, path: string): Promise<JsonObject> => {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(`${flag}: ${path} cannot be read (${error.code})`);
   });
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // The parser's own words quote the text, and there may be secrets in it.
-    throw new UsageError(`${flag}: ${path} does not hold valid JSON`);
-  }
+  const value = parseJson(text);
+  // Without the parser's message, which quotes the text: there may be secrets in it.
+  if (value === undefined) throw new UsageError(`${flag}: ${path} does not hold valid JSON`);
   if (!isObject(value)) throw new UsageError(`${flag}: ${path} must hold one JSON object`);
   return value;
 };

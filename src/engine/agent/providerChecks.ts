@@ -10,13 +10,13 @@ import {
   type Check,
   callback,
   flag,
-  isRecord,
   oneOf,
   problemOf,
   text,
   textByName,
 } from "../../options/checks/checks.ts";
 import { kindOf } from "../../options/checks/valueKind.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 
 const argvOrLine: Check = (value) => {
   const isArgv = Array.isArray(value) && value.every((item) => typeof item === "string");
@@ -43,7 +43,7 @@ const checkedProgram = <Program>(
   value: unknown,
   required: Readonly<Record<string, Check>>,
 ): Program => {
-  if (!isRecord(value)) throw new Error(`${what} returned ${kindOf(value)}, and not an object`);
+  if (!isObject(value)) throw new Error(`${what} returned ${kindOf(value)}, and not an object`);
   const given = Object.entries(OPTIONAL).filter(([name]) => value[name] !== undefined);
   const problem = membersProblem(value, { ...required, ...Object.fromEntries(given) });
   if (problem !== undefined) throw new Error(`${what} returned an object of which ${problem}`);
@@ -79,7 +79,7 @@ const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>
   toolCall: { name: anyText },
   toolResult: { output: anyText },
   turnStart: {},
-  usage: { usage: (value) => (isRecord(value) ? undefined : "must be an object") },
+  usage: { usage: (value) => (isObject(value) ? undefined : "must be an object") },
   sessionId: { sessionId: anyText },
   error: { kind: oneOf(ERROR_KINDS), message: anyText },
   result: { isError: flag },
@@ -91,7 +91,7 @@ export const checkedEvents = (value: unknown): readonly AgentEvent[] => {
   if (!Array.isArray(value))
     throw new Error(`the parser returned ${kindOf(value)}, and not a list of events`);
   for (const event of value) {
-    const type = isRecord(event) ? event["type"] : undefined;
+    const type = isObject(event) ? event["type"] : undefined;
     if (typeof type !== "string" || !Object.hasOwn(EVENTS, type)) {
       const known = Object.keys(EVENTS).join(", ");
       throw new Error(`the parser returned an event without a known type; expected one of: ${known}`);

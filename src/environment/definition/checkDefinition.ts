@@ -6,7 +6,7 @@ import {
   problemOf,
   unknownMember,
 } from "../../options/checks/checks.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { MAX_BODY_BYTES, MAX_TESTS } from "../limits.ts";
 import { checkSuite } from "../suites/checkSuite.ts";
 import type { EnvironmentDefinition } from "./definition.ts";

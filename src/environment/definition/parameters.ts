@@ -1,4 +1,4 @@
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { ParameterValues, TestParameter, TestParameters } from "../contract.ts";
 
 const TYPES = ["string", "number", "boolean"];

@@ -1,4 +1,4 @@
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { EnvironmentSchema, TestDescription, TestParameters } from "../contract.ts";
 import { MAX_MESSAGE_LENGTH, MAX_TESTS } from "../limits.ts";
 import { shorten } from "../shorten.ts";

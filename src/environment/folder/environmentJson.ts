@@ -1,5 +1,5 @@
 import { milliseconds } from "../../options/checks/checks.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { concurrency, definitionProblem, fileList, membersProblem } from "../definition/checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition/definition.ts";
 import { DEFAULT_SUITE_TIMEOUT_MS } from "../limits.ts";

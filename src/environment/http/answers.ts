@@ -1,5 +1,5 @@
 import { TestRequestError, TestServerError } from "../../errors.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { readSchema, schemaProblem } from "../definition/readSchema.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";

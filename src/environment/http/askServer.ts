@@ -1,6 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { TestServerError } from "../../errors.ts";
 import { LineSplitter } from "../../tools/lineSplitter.ts";
+import { parseJson } from "../../tools/values/json.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_FOREIGN_BYTES } from "../limits.ts";
 
@@ -32,14 +33,6 @@ export interface Answer {
 
 const HINT = "Look whether it runs, and whether the address is right.";
 
-const readJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 const isInLines = ({ headers }: IncomingMessage): boolean =>
   headers["content-type"]?.startsWith("application/x-ndjson") === true;
 
@@ -50,7 +43,7 @@ const readAnswer = async (
 ): Promise<Answer> => {
   const inLines = isInLines(response);
   const chunks: Buffer[] = [];
-  const lines = new LineSplitter((line) => onLine?.(readJson(line)), MAX_FOREIGN_BYTES);
+  const lines = new LineSplitter((line) => onLine?.(parseJson(line)), MAX_FOREIGN_BYTES);
   let bytes = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     if (inLines) lines.push(chunk);
@@ -68,7 +61,7 @@ const readAnswer = async (
   if (inLines) lines.end();
   return {
     status: response.statusCode ?? 0,
-    body: inLines ? undefined : readJson(Buffer.concat(chunks).toString()),
+    body: inLines ? undefined : parseJson(Buffer.concat(chunks).toString()),
   };
 };
 

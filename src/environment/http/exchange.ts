@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TestRequestError, TestServerError } from "../../errors.ts";
+import { parseJson } from "../../tools/values/json.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
 import { shorten } from "../shorten.ts";
 
@@ -58,12 +59,10 @@ export const readBody = async (request: IncomingMessage): Promise<unknown> => {
     throw new TestRequestError(`The body has more than ${MAX_BODY_BYTES} bytes. Send a smaller one.`, 413);
   const text = Buffer.concat(chunks).toString();
   if (text.trim() === "") return {};
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new TestRequestError(
-      'The body is not JSON. Send { "parameters": {…}, "session": "…" }, or nothing.',
-      400,
-    );
-  }
+  const body = parseJson(text);
+  if (body !== undefined) return body;
+  throw new TestRequestError(
+    'The body is not JSON. Send { "parameters": {…}, "session": "…" }, or nothing.',
+    400,
+  );
 };

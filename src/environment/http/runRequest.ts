@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { TestRequestError } from "../../errors.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { ParameterValues, TestProgress } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
 import type { ReadyTests } from "../open/readyTests.ts";

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { TestRequestError, TestServerError } from "../../errors.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { readSchema } from "../definition/readSchema.ts";

@@ -1,13 +1,8 @@
-import { isObject } from "../../tools/isObject.ts";
+import { isAmount, isCount, isObject } from "../../tools/values/predicates.ts";
 import type { TestResult, TestResults } from "../contract.ts";
 import { testPathProblem } from "../definition/testPath.ts";
 import { MAX_MESSAGE_LENGTH, MAX_TESTS } from "../limits.ts";
 import { shorten } from "../shorten.ts";
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
-
-const isDuration = (value: unknown): value is number =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0;
 
 const resultProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "is not an object";
@@ -15,7 +10,7 @@ const resultProblem = (value: unknown): string | undefined => {
   const problem = typeof path === "string" ? testPathProblem(path) : "must be a string";
   if (problem !== undefined) return `has a "path" that is of no use: it ${problem}`;
   if (typeof passed !== "boolean") return 'has a "passed" that is neither true nor false';
-  if (!isDuration(durationMs)) return 'has a "durationMs" that is not a number, 0 or more';
+  if (!isAmount(durationMs)) return 'has a "durationMs" that is not a number, 0 or more';
   if (message !== undefined && message !== null && typeof message !== "string")
     return 'has a "message" that is not a string';
   return undefined;

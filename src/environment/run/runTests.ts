@@ -1,4 +1,4 @@
-import { isObject } from "../../tools/isObject.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type { ParameterValues, TestResult } from "../contract.ts";
 import { readResults } from "../results/readResults.ts";
 import type { Collector } from "./collector.ts";

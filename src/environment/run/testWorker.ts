@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
-import { isObject } from "../../tools/isObject.ts";
+import { parseObject } from "../../tools/values/json.ts";
+import { isText } from "../../tools/values/predicates.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 import { shorten } from "../shorten.ts";
@@ -23,12 +24,8 @@ const GRACE_MS = 100;
 const LAST_WORDS_LENGTH = 1500;
 
 const readReply = (line: string): WorkerReply | undefined => {
-  try {
-    const value: unknown = JSON.parse(line);
-    return isObject(value) && typeof value["id"] === "string" ? (value as unknown as WorkerReply) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseObject(line);
+  return isText(value?.["id"]) ? (value as unknown as WorkerReply) : undefined;
 };
 
 const endMessage = (exitCode: number, output: string): string => {

@@ -1,20 +1,27 @@
 import { posix } from "node:path";
-import { type Check, milliseconds, oneOf, problemOf, unknownMember } from "../../options/checks/checks.ts";
+import {
+  type Check,
+  milliseconds,
+  oneOf,
+  problemOf,
+  text,
+  unknownMember,
+} from "../../options/checks/checks.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { SCRATCH_PREFIX, SUITE_FORMATS, SUITE_RUNNERS } from "./definition.ts";
 
-const isText = (value: unknown): value is string =>
-  typeof value === "string" && value.trim() !== "" && !value.includes("\0");
+const isWord = (value: unknown): value is string => text(value) === undefined;
 
 const staysInside = (path: string): boolean =>
   !posix.isAbsolute(path) && !/^\.\.(\/|$)/.test(posix.normalize(path));
 
 const directory: Check = (value) =>
-  isText(value) && staysInside(value)
+  isWord(value) && staysInside(value)
     ? undefined
     : "must be a directory inside the worktree, relative to it and without a way out";
 
 const reportFile: Check = (value) => {
-  if (!isText(value)) return "must be the path of a file";
+  if (!isWord(value)) return "must be the path of a file";
   const path = value.startsWith(SCRATCH_PREFIX) ? value.slice(SCRATCH_PREFIX.length) : value;
   return path !== "" && !path.endsWith("/") && posix.normalize(path) !== "." && staysInside(path)
     ? undefined
@@ -26,7 +33,7 @@ const args: Check = (value) =>
     ? undefined
     : "must be a list of strings";
 
-const line: Check = (value) => (isText(value) ? undefined : "must be a line for sh");
+const line: Check = (value) => (isWord(value) ? undefined : "must be a line for sh");
 
 const PLACE = { cwd: directory, timeoutMs: milliseconds };
 const OF_RUNNER: Record<string, Check> = {
@@ -57,26 +64,25 @@ const runnerFromProblem = ({
 
 /** The first problem of a suite's definition, as a sentence; nothing if there is none. */
 export const checkSuite = (value: unknown): string | undefined => {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return 'A suite is an object: { runner: "pytest" }, or { command: "make test", format: "junit" }.';
   }
-  const given = value as Record<string, unknown>;
-  const isRunner = given["runner"] !== undefined;
-  if (isRunner === (given["command"] !== undefined)) {
+  const isRunner = value["runner"] !== undefined;
+  if (isRunner === (value["command"] !== undefined)) {
     return `A suite has a \`runner\` (${SUITE_RUNNERS.join(", ")}) or a \`command\`, and not both.`;
   }
   const checks = isRunner ? OF_RUNNER : OF_COMMAND;
-  const unknown = unknownMember(given, checks);
+  const unknown = unknownMember(value, checks);
   if (unknown !== undefined) {
     return `A suite with a \`${isRunner ? "runner" : "command"}\` has no \`${unknown}\`; expected one of: ${Object.keys(checks).join(", ")}.`;
   }
   for (const [key, check] of Object.entries(checks)) {
-    const isMissing = given[key] === undefined && key !== "format";
-    const problem = isMissing ? undefined : problemOf(check, given[key]);
+    const isMissing = value[key] === undefined && key !== "format";
+    const problem = isMissing ? undefined : problemOf(check, value[key]);
     if (problem !== undefined) return `\`${key}\` of a suite: ${problem.replace(/\.$/, "")}.`;
   }
-  if (isRunner) return runnerFromProblem(given);
-  return given["format"] === "exit-code" && given["report"] !== undefined
+  if (isRunner) return runnerFromProblem(value);
+  return value["format"] === "exit-code" && value["report"] !== undefined
     ? "A suite whose `format` is `exit-code` has no `report`: nothing would read it."
     : undefined;
 };

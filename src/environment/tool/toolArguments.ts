@@ -1,4 +1,5 @@
 import { parseArgs } from "node:util";
+import { parseJson } from "../../tools/values/json.ts";
 import type { ParameterValues } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
 
@@ -84,12 +85,8 @@ export const portOf = ({ port }: ToolArguments): number | undefined => {
 
 export const parametersOf = ({ parameters }: ToolArguments): ParameterValues => {
   if (parameters === undefined) return {};
-  let values: unknown;
-  try {
-    values = JSON.parse(parameters);
-  } catch {
-    throw new ToolUsageError('--parameters must be JSON, e.g. { "name": "value" }.');
-  }
+  const values = parseJson(parameters);
+  if (values === undefined) throw new ToolUsageError('--parameters must be JSON, e.g. { "name": "value" }.');
   const problem = valuesProblem(values);
   if (problem !== undefined) throw new ToolUsageError(`--parameters: ${problem}`);
   return values as ParameterValues;

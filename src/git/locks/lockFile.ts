@@ -13,6 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { processExists } from "../../process/kill/processExists.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
+import { parseObject } from "../../tools/values/json.ts";
 
 export interface LockOwner extends ProcessIdentity {
   /** What the lock is held for, to be shown to whoever finds it taken. */
@@ -32,8 +33,8 @@ const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.Errn
 /** Who holds the lock; `undefined` if nobody does. */
 export const readOwner = (path: string): LockOwner | undefined => {
   try {
-    const owner: unknown = JSON.parse(readFileSync(path, "utf8"));
-    return typeof owner === "object" && owner !== null && "pid" in owner ? (owner as LockOwner) : undefined;
+    const owner = parseObject(readFileSync(path, "utf8"));
+    return owner !== undefined && "pid" in owner ? (owner as unknown as LockOwner) : undefined;
   } catch {
     return undefined;
   }

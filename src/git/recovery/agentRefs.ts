@@ -1,4 +1,5 @@
 import { lstatSync, type PathLike, readdirSync, readFileSync, type Stats } from "node:fs";
+import { isObjectName } from "../objectName.ts";
 import { withOpenDirectory } from "../openDirectory.ts";
 import { COMMON_DIRECTORY_FILE } from "../transfer/sandboxRepository.ts";
 
@@ -24,7 +25,6 @@ const MAX_DEPTH = 200;
 const MAX_REF_BYTES = 4096;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 /** The name that git writes for "no object". */
 const NO_OBJECT = /^0+$/;
 const PACKED_REF = /^([0-9a-f]{40}|[0-9a-f]{64}) (\S.*)$/;
@@ -111,7 +111,7 @@ class Reader {
   readRef(name: string): void {
     const text = this.read(name, MAX_REF_BYTES)?.trimEnd();
     if (text === undefined || text.startsWith("ref: ")) return;
-    if (OBJECT_NAME.test(text)) this.objects.set(asText(name), text);
+    if (isObjectName(text)) this.objects.set(asText(name), text);
     else {
       // An older object of that name, in packed-refs, is not where the ref was.
       this.objects.delete(asText(name));
@@ -158,7 +158,7 @@ const withoutNone = (objects: readonly string[]): string[] =>
 const leftIn = (reader: Reader, prefix: string): string[] => [
   ...reader.lines(`${prefix}logs/HEAD`).flatMap((line) => LEFT_BY_CHECKOUT.exec(line)?.[1] ?? []),
   ...AUTOSTASHES.flatMap((file) => reader.lines(prefix + file).slice(0, 1)).filter((line) =>
-    OBJECT_NAME.test(line),
+    isObjectName(line),
   ),
 ];
 
@@ -190,7 +190,7 @@ export const readAgentRefs = (gitDirectory: string): AgentRefs => {
       reader
         .lines("logs/refs/stash")
         .flatMap((line) => line.split(" ", 2))
-        .filter((name) => OBJECT_NAME.test(name)),
+        .filter(isObjectName),
     ),
     left: withoutNone(["", ...worktrees].flatMap((prefix) => leftIn(reader, prefix))),
     problems: reader.problems,

@@ -1,5 +1,6 @@
 import { SandboxError } from "../../errors.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { isObjectName } from "../objectName.ts";
 import { SANDBOX_CHECKPOINT_REF } from "../runRefs.ts";
 import { SANDDUNE_IDENTITY } from "../sandboxDirectory/sandboxConfig.ts";
 import { repositoryScript, type SandboxRepository } from "../transfer/sandboxRepository.ts";
@@ -33,7 +34,6 @@ const MAX_UNTRACKED_BYTES = 16 * 1024 * 1024;
 const COMMIT = "commit ";
 const SAME = "same";
 const INCOMPLETE = "incomplete";
-const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const LAST_WORDS_BYTES = 4096;
 
 const IDENTITY = Object.entries(SANDDUNE_IDENTITY)
@@ -99,7 +99,7 @@ export const takeCheckpoint = async (
   const isIncomplete = lines.includes(INCOMPLETE);
   if (exitCode === 0 && lines.includes(SAME)) return { sha: undefined, isIncomplete };
   const sha = lines.find((line) => line.startsWith(COMMIT))?.slice(COMMIT.length);
-  if (exitCode !== 0 || sha === undefined || !OBJECT_NAME.test(sha)) {
+  if (exitCode !== 0 || sha === undefined || !isObjectName(sha)) {
     throw new SandboxError(handle.name, `git in it made no commit (exit code ${exitCode})`, stderr);
   }
   return { sha, isIncomplete };

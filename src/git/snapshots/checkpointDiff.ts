@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git, gitText, hadTooMuchOutput } from "../git.ts";
+import { isObjectName } from "../objectName.ts";
 import { checkpointRefs } from "../runRefs.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
@@ -34,7 +35,6 @@ export const listCheckpoints = (cwd: string, runId: string): Effect.Effect<Check
   );
 };
 
-const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t(.*)$/s;
 
 const lines = (text: string | undefined): number | undefined =>
@@ -55,7 +55,7 @@ export const changesOf = (
       let commit = "";
       for (const part of stdout.split("\0")) {
         const [, added, removed, path] = NUMBERS.exec(part) ?? [];
-        if (OBJECT_NAME.test(part)) commit = part;
+        if (isObjectName(part)) commit = part;
         else if (path !== undefined)
           changes.get(commit)?.push({ path, added: lines(added), removed: lines(removed) });
       }

@@ -1,8 +1,9 @@
-import { anyText, type Check, isRecord, members, text } from "./checks.ts";
+import { isObject } from "../../tools/values/predicates.ts";
+import { anyText, type Check, members, text } from "./checks.ts";
 
 /** The option `branchStrategy`. */
 export const branchStrategy: Check = (value) => {
-  const type = isRecord(value) ? value["type"] : undefined;
+  const type = isObject(value) ? value["type"] : undefined;
   if (type === "head" || type === "merge-to-head") members("branchStrategy", value, { type: text });
   else if (type === "branch") {
     members("branchStrategy", value, { type: text, branch: anyText, from: text });

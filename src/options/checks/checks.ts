@@ -14,9 +14,6 @@ export type Checks<Options> = Record<keyof Options, Check>;
 
 type AnyChecks = Readonly<Record<string, Check>>;
 
-export const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const MAX_TIMER_SECONDS = Math.floor(MAX_TIMER_MS / 1000);
 
 export const text: Check = (value) =>

@@ -1,5 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
 import { requireTerminal } from "../../process/terminal/terminalLease.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import type {
   InteractiveOptions,
   InteractivePromptOption,
@@ -22,7 +23,6 @@ import {
   checkValue,
   count,
   flag,
-  isRecord,
   members,
   milliseconds,
   nested,
@@ -166,7 +166,7 @@ const requirePrompt = (options: InteractivePromptOption): void => {
 const checkDeclaredEnv = (options: object): void => {
   for (const name of ["agent", "sandbox"]) {
     const provider: unknown = Reflect.get(options, name);
-    const declared = isRecord(provider) ? provider["env"] : undefined;
+    const declared = isObject(provider) ? provider["env"] : undefined;
     if (declared !== undefined) checkValue(`${name}.env`, declared, value.env);
   }
 };

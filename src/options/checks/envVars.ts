@@ -1,12 +1,13 @@
-import { type Check, isRecord, milliseconds, text } from "./checks.ts";
+import { isObject } from "../../tools/values/predicates.ts";
+import { type Check, milliseconds, text } from "./checks.ts";
 import { isOptionsObject } from "./valueKind.ts";
 
 const isPublic = (value: unknown): boolean =>
-  isRecord(value) && typeof value["public"] === "string" && Object.keys(value).length === 1;
+  isObject(value) && typeof value["public"] === "string" && Object.keys(value).length === 1;
 
 const isEnvValue = (value: unknown): boolean => {
   if (value === undefined || typeof value === "string" || typeof value === "function") return true;
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { command, timeoutMs, ...others } = value;
   if (command === undefined) return isPublic(value);
   const isTime = timeoutMs === undefined || milliseconds(timeoutMs) === undefined;

@@ -1,5 +1,6 @@
+import { isObject } from "../../tools/values/predicates.ts";
 import type { OutputDefinition, StandardSchema } from "../output.ts";
-import { type Check, type Checks, checkedOptions, countOrNone, isRecord, nested } from "./checks.ts";
+import { type Check, type Checks, checkedOptions, countOrNone, nested } from "./checks.ts";
 
 const tag: Check = (value) =>
   typeof value === "string" && /^[A-Za-z][\w.-]*$/.test(value)
@@ -8,7 +9,7 @@ const tag: Check = (value) =>
 
 const schema: Check = (value) =>
   // Some libraries' schemas are functions.
-  (isRecord(value) || typeof value === "function") && isRecord(Reflect.get(value, "~standard"))
+  (isObject(value) || typeof value === "function") && isObject(Reflect.get(value, "~standard"))
     ? undefined
     : "must be a Standard Schema, e.g. of Zod, Valibot or ArkType";
 

@@ -1,12 +1,13 @@
-import { type Check, isRecord, text } from "./checks.ts";
+import { isObject } from "../../tools/values/predicates.ts";
+import { type Check, text } from "./checks.ts";
 
 const isProvider = (value: unknown, types: readonly string[]): boolean =>
-  isRecord(value) &&
+  isObject(value) &&
   types.includes(value["type"] as string) &&
   text(value["name"]) === undefined &&
   typeof value["create"] === "function";
 export const sandbox: Check = (value) => {
-  if (isRecord(value) && value["type"] === "none") {
+  if (isObject(value) && value["type"] === "none") {
     return "the no-sandbox provider is for interactive sessions only: an unattended agent needs a sandbox";
   }
   return isProvider(value, ["bind-mount", "isolated"])

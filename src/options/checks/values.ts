@@ -1,9 +1,9 @@
+import { isObject } from "../../tools/values/predicates.ts";
 import { branchStrategy } from "./branchStrategy.ts";
 import {
   type Check,
   callback,
   flag,
-  isRecord,
   members,
   milliseconds,
   nested,
@@ -21,7 +21,7 @@ export { output } from "./output.ts";
 export { sandbox, sandboxOrNone } from "./sandbox.ts";
 
 export const agent: Check = (value) =>
-  isRecord(value) &&
+  isObject(value) &&
   text(value["name"]) === undefined &&
   typeof value["buildCommand"] === "function" &&
   typeof value["createParser"] === "function"
@@ -53,7 +53,7 @@ export const prompt: Check = (value) =>
   typeof value === "string" && value.trim() !== "" ? undefined : "must be a non-empty string";
 
 export const promptArgs: Check = (value) => {
-  if (!isRecord(value)) return "must be an object";
+  if (!isObject(value)) return "must be an object";
   const wrong = Object.entries(value).find(
     ([, item]) => !["string", "number", "boolean"].includes(typeof item),
   );
@@ -69,7 +69,7 @@ export const setupLogging = loggingOf({});
 export const branch: Check = (value) =>
   typeof value === "string" ? undefined : "must be the name of the branch that everything is committed to";
 export const worktreeBranchStrategy: Check = (value) =>
-  isRecord(value) && value["type"] === "head"
+  isObject(value) && value["type"] === "head"
     ? "with `head` there is no worktree: use `branch` or `merge-to-head`, or run() or interactive() to work in your checkout"
     : branchStrategy(value);
 
@@ -97,7 +97,7 @@ export const prices: Check = (value) => {
 };
 export const onRateLimit: Check = (value) => {
   if (value === "fail") return undefined;
-  if (!isRecord(value)) return 'must be "fail" or { waitUpToMs: … }';
+  if (!isObject(value)) return 'must be "fail" or { waitUpToMs: … }';
   members("onRateLimit", value, { waitUpToMs: milliseconds });
   return value["waitUpToMs"] === undefined ? 'must be "fail" or { waitUpToMs: … }' : undefined;
 };
@@ -108,7 +108,7 @@ const isCommandEnv = (value: unknown): boolean =>
 const isAddress = (value: unknown): boolean =>
   typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 const isMcpServer = (value: unknown): boolean => {
-  if (!isRecord(value)) return false;
+  if (!isObject(value)) return false;
   const { command, args = [], env = {}, url, headers = {}, ...others } = value;
   if (Object.keys(others).length > 0) return false;
   if (command === undefined) {
@@ -119,7 +119,7 @@ const isMcpServer = (value: unknown): boolean => {
 };
 /** Values may be secrets: only names are told. */
 export const mcpServers: Check = (value) => {
-  if (!isRecord(value)) return "must be an object";
+  if (!isObject(value)) return "must be an object";
   const wrong = Object.keys(value).find(
     (name) => !/^[A-Za-z][\w-]*$/.test(name) || !isMcpServer(value[name]),
   );

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { constants, fchmodSync, fstatSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename } from "node:path";
+import { escaped } from "../../tools/escaped.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { findProgram, hostPath } from "../hostPrograms.ts";
 import type { HostProcess, HostSystem } from "./system.ts";
@@ -45,8 +46,6 @@ const rows = (listing: string | undefined): string[] => {
   if (listing === undefined) throw new Error("ps cannot list the processes of this machine");
   return listing.split("\n");
 };
-
-const escapePattern = (text: string): string => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 
 /** `lsof -F pn` prints a line `p<pid>` and then lines `n<path>` of that process. */
 const pidsByPath = (listing: string, isWanted: (path: string) => boolean): number[] => {
@@ -96,7 +95,7 @@ export const macosSystem = (
     findProcess: (pid) => parseRow((ask("ps", "-o", COLUMNS, "-p", String(pid)) ?? "").trimEnd())[0],
     ageSeconds: ({ startTime }) => (Date.now() - Date.parse(`${startTime} UTC`)) / 1000,
     findByVariable: (name, value) => {
-      const assignment = new RegExp(`^\\s*(\\d+)\\s.*\\s${escapePattern(`${name}=${value}`)}(\\s|$)`, "s");
+      const assignment = new RegExp(`^\\s*(\\d+)\\s.*\\s${escaped(`${name}=${value}`)}(\\s|$)`, "s");
       const listing = rows(ask("ps", environmentOption, "-Aww", "-o", "pid=,command="));
       const carriers = listing.flatMap((row) => assignment.exec(row)?.[1] ?? []).map(Number);
       return { carriers, blank: [] };

@@ -1,25 +1,32 @@
-import { type Check, type Fields, isDate, listOf, oneOf, optional, record } from "./fieldChecks.ts";
+import { isObjectName } from "../../git/objectName.ts";
+import {
+  type Fields,
+  isAmount,
+  isText as isAnyText,
+  isDate,
+  isFlag,
+  listOf,
+  objectWith,
+  oneOf,
+  optional,
+  orNull,
+  type Predicate,
+} from "../../tools/values/predicates.ts";
 import type { JournalEntry } from "./journal.ts";
 
 /** A journal entry with its time. */
 export type WrittenEntry = JournalEntry & { readonly at: string };
 
-const isText: Check = (value) => typeof value === "string" && !value.includes("\0");
-const isTextOrNull: Check = (value) => value === null || isText(value);
-const isCount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
-const isFlag: Check = (value) => typeof value === "boolean";
-const isPid: Check = (value) => Number.isInteger(value) && (value as number) > 0;
-
-const isObjectName: Check = (value) =>
-  typeof value === "string" && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value);
+const isText: Predicate = (value) => isAnyText(value) && !value.includes("\0");
+const isPid: Predicate = (value) => Number.isInteger(value) && (value as number) > 0;
 
 const THING: Fields = { what: isText, name: isText };
 
-const USAGE = record({
-  inputTokens: isCount,
-  cacheCreationInputTokens: isCount,
-  cacheReadInputTokens: isCount,
-  outputTokens: isCount,
+const USAGE = objectWith({
+  inputTokens: isAmount,
+  cacheCreationInputTokens: isAmount,
+  cacheReadInputTokens: isAmount,
+  outputTokens: isAmount,
 });
 
 const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
@@ -28,7 +35,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
     kind: oneOf("run", "interactive", "sandbox", "worktree"),
     within: optional(isText),
     name: optional(isText),
-    owner: record({ pid: isPid, startTime: isText, bootId: isText, pidNamespace: isText, host: isText }),
+    owner: objectWith({ pid: isPid, startTime: isText, bootId: isText, pidNamespace: isText, host: isText }),
     agent: optional(isText),
     sandbox: optional(isText),
     strategy: isText,
@@ -49,10 +56,10 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   placed: { ...THING, place: isText },
   removed: THING,
   kept: { ...THING, reason: isText },
-  phase: { phase: isText, durationMs: isCount },
-  iteration: { iteration: isCount, usage: optional(USAGE), commits: listOf(isText) },
+  phase: { phase: isText, durationMs: isAmount },
+  iteration: { iteration: isAmount, usage: optional(USAGE), commits: listOf(isText) },
   usage: { usage: USAGE },
-  tests: { iteration: isCount, passed: isCount, failed: isCount, total: isCount, error: isTextOrNull },
+  tests: { iteration: isAmount, passed: isAmount, failed: isAmount, total: isAmount, error: orNull(isText) },
   ended: {
     state: oneOf("succeeded", "unsolved", "failed", "aborted"),
     solved: optional(isFlag),
@@ -64,7 +71,9 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
 
 /** What a line of a journal says; `undefined` if no run writes such a line. A repository may come with anything. */
 export const checkEntry = (value: unknown): WrittenEntry | undefined => {
-  if (!record({ at: isDate, type: isText })(value)) return undefined;
+  if (!objectWith({ at: isDate, type: isText })(value)) return undefined;
   const { type } = value as WrittenEntry;
-  return Object.hasOwn(ENTRIES, type) && record(ENTRIES[type])(value) ? (value as WrittenEntry) : undefined;
+  return Object.hasOwn(ENTRIES, type) && objectWith(ENTRIES[type])(value)
+    ? (value as WrittenEntry)
+    : undefined;
 };

@@ -1,14 +1,7 @@
 import { appendFileSync, closeSync, lstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { parseJson } from "../../tools/values/json.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
 import { type JournalEntry, journalPath } from "./journal.ts";
-
-const parseLine = (line: string): WrittenEntry | undefined => {
-  try {
-    return checkEntry(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-};
 
 /** A link is none of ours: it may lead to a file that never ends. */
 const isJournal = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
@@ -29,7 +22,7 @@ export const readJournalText = (runDirectory: string): string => {
 export const readJournal = (runDirectory: string): WrittenEntry[] =>
   readJournalText(runDirectory)
     .split("\n")
-    .map(parseLine)
+    .map((line) => checkEntry(parseJson(line)))
     .filter((entry) => entry !== undefined);
 
 const endsInTheMiddleOfALine = (path: string): boolean => {

@@ -1,3 +1,4 @@
+import { parseObject } from "../../tools/values/json.ts";
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
 
@@ -46,12 +47,8 @@ export const diagnoseContainer = async (
     };
   }
   const lastWords = logs === undefined ? "" : `${logs.stdout}${logs.stderr}`.trim();
-  let state: ContainerState = {};
-  try {
-    state = JSON.parse(inspected.stdout) as ContainerState;
-  } catch {
-    // An engine that prints something else is quoted below.
-  }
+  // An engine that prints something else is quoted below.
+  const state: ContainerState = parseObject(inspected.stdout) ?? {};
   return {
     problem: problemOf(state),
     // Nothing in a container can end it, so one that has ended was ended from outside.

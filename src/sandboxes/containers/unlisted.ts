@@ -1,4 +1,5 @@
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
+import { parseObject } from "../../tools/values/json.ts";
 import type { UnlistedSandbox } from "../leftovers.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
 import { removeContainer } from "./startContainer.ts";
@@ -32,12 +33,8 @@ const inspectAll = async (engine: ContainerEngine): Promise<InspectedContainer[]
 
 /** `undefined` if the label is missing or was not written by us. */
 const makerOf = ({ labels }: InspectedContainer): ProcessIdentity | undefined => {
-  try {
-    const maker = JSON.parse(labels["sanddune.process"] ?? "null") as ProcessIdentity | null;
-    return typeof maker?.pid === "number" ? maker : undefined;
-  } catch {
-    return undefined;
-  }
+  const maker = parseObject(labels["sanddune.process"] ?? "") as ProcessIdentity | undefined;
+  return typeof maker?.pid === "number" ? maker : undefined;
 };
 
 /** Labels also come from the image, which may be an agent's. A name is only given by the command that makes a container. */

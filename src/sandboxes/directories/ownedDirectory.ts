@@ -6,6 +6,8 @@ import { killMarked } from "../../process/kill/killMarked.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { parseJson } from "../../tools/values/json.ts";
+import { isText, objectWith, optional, type Predicate } from "../../tools/values/predicates.ts";
 import { inTime } from "../../tools/wait/inTime.ts";
 import type { LeftSandbox } from "../leftovers.ts";
 import { sandboxLeftovers } from "../registry.ts";
@@ -67,23 +69,19 @@ const removeAll = async (path: string): Promise<void> => {
 };
 
 /** Names of sandboxes become parts of paths. */
-const isPlainName = (name: unknown): name is string => typeof name === "string" && /^[\w.-]+$/.test(name);
+const isPlainName: Predicate = (name) => isText(name) && /^[\w.-]+$/.test(name);
 
-const isNote = ({ sandboxName, runId, place }: NotedSandbox): boolean =>
-  isPlainName(sandboxName) && isPlainName(runId) && (place === undefined || typeof place === "string");
+const isNote = objectWith({
+  sandboxName: isPlainName,
+  runId: isPlainName,
+  place: optional(isText),
+}) as (value: unknown) => value is NotedSandbox;
 
 const notedSandboxes = async (path: string): Promise<readonly NotedSandbox[]> => {
   const text = await readFile(join(path, SANDBOXES_FILE), "utf8").catch(() => "");
-  const notes = text.split("\n").flatMap((line) => {
-    try {
-      const note = JSON.parse(line) as NotedSandbox;
-      return isNote(note) ? [[note.sandboxName, note] as const] : [];
-    } catch {
-      // The last line, of a process that died while it wrote it.
-      return [];
-    }
-  });
-  return [...new Map(notes).values()];
+  // A process that died while it wrote leaves a torn last line.
+  const notes = text.split("\n").map(parseJson).filter(isNote);
+  return [...new Map(notes.map((note) => [note.sandboxName, note])).values()];
 };
 
 const leftSandbox = async ({ provider, ...sandbox }: NotedSandbox): Promise<LeftSandbox> => ({

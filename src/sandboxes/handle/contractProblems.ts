@@ -1,5 +1,6 @@
 import { type Check, callback, problemOf, text } from "../../options/checks/checks.ts";
 import { isOptionsObject, kindOf } from "../../options/checks/valueKind.ts";
+import { isCount, isFlag, isText, objectWith, type Predicate } from "../../tools/values/predicates.ts";
 
 export type ProviderType = "bind-mount" | "isolated" | "none";
 
@@ -40,29 +41,22 @@ export const handleProblem = (handle: unknown, type: ProviderType): string | und
     : `create() resolved with an incomplete sandbox handle: ${problems.join("; ")}`;
 };
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const isExitCode = (value: unknown): boolean => Number.isInteger(value) && (value as number) >= 0;
-
 interface Answer {
   readonly expected: string;
-  isRight(answer: unknown): boolean;
+  readonly isRight: Predicate;
 }
 
 /** The operations whose answers are read. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   exec: {
     expected: "{ stdout: string, stderr: string, exitCode: whole number }",
-    isRight: (answer) =>
-      isOptionsObject(answer) &&
-      isText(answer["stdout"]) &&
-      isText(answer["stderr"]) &&
-      isExitCode(answer["exitCode"]),
+    isRight: objectWith({ stdout: isText, stderr: isText, exitCode: isCount }),
   },
   interactiveExec: {
     expected: "{ exitCode: whole number }",
-    isRight: (answer) => isOptionsObject(answer) && isExitCode(answer["exitCode"]),
+    isRight: objectWith({ exitCode: isCount }),
   },
-  leave: { expected: "true or false", isRight: (answer) => typeof answer === "boolean" },
+  leave: { expected: "true or false", isRight: isFlag },
 };
 
 /** Never the texts: they may be long, and hold secrets. */

@@ -1,3 +1,4 @@
+import { parseObject } from "../../tools/values/json.ts";
 import type { KubernetesPlace } from "./client.ts";
 import { isNamespace } from "./options.ts";
 
@@ -13,11 +14,9 @@ const textOf = (value: unknown): string | undefined =>
 
 /** Reads that again; `undefined` if it is something else. */
 export const readPlace = (text: string): KubernetesPlace | undefined => {
-  try {
-    const { context, namespace } = JSON.parse(text) as Record<string, unknown>;
-    if (textOf(namespace) !== undefined && !isNamespace(namespace)) return undefined;
-    return { context: textOf(context), namespace: textOf(namespace) };
-  } catch {
-    return undefined;
-  }
+  const place = parseObject(text);
+  if (place === undefined) return undefined;
+  const { context, namespace } = place;
+  if (textOf(namespace) !== undefined && !isNamespace(namespace)) return undefined;
+  return { context: textOf(context), namespace: textOf(namespace) };
 };

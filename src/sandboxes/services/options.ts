@@ -1,4 +1,5 @@
 import { type Check, names, nested } from "../../options/checks/checks.ts";
+import { isObject } from "../../tools/values/predicates.ts";
 import { DAY_MS, type TimeLimits, timeWithin } from "../exec/sandboxTimes.ts";
 
 /** What a sandbox of a service may reach, when it is neither everything nor nothing. */
@@ -21,7 +22,7 @@ const reachable = nested("network", { domains: names, cidrs: names });
 /** An object without a list would leave everything open. */
 export const cloudNetwork: Check = (value) => {
   if (value === "none") return undefined;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return NETWORK;
+  if (!isObject(value)) return NETWORK;
   reachable(value);
   const { domains, cidrs } = value as CloudNetwork;
   return domains === undefined && cidrs === undefined ? NETWORK : undefined;

@@ -1,5 +1,7 @@
 import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
 import { SandboxError } from "../../errors.ts";
+import { parseObject } from "../../tools/values/json.ts";
+import { isText } from "../../tools/values/predicates.ts";
 import { inTime, type Patience } from "../../tools/wait/inTime.ts";
 import type { CloudAccount } from "../services/account.ts";
 import { checkCredential, discreetCause } from "../services/credentials.ts";
@@ -34,13 +36,9 @@ export interface VercelClient {
 
 /** Whom an OIDC token is for. The SDK would find that out too, but asks at the terminal if it cannot. */
 const ofOidcToken = (token: string): VercelCredentials => {
-  try {
-    const payload: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
-    const { owner_id: teamId, project_id: projectId } = payload as Record<string, unknown>;
-    if (typeof teamId === "string" && typeof projectId === "string") return { token, teamId, projectId };
-  } catch {
-    // Told below.
-  }
+  const payload = parseObject(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+  const { owner_id: teamId, project_id: projectId } = payload ?? {};
+  if (isText(teamId) && isText(projectId)) return { token, teamId, projectId };
   throw unavailable("VERCEL_OIDC_TOKEN holds no token of Vercel's", CREDENTIALS_HINT);
 };
 

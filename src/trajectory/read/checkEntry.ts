@@ -1,32 +1,44 @@
 import type { TestResults } from "../../environment/contract.ts";
-import { type Check, type Fields, isDate, optional, record } from "../../runs/journal/fieldChecks.ts";
+import { isObjectName } from "../../git/objectName.ts";
+import {
+  type Fields,
+  isAmount,
+  isCount,
+  isDate,
+  isFlag,
+  isObject,
+  isText,
+  listOf,
+  objectWith,
+  oneOf,
+  optional,
+  orNull,
+  type Predicate,
+} from "../../tools/values/predicates.ts";
 import type { TrajectoryEntry } from "../record/file.ts";
 
 /** An entry of a trajectory with its time. */
 export type WrittenEntry = TrajectoryEntry & { readonly at: string };
 
-const isText: Check = (value) => typeof value === "string";
-const isFlag: Check = (value) => typeof value === "boolean";
-const isAmount: Check = (value) => typeof value === "number" && Number.isFinite(value) && value >= 0;
-const isCount: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
-const isCommit: Check = (value) => isText(value) && /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(value as string);
+const TEST = objectWith({ path: isText, passed: isFlag, durationMs: isAmount, message: optional(isText) });
 
-const TEST = record({ path: isText, passed: isFlag, durationMs: isAmount, message: optional(isText) });
+const RESULTS = objectWith({
+  path: isText,
+  passed: isCount,
+  failed: isCount,
+  total: isCount,
+  tests: listOf(TEST),
+  error: orNull(isText),
+});
 
-const RESULTS: Check = (value) =>
-  record({ path: isText, passed: isCount, failed: isCount, total: isCount })(value) &&
-  Array.isArray((value as TestResults).tests) &&
-  (value as TestResults).tests.every(TEST) &&
-  ((value as TestResults).error === null || isText((value as TestResults).error));
-
-const USAGE = record({
+const USAGE = objectWith({
   inputTokens: isAmount,
   cacheCreationInputTokens: isAmount,
   cacheReadInputTokens: isAmount,
   outputTokens: isAmount,
 });
 
-const PRICES = record({
+const PRICES = objectWith({
   inputPerMillion: isAmount,
   outputPerMillion: isAmount,
   cacheCreationPerMillion: optional(isAmount),
@@ -44,10 +56,10 @@ const EVENTS: Readonly<Record<string, Fields>> = {
   result: { isError: isFlag, message: optional(isText) },
 };
 
-const isEvent: Check = (value) => {
-  const { type } = (value ?? {}) as { type?: unknown };
-  const fields = typeof type === "string" && Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
-  return fields !== undefined && record(fields)(value);
+const isEvent: Predicate = (value) => {
+  const type = isObject(value) ? value["type"] : undefined;
+  const fields = isText(type) && Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
+  return fields !== undefined && objectWith(fields)(value);
 };
 
 const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
@@ -57,7 +69,7 @@ const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
     model: optional(isText),
     prices: optional(PRICES),
     promptSha256: isText,
-    base: isCommit,
+    base: isObjectName,
   },
   agent: { version: isText },
   iteration: { iteration: isCount, promptSha256: isText, prompt: optional(isText) },
@@ -74,20 +86,22 @@ const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
     number: isCount,
     from: isCount,
     iteration: isCount,
-    sha: isCommit,
+    sha: isObjectName,
     isIncomplete: optional(isFlag),
   },
   unchanged: { number: isCount, from: isCount },
-  tests: { iteration: isCount, action: isCount, commit: isCommit, results: RESULTS },
+  tests: { iteration: isCount, action: isCount, commit: isObjectName, results: RESULTS },
   artifact: { path: isText, bytes: isCount },
-  ended: { state: (value) => ["succeeded", "unsolved", "failed", "aborted"].includes(value as string) },
+  ended: { state: oneOf("succeeded", "unsolved", "failed", "aborted") },
 };
 
 /** What a line of a trajectory says; `undefined` if no run writes such a line. A repository may come with anything. */
 export const checkEntry = (value: unknown): WrittenEntry | undefined => {
-  if (!record({ at: isDate, type: isText })(value)) return undefined;
+  if (!objectWith({ at: isDate, type: isText })(value)) return undefined;
   const { type } = value as WrittenEntry;
-  return Object.hasOwn(ENTRIES, type) && record(ENTRIES[type])(value) ? (value as WrittenEntry) : undefined;
+  return Object.hasOwn(ENTRIES, type) && objectWith(ENTRIES[type])(value)
+    ? (value as WrittenEntry)
+    : undefined;
 };
 
 /** What tests of an environment came to, on one commit. */
@@ -99,7 +113,7 @@ export interface Evaluation {
   readonly results: TestResults;
 }
 
-const EVALUATION = record({ at: isDate, environment: isText, commit: isCommit, results: RESULTS });
+const EVALUATION = objectWith({ at: isDate, environment: isText, commit: isObjectName, results: RESULTS });
 
 export const checkEvaluation = (value: unknown): Evaluation | undefined =>
   EVALUATION(value) ? (value as Evaluation) : undefined;

@@ -1,16 +1,9 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { HostFileError } from "../../errors.ts";
+import { parseJson } from "../../tools/values/json.ts";
 
 /** More than a run writes. */
 const MAX_BYTES = 256 * 1024 * 1024;
-
-const parse = <T>(line: string, check: (value: unknown) => T | undefined): T | undefined => {
-  try {
-    return check(JSON.parse(line));
-  } catch {
-    return undefined;
-  }
-};
 
 /**
  * The lines of a file that are what they should be, in order. Torn ones, as a crash leaves them, are left out; `undefined` if
@@ -28,6 +21,6 @@ export const readJsonLines = <T>(path: string, check: (value: unknown) => T | un
   }
   return text
     .split("\n")
-    .map((line) => (line === "" ? undefined : parse(line, check)))
+    .map((line) => (line === "" ? undefined : check(parseJson(line))))
     .filter((value) => value !== undefined);
 };

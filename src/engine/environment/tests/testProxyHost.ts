@@ -2,7 +2,7 @@ import type { EnvironmentSchema, TestResults } from "../../../environment/contra
 import { valuesProblem } from "../../../environment/definition/parameters.ts";
 import { noTestPath, testPathProblem } from "../../../environment/definition/testPath.ts";
 import { TestRequestError } from "../../../errors.ts";
-import { isObject } from "../../../tools/isObject.ts";
+import { isObject } from "../../../tools/values/predicates.ts";
 import type { TestRequest } from "./evaluate.ts";
 import { PendingLines } from "./pendingLines.ts";
 import type { ToolMessage } from "./toolProgram.ts";

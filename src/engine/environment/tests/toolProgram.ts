@@ -4,6 +4,7 @@ import { openLine } from "../../../environment/open/sealedLines.ts";
 import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../../errors.ts";
 import type { ExecInput, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
+import { parseObject } from "../../../tools/values/json.ts";
 import { onAbort } from "../../../tools/wait/onAbort.ts";
 
 /** What the tool says, a line each. */
@@ -30,15 +31,8 @@ export type ToolMessage =
 /** `undefined` for anything else: whatever is in the sandbox may have printed it, and what is tested is in there. */
 const readMessage = (key: string, line: string): ToolMessage | undefined => {
   const text = openLine(key, line);
-  if (text === undefined) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && "type" in value
-      ? (value as ToolMessage)
-      : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = text === undefined ? undefined : parseObject(text);
+  return value !== undefined && "type" in value ? (value as ToolMessage) : undefined;
 };
 
 const NO_NODE =

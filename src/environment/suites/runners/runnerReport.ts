@@ -1,3 +1,4 @@
+import { parseJson } from "../../../tools/values/json.ts";
 import { MAX_TESTS } from "../../limits.ts";
 import type { KnownTests } from "../known/testFiles.ts";
 import { ReportBuilder, type SuiteReport } from "../report.ts";
@@ -70,12 +71,7 @@ export class RunnerReport {
 
   /** A line of what the runner tells. */
   read(line: string): void {
-    let event: RunnerEvent | undefined;
-    try {
-      event = JSON.parse(line) as RunnerEvent;
-    } catch {
-      event = undefined;
-    }
+    const event = parseJson(line) as RunnerEvent | undefined;
     if (!Array.isArray(event) || !this.#take(event)) this.#report.fail("has a line that cannot be read");
   }
 

@@ -1,3 +1,4 @@
+import { isObjectName } from "../../objectName.ts";
 import { OWN_EXPORT_REFS } from "../../runRefs.ts";
 
 /** Words that the script in the sandbox prints, a line each. */
@@ -43,15 +44,13 @@ export interface ExportReport {
   readonly leftBehind: readonly string[];
 }
 
-const OBJECT_NAME = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-
 /** `undefined` for a report that breaks off. */
 export const parseReport = (text: string): ExportReport | undefined => {
   const lines = text.split("\n");
   if (!lines.includes(REPORT.complete)) return undefined;
   const valuesOf = (word: string) =>
     lines.filter((line) => line.startsWith(word)).map((line) => line.slice(word.length));
-  const [tip] = valuesOf(REPORT.tip).filter((value) => OBJECT_NAME.test(value));
+  const [tip] = valuesOf(REPORT.tip).filter(isObjectName);
   const nested = valuesOf(REPORT.nested);
   return {
     tip,
@@ -62,7 +61,7 @@ export const parseReport = (text: string): ExportReport | undefined => {
     ownRefs: valuesOf(REPORT.ownRefs).find((prefix) => OWN_EXPORT_REFS.test(prefix)),
     hasUnreadRefs: lines.includes(REPORT.incompleteRefs),
     state: valuesOf(REPORT.state)[0],
-    uncommitted: valuesOf(REPORT.uncommitted).find((value) => OBJECT_NAME.test(value)),
+    uncommitted: valuesOf(REPORT.uncommitted).find(isObjectName),
     leftBehind: [
       ...nested.map((path) => `the repository in ${JSON.stringify(path)}`),
       ...(lines.includes(REPORT.incompleteFiles) && nested.length === 0
