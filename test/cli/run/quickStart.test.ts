@@ -24,7 +24,12 @@ describeWith(["bubblewrap"], "the quick start", () => {
       next: "## What is running, and what is left?",
       branch: "agent/greeting",
     },
-    { page: "README.md", section: "You can try it without an API key", next: undefined, branch: "agent/hello" },
+    {
+      page: "README.md",
+      section: "You can try it without an API key",
+      next: undefined,
+      branch: "agent/hello",
+    },
   ])("ends with a commit on a branch, as it stands in $page", ({ page, section, next, branch }) => {
     const cwd = temporaryRepository();
     const { status, stdout, stderr } = typeCommands(cwd, commandsOf(page, section));
