@@ -4,7 +4,6 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry } from "../agents/registry.ts";
 import { runAtBoundary } from "../boundary/boundary.ts";
 import { isOpenToOthers, readEnvFile } from "../envVars/envFile.ts";
-import type { SandduneError } from "../errors.ts";
 import { isTracked } from "../git/trackedFile.ts";
 import { ENV_FILE } from "../options/configDirectory.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
@@ -52,7 +51,7 @@ export const checkCredentials = async (situation: Situation): Promise<Finding[]>
   try {
     file = (path !== undefined && readEnvFile(path)) || {};
   } catch (error) {
-    return [failed("env file", (error as SandduneError).message, `Mend ${path}.`)];
+    return [failed("env file", (error as Error).message, `Mend ${path}.`)];
   }
   return [
     situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file),

@@ -102,17 +102,10 @@ const environment = (extra: GitOptions["env"]): Record<string, string> => {
 
 const toGitError =
   (cwd: string) =>
-  (reason: unknown): SandduneError => {
-    if (reason instanceof ProcessStartError && reason.errorCode === "ENOENT" && existsSync(cwd)) {
-      return new PrerequisiteError(
-        "git",
-        "is not installed or not on the PATH",
-        "Install git 2.38 or newer.",
-      );
-    }
-    if (reason instanceof Error && "program" in reason) return reason as SandduneError;
-    throw reason;
-  };
+  (error: SandduneError): SandduneError =>
+    error instanceof ProcessStartError && error.errorCode === "ENOENT" && existsSync(cwd)
+      ? new PrerequisiteError("git", "is not installed or not on the PATH", "Install git 2.38 or newer.")
+      : error;
 
 /**
  * Git writes the files of a new worktree one after the other, and every command that looks at all worktrees fails if
@@ -145,25 +138,24 @@ export const git = (
   args: readonly string[],
   options: GitOptions,
 ): Effect.Effect<ProcessResult, SandduneError> =>
-  interruptible(
-    (signal) =>
-      start(
-        {
-          program: "git",
-          args: [...HARDENED_ARGUMENTS, ...args],
-          cwd: options.cwd,
-          env: environment(options.env),
-          signal,
-          captureBytes: options.onStdoutChunk === undefined ? CAPTURE_BYTES : ERROR_BYTES,
-          timeoutMs: TIMEOUT_MS,
-          ...(options.stdin !== undefined && { stdin: options.stdin }),
-          ...(options.encoding !== undefined && { encoding: options.encoding }),
-          ...(options.onStdoutChunk !== undefined && { onStdoutChunk: options.onStdoutChunk }),
-        },
-        options.finishesAlone ?? false,
-      ),
-    toGitError(options.cwd),
+  interruptible((signal) =>
+    start(
+      {
+        program: "git",
+        args: [...HARDENED_ARGUMENTS, ...args],
+        cwd: options.cwd,
+        env: environment(options.env),
+        signal,
+        captureBytes: options.onStdoutChunk === undefined ? CAPTURE_BYTES : ERROR_BYTES,
+        timeoutMs: TIMEOUT_MS,
+        ...(options.stdin !== undefined && { stdin: options.stdin }),
+        ...(options.encoding !== undefined && { encoding: options.encoding }),
+        ...(options.onStdoutChunk !== undefined && { onStdoutChunk: options.onStdoutChunk }),
+      },
+      options.finishesAlone ?? false,
+    ),
   ).pipe(
+    Effect.mapError(toGitError(options.cwd)),
     Effect.flatMap((result) => {
       if (result.stdoutTruncated && options.onStdoutChunk === undefined)
         return Effect.fail(new GitError(args, result.exitCode, TOO_MUCH_OUTPUT));

@@ -56,11 +56,12 @@ const evaluate = (
     tooLong.signal.throwIfAborted();
     return result;
   };
-  return interruptible(run, (reason) =>
-    reason instanceof ProcessTimeoutError
-      ? failure(`took longer than ${timeoutMs} ms (see \`timeouts.promptExpansionMs\`)`, reason.stderr)
-      : (reason as SandduneError),
-  ).pipe(
+  return interruptible(run).pipe(
+    Effect.mapError((error) =>
+      error instanceof ProcessTimeoutError
+        ? failure(`took longer than ${timeoutMs} ms (see \`timeouts.promptExpansionMs\`)`, error.stderr)
+        : error,
+    ),
     Effect.flatMap(({ exitCode, stdout, stderr }) => {
       if (exitCode !== 0) return Effect.fail(failure(`ended with exit code ${exitCode}`, stderr, exitCode));
       if (stdout.includes("\0")) return Effect.fail(failure("printed binary data", stderr, exitCode));

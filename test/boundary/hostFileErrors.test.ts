@@ -19,6 +19,7 @@ it.each(["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE"])(
     const ways = [
       Effect.die(reason),
       Effect.fail(reason),
+      interruptible(() => Promise.reject(reason)),
       interruptible(
         () => Promise.reject(reason),
         (rejected) => rejected,

@@ -67,19 +67,17 @@ const invoke = Effect.fnUntraced(function* (
     invocation.onLine(line, stream, events);
     for (const event of events) invocation.onEvent(event);
   };
-  const { exitCode, stderr } = yield* interruptible(
-    (signal) =>
-      sandbox.exec(commandLineOf(command), {
-        cwd: invocation.cwd,
-        env: { ...command.env, ...invocation.env },
-        stdin: command.stdin,
-        signal,
-        onLine: receive("stdout"),
-        onStderrLine: receive("stderr"),
-        onActivity: invocation.onActivity,
-        captureBytes: CAPTURE_BYTES,
-      }),
-    (reason) => reason as SandduneError,
+  const { exitCode, stderr } = yield* interruptible((signal) =>
+    sandbox.exec(commandLineOf(command), {
+      cwd: invocation.cwd,
+      env: { ...command.env, ...invocation.env },
+      stdin: command.stdin,
+      signal,
+      onLine: receive("stdout"),
+      onStderrLine: receive("stderr"),
+      onActivity: invocation.onActivity,
+      captureBytes: CAPTURE_BYTES,
+    }),
   );
   return {
     exitCode,

@@ -29,15 +29,15 @@ export interface EnvironmentFiles {
 /** Errors name the folder that the user passed, not the copy of it. */
 const namingFolder =
   (checkout: string, directory: string) =>
-  (reason: unknown): SandduneError =>
-    reason instanceof EnvironmentError && reason.path.startsWith(checkout)
+  (error: SandduneError): SandduneError =>
+    error instanceof EnvironmentError && error.path.startsWith(checkout)
       ? new EnvironmentError(
-          directory + reason.path.slice(checkout.length),
-          reason.problem,
-          `${reason.hint} It is read from the commit that is checked out.`.trim(),
-          { cause: reason },
+          directory + error.path.slice(checkout.length),
+          error.problem,
+          `${error.hint} It is read from the commit that is checked out.`.trim(),
+          { cause: error },
         )
-      : (reason as SandduneError);
+      : error;
 
 const partsOf = (
   { plan, journal }: Session,
@@ -46,12 +46,8 @@ const partsOf = (
   if (source.type === "folder") return Effect.succeed([source.part]);
   const checkout = join(journal.filesDirectory, "environment-folder");
   return writeFilesOf(plan.repository, treeOf(source.folder), checkout).pipe(
-    Effect.andThen(
-      interruptible(
-        () => loadCommitted(checkout, source.directory, source.named),
-        namingFolder(checkout, source.directory),
-      ),
-    ),
+    Effect.andThen(interruptible(() => loadCommitted(checkout, source.directory, source.named))),
+    Effect.mapError(namingFolder(checkout, source.directory)),
   );
 };
 
@@ -76,14 +72,11 @@ export const prepareEnvironment = (
   const forAgent = join(session.journal.filesDirectory, "environment");
   const forTests = isolation === "shared" ? forAgent : join(session.journal.filesDirectory, "tests-package");
   const write = (parts: readonly EnvironmentPart[]) =>
-    interruptible(
-      async () => {
-        await writePackage(forTests, parts);
-        if (forAgent !== forTests) await writePackage(forAgent, []);
-        const hasSetupScript = parts.some(({ files }) => files.includes(SETUP_FILE));
-        return { forAgent, forTests, hasSetupScript, pathsInRepository: pathsInRepository(source, parts) };
-      },
-      (reason) => reason as SandduneError,
-    );
+    interruptible(async () => {
+      await writePackage(forTests, parts);
+      if (forAgent !== forTests) await writePackage(forAgent, []);
+      const hasSetupScript = parts.some(({ files }) => files.includes(SETUP_FILE));
+      return { forAgent, forTests, hasSetupScript, pathsInRepository: pathsInRepository(source, parts) };
+    });
   return withHostFileErrors(Effect.flatMap(partsOf(session, source), write));
 };

@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/attempt.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { type EnvironmentPart, loadEnvironment } from "../../environment/folder/loadEnvironment.ts";
 import { chooseDefinition, readDefinition } from "../../environment/folder/readEnvironment.ts";
@@ -16,7 +17,6 @@ import {
 import { isInside } from "../../tools/isInside.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { somePaths } from "../../tools/someOf.ts";
-import { checked } from "../plan/checked.ts";
 
 /** Where the files of an environment come from. */
 export type EnvironmentSource =
@@ -85,9 +85,9 @@ const loadCommitted = Effect.fnUntraced(function* (
       ),
     );
   }
-  const definitionFile = yield* checked(() => chooseDefinition(directory, names));
+  const definitionFile = yield* attempt(() => chooseDefinition(directory, names));
   const text = yield* readFileIn(folder, definitionFile);
-  const { selected } = yield* checked(() => readDefinition(directory, definitionFile, () => text));
+  const { selected } = yield* attempt(() => readDefinition(directory, definitionFile, () => text));
   const { changed, ignored } = yield* uncommittedIn(folder);
   return { type: "committed", directory, folder, changed, ...chooseIgnored(ignored, selected) };
 });
@@ -99,7 +99,7 @@ export const findEnvironment = Effect.fnUntraced(function* (
 ): Effect.fn.Return<EnvironmentSource, SandduneError> {
   // It can be in the main checkout while the run is in another one.
   for (const topLevel of new Set([repository.topLevel, dirname(repository.configDirectory)])) {
-    const place = yield* checked(() => placeIn({ topLevel }, path)).pipe(
+    const place = yield* attempt(() => placeIn({ topLevel }, path)).pipe(
       // There is no such folder, for one, which is said where folders are read.
       Effect.catchIf(
         (error) => !(error instanceof EnvironmentError),
@@ -108,10 +108,7 @@ export const findEnvironment = Effect.fnUntraced(function* (
     );
     if (place !== undefined) return yield* loadCommitted({ topLevel }, place);
   }
-  const part = yield* interruptible(
-    () => loadEnvironment(resolve(path)),
-    (reason) => reason as SandduneError,
-  );
+  const part = yield* interruptible(() => loadEnvironment(resolve(path)));
   return { type: "folder", part };
 });
 

@@ -66,18 +66,12 @@ export const openGrading = Effect.fnUntraced(function* (
     if (files.hasSetupScript) {
       let end = async () => {};
       yield* Effect.addFinalizer(() => Effect.promise(() => end()));
-      yield* interruptible(
-        async (signal) => {
-          const onProgress = (sentence: string) => display.hookLine("environment", sentence);
-          end = await setUp(tests, { onProgress, timeoutMs: plan.startTimeoutMs, signal });
-        },
-        (reason) => reason as SandduneError,
-      );
+      yield* interruptible(async (signal) => {
+        const onProgress = (sentence: string) => display.hookLine("environment", sentence);
+        end = await setUp(tests, { onProgress, timeoutMs: plan.startTimeoutMs, signal });
+      });
     }
-    return yield* interruptible(
-      (signal) => evaluateOnce(tests, archivePath, signal),
-      (reason) => reason as SandduneError,
-    );
+    return yield* interruptible((signal) => evaluateOnce(tests, archivePath, signal));
   });
 
   /** Ends with the scope at the latest. There are results before the sandbox is closed. */

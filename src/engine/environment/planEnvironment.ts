@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/attempt.ts";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { EnvironmentOption } from "../../options/runOptions.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { requireCapabilities } from "../../sandboxes/handle/requireCapabilities.ts";
-import { checked } from "../plan/checked.ts";
 import { type EnvironmentSource, findEnvironment } from "./findEnvironment.ts";
 
 /** Tests of what an agent does, before there is a sandbox. */
@@ -43,7 +43,7 @@ export const planEnvironment = Effect.fnUntraced(function* (
     isolation = defaultIsolation(provider),
     startTimeoutMs = DEFAULT_START_TIMEOUT_MS,
   } = typeof option === "string" ? { path: option } : option;
-  yield* checked(() => requireCapabilities(provider, { liveInput: true }));
+  yield* attempt(() => requireCapabilities(provider, { liveInput: true }));
   const source = yield* findEnvironment(path, yield* openRepository);
   return { source, isolation, startTimeoutMs, token: randomBytes(24).toString("base64url") };
 });

@@ -46,14 +46,11 @@ export const openStrict = Effect.fnUntraced(function* (
     const opened = yield* openTestSandbox(setup, "tests");
     let end = async () => {};
     yield* Effect.addFinalizer(() => Effect.promise(() => end()));
-    const { schema } = yield* interruptible(
-      async (signal) => {
-        const prepared = await prepareTests(opened, { onProgress, timeoutMs, signal });
-        end = prepared.end;
-        return prepared;
-      },
-      (reason) => reason as SandduneError,
-    );
+    const { schema } = yield* interruptible(async (signal) => {
+      const prepared = await prepareTests(opened, { onProgress, timeoutMs, signal });
+      end = prepared.end;
+      return prepared;
+    });
     tests = opened;
     courier.offer(schema);
     yield* Deferred.succeed(offered, undefined);

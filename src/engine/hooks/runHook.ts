@@ -48,16 +48,17 @@ const runHook = <Hook extends HostHook>(
       redactor.capturedEnd(stderr, CAPTURE_BYTES),
     );
   const onLine = (line: string) => output.onLine(name, line);
-  return interruptible(
-    (signal) => run(hook, { timeoutMs, signal, captureBytes: CAPTURE_BYTES, onLine }),
-    (reason) =>
-      reason instanceof ProcessTimeoutError
-        ? failure(`took longer than ${timeoutMs} ms and was stopped (see its \`timeoutMs\`)`, {
-            stdout: reason.stdout,
-            stderr: reason.stderr,
-          })
-        : (reason as SandduneError),
+  return interruptible((signal) =>
+    run(hook, { timeoutMs, signal, captureBytes: CAPTURE_BYTES, onLine }),
   ).pipe(
+    Effect.mapError((error) =>
+      error instanceof ProcessTimeoutError
+        ? failure(`took longer than ${timeoutMs} ms and was stopped (see its \`timeoutMs\`)`, {
+            stdout: error.stdout,
+            stderr: error.stderr,
+          })
+        : error,
+    ),
     Effect.flatMap((result) =>
       result.exitCode === 0
         ? Effect.void

@@ -27,13 +27,10 @@ export const openHostLocation = (
       (entry): entry is [string, string] => entry[1] !== undefined,
     ),
   );
-  return interruptible(
-    async () => {
-      checkHostDirectory(checkout);
-      return openHandle(provider, () => provider.create({ worktreePath: checkout.path, environment }));
-    },
-    (reason) => reason as SandduneError,
-  ).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
+  return interruptible(async () => {
+    checkHostDirectory(checkout);
+    return openHandle(provider, () => provider.create({ worktreePath: checkout.path, environment }));
+  }).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
 };
 
 /** In their own checkout users may go where they like, rename their branches, delete them, and begin empty ones. */

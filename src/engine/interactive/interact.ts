@@ -32,10 +32,9 @@ const isThere = (
   cwd: string,
   program: string,
 ): Effect.Effect<boolean, SandduneError> =>
-  interruptible(
-    (signal) => handle.exec(`command -v -- ${shellQuote(program)}`, { cwd, signal }),
-    (reason) => reason as SandduneError,
-  ).pipe(Effect.map((answer) => answer.exitCode === 0));
+  interruptible((signal) => handle.exec(`command -v -- ${shellQuote(program)}`, { cwd, signal })).pipe(
+    Effect.map((answer) => answer.exitCode === 0),
+  );
 
 /** Puts the agent's own interface on the terminal, until the person leaves it. Gives the exit code. */
 const showAgent = Effect.fnUntraced(function* (
@@ -85,13 +84,10 @@ const showAgent = Effect.fnUntraced(function* (
   const exitCode = yield* Effect.acquireUseRelease(
     Effect.sync(holdScreen),
     () =>
-      interruptible(
-        async (signal) => {
-          const env = { ...program.env, ...session.plan.env.values };
-          return (await interactiveExec(commandLineOf(program), { cwd, signal, env })).exitCode;
-        },
-        (reason) => reason as SandduneError,
-      ),
+      interruptible(async (signal) => {
+        const env = { ...program.env, ...session.plan.env.values };
+        return (await interactiveExec(commandLineOf(program), { cwd, signal, env })).exitCode;
+      }),
     (showScreen) => Effect.sync(showScreen),
   );
   if (exitCode !== COMMAND_NOT_FOUND || (yield* isThere(handle, cwd, programOf(program)))) return exitCode;

@@ -39,10 +39,7 @@ const betweenCheckpoints = (work: SandboxWork): Effect.Effect<void, SandduneErro
     Effect.sync(() => checkpoints.hold()),
     () =>
       Effect.andThen(
-        interruptible(
-          () => checkpoints.idle,
-          (reason) => reason as SandduneError,
-        ),
+        interruptible(() => checkpoints.idle),
         importNow(work),
       ),
     () => Effect.sync(() => checkpoints.resume()),

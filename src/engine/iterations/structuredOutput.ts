@@ -40,9 +40,8 @@ export class Answer {
   readonly read: Effect.Effect<unknown, SandduneError> = Effect.suspend(() =>
     this.#value !== undefined
       ? Effect.succeed(this.#value.value)
-      : interruptible(
-          () => askingCaller(() => readOutput(this.output, { found: this.#tag.found, ...this.said() })),
-          (reason) => reason as SandduneError,
+      : interruptible(() =>
+          askingCaller(() => readOutput(this.output, { found: this.#tag.found, ...this.said() })),
         ).pipe(
           Effect.tap((value) =>
             Effect.sync(() => {

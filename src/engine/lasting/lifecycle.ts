@@ -138,10 +138,7 @@ export class Lifecycle {
     return Effect.suspend(() => {
       const tell = (sentence: string) => printNotice(name, sentence);
       const told = tellIfSlow(`Waiting for another call on this ${this.what}`, tell, tell);
-      return interruptible(
-        () => turn,
-        (reason) => reason as SandduneError,
-      ).pipe(Effect.ensuring(Effect.sync(told)));
+      return interruptible(() => turn).pipe(Effect.ensuring(Effect.sync(told)));
     });
   }
 

@@ -1,5 +1,6 @@
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/attempt.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { askingCaller } from "../../boundary/waitingCalls.ts";
 import { isOpenToOthers, readEnvFile } from "../../envVars/envFile.ts";
@@ -34,14 +35,11 @@ export const planEnv = Effect.fnUntraced(function* (
   { configDirectory }: Repository,
 ): Effect.fn.Return<EnvPlan, SandduneError> {
   const checkoutPath = dirname(configDirectory);
-  const sources = yield* Effect.try({
-    try: () => {
-      const path = join(checkoutPath, ENV_FILE);
-      const file = readEnvFile(path);
-      const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
-      return { resolved, hasFile: file !== undefined, openPath: isOpenToOthers(path) ? path : undefined };
-    },
-    catch: (error) => error as SandduneError,
+  const sources = yield* attempt(() => {
+    const path = join(checkoutPath, ENV_FILE);
+    const file = readEnvFile(path);
+    const resolved = resolveEnv({ host: process.env, file: file ?? {}, ...declarations });
+    return { resolved, hasFile: file !== undefined, openPath: isOpenToOthers(path) ? path : undefined };
   });
   if (sources.hasFile) yield* refuseTrackedEnvFile(checkoutPath);
   const unset = Object.keys(declarations.run).filter((name) => !sources.resolved.has(name));
@@ -63,10 +61,7 @@ export const planEnv = Effect.fnUntraced(function* (
 
 /** Has every source say its value. */
 export const readEnv = (sources: ReadonlyMap<string, EnvValue>): Effect.Effect<ResolvedEnv, SandduneError> =>
-  interruptible(
-    (signal) => askingCaller(() => readEnvValues(sources, signal)),
-    (reason) => reason as SandduneError,
-  );
+  interruptible((signal) => askingCaller(() => readEnvValues(sources, signal)));
 
 /** Env vars of the call, over those of the session that it takes place in. */
 export const overlayEnv = (outer: EnvVars, own: EnvVars): EnvVars => ({

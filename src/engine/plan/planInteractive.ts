@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/attempt.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { askForText, askForYes, atTerminal } from "../../display/ask.ts";
 import { CancelledError, type SandduneError } from "../../errors.ts";
@@ -13,7 +14,6 @@ import { takeTerminal } from "../../process/terminal/terminalLease.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import { promptSizeProblem } from "../interactive/promptSize.ts";
-import { checked } from "./checked.ts";
 import type { ParentSession } from "./parentSession.ts";
 import type { InteractionPlan } from "./plan.ts";
 import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
@@ -60,20 +60,17 @@ const confirmExpressions = (
   const commands = parts.flatMap((part) => (typeof part === "string" ? [] : [part.source]));
   if (provider.type !== "none" || commands.length === 0) return Effect.void;
   const question = `${promptFile} runs these commands on your machine:\n${commands.map((command) => `  ${command}\n`).join("")}Run them?`;
-  return interruptible(
-    async (signal) => {
-      // Whatever was typed before the question could be seen is no answer to it.
-      await swallowAnswers();
-      return atTerminal(signal, (ask) => askForYes(ask, question));
-    },
-    (reason) => reason as SandduneError,
-  ).pipe(Effect.flatMap((isWanted) => (isWanted ? Effect.void : Effect.fail(new CancelledError(question)))));
+  return interruptible(async (signal) => {
+    // Whatever was typed before the question could be seen is no answer to it.
+    await swallowAnswers();
+    return atTerminal(signal, (ask) => askForYes(ask, question));
+  }).pipe(Effect.flatMap((isWanted) => (isWanted ? Effect.void : Effect.fail(new CancelledError(question)))));
 };
 
 /** Has the terminal, from the first question to the last word. */
 export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.Effect<A, SandduneError> =>
   Effect.acquireUseRelease(
-    checked(takeTerminal),
+    attempt(takeTerminal),
     () => body,
     (release) => Effect.sync(release),
   );

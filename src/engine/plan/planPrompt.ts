@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect";
+import { attempt } from "../../boundary/attempt.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { InvalidOptionsError, type SandduneError } from "../../errors.ts";
 import type { BranchPlan } from "../../options/branchStrategy.ts";
@@ -46,14 +47,8 @@ export const planPrompt = Effect.fnUntraced(function* ({
   const answers =
     askFor === undefined || missing.length === 0
       ? {}
-      : yield* interruptible(
-          (signal) => askFor(missing, prompt.promptFile ?? "", signal),
-          (reason) => reason as SandduneError,
-        );
-  const resolved = yield* Effect.try({
-    try: () => substituteArguments(prompt, { ...args, ...answers }, builtIns),
-    catch: (error) => error as SandduneError,
-  });
+      : yield* interruptible((signal) => askFor(missing, prompt.promptFile ?? "", signal));
+  const resolved = yield* attempt(() => substituteArguments(prompt, { ...args, ...answers }, builtIns));
   const { promptFile } = prompt;
   const isBlank = resolved.parts.every((part) => typeof part === "string" && part.trim() === "");
   if (promptFile !== undefined && isBlank)

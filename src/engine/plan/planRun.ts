@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import { findHostSession } from "../../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../../agentSessions/limits.ts";
+import { attempt } from "../../boundary/attempt.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import { openRepository } from "../../git/repository.ts";
 import { requireFreeName } from "../../options/checks/mcpServers.ts";
@@ -21,7 +22,6 @@ import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
 import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
 import { type EnvironmentPlan, planEnvironment } from "../environment/planEnvironment.ts";
 import { DEFAULT_COMPLETION_SIGNAL } from "../iterations/completionSignal.ts";
-import { checked } from "./checked.ts";
 import type { ParentSession } from "./parentSession.ts";
 import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan, SourcePlan } from "./plan.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
@@ -103,7 +103,7 @@ const planResume = (
   { agent, resumeSession, forkSession }: ResumeOptions & AgentOptions<unknown>,
   cwd: string,
 ) =>
-  checked((): ResumePlan | undefined => {
+  attempt((): ResumePlan | undefined => {
     const { sessions } = agent;
     if (resumeSession === undefined || sessions === undefined) return undefined;
     if (forkSession && sessions.forksByCopy && resumeSession.length < MIN_COPIED_ID_LENGTH) {
@@ -195,7 +195,7 @@ export const planSandboxRun = Effect.fnUntraced(function* (
   parentSession: ParentSession,
   environment: LiveEnvironment | undefined,
 ) {
-  yield* checked(() => requireTests(options, environment));
+  yield* attempt(() => requireTests(options, environment));
   const { session, prompt } = yield* planSession({ ...requestOf(options), parentSession });
   return { session, agent: planAgent(options, prompt) };
 });

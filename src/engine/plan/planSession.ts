@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import type { AgentProvider } from "../../agents/contract.ts";
+import { attempt } from "../../boundary/attempt.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SessionKind } from "../../display/contract.ts";
 import { printNotice } from "../../display/notice.ts";
@@ -28,7 +29,6 @@ import { preflight } from "../../sandboxes/handle/preflight.ts";
 import { findUserChanges, NO_USER_CHANGES } from "../checkout/userChanges.ts";
 import { sourceWarnings } from "../environment/findEnvironment.ts";
 import { TOKEN_NAME } from "../environment/planEnvironment.ts";
-import { checked } from "./checked.ts";
 import { allSecrets, type ParentSession } from "./parentSession.ts";
 import type { SandboxPlan, SessionPlan, SourcePlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
@@ -79,19 +79,16 @@ const checkSandbox = (
   sandbox: InteractiveSandboxProvider,
   options: Omit<PreflightOptions, "signal">,
 ): Effect.Effect<void, SandduneError> =>
-  interruptible(
-    async (signal) => {
-      if (sandbox.type !== "none") await preflight(sandbox, { ...options, signal });
-    },
-    (reason) => reason as SandduneError,
-  );
+  interruptible(async (signal) => {
+    if (sandbox.type !== "none") await preflight(sandbox, { ...options, signal });
+  });
 
 const findRepository = Effect.fnUntraced(function* ({ parentSession, options }: PlanRequest) {
   if (parentSession !== undefined) return parentSession.repository;
   const cwd = resolve(options.cwd ?? ".");
-  yield* checked(() => requireTrusted(cwd));
+  yield* attempt(() => requireTrusted(cwd));
   const repository = yield* openRepository(cwd);
-  yield* checked(() => checkConfigDirectory(repository.configDirectory));
+  yield* attempt(() => checkConfigDirectory(repository.configDirectory));
   return repository;
 });
 
@@ -136,10 +133,7 @@ export const planSession = Effect.fnUntraced(function* (
   const { options, agent, sandbox, parentSession } = request;
   const runId = createRunId();
   const repository = yield* findRepository(request);
-  const unresolvedPrompt = yield* interruptible(
-    (signal) => readPrompt(options, repository, signal),
-    (reason) => reason as SandduneError,
-  );
+  const unresolvedPrompt = yield* interruptible((signal) => readPrompt(options, repository, signal));
   const hasEnv = agent !== undefined || sandbox !== undefined;
   const [host, envPlan, sandboxCheck] = yield* Effect.all(
     [
@@ -164,7 +158,7 @@ export const planSession = Effect.fnUntraced(function* (
   );
   const branches =
     parentSession?.branches ??
-    (yield* checked(() =>
+    (yield* attempt(() =>
       resolveBranchStrategy(request.branchStrategy, sandbox?.provider.type ?? "bind-mount", host.head, runId),
     ));
   const { prompt, warnings } = yield* planPrompt({
@@ -177,7 +171,7 @@ export const planSession = Effect.fnUntraced(function* (
   // Without a sandbox the agent has the user's own git, which knows what is unfinished.
   const isUsersOwn = sandbox?.provider.type === "none";
   if (parentSession === undefined && branches.strategy === "head" && !isUsersOwn) {
-    yield* checked(() => checkNothingUnfinished(repository));
+    yield* attempt(() => checkNothingUnfinished(repository));
   }
   const userChanges =
     parentSession === undefined && branches.strategy === "head"
@@ -188,7 +182,7 @@ export const planSession = Effect.fnUntraced(function* (
       ? undefined
       : { branch: branches.sourceBranch, from: branches.from };
   if (source !== undefined) yield* checkSource(repository, host, source);
-  yield* checked(() => {
+  yield* attempt(() => {
     const copyItems = options.copyToWorktree ?? [];
     if (branches.strategy === "head" && copyItems.length > 0) {
       throw new InvalidOptionsError(

@@ -65,11 +65,8 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
       else progress.warn(problem);
     }),
   );
-  return yield* interruptible(
-    async (signal) => {
-      handle = await openHandle(provider, () => create(signal), signal);
-      return handle;
-    },
-    (reason) => reason as SandduneError,
-  );
+  return yield* interruptible(async (signal) => {
+    handle = await openHandle(provider, () => create(signal), signal);
+    return handle;
+  });
 });

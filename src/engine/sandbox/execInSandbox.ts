@@ -20,13 +20,13 @@ import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
 import { syncFromHost } from "./syncFromHost.ts";
 
 /** What is thrown tells of the caller's command, not of what is around it, and holds no secrets. */
-const toldError = (reason: unknown, command: string, redactor: Redactor): SandduneError => {
-  const error =
-    reason instanceof ProcessTimeoutError
-      ? new ProcessTimeoutError(command, reason.timeoutMs, reason.stderr, reason.stdout)
-      : reason;
-  return redactData(redactor, error) as SandduneError;
-};
+const toldError = (error: SandduneError, command: string, redactor: Redactor): SandduneError =>
+  redactData(
+    redactor,
+    error instanceof ProcessTimeoutError
+      ? new ProcessTimeoutError(command, error.timeoutMs, error.stderr, error.stdout)
+      : error,
+  );
 
 /** An exec has no journal and no log of its own: it is part of the session that has made the sandbox. */
 const execSession = (sandbox: SandboxSession, secrets: ReadonlyMap<string, string>): Session => {
@@ -67,18 +67,16 @@ const runCommand = Effect.fnUntraced(function* (
   display.note(`exec: ${command}`);
   checkout.isUsed = true;
   sandbox.hasNews = true;
-  const ran = interruptible(
-    (signal) =>
-      handle.exec(command, {
-        ...options,
-        cwd: options.cwd ?? sandboxDirectory(checkout.repository, handle),
-        onLine: tellLine(options.onLine),
-        onStderrLine: tellLine(options.onStderrLine),
-        ...(options.stdin !== undefined && { stdin: callersCode.input(options.stdin) }),
-        signal,
-      }),
-    (reason) => callersCode.failure ?? toldError(reason, command, redactor),
-  );
+  const ran = interruptible((signal) =>
+    handle.exec(command, {
+      ...options,
+      cwd: options.cwd ?? sandboxDirectory(checkout.repository, handle),
+      onLine: tellLine(options.onLine),
+      onStderrLine: tellLine(options.onStderrLine),
+      ...(options.stdin !== undefined && { stdin: callersCode.input(options.stdin) }),
+      signal,
+    }),
+  ).pipe(Effect.mapError((error) => callersCode.failure ?? toldError(error, command, redactor)));
   return yield* withFinalStep(ran, {
     onFailure: () => bringHome(true),
     onSuccess: () => bringHome(false),

@@ -48,9 +48,8 @@ export const syncFromHost = Effect.fnUntraced(function* (
     );
   }
   const script = followScript(sandbox, checkout.branch);
-  const { exitCode, stderr } = yield* interruptible(
-    (signal) => repository.handle.exec(script, { signal, timeoutMs: TIMEOUT_MS }),
-    (reason) => reason as SandduneError,
+  const { exitCode, stderr } = yield* interruptible((signal) =>
+    repository.handle.exec(script, { signal, timeoutMs: TIMEOUT_MS }),
   ).pipe(
     // What the last agent has left there may keep git waiting.
     Effect.catchIf(

@@ -67,30 +67,27 @@ export const walkCheckout = ({
   skipsConfigDirectory,
   isAfterAgent,
 }: CheckoutWalk): Effect.Effect<Walked, SandduneError> =>
-  interruptible(
-    async (signal) => {
-      if (isAfterAgent) makeListable(checkoutPath);
-      const { stdout, stdoutTruncated, exitCode } = await runProcess({
-        program: "find",
-        // Relative, because -path takes a pattern, and the checkout's own path can hold anything.
-        args: [
-          ...[".", "-mindepth", "1", "(", "-path", "./.git"],
-          ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
-          ...[")", "-prune", "-o"],
-          ...(isAfterAgent ? LISTABLE : []),
-          ...["(", ...REPOSITORIES, "-o", ...PIPES, ...(isAfterAgent ? PRIVILEGED : []), ")", "-print0"],
-        ],
-        cwd: checkoutPath,
-        encoding: "latin1",
-        captureBytes: CAPTURE_BYTES,
-        signal,
-      });
-      // What is left of too much is its end, which may begin in the midst of a path.
-      const paths = stdout.split("\0").slice(stdoutTruncated ? 1 : 0);
-      return {
-        paths: paths.filter((path) => path !== ""),
-        isComplete: !stdoutTruncated && exitCode <= PARTLY_DENIED,
-      };
-    },
-    (reason) => reason as SandduneError,
-  );
+  interruptible(async (signal) => {
+    if (isAfterAgent) makeListable(checkoutPath);
+    const { stdout, stdoutTruncated, exitCode } = await runProcess({
+      program: "find",
+      // Relative, because -path takes a pattern, and the checkout's own path can hold anything.
+      args: [
+        ...[".", "-mindepth", "1", "(", "-path", "./.git"],
+        ...(skipsConfigDirectory ? ["-o", "-path", "./.sanddune"] : []),
+        ...[")", "-prune", "-o"],
+        ...(isAfterAgent ? LISTABLE : []),
+        ...["(", ...REPOSITORIES, "-o", ...PIPES, ...(isAfterAgent ? PRIVILEGED : []), ")", "-print0"],
+      ],
+      cwd: checkoutPath,
+      encoding: "latin1",
+      captureBytes: CAPTURE_BYTES,
+      signal,
+    });
+    // What is left of too much is its end, which may begin in the midst of a path.
+    const paths = stdout.split("\0").slice(stdoutTruncated ? 1 : 0);
+    return {
+      paths: paths.filter((path) => path !== ""),
+      isComplete: !stdoutTruncated && exitCode <= PARTLY_DENIED,
+    };
+  });

@@ -97,13 +97,10 @@ const attempt = Effect.fnUntraced(function* (
 export const recoverCommits = (target: RecoveryTarget): Effect.Effect<RecoveredCommits, SandduneError> => {
   const scratchPath = join(target.filesDirectory, "recovery");
   const bundlePath = join(target.filesDirectory, "recovery.bundle");
-  const tidy = interruptible(
-    async () => {
-      await removeDirectory(scratchPath);
-      rmSync(bundlePath, { force: true });
-    },
-    (reason) => reason as SandduneError,
-  );
+  const tidy = interruptible(async () => {
+    await removeDirectory(scratchPath);
+    rmSync(bundlePath, { force: true });
+  });
   return tidy.pipe(
     Effect.andThen(attempt(target, scratchPath, bundlePath)),
     Effect.ensuring(Effect.ignore(tidy)),

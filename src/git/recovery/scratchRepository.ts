@@ -30,9 +30,8 @@ const indexPack = Effect.fnUntraced(function* (
   bytesBefore: number,
 ): Effect.fn.Return<IndexedPack, SandduneError> {
   const limits = { ...IMPORT_LIMITS, unpackedBytes: IMPORT_LIMITS.unpackedBytes - bytesBefore };
-  const measured = yield* interruptible(
-    () => measurePack({ path, packOffset: 0 }, HASH_BYTES[objectFormat] ?? 20, limits),
-    (reason) => reason as SandduneError,
+  const measured = yield* interruptible(() =>
+    measurePack({ path, packOffset: 0 }, HASH_BYTES[objectFormat] ?? 20, limits),
   ).pipe(
     Effect.catchIf(
       (error): error is ImportRefusedError => error instanceof ImportRefusedError,
@@ -74,9 +73,8 @@ export const makeScratchRepository = Effect.fnUntraced(function* (
   const shallow = join(commonDirectory, "shallow");
   if (existsSync(shallow)) copyFileSync(shallow, join(own, "shallow"));
   appendFileSync(join(own, "config"), SCRATCH_CONFIG);
-  const { packPaths, looseBytes, problems } = yield* interruptible(
-    () => copyObjects(join(gitDirectory, "objects"), join(own, "objects")),
-    (reason) => reason as SandduneError,
+  const { packPaths, looseBytes, problems } = yield* interruptible(() =>
+    copyObjects(join(gitDirectory, "objects"), join(own, "objects")),
   );
   if (looseBytes > IMPORT_LIMITS.unpackedBytes) {
     return yield* Effect.fail(limitExceeded("unpackedBytes", undefined));

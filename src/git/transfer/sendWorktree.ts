@@ -39,15 +39,11 @@ export interface SentWorktree {
 const TRANSFER_TIMEOUT_MS = 30 * 60_000;
 
 const copyIn = (handle: IsolatedSandboxHandle, hostPath: string, sandboxPath: string) =>
-  interruptible(
-    () => handle.copyIn(hostPath, sandboxPath),
-    (reason) => reason as SandduneError,
-  );
+  interruptible(() => handle.copyIn(hostPath, sandboxPath));
 
 const execOrFail = (handle: IsolatedSandboxHandle, what: string, command: string, stdin = "") =>
-  interruptible(
-    (signal) => handle.exec(command, { stdin, signal, timeoutMs: TRANSFER_TIMEOUT_MS, cwd: "/" }),
-    (reason) => reason as SandduneError,
+  interruptible((signal) =>
+    handle.exec(command, { stdin, signal, timeoutMs: TRANSFER_TIMEOUT_MS, cwd: "/" }),
   ).pipe(
     Effect.flatMap(({ exitCode, stderr }) =>
       exitCode === 0
@@ -148,9 +144,6 @@ git reset --quiet --hard || exit 1
 ${uncommitted === undefined ? "" : `git read-tree -m -u HEAD ${uncommitted} && git reset --quiet || exit 1`}
 [ -d ${shellQuote(`./${repository.prefix}`)} ] || { echo ${shellQuote(`The branch has no directory ${repository.prefix}`)} >&2; exit 1; }`,
   );
-  const { heads } = yield* interruptible(
-    () => readBundle(bundlePath),
-    (reason) => reason as SandduneError,
-  );
+  const { heads } = yield* interruptible(() => readBundle(bundlePath));
   return { commits: [...new Set(heads.values())], warnings: yield* sendIgnoredFiles(handle, worktree.path) };
 });

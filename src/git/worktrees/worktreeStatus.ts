@@ -30,20 +30,18 @@ const hasChanges = (worktreePath: string): Effect.Effect<boolean, SandduneError>
 
 /** Git reads these files, and would wait for ever for a pipe in the place of one. `except` is not searched. */
 export const hasPipes = (worktreePath: string, except?: string): Effect.Effect<boolean, SandduneError> =>
-  interruptible(
-    (signal) =>
-      runProcess({
-        program: "find",
-        args: [
-          ".",
-          ...(except === undefined ? [] : ["-path", `./${except}`, "-prune", "-o"]),
-          ...PIPES,
-          "-print",
-        ],
-        cwd: worktreePath,
-        signal,
-      }),
-    (reason) => reason as SandduneError,
+  interruptible((signal) =>
+    runProcess({
+      program: "find",
+      args: [
+        ".",
+        ...(except === undefined ? [] : ["-path", `./${except}`, "-prune", "-o"]),
+        ...PIPES,
+        "-print",
+      ],
+      cwd: worktreePath,
+      signal,
+    }),
   ).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
 /** Whether a worktree holds anything that is not committed. Fails, rather than guessing, when git cannot tell. */

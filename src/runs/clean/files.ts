@@ -2,7 +2,6 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
-import type { SandduneError } from "../../errors.ts";
 import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
@@ -22,10 +21,7 @@ const archivesIn = (runDirectory: string): string[] =>
     .filter((path) => lstatSync(path).isFile());
 
 const removal = (path: string, noteRemoval: () => void = () => {}) =>
-  interruptible(
-    () => removeDirectory(path).then(noteRemoval),
-    (reason) => reason as SandduneError,
-  );
+  interruptible(() => removeDirectory(path).then(noteRemoval));
 
 const reasonToKeep = Effect.fnUntraced(function* (
   { repository, unrecovered, keptWork }: CleanScope,

@@ -15,13 +15,10 @@ const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>
   );
 
 const removeFiles = ({ runDirectory, logFilePath }: RunRecord): Effect.Effect<void, SandduneError> =>
-  interruptible(
-    async () => {
-      if (logFilePath !== undefined) rmSync(logFilePath, { force: true });
-      await removeDirectory(runDirectory);
-    },
-    (reason) => reason as SandduneError,
-  );
+  interruptible(async () => {
+    if (logFilePath !== undefined) rmSync(logFilePath, { force: true });
+    await removeDirectory(runDirectory);
+  });
 
 /**
  * Journals, run logs and checkpoints of runs of which nothing else is left. Checkpoints go first: without the journal, nobody

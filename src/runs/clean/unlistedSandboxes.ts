@@ -2,20 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { SandboxError, SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
+import { providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { UnlistedSandbox } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import type { Leftover } from "./leftover.ts";
-
-const asError =
-  (provider: string) =>
-  (reason: unknown): SandduneError =>
-    reason instanceof SandduneError
-      ? reason
-      : new SandboxError(provider, "it could not be removed", String(reason));
 
 const leftoverOf = (provider: string, { runId, description, doubt, remove }: UnlistedSandbox): Leftover => ({
   what: "sandbox",
@@ -23,7 +16,7 @@ const leftoverOf = (provider: string, { runId, description, doubt, remove }: Unl
   runIds: [runId],
   detail: doubt === undefined ? "its journal is gone, and its process is dead" : "its journal is gone",
   ...(doubt !== undefined && { keptBecause: doubt }),
-  remove: interruptible(remove, asError(provider)),
+  remove: interruptible(remove, providerError(provider, "it could not be removed")),
 });
 
 /** Sandboxes of this repository that no journal names: they are known by their labels, where the provider has any. */
@@ -42,7 +35,10 @@ export const findUnlistedSandboxes = Effect.fnUntraced(function* (
     ([provider, { findUnlisted }]) =>
       findUnlisted === undefined
         ? Effect.succeed([])
-        : interruptible(() => findUnlisted(checkouts, isListed), asError(provider)).pipe(
+        : interruptible(
+            () => findUnlisted(checkouts, isListed),
+            () => undefined,
+          ).pipe(
             Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
             // Most often its program is not installed.
             Effect.catch(() => Effect.succeed([])),

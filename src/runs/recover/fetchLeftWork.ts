@@ -36,13 +36,10 @@ export interface FetchedWork {
   readonly warnings: readonly string[];
 }
 
-const asError = (reason: unknown): SandduneError => reason as SandduneError;
-
 /** A run that died early may not have brought its repository into the sandbox yet: then no agent worked there. */
 const hasRepository = (handle: IsolatedSandboxHandle): Effect.Effect<boolean, SandduneError> =>
-  interruptible(
-    (signal) => handle.exec(`[ -e ${shellQuote(`${handle.worktreePath}/.git`)} ]`, { cwd: "/", signal }),
-    asError,
+  interruptible((signal) =>
+    handle.exec(`[ -e ${shellQuote(`${handle.worktreePath}/.git`)} ]`, { cwd: "/", signal }),
   ).pipe(Effect.map(({ exitCode }) => exitCode === 0));
 
 const hostTips = (cwd: string): Effect.Effect<string[], SandduneError> =>

@@ -2,9 +2,10 @@ import { tmpdir } from "node:os";
 import { dirname, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { SandduneError } from "../../errors.ts";
+import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { isTracked } from "../../git/trackedFile.ts";
+import { openHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import { journalPath } from "../journal/journal.ts";
@@ -28,8 +29,6 @@ export type SandboxState =
       readonly fetch: Effect.Effect<FetchedWork | undefined, SandduneError> | undefined;
       readonly remove: Effect.Effect<void, SandduneError>;
     };
-
-const asError = (reason: unknown): SandduneError => reason as SandduneError;
 
 /** A sandbox that does not answer may hold work. */
 const mayHoldWork = ({ holdsWork }: SandboxLeftovers, left: LeftSandbox): Effect.Effect<boolean> =>
@@ -58,10 +57,11 @@ const fetchFrom = (
   run: RunRecord,
   { reopen }: SandboxLeftovers,
   left: LeftSandbox,
+  provider = run.sandbox ?? "",
 ): Effect.Effect<FetchedWork | undefined, SandduneError> | undefined =>
   reopen &&
   Effect.acquireUseRelease(
-    interruptible(() => reopen(left), asError),
+    interruptible(() => openHandle({ name: provider, type: "isolated" }, () => reopen(left))),
     (handle) => fetchLeftWork(repository, run, handle),
     (handle) => Effect.promise(() => handle.close().catch(() => {})),
   );
@@ -84,21 +84,29 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   }
   const temporaryDirectory = run.temporaryDirectory ?? tmpdir();
   const left = { sandboxName, runId, temporaryDirectory, ...(place !== undefined && { place }) };
-  const found = yield* Effect.exit(interruptible((signal) => known.find(left, signal), asError));
-  if (found._tag === "Failure") {
-    const [reason] = found.cause.reasons;
-    const error: unknown = reason !== undefined && "error" in reason ? reason.error : undefined;
-    return unknown(error instanceof SandduneError ? error.message : "it could not be looked for");
-  }
-  if (found.value === undefined) return { state: "gone" };
+  const found = yield* interruptible(
+    (signal) => known.find(left, signal),
+    providerError(sandbox, "it could not be looked for"),
+  ).pipe(
+    Effect.match({
+      onSuccess: (description) => ({ description }),
+      onFailure: ({ message }) => ({ problem: message }),
+    }),
+  );
+  if ("problem" in found) return unknown(found.problem);
+  const { description } = found;
+  if (description === undefined) return { state: "gone" };
   const noteRemoval = () =>
     amendJournal(runDirectory, { type: "removed", what: "sandbox", name: sandboxName });
   const holdsWork = !isForTests(sandboxName) && (yield* mayHoldWork(known, left));
   return {
     state: "found",
-    description: found.value,
+    description,
     holdsWork,
     fetch: holdsWork ? fetchFrom(repository, run, known, left) : undefined,
-    remove: interruptible(() => known.remove(left).then(noteRemoval), asError),
+    remove: interruptible(
+      () => known.remove(left).then(noteRemoval),
+      providerError(sandbox, "it could not be removed"),
+    ),
   };
 });

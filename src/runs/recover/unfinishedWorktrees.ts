@@ -95,15 +95,12 @@ export const forgetUnusable = Effect.fnUntraced(function* (
   return yield* Effect.scoped(
     lockWorktrees(repository).pipe(
       Effect.andThen(
-        interruptible(
-          async () => {
-            // What was half made a moment ago may be whole now: a run that has just begun made it.
-            const found = unusable();
-            await removeAdminDirectories(repository, found);
-            return found.length > 0;
-          },
-          (reason) => reason as SandduneError,
-        ),
+        interruptible(async () => {
+          // What was half made a moment ago may be whole now: a run that has just begun made it.
+          const found = unusable();
+          await removeAdminDirectories(repository, found);
+          return found.length > 0;
+        }),
       ),
     ),
   );

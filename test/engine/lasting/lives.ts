@@ -6,7 +6,6 @@ import { Turns } from "../../../src/boundary/turns.ts";
 import { Lifecycle } from "../../../src/engine/lasting/lifecycle.ts";
 import { RunProgress } from "../../../src/engine/session/runProgress.ts";
 import type { Kept, Session } from "../../../src/engine/session/session.ts";
-import type { SandduneError } from "../../../src/errors.ts";
 import { Redactor } from "../../../src/redaction/redactor.ts";
 
 interface LifeOptions {
@@ -52,7 +51,6 @@ export const live = ({ what = "sandbox", turns = new Turns(), happened = [], atC
           void finished.then(() => resolve(name));
           stopped.addEventListener("abort", () => reject(stopped.reason), { once: true });
         }),
-      (reason) => reason as SandduneError,
     ).pipe(
       Effect.ensuring(
         Effect.promise(async () => {

@@ -1,6 +1,7 @@
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
+import { failOrDie } from "../../../boundary/attempt.ts";
 import { EnvironmentStartError, SandboxLostError, type SandduneError } from "../../../errors.ts";
 import type { SandboxHandle } from "../../../sandboxes/contract.ts";
 import { runTool, type ToolMessage, type ToolRun, textOf } from "./toolProgram.ts";
@@ -46,13 +47,13 @@ export const startServer = Effect.fnUntraced(function* (
     },
   }).then(
     () => new EnvironmentStartError("the test server ended by itself", said.slice(-LAST_WORDS).join("\n")),
-    (reason: unknown) => reason as SandduneError,
+    (reason: unknown) => reason,
   );
   const watched = over.then((reason) => {
-    const isFirst = Deferred.doneUnsafe(ready, Effect.fail(reason));
+    const isFirst = Deferred.doneUnsafe(ready, failOrDie(reason));
     // With the sandbox it has to end, and whoever needs that will notice.
     const isExpected = stop.signal.aborted || reason instanceof SandboxLostError;
-    if (!isFirst && !isExpected) onEnd(reason.message);
+    if (!isFirst && !isExpected) onEnd(reason instanceof Error ? reason.message : String(reason));
   });
   yield* Effect.addFinalizer(() =>
     Effect.promise(() => {

@@ -20,11 +20,7 @@ export const copyPackageIn = (
   handle: IsolatedSandboxHandle,
   packageOnHost: string,
   packagePath: string,
-): Effect.Effect<void, SandduneError> =>
-  interruptible(
-    () => handle.copyIn(packageOnHost, packagePath),
-    (reason) => reason as SandduneError,
-  );
+): Effect.Effect<void, SandduneError> => interruptible(() => handle.copyIn(packageOnHost, packagePath));
 
 const FILES = "files";
 const PACKAGE = `node_modules/${PACKAGE_NAME}`;

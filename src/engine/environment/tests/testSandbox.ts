@@ -127,10 +127,7 @@ const openIsolated = Effect.fnUntraced(function* (
       Effect.forEach(
         items,
         (item) =>
-          interruptible(
-            () => handle.copyIn(join(topLevel, prefix, item), posix.join(tree, prefix, item)),
-            (reason) => reason as SandduneError,
-          ),
+          interruptible(() => handle.copyIn(join(topLevel, prefix, item), posix.join(tree, prefix, item))),
         { discard: true },
       ),
   };

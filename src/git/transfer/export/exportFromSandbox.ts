@@ -35,10 +35,7 @@ const fetchFile = (sandbox: SandboxRepository, name: string, hostPath: string): 
     : copyUntrustedFile(join(sandbox.hostGitDirectory, name), hostPath);
 
 const fetchBundle = (sandbox: SandboxRepository, name: string, hostPath: string) =>
-  interruptible(
-    () => fetchFile(sandbox, name, hostPath),
-    (reason) => reason as SandduneError,
-  ).pipe(Effect.as(hostPath));
+  interruptible(() => fetchFile(sandbox, name, hostPath)).pipe(Effect.as(hostPath));
 
 /** Copies the bundles of a report to the host. */
 export const fetchBundles = Effect.fnUntraced(function* (
@@ -63,14 +60,12 @@ export const exportFromSandbox = Effect.fnUntraced(function* (
   request: ExportRequest,
   hostPath: string,
 ): Effect.fn.Return<SandboxExport, SandduneError> {
-  const { stdout, stderr, exitCode } = yield* interruptible(
-    (signal) =>
-      sandbox.handle.exec(packScript(sandbox, request), {
-        stdin: exclusions(request.knownCommits),
-        timeoutMs: request.timeoutMs,
-        signal,
-      }),
-    (reason) => reason as SandduneError,
+  const { stdout, stderr, exitCode } = yield* interruptible((signal) =>
+    sandbox.handle.exec(packScript(sandbox, request), {
+      stdin: exclusions(request.knownCommits),
+      timeoutMs: request.timeoutMs,
+      signal,
+    }),
   );
   const report = exitCode === 0 ? parseReport(stdout) : undefined;
   if (report === undefined) {

@@ -66,14 +66,11 @@ const storeBundle = Effect.fnUntraced(function* (
   bundlePath: string,
   mustBuildOnBase: (bundle: Bundle) => boolean = () => true,
 ): Effect.fn.Return<Heads, SandduneError> {
-  const { bundle, mayHoldCommits } = yield* interruptible(
-    async () => {
-      const opened = await readBundle(bundlePath);
-      if (opened.heads.size > limits.refs) throw limitExceeded("refs", bundlePath, limits);
-      return { bundle: opened, ...(await measurePack(opened, base.length / 2, limits)) };
-    },
-    (reason) => reason as SandduneError,
-  );
+  const { bundle, mayHoldCommits } = yield* interruptible(async () => {
+    const opened = await readBundle(bundlePath);
+    if (opened.heads.size > limits.refs) throw limitExceeded("refs", bundlePath, limits);
+    return { bundle: opened, ...(await measurePack(opened, base.length / 2, limits)) };
+  });
   if (bundle.prerequisites.length === 0 && mayHoldCommits && mustBuildOnBase(bundle)) {
     const problem = "they do not build on any commit of this repository";
     return yield* Effect.fail(new ImportRefusedError(problem, bundlePath));

@@ -110,9 +110,6 @@ export const readingObjects = <A>(
       stdin: reader.input(),
       onStdoutChunk: (chunk) => reader.push(chunk),
     }).pipe(Effect.ensuring(Effect.sync(() => reader.end())));
-    const asking = interruptible(
-      () => read(reader),
-      (reason) => reason as SandduneError,
-    ).pipe(Effect.ensuring(Effect.sync(() => reader.end())));
+    const asking = interruptible(() => read(reader)).pipe(Effect.ensuring(Effect.sync(() => reader.end())));
     return Effect.map(Effect.all([asking, answering], { concurrency: "unbounded" }), ([answer]) => answer);
   });
