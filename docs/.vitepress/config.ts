@@ -1,5 +1,5 @@
 import { defineConfig } from "vitepress";
-import { scenarioRecordsPlugin } from "../../src/scenarios/site/plugin.ts";
+import { scenarioRecordsPlugin } from "../../src/vitepress/plugin.ts";
 import { links, WITHOUT_PAGES } from "./links.ts";
 import { writeMarkdown } from "./llms.ts";
 import { fenceIndentedCode, literalBraces, slugify } from "./markdown.ts";

@@ -74,8 +74,8 @@ export const ROOMS = {
     ],
   },
   vitepress: {
-    holds: "Vue components that show records on a documentation site",
-    uses: ["markup", "scenarios/report", "scenarios/site"],
+    holds: "records on a VitePress site: Vue components, and the plugin that loads the records",
+    uses: ["markup", "scenarios/pages", "scenarios/records", "scenarios/report"],
   },
   images: { holds: "building and removing container images", uses: ["process", "project", "sandboxes"] },
   init: {

@@ -1,10 +1,10 @@
 import { h, type VNode } from "vue";
 import { counted, endOf, harmless, printed, showMs } from "../markup/words.ts";
-import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/report/record.ts";
+import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/records/record.ts";
 import { briefUsage } from "../scenarios/report/usage.ts";
 import { circumstances, isFine, showEnd } from "../scenarios/report/words.ts";
-import { SHOWN_CHARACTERS } from "../scenarios/site/siteRecords.ts";
 import { badge, words } from "./parts.ts";
+import { SHOWN_CHARACTERS } from "./siteRecords.ts";
 
 const MOST = 100;
 

@@ -1,7 +1,7 @@
 import { h, type VNode } from "vue";
 import { briefly, harmless, showTime, webAddress } from "../markup/words.ts";
+import type { RunRecord } from "../scenarios/records/record.ts";
 import type { ScenarioHistory } from "../scenarios/report/model.ts";
-import type { RunRecord } from "../scenarios/report/record.ts";
 import { RESULT_SIGNS, RESULT_WORDS } from "../scenarios/report/words.ts";
 import { STYLE } from "./style.ts";
 

@@ -1,12 +1,12 @@
 import { h, type VNode } from "vue";
 import { notShown } from "../markup/words.ts";
+import type { RunRecord } from "../scenarios/records/record.ts";
 import type { RunnerHistory } from "../scenarios/report/model.ts";
-import type { RunRecord } from "../scenarios/report/record.ts";
 import { byWhom, showRate, tookTime } from "../scenarios/report/words.ts";
-import { SHOWN_EXECUTIONS } from "../scenarios/site/siteRecords.ts";
 import { executionDetails } from "./executionDetails.ts";
 import { badge, ciLink, frame, moment, table, unreadableNote, words } from "./parts.ts";
 import { type ShownRecords, useSiteComponents } from "./shownRecords.ts";
+import { SHOWN_EXECUTIONS } from "./siteRecords.ts";
 
 /** The properties of `<RunRecords>`. */
 export interface RunRecordsProps {

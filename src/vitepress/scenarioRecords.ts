@@ -1,12 +1,12 @@
 import { defineAsyncComponent } from "vue";
 import { InvalidOptionsError } from "../errors/input.ts";
 import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks/checks.ts";
+import type { RunRecord } from "../scenarios/records/record.ts";
 import { reportModel, type ScenarioName } from "../scenarios/report/model.ts";
-import type { RunRecord } from "../scenarios/report/record.ts";
-import type { PageRecords, SiteRecords } from "../scenarios/site/siteRecords.ts";
 import { LatestRunsSummary, showSummary } from "./latestRunsSummary.ts";
 import { RunRecords, showRecords } from "./runRecords.ts";
 import { SHOWN_RECORDS, type ShownRecords, type SiteComponents } from "./shownRecords.ts";
+import type { PageRecords, SiteRecords } from "./siteRecords.ts";
 
 /** What a theme imports from `virtual:scenario-records`, which `@missingstudio/sanddune/vitepress/plugin` makes. */
 export interface RecordModules {

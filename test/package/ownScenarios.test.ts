@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { RunRecord, RunsIndex } from "../../src/scenarios/report/record.ts";
+import type { RunRecord, RunsIndex } from "../../src/scenarios/records/record.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { runCli } from "../cli/callCli.ts";
 import type { CliResult } from "../cli/startCli.ts";

@@ -4,7 +4,7 @@ import { ProjectConfigError } from "../../errors/commandErrors.ts";
 import { InvalidOptionsError, type InvalidTaskError, SandduneError } from "../../errors.ts";
 import type { RunOptions } from "../../options/runOptions.ts";
 import { findProject, type Project } from "../../project/findProject.ts";
-import type { LineProblem } from "../../scenarios/pages/problem.ts";
+import type { LineProblem } from "../../tools/json/textProblem.ts";
 import { flagOf } from "../shared/flagNames.ts";
 import { messageOf } from "../shared/reportError.ts";
 import { UsageError } from "../shared/usageError.ts";

@@ -1,8 +1,8 @@
 import taskSchema from "../../../schemas/task.schema.json" with { type: "json" };
-import { parseJson } from "../../scenarios/pages/jsonText.ts";
-import { type LineProblem, TextProblem } from "../../scenarios/pages/problem.ts";
-import type { Schema } from "../../scenarios/pages/schema.ts";
-import { validate } from "../../scenarios/pages/validate.ts";
+import { parseJson } from "../../tools/json/jsonText.ts";
+import type { Schema } from "../../tools/json/schema.ts";
+import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
+import { validate } from "../../tools/json/validate.ts";
 import type { RunFlags } from "./runFlags.ts";
 
 /** What a line of a task file can say. */

@@ -1,4 +1,4 @@
-import type { PageProblem } from "../../scenarios/pages/problem.ts";
+import type { PageProblem } from "../../scenarios/pages/pageProblem.ts";
 import { shownPath } from "../../scenarios/pages/shownPath.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import type { Suite } from "../../scenarios/suite/suite.ts";

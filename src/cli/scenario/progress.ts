@@ -2,7 +2,7 @@ import { relative } from "node:path";
 import { showDuration } from "../../display/duration.ts";
 import type { Execution } from "../../scenarios/execution/executions.ts";
 import type { Finished, SuiteRun } from "../../scenarios/execution/runSuite.ts";
-import type { RunRecord } from "../../scenarios/report/record.ts";
+import type { RunRecord } from "../../scenarios/records/record.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { isFine } from "../../scenarios/report/words.ts";
 

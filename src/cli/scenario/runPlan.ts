@@ -6,7 +6,7 @@ import type { AgentHand } from "../../scenarios/agents/performAgentStep.ts";
 import type { HandOptions } from "../../scenarios/agents/prepareAgent.ts";
 import type { Adapter, Execution, RunnableFilter } from "../../scenarios/execution/executions.ts";
 import type { SuiteRun } from "../../scenarios/execution/runSuite.ts";
-import type { PageProblem } from "../../scenarios/pages/problem.ts";
+import type { PageProblem } from "../../scenarios/pages/pageProblem.ts";
 import { isAgentStep, type Scenario, type ScenarioSpec } from "../../scenarios/spec.ts";
 import { agentNames } from "../run/agentFlags.ts";
 import { UsageError } from "../shared/usageError.ts";

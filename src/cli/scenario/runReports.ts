@@ -1,7 +1,7 @@
 import type { Finished } from "../../scenarios/execution/runSuite.ts";
-import { reasonOf } from "../../scenarios/project/reasonOf.ts";
 import type { ReportModel } from "../../scenarios/report/model.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { withoutPaths } from "./problems.ts";
 import type { ScenarioRunPlan } from "./runPlan.ts";
 

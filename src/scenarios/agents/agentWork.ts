@@ -2,7 +2,7 @@ import type { AgentStreamEvent } from "../../agents/contract.ts";
 import type { IterationUsage } from "../../options/results.ts";
 import { addUsage } from "../../options/usage.ts";
 import { BoundedCapture } from "../../tools/boundedCapture.ts";
-import type { StepRecord } from "../report/record.ts";
+import type { StepRecord } from "../records/record.ts";
 
 type ToolEdit = NonNullable<StepRecord["tool_edits"]>[number];
 

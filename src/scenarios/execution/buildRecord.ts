@@ -1,5 +1,5 @@
 import { arch, platform } from "node:os";
-import { RECORD_SCHEMA, type RunRecord } from "../report/record.ts";
+import { RECORD_SCHEMA, type RunRecord } from "../records/record.ts";
 import type { Execution } from "./executions.ts";
 import type { Outcome } from "./runScenario.ts";
 

@@ -1,9 +1,9 @@
 import { checkAssertions } from "../grading/checkAssertions.ts";
 import { ProjectFiles } from "../project/projectFiles.ts";
-import type { AssertionRecord, ScenarioResult, StepRecord } from "../report/record.ts";
-import { type CommandPlace, commandPlace } from "../sandbox/runCommandStep.ts";
-import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
-import { ProjectRefusedError } from "./projectRefused.ts";
+import type { AssertionRecord, ScenarioResult, StepRecord } from "../records/record.ts";
+import { type CommandPlace, commandPlace } from "../sandbox/projectCommandRunner.ts";
+import { ProjectRefusedError } from "../sandbox/projectRefused.ts";
+import { type Circumstances, COMMAND_TIMEOUT_MS } from "./executionContext.ts";
 import { type StepsTaken, takeSteps } from "./takeSteps.ts";
 
 /** How an execution went. */

@@ -1,13 +1,13 @@
 import { HelperFileError } from "../../errors/commandErrors.ts";
 import { type AgentStepOutcome, AgentTraces, EXIT_MANUAL } from "../agents/agentTraces.ts";
 import { rememberHelpers } from "../grading/helperFiles.ts";
-import { performPlainStep, stepName } from "../project/plainSteps.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
-import type { StepRecord } from "../report/record.ts";
+import type { StepRecord } from "../records/record.ts";
 import { EXIT_TIMEOUT, type WorkResult } from "../sandbox/commandRunner.ts";
-import type { CommandPlace } from "../sandbox/runCommandStep.ts";
+import type { CommandPlace } from "../sandbox/projectCommandRunner.ts";
 import { type AgentStep, isAgentStep, type PlainStep, type Step } from "../spec.ts";
-import { type Circumstances, COMMAND_TIMEOUT_MS } from "./circumstances.ts";
+import { type Circumstances, COMMAND_TIMEOUT_MS } from "./executionContext.ts";
+import { performPlainStep, stepName } from "./plainSteps.ts";
 import { tail } from "./tail.ts";
 
 /** How far the steps of an execution have come. */

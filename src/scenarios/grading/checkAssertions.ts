@@ -1,7 +1,7 @@
+import { reasonOf } from "../../tools/files/reasonOf.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
-import { reasonOf } from "../project/reasonOf.ts";
-import type { AssertionRecord } from "../report/record.ts";
-import type { CommandPlace } from "../sandbox/runCommandStep.ts";
+import type { AssertionRecord } from "../records/record.ts";
+import type { CommandPlace } from "../sandbox/projectCommandRunner.ts";
 import type { Assertion } from "../spec.ts";
 import { checkCommand } from "./commandAssertions.ts";
 import { checkContains, checkKind, checkMatches, checkSha256 } from "./fileAssertions.ts";

@@ -2,9 +2,9 @@ import { chmodSync, lstatSync, mkdirSync, rmSync, type Stats, writeFileSync } fr
 import { join, posix, sep } from "node:path";
 import { HelperFileError } from "../../errors/commandErrors.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { findInside } from "../project/findInside.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
-import { reasonOf } from "../project/reasonOf.ts";
 import type { PlainStep, ScenarioSpec } from "../spec.ts";
 
 const MAX_HELPER_BYTES = 64 * 1024 * 1024;

@@ -5,10 +5,10 @@ import type { AddressInfo } from "node:net";
 import { join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { MirrorError } from "../../errors/commandErrors.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { findInside } from "../project/findInside.ts";
-import { reasonOf } from "../project/reasonOf.ts";
+import { isPrivateDirectory, isPrivateFile } from "../suite/privateNames.ts";
 import { contentTypeOf } from "./contentTypes.ts";
-import { isPrivateDirectory, isPrivateFile } from "./privateNames.ts";
 
 /** A web server for the files of one directory, on this machine only. */
 export interface Mirror {

@@ -1,4 +1,4 @@
-import { TextProblem } from "./problem.ts";
+import { TextProblem } from "../../tools/json/textProblem.ts";
 
 export interface FrontMatterValue {
   readonly value: string;

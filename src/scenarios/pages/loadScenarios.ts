@@ -1,11 +1,12 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { ScenarioConfigError } from "../../errors/commandErrors.ts";
+import { readText } from "../../tools/json/readText.ts";
+import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import type { Scenario } from "../spec.ts";
 import type { Suite } from "../suite/suite.ts";
-import { type LineProblem, type PageProblem, TextProblem } from "./problem.ts";
+import type { PageProblem } from "./pageProblem.ts";
 import { type ReadPage, readPage } from "./readPage.ts";
-import { readText } from "./readText.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
 import { shownPath } from "./shownPath.ts";
 

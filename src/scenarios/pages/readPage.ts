@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
+import { parseJson } from "../../tools/json/jsonText.ts";
+import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
+import { validate } from "../../tools/json/validate.ts";
 import type { Scenario, ScenarioSpec } from "../spec.ts";
 import type { Suite } from "../suite/suite.ts";
 import { readFrontMatter } from "./frontMatter.ts";
-import { parseJson } from "./jsonText.ts";
-import { type LineProblem, TextProblem } from "./problem.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
 import { findSpecBlock } from "./specBlock.ts";
 import { checkRules } from "./specRules.ts";
-import { validate } from "./validate.ts";
 
 /** What a page says. The id can be right although the rest is not: another page must not have it all the same. */
 export interface ReadPage {

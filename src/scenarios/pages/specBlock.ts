@@ -1,5 +1,5 @@
+import { TextProblem } from "../../tools/json/textProblem.ts";
 import { blankOutCode, blankOutTexts } from "./blankOut.ts";
-import { TextProblem } from "./problem.ts";
 
 export const BLOCK_START = "<!-- sandbox-spec:start -->";
 export const BLOCK_END = "<!-- sandbox-spec:end -->";

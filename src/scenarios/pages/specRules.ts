@@ -1,6 +1,6 @@
+import type { JsonNode } from "../../tools/json/jsonText.ts";
+import type { LineProblem } from "../../tools/json/textProblem.ts";
 import type { Suite } from "../suite/suite.ts";
-import type { JsonNode } from "./jsonText.ts";
-import type { LineProblem } from "./problem.ts";
 
 const memberOf = (node: JsonNode, key: string): JsonNode | undefined => node.members?.get(key)?.node;
 

@@ -2,14 +2,14 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { HostFileError } from "../../errors.ts";
 import { ENV_FILE } from "../../options/configDirectory.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { isInside } from "../../tools/isInside.ts";
-import { isPrivateDirectory } from "../mirror/privateNames.ts";
-import type { PageProblem } from "../pages/problem.ts";
+import type { PageProblem } from "../pages/pageProblem.ts";
 import type { Scenario } from "../spec.ts";
+import { isPrivateDirectory } from "../suite/privateNames.ts";
 import type { Suite } from "../suite/suite.ts";
 import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
 import { findInside } from "./findInside.ts";
-import { reasonOf } from "./reasonOf.ts";
 
 /** A copy of a fixture as it was before anything ran. */
 export interface FixtureSnapshot {

@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunRecord } from "../report/isRunRecord.ts";
-import type { RunRecord } from "../report/record.ts";
+import { isRunRecord } from "./isScenarioRecord.ts";
+import type { RunRecord } from "./record.ts";
 import { belongsThere } from "./recordName.ts";
 
 /** Many files are read at once, and a process may open only so many. */

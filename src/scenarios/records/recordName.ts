@@ -1,4 +1,4 @@
-import type { RunRecord } from "../report/record.ts";
+import type { RunRecord } from "./record.ts";
 
 const stemOf = (startedAt: string): string => startedAt.replace(/[:.]/g, "-");
 

@@ -3,8 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
 import { escaped } from "../../tools/escaped.ts";
-import type { RunRecord } from "../report/record.ts";
 import type { Suite } from "../suite/suite.ts";
+import type { RunRecord } from "./record.ts";
 
 /** Names of env vars whose values are nobody else's business, wherever they come from. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;

@@ -1,9 +1,9 @@
 import { basename, join } from "node:path";
-import { replaceFile } from "../../markup/writeFileWhole.ts";
+import { replaceFile } from "../../tools/files/wholeFile.ts";
 import { historyOf } from "../report/model.ts";
-import { INDEX_SCHEMA, type IndexEntry, type RunRecord, type RunsIndex } from "../report/record.ts";
 import type { Runnable } from "../spec.ts";
 import { readRecord, recordNames } from "./readRecords.ts";
+import { INDEX_SCHEMA, type IndexEntry, type RunRecord, type RunsIndex } from "./record.ts";
 import { json, makeDirectory, writing } from "./writeRecords.ts";
 
 /** A scenario that has a page. */

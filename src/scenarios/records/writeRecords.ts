@@ -1,11 +1,11 @@
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ScenarioRecordError } from "../../errors/commandErrors.ts";
-import { checkDirectory } from "../../markup/reportPlace.ts";
-import { createFile } from "../../markup/writeFileWhole.ts";
-import { reasonOf } from "../project/reasonOf.ts";
-import type { RunRecord } from "../report/record.ts";
+import { checkDirectory } from "../../tools/files/outputPlace.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
+import { createFile } from "../../tools/files/wholeFile.ts";
 import { recordNames } from "./readRecords.ts";
+import type { RunRecord } from "./record.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
 
 /** What the system refuses is told with its place and in words. */

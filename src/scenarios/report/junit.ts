@@ -1,7 +1,7 @@
 import { Markup, markup } from "../../markup/markup.ts";
 import { briefly, endOf, printed } from "../../markup/words.ts";
+import type { RunRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
-import type { RunRecord, StepRecord } from "./record.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import { showUsage, usageOf } from "./usage.ts";
 import { failuresOf, runnerName, showEnd } from "./words.ts";

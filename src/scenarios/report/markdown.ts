@@ -1,6 +1,6 @@
 import { briefly, counted, harmless, notShown, webAddress } from "../../markup/words.ts";
+import type { RunRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
-import type { RunRecord } from "./record.ts";
 import { briefUsage } from "./usage.ts";
 import {
   byWhom,

@@ -1,5 +1,5 @@
+import type { RunRecord, ScenarioResult } from "../records/record.ts";
 import type { Runnable, Scenario } from "../spec.ts";
-import type { RunRecord, ScenarioResult } from "./record.ts";
 import { runnerHistory } from "./runnerHistory.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import type { Rate } from "./wilson.ts";

@@ -1,5 +1,5 @@
+import type { RunRecord } from "../records/record.ts";
 import type { RunnerHistory } from "./model.ts";
-import type { RunRecord } from "./record.ts";
 import { goesOf } from "./suiteRuns.ts";
 import { type Rate, rateOf } from "./wilson.ts";
 import { worstOf } from "./worstOf.ts";

@@ -1,4 +1,4 @@
-import type { RunRecord } from "./record.ts";
+import type { RunRecord } from "../records/record.ts";
 
 /**
  * The executions of one runner, put together as they were started: those that `--repeat` made in one go are one

@@ -1,6 +1,6 @@
 import type { IterationUsage } from "../../options/results.ts";
 import { addUsage, totalTokens } from "../../options/usage.ts";
-import type { RunRecord } from "./record.ts";
+import type { RunRecord } from "../records/record.ts";
 
 /** All tokens that the agents of an execution have used; `undefined` if none of them reports usage. */
 export const usageOf = ({ steps }: RunRecord): IterationUsage | undefined =>

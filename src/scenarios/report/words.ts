@@ -1,6 +1,6 @@
 import { showMs } from "../../markup/words.ts";
+import type { RunRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
-import type { RunRecord, StepRecord } from "./record.ts";
 import type { Rate } from "./wilson.ts";
 
 /** What a reader sees of a result besides its colour. */

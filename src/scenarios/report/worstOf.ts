@@ -1,4 +1,4 @@
-import type { ScenarioResult } from "./record.ts";
+import type { ScenarioResult } from "../records/record.ts";
 
 const RESULTS = ["failing", "passing", "manual"] as const satisfies readonly ScenarioResult[];
 

@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, extname } from "node:path";
 import { ReportFileError } from "../../errors/commandErrors.ts";
-import { checkDirectory, headOf } from "../../markup/reportPlace.ts";
-import { replaceFile } from "../../markup/writeFileWhole.ts";
-import { reasonOf } from "../project/reasonOf.ts";
+import { checkDirectory, headOf } from "../../tools/files/outputPlace.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
+import { replaceFile } from "../../tools/files/wholeFile.ts";
 import { REPORT_FORMATS, type ReportFormat } from "./formats.ts";
 import { HTML_MARK, htmlReport } from "./html/html.ts";
 import { JUNIT_MARK, junitReport } from "./junit.ts";

@@ -1,7 +1,7 @@
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { bindMountPlaces } from "./bindMount.ts";
-import { hostPlaces } from "./host.ts";
-import { isolatedPlaces } from "./isolated.ts";
+import { bindMountPlaces } from "./bindMountSandbox.ts";
+import { hostPlaces } from "./hostSandbox.ts";
+import { isolatedPlaces } from "./isolatedSandbox.ts";
 import type { Workshop } from "./scenarioSandbox.ts";
 import type { PlaceSettings } from "./settings.ts";
 

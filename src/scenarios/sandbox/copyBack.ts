@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { SandboxError } from "../../errors.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { ProjectRefusedError } from "../execution/projectRefused.ts";
 import { unpackTar } from "../tar/unpackTar.ts";
+import { ProjectRefusedError } from "./projectRefused.ts";
 
 const MAX_BYTES = 2 * 1024 * 1024 * 1024;
 const TIMEOUT_MS = 10 * 60_000;

@@ -2,7 +2,7 @@ import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "n
 import { join } from "node:path";
 import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { isInside } from "../../tools/isInside.ts";
-import { isPrivateDirectory, isPrivateFile } from "../mirror/privateNames.ts";
+import { isPrivateDirectory, isPrivateFile } from "../suite/privateNames.ts";
 
 /** What of a suite no command in a sandbox gets to see. Paths are absolute, and without links. */
 export interface PrivatePaths {

@@ -1,5 +1,5 @@
 import { dirname } from "node:path";
-import { TextProblem } from "../pages/problem.ts";
+import { TextProblem } from "../../tools/json/textProblem.ts";
 import type { Suite } from "./suite.ts";
 import { pathOf, readSuiteFile, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 import { checkPlaces, placesOf } from "./suitePlaces.ts";

@@ -5,10 +5,10 @@ import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "j
 import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import { ConfigDirectoryError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, SCENARIOS_FILE } from "../../options/configDirectory.ts";
-import { type JsonNode, parseJson } from "../pages/jsonText.ts";
-import { TextProblem } from "../pages/problem.ts";
-import { readText } from "../pages/readText.ts";
-import { validate } from "../pages/validate.ts";
+import { type JsonNode, parseJson } from "../../tools/json/jsonText.ts";
+import { readText } from "../../tools/json/readText.ts";
+import { TextProblem } from "../../tools/json/textProblem.ts";
+import { validate } from "../../tools/json/validate.ts";
 
 /** Where somebody looks for a suite. */
 export interface SuiteChoice {

@@ -1,6 +1,6 @@
-import { parseJson } from "../pages/jsonText.ts";
-import { TextProblem } from "../pages/problem.ts";
-import { readText } from "../pages/readText.ts";
+import { parseJson } from "../../tools/json/jsonText.ts";
+import { readText } from "../../tools/json/readText.ts";
+import { TextProblem } from "../../tools/json/textProblem.ts";
 
 const VERSION = /^[\w.+-]{1,100}$/;
 

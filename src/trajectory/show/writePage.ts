@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { ReplayPageError } from "../../errors/commandErrors.ts";
-import { headOf } from "../../markup/reportPlace.ts";
-import { replaceFile } from "../../markup/writeFileWhole.ts";
+import { headOf } from "../../tools/files/outputPlace.ts";
+import { replaceFile } from "../../tools/files/wholeFile.ts";
 import type { Replay } from "../read/replay.ts";
 import { TRAJECTORY_MARK, trajectoryPage } from "./html.ts";
 

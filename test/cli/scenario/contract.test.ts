@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
+import type { RunRecord } from "../../../src/scenarios/records/record.ts";
 import { useOwnTemporaryDirectory } from "../../helpers/repository/ownTemporaryDirectory.ts";
 import { runCli } from "../callCli.ts";
 import { makeSuite } from "./scenarioSuites.ts";

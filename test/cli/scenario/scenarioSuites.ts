@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { RunRecord, RunsIndex } from "../../../src/scenarios/report/record.ts";
+import type { RunRecord, RunsIndex } from "../../../src/scenarios/records/record.ts";
 import type { ScenarioSpec } from "../../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { runCli } from "../callCli.ts";

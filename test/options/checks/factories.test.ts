@@ -12,9 +12,9 @@ import { noSandbox } from "../../../src/sandboxes/no-sandbox.ts";
 import { podman } from "../../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { vercel } from "../../../src/sandboxes/vercel.ts";
-import * as sitePlugin from "../../../src/scenarios/site/plugin.ts";
 import * as testing from "../../../src/testing.ts";
 import * as vitepress from "../../../src/vitepress/index.ts";
+import * as sitePlugin from "../../../src/vitepress/plugin.ts";
 import { thrownBy } from "../../helpers/processes/thrownBy.ts";
 
 type Factory = (options: never) => unknown;

@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkGitClean } from "../../../src/scenarios/grading/gitClean.ts";
-import { hostWorkplace } from "../../../src/scenarios/sandbox/hostCommands.ts";
+import { hostWorkplace } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";
 

@@ -15,10 +15,10 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ScenarioRecordError } from "../../../src/errors/commandErrors.ts";
 import { readRecords } from "../../../src/scenarios/records/readRecords.ts";
+import type { RunRecord } from "../../../src/scenarios/records/record.ts";
 import { redactRecord, secretsOfEnvironment } from "../../../src/scenarios/records/redactRecord.ts";
 import { writeIndex } from "../../../src/scenarios/records/writeIndex.ts";
 import { addRecord, pruneRecords } from "../../../src/scenarios/records/writeRecords.ts";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
 
 let directory: string;
 let recordsDir: string;

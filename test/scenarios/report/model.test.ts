@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { isRunRecord } from "../../../src/scenarios/report/isRunRecord.ts";
+import { isRunRecord } from "../../../src/scenarios/records/isScenarioRecord.ts";
+import type { RunRecord } from "../../../src/scenarios/records/record.ts";
 import { type RunnerHistory, recordsOf, reportModel } from "../../../src/scenarios/report/model.ts";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
 import { rateOf } from "../../../src/scenarios/report/wilson.ts";
 import { failingRecord, minute, runRecord } from "./reportRecords.ts";
 

@@ -12,11 +12,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ReportFileError } from "../../../src/errors/commandErrors.ts";
+import type { RunRecord } from "../../../src/scenarios/records/record.ts";
 import { htmlReport } from "../../../src/scenarios/report/html/html.ts";
 import { junitReport } from "../../../src/scenarios/report/junit.ts";
 import { markdownReport } from "../../../src/scenarios/report/markdown.ts";
 import { reportModel } from "../../../src/scenarios/report/model.ts";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
 import { checkReportFile, formatOf, writeReport } from "../../../src/scenarios/report/writeReport.ts";
 import { failingRecord, minute, runRecord } from "./reportRecords.ts";
 

@@ -1,4 +1,4 @@
-import { RECORD_SCHEMA, type RunRecord } from "../../../src/scenarios/report/record.ts";
+import { RECORD_SCHEMA, type RunRecord } from "../../../src/scenarios/records/record.ts";
 
 /** A record as the runner writes it, of a scenario that passed; with changes. */
 export const runRecord = ({

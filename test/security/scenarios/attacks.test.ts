@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
+import type { RunRecord } from "../../../src/scenarios/records/record.ts";
 import type { Assertion, ScenarioSpec } from "../../../src/scenarios/spec.ts";
 import { sandboxFlags } from "../../cli/runs/hangingRuns.ts";
 import {

@@ -15,7 +15,7 @@ import type { SandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
 import { podman } from "../../../src/sandboxes/podman.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { ProjectRefusedError } from "../../../src/scenarios/execution/projectRefused.ts";
+import { ProjectRefusedError } from "../../../src/scenarios/sandbox/projectRefused.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { useOwnTemporaryDirectory } from "../../helpers/repository/ownTemporaryDirectory.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";

@@ -1,6 +1,6 @@
 import { showMs } from "../../../markup/words.ts";
+import type { ScenarioResult } from "../../records/record.ts";
 import type { RunnerHistory } from "../model.ts";
-import type { ScenarioResult } from "../record.ts";
 
 /** An execution in the picture of the durations. */
 export interface Bar {

@@ -1,7 +1,7 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { moment } from "../../../markup/moment.ts";
 import { briefly, counted, endOf, notShown, printed, showMs, webAddress } from "../../../markup/words.ts";
-import type { AssertionRecord, RunRecord, StepRecord } from "../record.ts";
+import type { AssertionRecord, RunRecord, StepRecord } from "../../records/record.ts";
 import { briefUsage, showUsage } from "../usage.ts";
 import { circumstances, isFine, showEnd, tookTime } from "../words.ts";
 import { badge, verdict } from "./parts.ts";

@@ -1,5 +1,5 @@
+import type { RunRecord } from "../../records/record.ts";
 import type { ReportModel, RunnerHistory } from "../model.ts";
-import type { RunRecord } from "../record.ts";
 
 /** How much of the history is on the page. */
 export interface HtmlLimits {

@@ -1,7 +1,7 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { harmless } from "../../../markup/words.ts";
+import type { ScenarioResult } from "../../records/record.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
-import type { ScenarioResult } from "../record.ts";
 import { RESULT_SIGNS, RESULT_WORDS } from "../words.ts";
 import { durationBars } from "./bars.ts";
 

@@ -1,7 +1,7 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { briefly, counted, endOf, notShown, showMs } from "../../../markup/words.ts";
+import type { RunRecord } from "../../records/record.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
-import type { RunRecord } from "../record.ts";
 import { byWhom, showRate } from "../words.ts";
 import { execution, NOTES_LENGTH } from "./execution.ts";
 import type { HtmlLimits } from "./limits.ts";

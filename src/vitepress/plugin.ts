@@ -1,10 +1,10 @@
 // A plugin for Vite that gives each page of a VitePress site the records that it shows.
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Checks, checkedOptions, text } from "../../options/checks/checks.ts";
-import { scenarioIdProblem } from "../pages/scenarioId.ts";
-import { readRecords } from "../records/readRecords.ts";
-import { groupsBy } from "../report/model.ts";
+import { type Checks, checkedOptions, text } from "../options/checks/checks.ts";
+import { scenarioIdProblem } from "../scenarios/pages/scenarioId.ts";
+import { readRecords } from "../scenarios/records/readRecords.ts";
+import { groupsBy } from "../scenarios/report/model.ts";
 import type { PageRecords } from "./siteRecords.ts";
 import { forScenario, forSummary } from "./trimRecords.ts";
 

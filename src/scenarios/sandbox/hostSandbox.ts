@@ -3,7 +3,7 @@ import { killMarked } from "../../process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { ON_HOST } from "../../sandboxes/directories/ownedDirectory.ts";
 import { noSandbox } from "../../sandboxes/no-sandbox.ts";
-import { createMark, hostWorkplace } from "./hostCommands.ts";
+import { createMark, hostWorkplace } from "./hostCommandRunner.ts";
 import { once } from "./once.ts";
 import type { Workshop } from "./scenarioSandbox.ts";
 import type { PlaceSettings } from "./settings.ts";

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { createSSRApp, h, resolveComponent } from "vue";
 import { renderToString } from "vue/server-renderer";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
-import type { SiteRecords } from "../../../src/scenarios/site/siteRecords.ts";
-import { forScenario, forSummary } from "../../../src/scenarios/site/trimRecords.ts";
-import { type ScenarioRecordsOptions, scenarioRecords } from "../../../src/vitepress/index.ts";
-import { failingRecord, minute, runRecord } from "./reportRecords.ts";
+import type { RunRecord } from "../../src/scenarios/records/record.ts";
+import { type ScenarioRecordsOptions, scenarioRecords } from "../../src/vitepress/index.ts";
+import type { SiteRecords } from "../../src/vitepress/siteRecords.ts";
+import { forScenario, forSummary } from "../../src/vitepress/trimRecords.ts";
+import { failingRecord, minute, runRecord } from "../scenarios/report/reportRecords.ts";
 
 /** What a page of a site shows that has the components on it, as a server renders it. */
 const page = (
@@ -150,11 +150,13 @@ it("tells how often a repeated scenario failed", async () => {
 });
 
 it("refuses what was right before the plugin, with what to write instead", () => {
-  expect(() => scenarioRecords({ "../runs/a.json": "{}" } as never)).toThrow(/scenarioRecordsPlugin\(\)/);
+  expect(() => scenarioRecords({ "../scenarios/runs/a.json": "{}" } as never)).toThrow(
+    /scenarioRecordsPlugin\(\)/,
+  );
 });
 
 it("says what a site lacks that has not given it records", async () => {
-  const { RunRecords } = await import("../../../src/vitepress/index.ts");
+  const { RunRecords } = await import("../../src/vitepress/index.ts");
   const app = createSSRApp({ render: () => h(RunRecords as never, { testId: "first" }) });
   app.config.warnHandler = () => {};
   await expect(renderToString(app)).rejects.toThrow(/app\.use\(scenarioRecords\(/);

@@ -4,7 +4,7 @@ import { SandboxError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, IsolatedSandboxProvider } from "../../sandboxes/contract.ts";
 import { escaped } from "../../tools/escaped.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { isPrivateDirectory } from "../mirror/privateNames.ts";
+import { isPrivateDirectory } from "../suite/privateNames.ts";
 import type { WorkCommand } from "./commandRunner.ts";
 import { bringBack } from "./copyBack.ts";
 import { once } from "./once.ts";

@@ -1,4 +1,4 @@
-import { type LineProblem, TextProblem } from "./problem.ts";
+import { type LineProblem, TextProblem } from "./textProblem.ts";
 
 /** A value of a JSON text that knows where it stands. */
 export interface JsonNode {

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { addRecord } from "../../../src/scenarios/records/writeRecords.ts";
-import type { RunRecord } from "../../../src/scenarios/report/record.ts";
-import { scenarioRecordsPlugin } from "../../../src/scenarios/site/plugin.ts";
-import type { PageRecords } from "../../../src/scenarios/site/siteRecords.ts";
-import { temporaryDirectory } from "../../helpers/repository/repository.ts";
-import { failingRecord, minute, runRecord } from "./reportRecords.ts";
+import type { RunRecord } from "../../src/scenarios/records/record.ts";
+import { addRecord } from "../../src/scenarios/records/writeRecords.ts";
+import { scenarioRecordsPlugin } from "../../src/vitepress/plugin.ts";
+import type { PageRecords } from "../../src/vitepress/siteRecords.ts";
+import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { failingRecord, minute, runRecord } from "../scenarios/report/reportRecords.ts";
 
 /** A directory of records below a site's, and the plugin that reads it. */
 const siteWith = async (...records: readonly RunRecord[]) => {

@@ -1,7 +1,7 @@
 import { nearest } from "../../options/checks/nearest.ts";
 import type { JsonNode } from "./jsonText.ts";
-import type { LineProblem } from "./problem.ts";
 import { resolveSchema, type Schema } from "./schema.ts";
+import type { LineProblem } from "./textProblem.ts";
 
 /** A value with the way to it, as in `steps[1].cmd`. */
 interface Place {

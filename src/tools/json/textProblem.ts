@@ -6,12 +6,6 @@ export interface LineProblem {
   readonly problem: string;
 }
 
-/** What is wrong with a scenario page. */
-export interface PageProblem extends LineProblem {
-  /** Absolute. */
-  readonly page: string;
-}
-
 /** A text that cannot be read any further. */
 export class TextProblem extends Error implements LineProblem {
   constructor(

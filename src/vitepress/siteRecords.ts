@@ -1,4 +1,4 @@
-import type { RunRecord } from "../report/record.ts";
+import type { RunRecord } from "../scenarios/records/record.ts";
 
 /** The records that one page of a site shows. */
 export interface PageRecords {

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { TextProblem } from "./problem.ts";
+import { TextProblem } from "./textProblem.ts";
 
 const MAX_BYTES = 1024 * 1024;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { parseJson } from "../../../src/scenarios/pages/jsonText.ts";
-import { TextProblem } from "../../../src/scenarios/pages/problem.ts";
+import { parseJson } from "../../../src/tools/json/jsonText.ts";
+import { TextProblem } from "../../../src/tools/json/textProblem.ts";
 
 const failureOf = (text: string, firstLine?: number): { line: number; problem: string } => {
   try {

@@ -1,7 +1,7 @@
-import { byNewest, groupsBy } from "../report/model.ts";
-import type { RunRecord, StepRecord } from "../report/record.ts";
-import { goesOf } from "../report/suiteRuns.ts";
-import { runnerName } from "../report/words.ts";
+import type { RunRecord, StepRecord } from "../scenarios/records/record.ts";
+import { byNewest, groupsBy } from "../scenarios/report/model.ts";
+import { goesOf } from "../scenarios/report/suiteRuns.ts";
+import { runnerName } from "../scenarios/report/words.ts";
 import { SHOWN_CHARACTERS, SHOWN_EXECUTIONS } from "./siteRecords.ts";
 
 /** One more than is shown: so the page knows that there was more. */

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
 import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "json" };
-import { parseJson } from "../../../src/scenarios/pages/jsonText.ts";
-import type { Schema } from "../../../src/scenarios/pages/schema.ts";
-import { validate } from "../../../src/scenarios/pages/validate.ts";
+import { parseJson } from "../../../src/tools/json/jsonText.ts";
+import type { Schema } from "../../../src/tools/json/schema.ts";
+import { validate } from "../../../src/tools/json/validate.ts";
 
 const problemsOf = (value: unknown, schema: Schema): string[] =>
   validate(parseJson(JSON.stringify(value)).node, schema).map(({ problem }) => problem);

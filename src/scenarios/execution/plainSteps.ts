@@ -1,10 +1,10 @@
 import { NoCliCommandError } from "../../errors/commandErrors.ts";
+import { reasonOf } from "../../tools/files/reasonOf.ts";
+import type { ProjectFiles } from "../project/projectFiles.ts";
 import type { Workplace, WorkResult } from "../sandbox/commandRunner.ts";
 import type { FileText, PlainStep, Step } from "../spec.ts";
 import type { Suite } from "../suite/suite.ts";
 import { cliArguments } from "./cliArguments.ts";
-import type { ProjectFiles } from "./projectFiles.ts";
-import { reasonOf } from "./reasonOf.ts";
 
 /** What a step without an agent works with. */
 export interface PlainWork {
