@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { viteProgramText } from "./scripts/programText.mjs";
 import { define } from "./test/setup/define.ts";
 
 /** Suites that start sandboxes, kill processes or build the package: real, and slower. Everything else is `unit`. */
@@ -13,6 +14,7 @@ const CLUSTER = "test/kubernetes/**";
 
 export default defineConfig({
   define,
+  plugins: [viteProgramText],
   test: {
     reporters: ["default", "./test/setup/summaryReporter.ts"],
     globalSetup: "test/setup/globalSetup.ts",

@@ -4,6 +4,7 @@ import { chmodSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { pruneDeclarations } from "./declarations.mjs";
+import { esbuildProgramText } from "./programText.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const { exports, version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
@@ -31,6 +32,7 @@ const bundle = (names, options) =>
     treeShaking: true,
     // Those of whoever uses sanddune: optional, and never two of them.
     external: ["vue", "@vercel/sandbox", "e2b", "modal"],
+    plugins: [esbuildProgramText],
     define: { SANDDUNE_VERSION: JSON.stringify(version) },
     legalComments: "linked",
     metafile: true,

@@ -12,8 +12,11 @@ const source = join(root, "src");
 /** How many files a folder may hold beside its sub-folders. */
 const MAX_FILES = 20;
 
-/** Waits for an abort: one file does, and pi's extension, which is a program of its own. */
-const ABORT_LISTENERS = ["tools/wait/onAbort.ts", "agents/pi/mcpClient.ts"];
+/** The one file that listens for aborts. */
+const ABORT_LISTENER = "tools/wait/onAbort.ts";
+
+/** A program that runs in a sandbox: it may start processes there, and the host only ever holds its text. */
+const isProgram = (path) => dirname(path).split("/").includes("programs");
 
 /** Everything that differs between operating systems. */
 const OPERATING_SYSTEMS = "process/host/";
@@ -35,19 +38,22 @@ for (const file of files) {
     continue;
   }
   const text = readFileSync(join(source, file), "utf8");
-  if (text.includes('addEventListener("abort"') && !ABORT_LISTENERS.includes(file))
+  if (text.includes('addEventListener("abort"') && file !== ABORT_LISTENER)
     problems.push(`${file} listens for an abort itself: onAbort() of tools/wait/ does`);
   if (text.includes("process.platform") && !file.startsWith(OPERATING_SYSTEMS))
     problems.push(`${file} looks at the operating system: hostSystem() of ${OPERATING_SYSTEMS} does`);
   for (const [, specifier] of text.matchAll(/(?:^(?:import|export)[^;]*?from\s+|\bimport\()"([^"]+)"/gms)) {
     if (specifier.startsWith(".")) {
       const target = relative(source, resolve(source, dirname(file), specifier));
+      if (isProgram(target) && !isProgram(file) && !target.endsWith("?text"))
+        problems.push(`${file} imports ${target}: a program for sandboxes is imported as a text, with ?text`);
       if (!target.startsWith("../schemas/") && !mayUse(file, target))
         problems.push(`${file} imports ${target}: ${roomOf(file)}/ must not depend on ${roomOf(target)}/`);
       continue;
     }
     const packageName = specifier.startsWith("node:") ? specifier : specifier.split("/")[0];
     const rooms = RESTRICTED_PACKAGES[packageName];
+    if (isProgram(file) && packageName === "node:child_process") continue;
     if (rooms !== undefined && !rooms.includes(roomOf(file)))
       problems.push(`${file} imports ${specifier}: only ${rooms.join(", ")} may`);
   }

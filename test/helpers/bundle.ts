@@ -1,24 +1,13 @@
+import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { buildSync, stop } from "esbuild";
+
+const BUNDLER = join(import.meta.dirname, "bundler.mjs");
 
 const build = (program: string, directory: string): string => {
   const outfile = join(directory, basename(program).replace(/\.ts$/, ".mjs"));
-  buildSync({
-    entryPoints: [program],
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    // The oldest Node that is supported, as for the package.
-    target: "node20.19",
-    // Loaded when they are needed, which is not there.
-    external: ["@vercel/sandbox", "e2b", "modal"],
-    logLevel: "error",
-  });
-  // It would keep a process until the end of the test file.
-  stop();
+  execFileSync(process.execPath, [BUNDLER, program, outfile], { stdio: "inherit" });
   return outfile;
 };
 

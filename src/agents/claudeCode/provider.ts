@@ -8,7 +8,7 @@ import {
   SESSION_OPTIONS,
   type SessionSettings,
 } from "../shared/agentSettings.ts";
-import { mcpFile } from "../shared/mcpFile.ts";
+import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
 import { claudeCodeParser } from "./output.ts";
 import { claudeCodeSessions } from "./sessions.ts";
 import { claudeCodeSetup, SKIP_WARNING } from "./setup.ts";
@@ -45,8 +45,6 @@ const OPTIONS: Checks<ClaudeCodeOptions> = {
   slashCommands: flag,
 };
 
-const MCP_FILE = "SANDDUNE_MCP_FILE";
-
 /** As root, Claude Code skips permissions only where it is told that it is in a sandbox. */
 const IN_SANDBOX = { IS_SANDBOX: "1", DISABLE_AUTOUPDATER: "1" };
 
@@ -57,7 +55,7 @@ const mcpConfig = (servers: McpServers) => {
       "url" in server ? { type: "http", ...server } : { type: "stdio", ...server },
     ]),
   );
-  return mcpFile({ mcpServers }, MCP_FILE);
+  return mcpFile({ mcpServers });
 };
 
 /**

@@ -9,7 +9,7 @@ import {
   SESSION_OPTIONS,
   type SessionSettings,
 } from "../shared/agentSettings.ts";
-import { mcpFile } from "../shared/mcpFile.ts";
+import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
 import { copilotParser, SESSION_LINE } from "./output.ts";
 
 const ENV_KEYS = [
@@ -44,11 +44,10 @@ const mcpConfig = (servers: McpServers) => {
         : { type: "local", tools: ["*"], args: [], ...server },
     ]),
   );
-  return mcpFile({ mcpServers }, MCP_FILE);
+  return mcpFile({ mcpServers });
 };
 
 const SESSION = "_sanddune_session";
-const MCP_FILE = "SANDDUNE_MCP_FILE";
 
 /** Names the session, and tells its name, before Copilot CLI begins. It would choose and tell one only at its end. */
 const nameSession = (resume: ResumedSession | undefined): string => {

@@ -6,7 +6,7 @@ import { numberAt, objectAt, objectsAt, outputText, textAt, tokensAt } from "../
 import { kindOfError } from "../shared/modelErrors.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { tolerant } from "../shared/tolerant.ts";
-import { RESULT_LINE, UNAVAILABLE } from "./driver.ts";
+import { RESULT_LINE, UNAVAILABLE } from "./protocol.ts";
 
 /** Errors of the SDK's, by what they are as a status of HTTP. */
 const STATUS: Readonly<Record<string, number>> = {

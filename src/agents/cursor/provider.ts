@@ -3,9 +3,10 @@ import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
 import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv } from "../shared/agentSettings.ts";
 import { PROMPT_FILE, writePromptFile } from "../shared/promptFile.ts";
-import { CURSOR_DRIVER } from "./driver.ts";
+
 import { cursorMcpEnv, defineRestoreCursorMcp, RESTORE_CURSOR_MCP, writeCursorMcp } from "./mcp.ts";
 import { cursorParser } from "./output.ts";
+import driverProgram from "./programs/driver.ts?text";
 
 const ENV_KEYS = ["CURSOR_API_KEY"] as const;
 
@@ -20,7 +21,7 @@ const LONGEST_ARGUMENT = 100_000;
 const ARGUMENT = "_sanddune_argument";
 
 const driver = (model: string): string =>
-  `node --no-warnings --input-type=module --eval ${shellQuote(CURSOR_DRIVER)} ${shellQuote(model)}`;
+  `node --no-warnings --input-type=module --eval ${shellQuote(driverProgram)} ${shellQuote(model)}`;
 
 const chooseArgument = `if [ "$(wc -c <"$${PROMPT_FILE}")" -le ${LONGEST_ARGUMENT} ]; then
   ${ARGUMENT}=$(cat -- "$${PROMPT_FILE}")

@@ -1,8 +1,11 @@
+/** The env var that names the file, for agents that have none of their own. */
+export const MCP_FILE = "SANDDUNE_MCP_FILE";
+
 /**
- * Has a program in a sandbox read its configuration of MCP servers from a file. It comes by an env var: what stands on a
- * command line can be read by everybody on the machine, and there may be secrets among it.
+ * Writes a configuration of MCP servers to a file in the sandbox. It arrives in an env var: every user of the machine can
+ * read a command line, and the configuration may hold secrets.
  */
-export const mcpFile = (config: unknown, pathVariable: string) => ({
+export const mcpFile = (config: unknown, pathVariable = MCP_FILE) => ({
   env: { SANDDUNE_MCP_CONFIG: JSON.stringify(config) },
   setup: `${pathVariable}="$HOME/.sanddune-mcp.json"
 export ${pathVariable}

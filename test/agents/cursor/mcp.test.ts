@@ -115,7 +115,7 @@ describe("MCP servers of Cursor's CLI", () => {
     expect(status).toBe(1);
     expect(stdout).toBe("");
     expect(stderr).toMatch(
-      /^cursor-agent: there is a ~\/\.cursor\/mcp\.json already, .* Node\.js, and JSON/m,
+      /^cursor-agent: .* ~\/\.cursor\/mcp\.json, which exists already: this needs Node\.js, and valid JSON/m,
     );
     expect(left()).toEqual(["mcp.json"]);
     expect(readFileSync(file, "utf8")).toBe(place.config);

@@ -8,7 +8,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import type { McpServers } from "../../../src/agents/contract.ts";
-import { PI_MCP_EXTENSION } from "../../../src/agents/pi/mcp.ts";
+import mcpExtension, { type Pi } from "../../../src/agents/pi/programs/mcpExtension.ts";
+import extensionText from "../../../src/agents/pi/programs/mcpExtension.ts?text";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 
 const SERVER = join(import.meta.dirname, "../fixtures/mcpServer.mjs");
@@ -17,26 +18,18 @@ let directory = "";
 let files = 0;
 const newFile = () => join(directory, `file-${++files}`);
 
-type Update = (update: { readonly content: readonly { readonly text: string }[] }) => void;
+type Tool = Parameters<Pi["registerTool"]>[0];
+type Execute = Parameters<Tool["execute"]>;
 
-interface Tool {
-  readonly name: string;
-  readonly label: string;
-  readonly description: string;
-  readonly parameters: object;
-  execute(id: string, input: object, signal?: AbortSignal, onUpdate?: Update): Promise<{ content: object[] }>;
-}
-
-/** Stands for pi: it loads the extension, and has what that registers. */
-const load = async (servers: McpServers) => {
+/** Stands for pi: it loads the extension and keeps what the extension registers. */
+const load = async (servers: McpServers, extension = mcpExtension) => {
   const file = newFile();
   writeFileSync(file, JSON.stringify(servers));
   const tools = new Map<string, Tool>();
   const handlers = new Map<string, () => Promise<void>>();
-  const { default: begin } = await import(pathToFileURL(join(directory, "extension.mjs")).href);
-  begin({
-    on: (event: string, handler: () => Promise<void>) => handlers.set(event, handler),
-    registerTool: (tool: Tool) => tools.set(tool.name, tool),
+  extension({
+    on: (event, handler) => void handlers.set(event, handler),
+    registerTool: (tool) => void tools.set(tool.name, tool),
   });
   vi.stubEnv("SANDDUNE_MCP_FILE", file);
   const complaining = vi.spyOn(console, "error").mockImplementation(() => {});
@@ -48,7 +41,7 @@ const load = async (servers: McpServers) => {
     tools,
     shutdown: async () => handlers.get("session_shutdown")?.(),
     complaints,
-    call: (name: string, input: object = {}, signal?: AbortSignal, onUpdate?: Update) => {
+    call: (name: string, input: object = {}, signal?: Execute[2], onUpdate?: Execute[3]) => {
       const tool = tools.get(name);
       if (tool === undefined) throw new Error(`There is no tool ${name}: ${[...tools.keys()].join(", ")}`);
       return tool.execute("call-1", input, signal, onUpdate);
@@ -100,7 +93,6 @@ const lastingNotes = () => join(directory, "notes");
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), "sanddune-pi-"));
-  writeFileSync(join(directory, "extension.mjs"), PI_MCP_EXTENSION);
   lasting = await startServer(lastingNotes());
 });
 afterAll(async () => {
@@ -214,7 +206,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     const controller = new AbortController();
     const told: string[] = [];
     const calling = call("tools_wait", {}, controller.signal, ({ content }) => {
-      told.push(...content.map(({ text }) => text));
+      told.push(...content.map((block) => (block.type === "text" ? block.text : "")));
     });
     await Promise.race([calling, waitFor(() => told.length === 2)]);
     expect(told).toEqual(["halfway", "2 of 2"]);
@@ -255,6 +247,17 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
       /cancelled: .*(input ended|session closed)/s.test(notesIn(shared.notes).slice(before.length)),
     );
     await shutdown();
+  });
+});
+
+describe("the extension as it is written to a sandbox", () => {
+  it("is one file that needs nothing but Node.js", async () => {
+    const file = join(directory, "extension.mjs");
+    writeFileSync(file, extensionText);
+    const { default: extension } = await import(pathToFileURL(file).href);
+    const { call, shutdown } = await load(program(), extension);
+    onTestFinished(() => shutdown());
+    expect((await call("tools_echo", { words: "x" })).content).toEqual([{ type: "text", text: "Ada: x" }]);
   });
 });
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { PI_MCP_EXTENSION } from "../../../src/agents/pi/mcp.ts";
+import mcpExtension from "../../../src/agents/pi/programs/mcpExtension.ts?text";
 import { pi, piProject } from "../../../src/agents/pi/provider.ts";
 import { commandLineOf } from "../../../src/engine/agent/agentCommand.ts";
 import {
@@ -76,7 +76,7 @@ describe("the command of pi", () => {
       extension,
     ]);
     expect(JSON.parse(readFileSync(serversFile, "utf8"))).toEqual(MCP_SERVERS);
-    expect(readFileSync(extension, "utf8")).toBe(PI_MCP_EXTENSION);
+    expect(readFileSync(extension, "utf8")).toBe(mcpExtension);
     for (const file of [serversFile, extension]) expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(repository)).toEqual([]);
   });

@@ -202,7 +202,7 @@ describeSideBySide("MCP servers of a real agent", () => {
       expect(events.filter((event) => event.type === "raw")).toMatchObject([
         {
           stream: "stderr",
-          line: "sanddune: the MCP server broken cannot be used: it has ended with exit code 7: no key",
+          line: "sanddune: the MCP server broken cannot be used: it ended with exit code 7: no key",
         },
       ]);
       expect(processesWith(mark)).toEqual([]);
