@@ -3,10 +3,10 @@ import { basename, dirname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
 import { isSessionId } from "../options/checks/sessionId.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { globMatcher } from "../tools/globs.ts";
 import { continuesFile } from "./continuesFile.ts";
 import { type TakenFile, takeFiles } from "./copyFilesOut.ts";
 import type { SessionCopy } from "./copySessionIn.ts";
-import { matchesAny } from "./filePatterns.ts";
 import { hostDirectoryOf, stateOf } from "./hostSessions.ts";
 import { type Rewriting, rewriteFile } from "./rewriteFile.ts";
 import { recordRewriter } from "./rewriteRecord.ts";
@@ -105,7 +105,7 @@ export class SessionCapture {
         target: join(hostDirectoryOf(sessions), sessions.place(each.file, places.hostCwd)),
       }));
       const [main] = files;
-      const isThere = main !== undefined && matchesAny(main.file, sessions.files(sessionId).slice(0, 1));
+      const isThere = main !== undefined && globMatcher(sessions.files(sessionId).slice(0, 1))(main.file);
       if (!isThere) throw new Error(`the agent has no session ${sessionId}`);
       await this.#check(files, options);
       const moves = [

@@ -2,8 +2,8 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { AgentSessions } from "../agents/contract.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { globMatcher } from "../tools/globs.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
-import { matchesAny } from "./filePatterns.ts";
 import { LAST_WORDS_BYTES, MAX_FILE_BYTES, MAX_FILES, MAX_SESSION_BYTES } from "./limits.ts";
 
 /** A file that has been taken out of the sandbox. */
@@ -74,7 +74,7 @@ class Receiver {
   #pendingBytes = 0;
 
   constructor(
-    private readonly patterns: readonly string[],
+    private readonly isExpected: (file: string) => boolean,
     private readonly targetDirectory: string,
   ) {}
 
@@ -101,7 +101,7 @@ class Receiver {
       return;
     }
     this.end();
-    if (!matchesAny(file, this.patterns)) throw new Error(`${JSON.stringify(file)} is not one of its files`);
+    if (!this.isExpected(file)) throw new Error(`${JSON.stringify(file)} is not one of its files`);
     if (kind === "link") throw new Error(`${file} is a symbolic link`);
     if (Number(size) > MAX_FILE_BYTES) throw new Error(`${file} is too large: ${size} bytes`);
     if (this.files.length >= MAX_FILES) throw new Error(`it has more than ${MAX_FILES} files`);
@@ -144,7 +144,7 @@ export const takeFiles = async (
 ): Promise<{ readonly files: readonly TakenFile[]; readonly directory: string }> => {
   const related = sessions.related?.(sessionId);
   const patterns = [...sessions.files(sessionId), ...(related === undefined ? [] : [related.pattern])];
-  const receiver = new Receiver(patterns, where.targetDirectory);
+  const receiver = new Receiver(globMatcher(patterns), where.targetDirectory);
   const stop = new AbortController();
   let problem: unknown;
   const onLine = (line: string) => {

@@ -1,7 +1,7 @@
 import type { AgentSessions } from "../agents/contract.ts";
 import type { SandboxHandle } from "../sandboxes/contract.ts";
+import { globMatcher } from "../tools/globs.ts";
 import { directoryWords, patternWords } from "./copyFilesOut.ts";
-import { matchesAny } from "./filePatterns.ts";
 
 /** A session that an agent has in a sandbox, by the file that stands for it. */
 export interface FoundSession {
@@ -39,7 +39,7 @@ const readSession = (
   if (file === undefined) return undefined;
   const mentions = firstLine.match(ID) ?? [];
   const sessionId = [...(file.match(ID) ?? []), ...mentions].find((id) =>
-    matchesAny(file, sessions.files(id).slice(0, 1)),
+    globMatcher(sessions.files(id).slice(0, 1))(file),
   );
   return sessionId === undefined ? undefined : { sessionId, file, bytes: Number(bytes), mentions };
 };

@@ -3,7 +3,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import type { AgentProvider, AgentSessions } from "../agents/contract.ts";
 import { AgentSessionNotFoundError } from "../errors.ts";
-import { namePattern } from "./filePatterns.ts";
+import { globMatcher } from "../tools/globs.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
 /** A file of a session on the host, as it was when it was looked at. */
@@ -38,10 +38,10 @@ const namesIn = (directory: string): string[] => {
 const expand = (directory: string, pattern: string): string[] =>
   pattern.split("/").reduce<string[]>(
     (found, name) => {
-      const wanted = namePattern(name);
+      const matches = globMatcher([name]);
       return found.flatMap((path) =>
         namesIn(join(directory, path))
-          .filter((entry) => wanted.test(entry))
+          .filter(matches)
           .sort()
           .map((entry) => (path === "" ? entry : `${path}/${entry}`)),
       );

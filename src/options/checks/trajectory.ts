@@ -1,4 +1,4 @@
-import { problemOfGlob } from "../../tools/artifactGlobs.ts";
+import { globProblem } from "../../tools/globs.ts";
 import { type Check, members } from "./checks.ts";
 
 const MAX_GLOBS = 100;
@@ -7,7 +7,7 @@ const artifacts: Check = (value) => {
   if (!Array.isArray(value) || value.length > MAX_GLOBS)
     return `must be a list of at most ${MAX_GLOBS} globs`;
   for (const glob of value) {
-    const problem = typeof glob === "string" ? problemOfGlob(glob) : "must be a string";
+    const problem = typeof glob === "string" ? globProblem(glob) : "must be a string";
     if (problem !== undefined) return `${JSON.stringify(glob)}: ${problem}`;
   }
   return undefined;

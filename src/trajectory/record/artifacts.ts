@@ -1,6 +1,6 @@
 import type { Artifact } from "../../options/results.ts";
 import type { ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
-import { artifactMatcher, startsOf } from "../../tools/artifactGlobs.ts";
+import { globMatcher, globRoots } from "../../tools/globs.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { someOf } from "../../tools/someOf.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
@@ -71,7 +71,7 @@ const listFiles = async (
   globs: readonly string[],
   signal: AbortSignal,
 ): Promise<string[]> => {
-  const matches = artifactMatcher(globs);
+  const matches = globMatcher(globs);
   const found = new Set<string>();
   let listed = 0;
   const onLine = (line: string) => {
@@ -79,7 +79,7 @@ const listFiles = async (
     const path = line.replace(/^\.\//, "");
     if (matches(path)) found.add(path);
   };
-  await execLines(handle, startsOf(globs).map(listStart).join("\n"), { signal, onLine });
+  await execLines(handle, globRoots(globs).map(listStart).join("\n"), { signal, onLine });
   return [...found].sort();
 };
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { artifactMatcher, problemOfGlob, startsOf } from "../../src/tools/artifactGlobs.ts";
+import { globMatcher, globProblem, globRoots } from "../../src/tools/globs.ts";
 
-describe("a glob of artifacts", () => {
+describe("a glob", () => {
   it.each([
     ["report.xml", "report.xml"],
     ["*.xml", "report.xml"],
@@ -19,9 +19,9 @@ describe("a glob of artifacts", () => {
     ["*a*b*c", "xaxbaxbcxc"],
     ["**/a/**/b/*.txt", "a/a/x/b/a/b/b.txt"],
     ["**/.github/**/*.yml", "a/.github/b/c.yml"],
-  ])("%s stands for %s", (glob, path) => {
-    expect(problemOfGlob(glob)).toBeUndefined();
-    expect(artifactMatcher([glob])(path)).toBe(true);
+  ])("%s matches %s", (glob, path) => {
+    expect(globProblem(glob)).toBeUndefined();
+    expect(globMatcher([glob])(path)).toBe(true);
   });
 
   it.each([
@@ -44,11 +44,20 @@ describe("a glob of artifacts", () => {
     ["**/x/*", "a/.x/x/b"],
     ["a/**/b", "a/c"],
     ["*a*b", "ba"],
-    // Nobody's machine lives to see the end of it if every way to divide the name is tried.
+    // Trying every way to divide the name would never end.
     ["*-*-*-*-*-*-*-*.log", "-".repeat(1000)],
     ["**/a/**/a/**/a/**/a/**/a/**/b", "a/".repeat(500).slice(0, -1)],
-  ])("%s does not stand for %j", (glob, path) => {
-    expect(artifactMatcher([glob])(path)).toBe(false);
+  ])("%s does not match %j", (glob, path) => {
+    expect(globMatcher([glob])(path)).toBe(false);
+  });
+
+  it.each(["a.b", "a+(b)", "[ab]", "a|b", "^$"])("%s matches nothing but itself", (glob) => {
+    expect(globMatcher([glob])(glob)).toBe(true);
+    for (const path of ["axb", "aab", "a", "ab", ""]) expect(globMatcher([glob])(path)).toBe(false);
+  });
+
+  it("of none matches nothing", () => {
+    expect(globMatcher([])("a")).toBe(false);
   });
 
   it.each([
@@ -65,11 +74,11 @@ describe("a glob of artifacts", () => {
     "a/**",
     "x".repeat(600),
   ])("cannot be %j", (glob) => {
-    expect(problemOfGlob(glob)).toEqual(expect.any(String));
+    expect(globProblem(glob)).toEqual(expect.any(String));
   });
 
-  it("is looked for where it can be, and nowhere twice", () => {
-    expect(startsOf(["a/b/*.txt", "a/*/x", "c/d", "a/b/c/**/*"])).toEqual(["a", "c"]);
-    expect(startsOf(["a/b", "*.txt"])).toEqual([""]);
+  it("is looked for in as few directories as possible", () => {
+    expect(globRoots(["a/b/*.txt", "a/*/x", "c/d", "a/b/c/**/*"])).toEqual(["a", "c"]);
+    expect(globRoots(["a/b", "*.txt"])).toEqual([""]);
   });
 });

@@ -1,13 +1,13 @@
 const MAX_LENGTH = 512;
-/** Longer ones are looked for by nobody. */
+/** No file is looked for under a longer path. */
 const MAX_PATH_LENGTH = 1024;
 
-/** What is wrong with a glob; nothing, if it is one: `*` and `?` in a name, `**` for any number of directories. */
-export const problemOfGlob = (glob: string): string | undefined => {
+/** The problem of a glob; `undefined` if it is valid: `*` and `?` in a name, `**` for any number of directories. */
+export const globProblem = (glob: string): string | undefined => {
   if (glob === "" || glob.length > MAX_LENGTH) return `must have 1 to ${MAX_LENGTH} characters`;
   if (/[\u0000-\u001f\u007f\\]/.test(glob)) return "must have no backslash and no control character";
   const names = glob.split("/");
-  if (names.includes("")) return "must be relative to the worktree, with one slash between names";
+  if (names.includes("")) return "must be a relative path, with one slash between names";
   if (names.some((name) => name === "." || name === "..")) return "must have no `.` and no `..` as a name";
   if (names.some((name) => name.includes("**") && name !== "**"))
     return "must have `**` as a whole name, or not at all";
@@ -16,15 +16,15 @@ export const problemOfGlob = (glob: string): string | undefined => {
 };
 
 /**
- * Whether items are what a pattern stands for, in which some parts stand for any number of items. Only the last such part is
- * tried anew: the time is that of one list times the other, where a regular expression would take for ever on what a
- * sandbox can make up.
+ * Whether a pattern matches a list; a part for which `isMany` holds matches any number of items. Only the last such part is
+ * tried again, so the time is at most the product of both lengths: a regular expression could take exponential time on a
+ * path that a sandbox made up.
  */
-const fits = <Part, Item>(
+const matchesList = <Part, Item>(
   pattern: readonly Part[],
   items: readonly Item[],
   isMany: (part: Part) => boolean,
-  stands: (part: Part, item: Item) => boolean,
+  matches: (part: Part, item: Item) => boolean,
 ): boolean => {
   let at = 0;
   let many = -1;
@@ -36,10 +36,10 @@ const fits = <Part, Item>(
     if (part !== undefined && isMany(part)) {
       many = at++;
       tried = index;
-    } else if (part !== undefined && stands(part, item)) {
+    } else if (part !== undefined && matches(part, item)) {
       at++;
       index++;
-    } else if (many !== -1 && stands(pattern[many] as Part, items[tried] as Item)) {
+    } else if (many !== -1 && matches(pattern[many] as Part, items[tried] as Item)) {
       at = many + 1;
       index = ++tried;
     } else return false;
@@ -48,34 +48,36 @@ const fits = <Part, Item>(
 };
 
 const isStar = (character: string): boolean => character === "*";
-const characterFits = (part: string, character: string): boolean =>
+const matchesCharacter = (part: string, character: string): boolean =>
   part === "*" || part === "?" || part === character;
 
-/** A star stands for no name that is hidden. */
-const nameFits = (part: string, name: string): boolean => {
+/** A wildcard at the beginning does not match a hidden name. */
+const matchesName = (part: string, name: string): boolean => {
   if (/^[*?]/.test(part) && name.startsWith(".")) return false;
-  return part === "**" || fits([...part], [...name], isStar, characterFits);
+  return part === "**" || matchesList([...part], [...name], isStar, matchesCharacter);
 };
 
-/** Whether a path, relative to the worktree, is one of those that the globs stand for. It may come from a sandbox. */
-export const artifactMatcher = (globs: readonly string[]): ((path: string) => boolean) => {
+/** Whether a relative path, which may come from a sandbox, matches one of the globs. No path into a git directory does. */
+export const globMatcher = (globs: readonly string[]): ((path: string) => boolean) => {
   const patterns = globs.map((glob) => glob.split("/"));
   return (path) => {
     if (path.length > MAX_PATH_LENGTH || /[\u0000-\u001f\u007f]/.test(path)) return false;
     const names = path.split("/");
     const isPlain = names.every((name) => name !== "" && name !== "." && name !== ".." && name !== ".git");
-    return isPlain && patterns.some((pattern) => fits(pattern, names, (part) => part === "**", nameFits));
+    return (
+      isPlain && patterns.some((pattern) => matchesList(pattern, names, (part) => part === "**", matchesName))
+    );
   };
 };
 
-/** The directories in which files can be that a glob stands for, as few as possible. */
-export const startsOf = (globs: readonly string[]): string[] => {
-  const starts = globs.map((glob) => {
+/** The directories that can hold files that match, as few as possible. */
+export const globRoots = (globs: readonly string[]): string[] => {
+  const roots = globs.map((glob) => {
     const names = glob.split("/").slice(0, -1);
     const first = names.findIndex((name) => /[*?]/.test(name));
     return (first === -1 ? names : names.slice(0, first)).join("/");
   });
-  return [...new Set(starts)].filter(
-    (start) => !starts.some((other) => other !== start && (other === "" || start.startsWith(`${other}/`))),
+  return [...new Set(roots)].filter(
+    (root) => !roots.some((other) => other !== root && (other === "" || root.startsWith(`${other}/`))),
   );
 };
