@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../errors.ts";
-import { failOrDie } from "./attempt.ts";
+import { failOrDie } from "./failures.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
 /**

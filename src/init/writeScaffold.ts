@@ -1,7 +1,6 @@
 import { constants, copyFileSync, lstatSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { AlreadyInitialisedError } from "../errors/commandErrors.ts";
-import { HostFileError } from "../errors.ts";
 import { PRIVATE_PARTS, SCENARIOS_FILE } from "../options/configDirectory.ts";
 import { writeDraft } from "./draft.ts";
 import type { Scaffold } from "./scaffold.ts";
@@ -14,7 +13,8 @@ type Place = "free" | "used by runs";
 /** Runs and scenarios make the config directory if there is none; what they keep there is not in the way of a scaffold. */
 const OF_OTHERS: readonly string[] = [...PRIVATE_PARTS, SCENARIOS_FILE];
 
-const findPlace = (configDirectory: string): Place => {
+/** Says how a scaffold can get there. Throws an `AlreadyInitialisedError` if it cannot. */
+export const checkPlace = (configDirectory: string): Place => {
   const status = lstatSync(configDirectory, { throwIfNoEntry: false });
   if (status === undefined) return "free";
   const names = status.isDirectory() ? readdirSync(configDirectory).sort() : [];
@@ -23,20 +23,6 @@ const findPlace = (configDirectory: string): Place => {
   if (isUsedByRuns && inTheWay.length === 0) return "used by runs";
   throw new AlreadyInitialisedError(configDirectory, inTheWay, isUsedByRuns);
 };
-
-const withHostFileErrors = <A>(work: () => A): A => {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof AlreadyInitialisedError) throw error;
-    const { code = "", path } = error as NodeJS.ErrnoException;
-    throw new HostFileError(code, path, { cause: error });
-  }
-};
-
-/** Says how a scaffold can get there. Throws an `AlreadyInitialisedError` if it cannot. */
-export const checkPlace = (configDirectory: string): Place =>
-  withHostFileErrors(() => findPlace(configDirectory));
 
 /** The first file is the same in every scaffold: of two inits at once, one has it, and the other one ends here. */
 const placeFiles = (from: string, to: string, names: readonly string[]): void => {
@@ -52,8 +38,12 @@ const placeFiles = (from: string, to: string, names: readonly string[]): void =>
   }
 };
 
-const place = (configDirectory: string, scaffold: Scaffold): void => {
-  const found = findPlace(configDirectory);
+/**
+ * Writes a scaffold, all of it or nothing: it becomes visible when its directory gets its name. Not so beside what runs
+ * keep in the config directory, which nobody may move; there one file after the other is added. Nothing is replaced.
+ */
+export const writeScaffold = (configDirectory: string, scaffold: Scaffold): void => {
+  const found = checkPlace(configDirectory);
   using draft = writeDraft(configDirectory, scaffold);
   try {
     if (found === "free") renameSync(draft.directory, configDirectory);
@@ -61,14 +51,7 @@ const place = (configDirectory: string, scaffold: Scaffold): void => {
   } catch (error) {
     const isTaken = TAKEN.includes((error as NodeJS.ErrnoException).code ?? "");
     // Somebody else was faster. What is there now says what is in the way.
-    if (isTaken) findPlace(configDirectory);
+    if (isTaken) checkPlace(configDirectory);
     throw error;
   }
 };
-
-/**
- * Writes a scaffold, all of it or nothing: it becomes visible when its directory gets its name. Not so beside what runs
- * keep in the config directory, which nobody may move; there one file after the other is added. Nothing is replaced.
- */
-export const writeScaffold = (configDirectory: string, scaffold: Scaffold): void =>
-  withHostFileErrors(() => place(configDirectory, scaffold));

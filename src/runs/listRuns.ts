@@ -1,6 +1,5 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { HostFileError } from "../errors.ts";
 import type { Repository } from "../git/repository.ts";
 import { configDirectoryPart } from "../options/configDirectory.ts";
 import { readJournalText } from "./journal/journalFile.ts";
@@ -12,9 +11,8 @@ const directoriesIn = (path: string): string[] => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
   } catch (error) {
-    const { code = "unknown" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT") return [];
-    throw new HostFileError(code, path, { cause: error });
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
   }
 };
 

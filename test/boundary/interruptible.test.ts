@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { attempt } from "../../src/boundary/attempt.ts";
+import { attempt } from "../../src/boundary/failures.ts";
 import { interruptible } from "../../src/boundary/interruptible.ts";
 import { ClosedError } from "../../src/errors.ts";
 

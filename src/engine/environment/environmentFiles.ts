@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
+import { withHostFileErrors } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { type EnvironmentPart, loadCommitted } from "../../environment/folder/loadEnvironment.ts";
 import { SETUP_FILE } from "../../environment/folder/setupFile.ts";
@@ -7,7 +8,6 @@ import { EnvironmentError, type SandduneError } from "../../errors.ts";
 import { writeFilesOf } from "../../git/snapshots/checkpointCheckout.ts";
 import { treeOf } from "../../git/snapshots/committedFolder.ts";
 import type { SandboxPlan } from "../plan/plan.ts";
-import { withHostFileErrors } from "../session/hostFileErrors.ts";
 import type { Session } from "../session/session.ts";
 import type { EnvironmentSource } from "./findEnvironment.ts";
 import { writePackage } from "./tests/testPackage.ts";

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import * as Effect from "effect/Effect";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { type EnvironmentPart, loadEnvironment } from "../../environment/folder/loadEnvironment.ts";
 import { chooseDefinition, readDefinition } from "../../environment/folder/readEnvironment.ts";

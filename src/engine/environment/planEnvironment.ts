@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import * as Effect from "effect/Effect";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { EnvironmentOption } from "../../options/runOptions.ts";

@@ -1,6 +1,6 @@
 import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { askingCaller } from "../../boundary/waitingCalls.ts";
 import { isOpenToOthers, readEnvFile } from "../../envVars/envFile.ts";

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { askForText, askForYes, atTerminal } from "../../display/ask.ts";
 import { CancelledError, type SandduneError } from "../../errors.ts";

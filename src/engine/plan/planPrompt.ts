@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { InvalidOptionsError, type SandduneError } from "../../errors.ts";
 import type { BranchPlan } from "../../options/branchStrategy.ts";

@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import { findHostSession } from "../../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../../agentSessions/limits.ts";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import { openRepository } from "../../git/repository.ts";
 import { requireFreeName } from "../../options/checks/mcpServers.ts";

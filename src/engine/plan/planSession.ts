@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import * as Effect from "effect/Effect";
 import type { AgentProvider } from "../../agents/contract.ts";
-import { attempt } from "../../boundary/attempt.ts";
+import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SessionKind } from "../../display/contract.ts";
 import { printNotice } from "../../display/notice.ts";

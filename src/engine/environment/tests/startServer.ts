@@ -1,7 +1,7 @@
 import * as Deferred from "effect/Deferred";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
-import { failOrDie } from "../../../boundary/attempt.ts";
+import { failOrDie } from "../../../boundary/failures.ts";
 import { EnvironmentStartError, SandboxLostError, type SandduneError } from "../../../errors.ts";
 import type { SandboxHandle } from "../../../sandboxes/contract.ts";
 import { runTool, type ToolMessage, type ToolRun, textOf } from "./toolProgram.ts";

@@ -2,18 +2,18 @@ import { mkdirSync } from "node:fs";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
-import { withHostFileErrors } from "../../../src/engine/session/hostFileErrors.ts";
-import { AgentFailedError, HostFileError } from "../../../src/errors.ts";
+import { withHostFileErrors } from "../../src/boundary/failures.ts";
+import { AgentFailedError, HostFileError } from "../../src/errors.ts";
 
 const failingMkdir = Effect.sync(() => mkdirSync("/proc/cannot/be/made"));
 
-it("what the file system throws is a typed error, with its code and path", async () => {
+it("an error of the file system is a typed error, with its code and path", async () => {
   const error = await Effect.runPromise(Effect.flip(withHostFileErrors(failingMkdir)));
   expect(error).toBeInstanceOf(HostFileError);
   expect(error).toMatchObject({ errorCode: "ENOENT", path: "/proc/cannot/be/made" });
 });
 
-it("trouble with files while tidying up does not hide what went wrong first", async () => {
+it("a file error during clean-up does not hide the first error", async () => {
   const first = new AgentFailedError("fake", "it failed", 1, "");
   const step = Effect.fail(first).pipe(Effect.onExit(() => failingMkdir));
   const exit = await Effect.runPromiseExit(withHostFileErrors(step));
