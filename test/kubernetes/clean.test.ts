@@ -60,7 +60,7 @@ describeWithCluster("clean and pods", () => {
     expect(await clean(cwd)).toEqual([]);
   });
 
-  it("removes a pod that has ended by itself, because nobody has renewed its lease", async () => {
+  it("removes a pod that has ended by itself, because its lease was not renewed", async () => {
     const { cwd, pod } = await orphan(20_000);
     await waitFor(async () => (await phaseOf(pod)) === "Failed", 90_000);
     const exitCode = "jsonpath={.status.containerStatuses[0].state.terminated.exitCode}";

@@ -109,7 +109,7 @@ describeWithCluster("sandboxes that are made after one was lost with its node", 
 });
 
 describeWithCluster("a command in a sandbox", () => {
-  it("is ended in time before its sandbox's lifetime is over, while its work can be brought home", async () => {
+  it("is ended in time before its sandbox's lifetime is over, while its work can be imported", async () => {
     const sandbox = await openPod({ lifetimeMs: 30_000 });
     const error = await failureOf(sandbox.exec("echo work >file; sleep 100000"));
     expect(error).toBeInstanceOf(SandboxError);

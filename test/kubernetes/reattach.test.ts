@@ -46,7 +46,7 @@ const COUNT = "i=0; while [ $i -lt 80 ]; do i=$((i + 1)); echo $i; echo e$i >&2;
 const numbers = Array.from({ length: 80 }, (_, index) => index + 1);
 
 describeWithCluster("a command whose connection breaks", () => {
-  it("goes on in its pod, and nothing of its output or its exit code is lost while the API server is away", async () => {
+  it("continues in its pod, and nothing of its output or its exit code is lost while the API server is away", async () => {
     restoreApi();
     const sandbox = await openPod();
     const lines: string[] = [];
@@ -62,7 +62,7 @@ describeWithCluster("a command whose connection breaks", () => {
     expect(errors).toEqual(numbers.map((number) => `e${number}`));
   });
 
-  it("goes on when its clients are killed again and again, with bytes of any kind", async () => {
+  it("continues when its clients are killed again and again, with bytes of any kind", async () => {
     const sandbox = await openPod();
     let bytes = 0;
     const running = sandbox.exec(

@@ -53,7 +53,7 @@ describeWithCluster("run() in a cluster", () => {
     expect(git(cwd, "log", "--format=%s")).toBe("Write it down\nInitial commit");
   });
 
-  it("brings commits and uncommitted work of a failing agent home", async () => {
+  it("imports commits and uncommitted work of a failing agent", async () => {
     const cwd = temporaryRepository();
     const error = (await failureOf(
       run({
@@ -74,7 +74,7 @@ describeWithCluster("run() in a cluster", () => {
     expect(await podsOf(cwd)).toEqual([]);
   });
 
-  it("goes on in a second iteration where the first one ended", async () => {
+  it("continues in a second iteration where the first one ended", async () => {
     const cwd = temporaryRepository();
     const result = await run({
       agent: command("echo line >>lines.txt; git add .; git commit -qm 'Another line'; cat lines.txt"),
@@ -114,7 +114,7 @@ describeWithCluster("run() in a cluster", () => {
     );
   });
 
-  it("goes on in a second run where the first one ended, and brings home what is new", async () => {
+  it("continues in a second run where the first one ended, and imports what is new", async () => {
     const cwd = temporaryRepository();
     await using sandbox = await createSandbox({
       branch: "agent/twice",
@@ -155,7 +155,7 @@ describeWithCluster("run() in a cluster", () => {
     expect(git(cwd, "log", "--reverse", "--format=%s", "main..agent/lasting")).toBe("One\nTwo");
   });
 
-  it("lets hooks use sudo for root, and refuses it for everybody else before a pod is made", async () => {
+  it("lets hooks use sudo for root, and refuses it for all others before a pod is made", async () => {
     const options = {
       agent: scripted([{ commit: "One", files: { one: "1" } }]),
       hooks: {

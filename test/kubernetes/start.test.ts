@@ -51,7 +51,7 @@ describeWithCluster("a pod that cannot start", () => {
     expect(await podExists(sandboxName)).toBe(false);
   });
 
-  it("because somebody has deleted it says so", async () => {
+  it("because it was deleted says so", async () => {
     const { sandboxName, created } = attempt({ resources: { requests: { cpu: "4000" } } });
     created.catch(() => {});
     await waitFor(() => podExists(sandboxName));

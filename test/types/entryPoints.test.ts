@@ -78,7 +78,7 @@ it("a branch strategy is chosen with run() and createWorktree(), and nowhere els
   expect(cases).toHaveLength(10);
 });
 
-it("a sandbox that is there has its worktree and its hooks, and goes on with no agent session", () => {
+it("a sandbox that is there has its worktree and its hooks, and continues with no agent session", () => {
   const cases = [
     // @ts-expect-error it is one
     () => sandbox.run({ ...work, sandbox: docker() }),
@@ -103,7 +103,7 @@ it("a sandbox that is there has its worktree and its hooks, and goes on with no 
   expect(cases).toHaveLength(10);
 });
 
-it("each door has the hooks of what it makes", () => {
+it("each entry point has the hooks of what it makes", () => {
   const worktreeHooks = { host: { onWorktreeReady: hook } } as const;
   const sandboxHooks = { host: { onSandboxReady: hook }, sandbox: { onSandboxReady: hook } } as const;
   const cases = [

@@ -27,7 +27,7 @@ const containersOf = (engine: string, runId: string): string =>
 
 for (const sandbox of ["bubblewrap", "docker", "podman"] as const) {
   describeWith([sandbox], `clean after the SIGKILL of a run in ${sandbox}`, () => {
-    it("removes everything of the run but its branch, with the commits that were brought home", async () => {
+    it("removes everything of the run but its branch, with the commits that were imported", async () => {
       const { cwd, temporary, runs } = await deadRuns([{ ...commitsFirst("first"), sandbox }]);
       const [{ runId, isAgentAlive }] = runs;
       expect(await ps(cwd)).toMatchObject([{ runId, state: "dead", iterations: 1 }]);

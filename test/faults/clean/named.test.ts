@@ -15,7 +15,7 @@ const WORK = `${commits("unfinished")}; echo open > open.txt`;
 const branchesOf = (cwd: string) => git(cwd, "branch", "--format=%(refname:short)").split("\n");
 
 describeWith(["bubblewrap"], "what is named goes with all its work:", () => {
-  it("a run, but for the branch that it was for; a name that nobody has is an error that says where to look", async () => {
+  it("a run, but for the branch that it was for; an unknown name is an error that says where to look", async () => {
     const { cwd, runs } = await deadRuns([{ script: WORK }, { script: WORK, ...onBranch("other") }]);
     const [{ runId }, other] = runs;
     for (const flags of [

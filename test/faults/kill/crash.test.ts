@@ -193,7 +193,7 @@ head -c ${room} /dev/urandom > room; dd if=/dev/zero of=fill bs=4k 2>/dev/null; 
 });
 
 describeWith(["docker", "root"], "a container that is lost while the agent works", () => {
-  it("because its first process is killed is a lost sandbox, never the agent's failure, and its commits come home", async () => {
+  it("because its first process is killed is a lost sandbox, never the agent's failure, and its commits are imported", async () => {
     const cwd = temporaryRepository();
     const marks = temporaryDirectory();
     const mounts = [{ hostPath: marks, sandboxPath: marks }];

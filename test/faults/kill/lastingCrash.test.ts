@@ -118,7 +118,7 @@ describeWith(["bubblewrap"], "SIGKILL of a process with a worktree and a sandbox
 });
 
 describeWith(["bubblewrap", "docker"], "SIGKILL of the process that has a container open", () => {
-  it("lets the next sandbox on the branch work, and nothing that goes on in the container run for the user", async () => {
+  it("lets the next sandbox on the branch work, and nothing that still runs in the container run for the user", async () => {
     const { fire, fired } = canaries();
     const plant = shell(
       "git init -q sub; git -C sub -c user.name=E -c user.email=e@example.com commit -q --allow-empty -m x",

@@ -133,7 +133,7 @@ describe("SIGKILL of the process that merges", () => {
     expect(git(cwd, "rev-parse", "main")).toBe(before);
   });
 
-  it("and of git: a file that the user has changed since is left alone, and named with the commands to go on", async () => {
+  it("and of git: a file that the user has changed since is left alone, and named with the commands to continue", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     merge.gate.open();

@@ -62,7 +62,7 @@ describeWith(["bubblewrap"], "a run on the branch of a run that died", () => {
     git(cwd, "fsck", "--connectivity-only");
   });
 
-  it("keeps what it cannot import, says where, and goes on", async () => {
+  it("keeps what it cannot import, says where, and continues", async () => {
     const { cwd, runs } = await deadRuns([{ script: commits("lost") }]);
     const [{ runId }] = runs;
     const gitDirectory = join(cwd, ".sanddune/runs", runId, "files/git");

@@ -162,7 +162,7 @@ describe("calls on one sandbox", () => {
     expect(executed).toMatchObject({ stdout: "called\n", commits: [] });
   });
 
-  it("going on with a session of the agent's is refused with the reason, and nothing is run", async () => {
+  it("resuming a session of the agent is refused with the reason, and nothing is run", async () => {
     const options = { agent: command("touch ran"), prompt: "x", resumeSession: "s-1" } as never;
     expect(await failureOf(sandbox().run(options))).toMatchObject({
       name: "InvalidOptionsError",

@@ -111,7 +111,7 @@ describe("createWorktree() that does not come to an end", () => {
 
 for (const name of ["bubblewrap", "isolated"] as const) {
   describeWith(name === "isolated" ? [] : [name], `a run in a worktree, in ${name}, that is aborted`, () => {
-    it("rejects with the caller's reason, and the worktree goes on with what it left", async () => {
+    it("rejects with the caller's reason, and the worktree continues with what it left", async () => {
       const cwd = temporaryRepository();
       const worktree = await worktreeIn(cwd);
       const controller = new AbortController();

@@ -91,7 +91,7 @@ const tellingOfTheEnd = (name: SandboxName, ended: () => void): SandboxProvider 
 
 for (const name of ["bubblewrap", "isolated"] as const) {
   describeWith(name === "isolated" ? [] : [name], `aborting on ${name}`, () => {
-    it("during the agent ends it with everything it started, deaf as it is, brings its commits home, keeps the worktree, and lets the branch be used again", async () => {
+    it("during the agent ends it with everything it started, deaf as it is, imports its commits, keeps the worktree, and lets the branch be used again", async () => {
       const cwd = temporaryRepository();
       const controller = new AbortController();
       const reason = new Changed();
@@ -124,7 +124,7 @@ for (const name of ["bubblewrap", "isolated"] as const) {
       expect(runRefs(cwd)).toBe("");
     });
 
-    it("while the commits are brought home does not lose them", async () => {
+    it("while the commits are imported does not lose them", async () => {
       const cwd = temporaryRepository();
       const controller = new AbortController();
       const reason = new Changed();

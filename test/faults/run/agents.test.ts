@@ -132,7 +132,7 @@ describeWith(["bubblewrap"], "an agent that", () => {
     expect(git(cwd, "log", "--format=%s", "main..agent/work")).toBe("Work");
   });
 
-  it("deletes all that it can delete, its own directory included, loses nobody else's files", async () => {
+  it("deletes all that it can delete, its own directory included, loses no file of others", async () => {
     const cwd = temporaryRepository();
     writeFileSync(join(cwd, "mine.txt"), "mine\n");
     await play(cwd, [shell("rm -rf --no-preserve-root / 2>/dev/null; rm -rf /sanddune 2>/dev/null; true")], {

@@ -84,7 +84,7 @@ test("A project that cannot be laid out is the runner's fault, and no verdict", 
   expect(readdirSync(small)).toEqual([]);
 });
 
-test("A project that cannot be removed is told of, and the others are executed", async (context) => {
+test("A project that cannot be removed is reported, and the others are executed", async (context) => {
   const disk = temporaryDirectory();
   if (spawnSync("chattr", ["+i", disk]).status !== 0) context.skip("nothing can be made immutable here");
   spawnSync("chattr", ["-i", disk]);
@@ -105,7 +105,7 @@ test("A project that cannot be removed is told of, and the others are executed",
 });
 
 describeWith(["docker"], "With containers", () => {
-  test("a sandbox that is lost in the middle is no verdict on anybody, and the others go on", async () => {
+  test("a sandbox that is lost in the middle is not a verdict, and the others continue", async () => {
     const [byTool, byAgent] = [hang(), hang()];
     const cwd = makeSuite({
       pages: {

@@ -22,7 +22,7 @@ const endings = async (agents: Readonly<Record<string, AgentProvider>>) => {
   return ends;
 };
 
-it("an agent provider of somebody else's that throws is named, and what it was doing", async () => {
+it("an agent provider of another author that throws is named, and what it was doing", async () => {
   const theirs = (wrong: Partial<AgentProvider>): AgentProvider => ({
     name: "theirs",
     buildCommand: () => ({ command: "echo hi", stdin: "" }),

@@ -233,7 +233,7 @@ describeSideBySide("Cursor", () => {
       );
     });
 
-    it("that says on stderr that nobody is logged in fails with an authentication error", async () => {
+    it("that says on stderr that no user is logged in fails with an authentication error", async () => {
       const source =
         "#!/bin/sh\necho \"Error: Authentication required. Please run 'cursor-agent login'\" >&2\nexit 1\n";
       expect(await failure(programs({ "cursor-agent": source }))).toBeInstanceOf(AgentAuthenticationError);

@@ -272,7 +272,7 @@ describe("MCP servers", () => {
     expect(error.message).toContain("mcpServers");
   });
 
-  it("that are wrong are told by their name, never by their values", async () => {
+  it("that are wrong are reported by their name, never by their values", async () => {
     const servers = { tools: { command: "true", env: { TOKEN: "hunter2hunter2", PORT: 1 } } };
     const error = await refusalOf({ mcpServers: servers as unknown as McpServers });
     expect(error.message).toContain("tools");

@@ -100,7 +100,7 @@ const requestsTo = (model: ModelServer): number => turnsOf(model).length;
 
 describeSideBySide("a limit of a real agent", () => {
   describeWith(["claude code", "bubblewrap"], "a rate limit of the real Claude Code", () => {
-    it("is waited out, and the same session goes on in the same iteration", PATIENCE, async () => {
+    it("is waited out, and the same session continues in the same iteration", PATIENCE, async () => {
       const { cwd, model, events, running } = await claudeAtWork(
         [committing("before"), usedUpFor(4), committing("after"), DONE],
         { onRateLimit: { waitUpToMs: HOUR } },

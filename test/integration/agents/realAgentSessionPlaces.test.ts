@@ -123,7 +123,7 @@ describeSideBySide("the session of a real agent", () => {
   }
 
   describeWith(["claude code", "bubblewrap"], "the real claude in a worktree that lasts", () => {
-    it("goes on with its session in that worktree", PATIENCE, async () => {
+    it("continues with its session in that worktree", PATIENCE, async () => {
       const cwd = temporaryRepository();
       const model = await scriptedModel([
         COMMITTING[0],

@@ -115,7 +115,7 @@ describeSideBySide("the session of a real agent", () => {
       `the real ${agent} on the host, after a run in ${sandbox},`,
       () => {
         it(
-          "goes on with the run's conversation by its own command line, and a run goes on from there",
+          "continues with the run's conversation by its own command line, and a run goes on from there",
           PATIENCE,
           async () => {
             const cwd = temporaryRepository();

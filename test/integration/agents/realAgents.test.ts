@@ -97,7 +97,7 @@ describeSideBySide("a real agent", () => {
 
     describeWith([AGENTS[agent].runtime, "bubblewrap"], `the real ${agent} in bubblewrap`, () => {
       it(
-        "creates a file, commits it and says the signal; its session is resumed by another run, and by one that goes on in a copy of its session",
+        "creates a file, commits it and says the signal; its session is resumed by another run, and by one that continues in a copy of its session",
         PATIENCE,
         async () => {
           const greeted = await greet(agent, "bubblewrap", [COPYING, REMEMBERING]);

@@ -84,7 +84,7 @@ export default defineEnvironment({
 
 for (const [name, runtimes, sandbox, isolation] of CASES) {
   describeWith(runtimes, `a run in ${name} with an environment`, () => {
-    it(`goes on until the tests ${PLACES[isolation]} pass, tells the agent what still fails, and leaves what setup.sh has started at work until it ends`, async () => {
+    it(`continues until the tests ${PLACES[isolation]} pass, tells the agent what still fails, and leaves what setup.sh has started at work until it ends`, async () => {
       const mark = randomUUID();
       const { agent, prompts } = learning();
       const environment = { path: environmentWithService(mark), isolation };
@@ -107,7 +107,7 @@ for (const [name, runtimes, sandbox, isolation] of CASES) {
 }
 
 describe("a run with an environment", () => {
-  it("goes on if the environment cannot be set up again for the tests after an iteration, and says why", async () => {
+  it("continues if the environment cannot be set up again for the tests after an iteration, and says why", async () => {
     const mark = join(temporaryDirectory(), "mark");
     const setup = `if [ -e ${mark} ]; then echo the mirror is down; exit 3; fi; touch ${mark}`;
     const { agent, prompts } = learning();

@@ -68,7 +68,7 @@ describe("a fleet", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("goes on when a task fails, whatever is wrong with it, tells why, and does not try it again", async () => {
+  it("continues when a task fails, whatever is wrong with it, tells why, and does not try it again", async () => {
     const cwd = temporaryRepository();
     async function* tasks() {
       yield task(cwd, [commit("Half"), { exit: 3 }], onBranch("bad"));
@@ -180,7 +180,7 @@ describe("aborting a fleet", () => {
     return { running, reached: Promise.all([reached("one"), reached("two")]) };
   };
 
-  it("stops what runs, brings its commits home, starts nothing more, and tells of all of them", async () => {
+  it("stops what runs, imports its commits, starts nothing more, and tells of all of them", async () => {
     const cwd = temporaryRepository();
     const stop = new AbortController();
     const { running, reached } = startThree(cwd, stop.signal);
@@ -221,7 +221,7 @@ describe("aborting a fleet", () => {
     expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
   });
 
-  it("is not what the signal of one task, or sanddune stop, does: the others go on", async () => {
+  it("is not what the signal of one task, or sanddune stop, does: the others continue", async () => {
     const cwd = temporaryRepository();
     const { wait, reached, open } = gate();
     const own = new AbortController();

@@ -70,7 +70,7 @@ describe("a task whose service has no sandbox for the moment", () => {
 });
 
 describe("a task whose sandbox is lost", () => {
-  it("goes on, on its branch, from what had been brought home, in a new run session", async () => {
+  it("continues, on its branch, from what had been imported, in a new run session", async () => {
     const cwd = temporaryRepository();
     const { wait, reached, open } = gate();
     const { sandbox, die, created } = mortal();
@@ -101,7 +101,7 @@ describe("a task whose sandbox is lost", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("starts anew with merge-to-head: what was lost is kept on its branch and merged by nobody", async () => {
+  it("starts anew with merge-to-head: what was lost is kept on its branch and not merged", async () => {
     const cwd = temporaryRepository();
     const { wait, reached, open } = gate();
     const { sandbox, die } = mortal();
@@ -204,7 +204,7 @@ describeWith(["docker"], "a task whose container is killed", () => {
   };
 
   // On a branch: test/cli/run/runTasks.test.ts.
-  it("goes on in the checkout, with all that it had committed and all that it had not", async () => {
+  it("continues in the checkout, with all that it had committed and all that it had not", async () => {
     const cwd = temporaryRepository();
     const tip = git(cwd, "rev-parse", "main");
     // What was not committed is still there, too: the second attempt finds the file and does not wait.

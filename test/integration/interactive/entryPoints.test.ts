@@ -82,7 +82,7 @@ describe.each(["by default", "test-isolated"] as const)(
   (place) => {
     const session = inWorktree(place === "by default" ? undefined : place);
     describeWith(NEEDS["no-sandbox"], "and merge-to-head", () => {
-      it("what it has committed is merged, and the worktree goes on; nothing is merged when the agent has not ended well", async () => {
+      it("what it has committed is merged, and the worktree continues; nothing is merged when the agent has not ended well", async () => {
         const scene = await begun([MERGED, session, session, CLOSE_WORKTREE]);
         await commit(scene, "First");
         scene.terminal.type("q");
@@ -121,7 +121,7 @@ describe.each(ENDS)("sandbox.interactive() with %s", (sandbox, key, exitCode) =>
   };
 
   describeWith(NEEDS[sandbox], "shares the sandbox with runs", () => {
-    it("each sees what the other has left, and after an abort it can be used, with nothing of the agent's in it", async () => {
+    it("each sees what the other has left, and after an abort it can be used, with nothing of the agent in it", async () => {
       const mark = uniqueMark();
       const session: Step = {
         call: "interactive",
@@ -186,7 +186,7 @@ describeWith(NEEDS["test-isolated"], "calls on one handle while the agent has th
     expect(readFileSync(join(kept, "typed.txt"), "utf8")).toBe("typed\n");
   });
 
-  it("close() ends the session, and brings its commits home", async () => {
+  it("close() ends the session, and imports its commits", async () => {
     const cwd = repositoryWithAgent();
     const go = join(cwd, ".git/go");
     const scene = startScene(

@@ -108,7 +108,7 @@ describe.each(SANDBOXES)("an interactive session with %s", (sandbox) => {
   });
 
   describeWith(NEEDS[sandbox], "that is aborted", () => {
-    it("ends the agent with everything it has started, brings commits home, leaves a sane terminal, and rejects with the very reason", async () => {
+    it("ends the agent with everything it has started, imports commits, leaves a sane terminal, and rejects with the very reason", async () => {
       const mark = uniqueMark();
       const scene = await startSession(sandbox, { env: { GREETING: mark } });
       const startFiles = startFilesOf(environmentsWith(mark));

@@ -49,7 +49,7 @@ it("a prompt that no program takes as an argument is refused before anything is 
   expect(isUntouched(scene)).toBe(true);
 });
 
-it("a prompt template asks for each key once, in order, at every interactive door, but not for what is given or built in", async () => {
+it("a prompt template asks for each key once, in order, at every interactive entry point, but not for what is given or built in", async () => {
   const scene = startScene([
     onHost("Do {{A}} in {{B}}, then {{A}} again."),
     WORKTREE,

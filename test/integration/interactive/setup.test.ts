@@ -121,7 +121,7 @@ describeWith(NEEDS.bubblewrap, "an interactive session on a machine without the 
 
 describe.each(["docker", "podman"] as const)("a %s container that is removed during a session", (engine) => {
   describeWith(NEEDS[engine], "is a lost sandbox", () => {
-    it("rejects with a SandboxLostError, leaves a sane terminal, and commits come home", async () => {
+    it("rejects with a SandboxLostError, leaves a sane terminal, and commits are imported", async () => {
       const scene = await startSession(engine);
       await commit(scene, "Before the loss");
       for (const name of created(scene.cwd, "sandbox")) spawnSync(engine, ["rm", "--force", name]);

@@ -62,7 +62,7 @@ describe("exec()", () => {
     expect((await sandbox.exec("sh -c 'kill -9 $$'")).exitCode).toBe(137);
   });
 
-  it("brings home what the command commits, lists exactly that, and tells what a person should look at", async () => {
+  it("imports what the command commits, lists exactly that, and tells what a person should look at", async () => {
     const cwd = temporaryRepository();
     const sandbox = await open({ cwd });
     const one = await sandbox.exec(`echo 'run me' > .envrc && git add . && ${COMMIT} one; exit 3`);

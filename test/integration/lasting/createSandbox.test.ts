@@ -167,7 +167,7 @@ it("the options of sandbox.run() hold for the one run, which has an id and a log
 });
 
 describe("the branch of a sandbox", () => {
-  it("can start anywhere, and is the sandbox's alone: others are told who has it; after close() it is free, and gone on with", async () => {
+  it("can start anywhere, and is the sandbox's alone: others are told who has it; after close() it is free, and continued", async () => {
     const cwd = temporaryRepository();
     git(cwd, "tag", "v1");
     git(cwd, "commit", "--quiet", "--allow-empty", "-m", "After the tag");

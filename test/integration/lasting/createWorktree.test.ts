@@ -132,7 +132,7 @@ describe("runs in one worktree with merge-to-head", () => {
     expect(subjects(cwd, `main..${worktree.branch}`)).toBe("Half");
   });
 
-  it("go on after a conflict that the user has resolved", async () => {
+  it("continue after a conflict that the user has resolved", async () => {
     const cwd = temporaryRepository();
     const worktree = await conflict(cwd);
     expect(subjects(cwd, "main")).toBe("Initial commit\nBy hand: both.txt");
@@ -153,7 +153,7 @@ describe("runs in one worktree with merge-to-head", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("leave everything, and close() says so, after a conflict that nobody has resolved", async () => {
+  it("leave everything, and close() says so, after an unresolved conflict", async () => {
     const cwd = temporaryRepository();
     const worktree = await conflict(cwd);
     const { preservedWorktreePath, warnings } = await worktree.close();

@@ -84,7 +84,7 @@ for (const [name, runtimes, sandbox] of SANDBOXES) {
 }
 
 describe("close()", () => {
-  it("during a command stops it: it rejects with a ClosedError that tells its commits, which are home, and so does every later call", async () => {
+  it("during a command stops it: it rejects with a ClosedError that tells its commits, which are imported, and so does every later call", async () => {
     const cwd = temporaryRepository();
     const making = new AbortController();
     const warm = await open(cwd, { signal: making.signal });
@@ -129,7 +129,7 @@ describe("close()", () => {
 });
 
 describeWith(["docker"], "close() of a container", () => {
-  it("that was killed says nothing worse than a warning, and brings home what its files hold", async () => {
+  it("that was killed says nothing worse than a warning, and imports what its files hold", async () => {
     const cwd = temporaryRepository();
     const warm = await open(cwd, { sandbox: docker({ imageName: TEST_IMAGE }) });
     const [id = ""] = callClient(
@@ -152,7 +152,7 @@ describeWith(["docker"], "close() of a container", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("brings home what a background process has committed after the last call", async () => {
+  it("imports what a background process has committed after the last call", async () => {
     const cwd = temporaryRepository();
     const { directory, sandboxes } = hookScene();
     const warm = await open(cwd, { sandbox: sandboxes.docker() });

@@ -99,7 +99,7 @@ describe("in a repository whose HEAD is detached", () => {
   });
 });
 
-describe("from a sub-directory of a linked worktree of the user's", () => {
+describe("from a sub-directory of a linked worktree of the user", () => {
   it.each<[Door, string]>([
     ["createWorktree", branch],
     ["createWorktree with merge-to-head", "mine"],

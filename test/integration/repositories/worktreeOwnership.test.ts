@@ -125,7 +125,7 @@ for (const [name, runtimes] of PROVIDERS) {
       expect(leftovers(cwd)).toEqual([]);
     });
 
-    it("stops the run that is going on when the worktree is closed, and all that wait, and brings the commits home", async () => {
+    it("stops the run that is in progress when the worktree is closed, and all that wait, and imports the commits", async () => {
       const cwd = temporaryRepository();
       const { sandboxes, wait, meet } = meetingPoint();
       const worktree = await worktreeIn(cwd);

@@ -63,7 +63,7 @@ describe("copyToWorktree", () => {
     expect(git(cwd, "show", "agent/x:seen.txt")).toBe("agent\nhalf");
   });
 
-  it("brings what git ignores, relative to cwd, in a sub-directory too", async () => {
+  it("copies what git ignores, relative to cwd, in a sub-directory too", async () => {
     const cwd = temporaryRepository();
     mkdirSync(join(cwd, "packages/a/node_modules/dep"), { recursive: true });
     writeFileSync(join(cwd, "packages/a/node_modules/dep/index.js"), "dep\n");

@@ -183,7 +183,7 @@ describe("git itself is checked on first use", () => {
   });
 });
 
-it("a directory of the branch that does not exist is told before the agent starts", async () => {
+it("a directory of the branch that does not exist is reported before the agent starts", async () => {
   const cwd = temporaryRepository();
   git(cwd, "branch", "without");
   mkdirSync(join(cwd, "packages/a"), { recursive: true });
@@ -197,7 +197,7 @@ it("a directory of the branch that does not exist is told before the agent start
   expect(error.message).toContain("The branch has no directory packages/a");
 });
 
-describe("a sandbox provider of somebody else's that throws", () => {
+describe("a sandbox provider of another author that throws", () => {
   const throwing = (where: "create" | "exec"): SandboxProvider =>
     createBindMountSandboxProvider({
       name: "theirs",
@@ -315,7 +315,7 @@ describe("a call on a handle with the wrong options", () => {
     expect(traces(cwd)).toEqual(before);
   };
 
-  it("of a sandbox names the option, makes nothing, and the sandbox goes on", async () => {
+  it("of a sandbox names the option, makes nothing, and the sandbox continues", async () => {
     const cwd = temporaryRepository();
     const handle = await createSandbox({ cwd, branch: "b", sandbox: testIsolated() });
     await expectRefused(cwd, [
@@ -334,7 +334,7 @@ describe("a call on a handle with the wrong options", () => {
     expect(await handle.close()).toEqual({ commits: [], warnings: [] });
   });
 
-  it("of a worktree names the option, makes nothing, and the worktree goes on", async () => {
+  it("of a worktree names the option, makes nothing, and the worktree continues", async () => {
     const cwd = temporaryRepository();
     const handle = await createWorktree({ cwd, branchStrategy: { type: "branch", branch: "b" } });
     await expectRefused(cwd, [

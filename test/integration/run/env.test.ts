@@ -119,7 +119,7 @@ const failureOf = (running: Promise<unknown>) =>
   );
 
 describe("functions and commands are asked", () => {
-  it("once for each run, however many iterations, hooks and expressions it has, before anything is created; a key that is nowhere set is told of", async () => {
+  it("once for each run, however many iterations, hooks and expressions it has, before anything is created; a key that is nowhere set is reported", async () => {
     const cwd = temporaryRepository();
     const directory = temporaryDirectory();
     writeFileSync(join(directory, "prompt.md"), '!`echo "$A"` !`echo "$B"`');
@@ -156,7 +156,7 @@ describe("functions and commands are asked", () => {
 });
 
 describe("nothing is created if", () => {
-  it("a value cannot be had", async () => {
+  it("a value is unavailable", async () => {
     const cwd = temporaryRepository();
     const env = { FINE: "fine", BROKEN: { command: "echo locked >&2; exit 3" } };
     expect(await failureOf(start(cwd, { env }))).toMatchObject({ name: "EnvValueError", key: "BROKEN" });

@@ -54,7 +54,7 @@ describeWith(["bubblewrap"], "the head strategy in a checkout with uncommitted c
     }
   });
 
-  it("lists every file of the user's that the commits contain, and no other", async () => {
+  it("lists every file of the user that the commits contain, and no other", async () => {
     const cwd = dirtyRepository();
     const { committedUserPaths, warnings } = await play(cwd, [
       { commit: "Everything", files: { "own.txt": "own\n" } },

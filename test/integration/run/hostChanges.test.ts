@@ -83,7 +83,7 @@ describe("while the user rebases the target branch", () => {
 });
 
 describeWith(["bubblewrap"], "while another agent works in the checkout", () => {
-  it("a merge into its branch waits for nobody: it fails, names the owner, and keeps its commits", async () => {
+  it("a merge into its branch does not wait: it fails, names the owner, and keeps its commits", async () => {
     const cwd = temporaryRepository();
     const controller = new AbortController();
     const working = run({

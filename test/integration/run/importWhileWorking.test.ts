@@ -199,7 +199,7 @@ describe("imports while the agent works", () => {
     expect(subjects(cwd)).toEqual(["first"]);
   });
 
-  it("bring every stash home that the agent has made between them", async () => {
+  it("import every stash that the agent has made between them", async () => {
     const cwd = temporaryRepository();
     const { wait, reached, open } = gate();
     const stash = (name: string) => ({ shell: `echo ${name} >${name}; git stash --quiet -u -m ${name}` });

@@ -98,7 +98,7 @@ for (const [name, runtimes, sandbox] of BOTH_KINDS) {
       expect(leftovers(cwd)).toEqual([]);
     });
 
-    it("brings home what a failing agent had committed, and says so", async () => {
+    it("imports what a failing agent committed, and says so", async () => {
       const cwd = temporaryRepository();
       const failing = scripted([
         { commit: "Half of it", files: { "half.txt": "1" } },

@@ -89,7 +89,7 @@ describe("a run until its tests pass", () => {
     ]);
   });
 
-  it("that is not to go on until its tests pass is neither solved nor unsolved", async () => {
+  it("that is not to continue until its tests pass is neither solved nor unsolved", async () => {
     const cwd = temporaryRepository();
     const { until, ...others } = options(cwd, "goodbye");
     const result = await run(others as RunOptions);

@@ -115,7 +115,7 @@ describe("what a caller needs of a sandbox", () => {
     expect(calls).toEqual(["preflight", "create"]);
   });
 
-  it("is told apart from what nobody knows", async () => {
+  it("is told apart from what is not known", async () => {
     const { provider, calls } = withCapabilities({});
     const needs = { networkPolicy: "some" } as unknown as SandboxCapabilities;
     await expect(createStandaloneSandbox(provider, { needs })).rejects.toThrow(
@@ -133,7 +133,7 @@ it("what a sandbox provider says nothing about, its preflight decides", async ()
   expect(calls).toEqual(["preflight", "create"]);
 });
 
-it("a sandbox without a terminal is refused by interactive(), before anybody is asked", () => {
+it("a sandbox without a terminal is refused by interactive(), before any question is asked", () => {
   const cwd = temporaryRepository();
   const program = bundle(join(import.meta.dirname, "capabilitiesProgram.ts"));
   const files = readdirSync(cwd);

@@ -32,7 +32,7 @@ const failureOf = (running: Promise<unknown>) =>
 describe.each(CLOUDS)("run() with the $name sandbox", { timeout: 120_000 }, ({ provider, use, requests }) => {
   const cloud = use();
 
-  it("brings the prompt to the agent on its standard input, and its commits home, merges and all; goes on over broken connections", async () => {
+  it("hands the prompt to the agent on its standard input, and imports its commits, merges and all; continues over broken connections", async () => {
     const cwd = temporaryRepository();
     const { loopback, count } = cloud();
     const breaking = setInterval(() => loopback.breakStreams(), 250);
@@ -54,7 +54,7 @@ git commit -q --allow-empty -m End; git rev-parse HEAD`);
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("ends the agent before the plan ends the sandbox, and brings home what it has done, in a worktree what it has not committed", async () => {
+  it("ends the agent before the plan ends the sandbox, and imports what it has done, in a worktree what it has not committed", async () => {
     const cwd = temporaryRepository();
     cloud().allow(DAY_MS);
     onTestFinished(() => cloud().allow(Number.POSITIVE_INFINITY));

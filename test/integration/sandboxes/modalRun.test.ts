@@ -73,7 +73,7 @@ describe("run() at Modal", () => {
     expect(server().running()).toEqual([]);
   });
 
-  it("brings in what is not committed, and brings back what a failing agent had not committed", async () => {
+  it("copies in what is not committed, and copies back what a failing agent had not committed", async () => {
     const cwd = temporaryRepository();
     const agent = scripted([
       { commit: "Half of it", files: { "half.txt": "1" } },
@@ -90,7 +90,7 @@ describe("run() at Modal", () => {
     expect(await runAtModal(cwd, { agent: goesOn })).toMatchObject({ stdout: "Saw it.\n" });
   });
 
-  it("brings home after a second iteration only what is new", async () => {
+  it("imports only what is new after a second iteration", async () => {
     const cwd = temporaryRepository();
     await using sandbox = await createSandbox({ cwd, branch: "agent/work", sandbox: modal() });
     const commits = (file: string, content: string) =>
@@ -119,7 +119,7 @@ describe("run() at Modal", () => {
     expect(git(cwd, "rev-parse", "agent/work")).toBe(git(cwd, "rev-parse", "main"));
   });
 
-  it("stops the agent on abort with the identical reason, and brings home what it had committed", async () => {
+  it("stops the agent on abort with the identical reason, and imports what it had committed", async () => {
     const cwd = temporaryRepository();
     const controller = new AbortController();
     const reason = new Error("enough");
@@ -141,7 +141,7 @@ describe("run() at Modal", () => {
     expect(server().running()).toEqual([]);
   });
 
-  it("ends the agent shortly before its lifetime is over, while its commits can still be brought home", async () => {
+  it("ends the agent shortly before its lifetime is over, while its commits can still be imported", async () => {
     await modalServer({ enforcesDeadlines: false });
     const cwd = temporaryRepository();
     const agent = scripted([

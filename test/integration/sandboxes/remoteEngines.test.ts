@@ -68,7 +68,7 @@ const checkRun = async (sandbox: IsolatedSandboxProvider, options: Pick<RunOptio
 describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () => {
   const door = useTcpDoor();
 
-  it("brings commits and files home, as the image's user, after hooks that are root", async () => {
+  it("imports commits and files, as the image's user, after hooks that are root", async () => {
     const onSandboxReady = [
       { command: "echo made > /usr/local/made; chown 1000 /usr/local/made", sudo: true },
       { command: "grep made /usr/local/made && test $(id -u) = 1000" },
@@ -163,7 +163,7 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
 describeWith(["docker", "sshd"], "run() on a Docker engine that is reached by ssh", () => {
   const sshd = useSshd();
 
-  it("brings commits and files home, with a single login", async () => {
+  it("imports commits and files, with a single login", async () => {
     const before = sshd().logins();
     await checkRun(docker({ imageName: TEST_IMAGE, host: `${sshd().address}${dockerSocket()}` }));
     expect(sshd().logins() - before).toBe(1);
@@ -178,7 +178,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
   });
   afterAll(() => service.stop());
 
-  it("brings commits and files home, as the image's user", async () => {
+  it("imports commits and files, as the image's user", async () => {
     await checkRun(podman({ imageName: TEST_USER_IMAGE, host: `${sshd().address}${service.socketPath}` }));
   });
 
@@ -206,7 +206,7 @@ describeWith(["podman", "sshd"], "run() on a Podman engine of another machine", 
 describeWith(["docker", "sshd", "tmux"], "an interactive session on another machine", () => {
   const sshd = useSshd();
 
-  it("has a terminal of the sandbox's own, and its commits come home", async () => {
+  it("has a terminal of the sandbox's own, and its commits are imported", async () => {
     const env = { SANDDUNE_TEST_HOST: `${sshd().address}${dockerSocket()}`, PATH: process.env["PATH"] ?? "" };
     const scene = await startSession("docker", {}, { env });
     await scene.terminal.shows("in /sanddune/repo");

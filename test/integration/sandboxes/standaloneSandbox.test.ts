@@ -312,7 +312,7 @@ describeWith(["docker"], "a standalone sandbox in a container", () => {
   });
 });
 
-describe("wrong use is told before anything is done", () => {
+describe("wrong use is reported before anything is done", () => {
   it.each<[unknown, unknown, RegExp]>([
     [undefined, {}, /`provider`.*must be a sandbox provider/],
     [{ type: "none", name: "no-sandbox" }, {}, /`provider`.*no-sandbox/],

@@ -134,18 +134,22 @@ describeSideBySide("an agent of a scenario", () => {
   }
 
   describeWith(["claude code", "bubblewrap"], "an agent that is not let in", () => {
-    it("cannot be had: the reason says what the model said, and which keys there are", PATIENCE, async () => {
-      const model = await scriptedModel([{ error: 401, message: "invalid x-api-key", times: 20 }]);
-      const { result } = await perform({
-        ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
-        ...offline("claude", model.url),
-      });
-      expect(result.code).toBe(0);
-      expect(result.manual).toMatch(/Invalid API key/);
-      expect(result.manual).toMatch(/let in by: ANTHROPIC_API_KEY/);
-    });
+    it(
+      "is unavailable: the reason says what the model said, and which keys there are",
+      PATIENCE,
+      async () => {
+        const model = await scriptedModel([{ error: 401, message: "invalid x-api-key", times: 20 }]);
+        const { result } = await perform({
+          ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
+          ...offline("claude", model.url),
+        });
+        expect(result.code).toBe(0);
+        expect(result.manual).toMatch(/Invalid API key/);
+        expect(result.manual).toMatch(/let in by: ANTHROPIC_API_KEY/);
+      },
+    );
 
-    it("cannot be had if the model's servers cannot be reached", PATIENCE, async () => {
+    it("is unavailable if the model's servers cannot be reached", PATIENCE, async () => {
       const { result } = await perform({
         ...{ platform: "claude", sandbox: SANDBOXES.bubblewrap() },
         ...offline("claude", "http://127.0.0.1:9"),
@@ -155,7 +159,7 @@ describeSideBySide("an agent of a scenario", () => {
   });
 
   describeWith(["bubblewrap"], "an agent that is missing", () => {
-    it("cannot be had", async () => {
+    it("is unavailable", async () => {
       const env = { ANTHROPIC_API_KEY: SECRET, PATH: "/usr/bin:/bin" };
       const { result } = await perform({ platform: "claude", sandbox: bubblewrap(), env });
       expect(result.manual).toMatch(/there is no "claude" in the sandbox/);
@@ -287,19 +291,19 @@ describeWith(["cursor sdk", "node 22"], "Cursor's real SDK on the host", () => {
   it.each([
     [401, /failed: \w*AuthenticationError: .*status 401.*not retryable.*let in by: CURSOR_API_KEY/s],
     [404, /cannot be used as it is set up: \w+Error: .*\[AgentUnavailableError, not retryable\]$/s],
-  ])("whose servers answer with %d cannot be had", async (status, reason) => {
+  ])("whose servers answer with %d is unavailable", async (status, reason) => {
     const env = { CURSOR_API_KEY: SECRET, CURSOR_BACKEND_URL: await cursorServer(status) };
     const { result } = await cursorOnHost(env, SDK);
     expect(result.manual).toMatch(reason);
     expect(result.manual).not.toContain(SECRET);
   });
 
-  it("without a key cannot be had", async () => {
+  it("without a key is unavailable", async () => {
     const { result } = await cursorOnHost({}, SDK);
     expect(result.manual).toContain("CURSOR_API_KEY is not set");
   });
 
-  it("that is not installed cannot be had", async () => {
+  it("that is not installed is unavailable", async () => {
     const { result } = await cursorOnHost({ CURSOR_API_KEY: SECRET }, undefined);
     expect(result.manual).toMatch(
       /no "cursor-agent" on this machine\. .*npm install @cursor\/sdk \[AgentNotFoundError, not retryable\]$/,

@@ -109,7 +109,7 @@ describeWith(
       expect(leftovers(directory)).toEqual([]);
     });
 
-    it("parallel-planner: names a branch that was not merged, keeps it, and goes on with it the next time", async () => {
+    it("parallel-planner: names a branch that was not merged, keeps it, and continues with it the next time", async () => {
       const { directory, main, hasRunPlanted } = await makeProject("parallel-planner", ["stubborn"]);
       const first = await main(DEEP);
       expect(first.exitCode).toBe(1);

@@ -53,7 +53,7 @@ describeWith(["bubblewrap"], "a recorded run in a bind-mount sandbox", () => {
     expect(git(cwd, "status", "--porcelain")).toBe(" M README.md\n?? a.txt");
   });
 
-  it("in a worktree that lasts goes on numbering in later iterations, and brings home after each what is new", async () => {
+  it("in a worktree that lasts continues numbering in later iterations, and imports what is new after each", async () => {
     const cwd = temporaryRepository();
     await using worktree = await createWorktree({
       branchStrategy: { type: "branch", branch: "agent/work" },

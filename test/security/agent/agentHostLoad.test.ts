@@ -14,7 +14,7 @@ const bigLine = (before: string, megabytes: number, pattern: string, after: stri
 const allOf = <Name extends string>(scenes: Readonly<Record<Name, unknown>>, outcome: string) =>
   Object.fromEntries(Object.keys(scenes).map((name) => [name, outcome]));
 
-it("words of the agent's that take long to read do not block the host", TIMEOUT, async () => {
+it("words of the agent that take long to read do not block the host", TIMEOUT, async () => {
   const errorWith = (words: string): AttackScene => ({
     agent: "claude",
     script: `${bigLine('{"type":"assistant","is_api_error_message":true,"api_error_status":429,"message":{"content":[{"type":"text","text":"', 4, words, '"}]}}')}

@@ -64,7 +64,7 @@ const asJson = (...lines: object[]) => printed(lines.map((line) => JSON.stringif
 /** Has a secret at its beginning, and another where it might be cut. */
 const CUT = `KEY ${"x".repeat(4000 - 2 * TOKEN.length + 6)} KEY`;
 
-describe("a secret is told nowhere", () => {
+describe("a secret is shown nowhere", () => {
   it.each([
     [
       "as the id of a session that is captured",

@@ -18,7 +18,7 @@ import { filesIn, hostHome, projectOf, sessionScene } from "./sessionAttacks.ts"
 
 const FILE_BESIDE = "echo '{}' > abc.jsonl; mkdir -p abc/subagents";
 
-describe("a session file that is none", () => {
+describe("a file that is not a session file", () => {
   it.each([
     ["a symbolic link", "ln -s /etc/passwd abc.jsonl"],
     ["a link that leads nowhere", "ln -s /nowhere abc.jsonl"],
@@ -144,7 +144,7 @@ describe("a host on which sessions cannot be put", () => {
     expect(existsSync(workDirectory)).toBe(false);
   });
 
-  it("files of the agent's are for the user alone", async () => {
+  it("files of the agent are for the user alone", async () => {
     const { project, inProject, capture } = await sessionScene();
     await inProject(
       "echo '{}' > abc.jsonl; chmod 4777 abc.jsonl; mkdir -p abc/tool-results; echo x > abc/tool-results/a.txt; chmod 777 abc/tool-results/a.txt",
@@ -166,7 +166,7 @@ describe("a session on the host", () => {
     expect(existsSync(join(cwd, ".sanddune/runs"))).toBe(false);
   });
 
-  it("that is no JSON is brought into the sandbox as it is", async () => {
+  it("that is no JSON is copied into the sandbox unchanged", async () => {
     const { project, handle, bring } = await sessionScene();
     const content = "no json\n\0{[\n";
     mkdirSync(project, { recursive: true });

@@ -17,7 +17,7 @@ const ownSession = (project: string, id: string, content = '{"mine":true}\n'): s
   return path;
 };
 
-it("what calls itself a session but is none is not captured, the run succeeds, and its log is not forged", async () => {
+it("a file that is called a session but is not one is not captured, the run succeeds, and its log is not forged", async () => {
   const home = hostHome();
   const ids = [
     "../../../escaped",
@@ -46,7 +46,7 @@ it("what calls itself a session but is none is not captured, the run succeeds, a
 });
 
 describe("sessions of others on the host stay as they are", () => {
-  it("when an agent says that its session is one of the user's", async () => {
+  it("when an agent says that its session is one of the user", async () => {
     const { project, inProject, capture } = await sessionScene();
     const path = ownSession(project, "mine");
     await inProject(write("mine", '{"evil":true}'));
@@ -63,7 +63,7 @@ describe("sessions of others on the host stay as they are", () => {
     expect(existsSync(join(home, "target"))).toBe(false);
   });
 
-  it("when an agent that was to go on with one says that it is in another", async () => {
+  it("when an agent that was to continue with one says that it is in another", async () => {
     const cwd = temporaryRepository();
     const project = projectOf(hostHome(), cwd);
     const other = ownSession(project, "other");
@@ -79,7 +79,7 @@ describe("sessions of others on the host stay as they are", () => {
     ["writes something else in its place", "echo {} >$brought", "the one on the host stays"],
     ["puts another one elsewhere", "rm $brought; echo {} >mine.jsonl", "the one on the host stays"],
     ["puts another one beside it", "echo {} >mine.jsonl", "there are two of"],
-  ])("when an agent that was to go on with one %s", async (_, deed, says) => {
+  ])("when an agent that was to continue with one %s", async (_, deed, says) => {
     const { project, bring, inProject, capture } = await sessionScene();
     const path = ownSession(project, "mine");
     await bring("mine");
@@ -96,7 +96,7 @@ describe("sessions of others on the host stay as they are", () => {
     expect(readFileSync(path, "utf8")).toBe('{"mine":true}\n');
   });
 
-  it("when the user goes on with the same session during the run", async () => {
+  it("when the user continues the same session during the run", async () => {
     const { project, bring, inProject, capture } = await sessionScene();
     const path = ownSession(project, "mine");
     await bring("mine");

@@ -118,7 +118,7 @@ describe.each(CONFINED)("an agent on a terminal of %s", (sandbox) => {
       },
     );
 
-    it("finds its env vars in its environment only, and nobody else finds them anywhere", async () => {
+    it("finds its env vars in its environment only, and no other process finds them", async () => {
       const cwd = temporaryRepository();
       const look = [
         'printf "%s" "$TOKEN" > ~/pattern; grep -rlsF -f ~/pattern /tmp > found',

@@ -51,7 +51,7 @@ describeWith(["bubblewrap"], "bubblewrap", () => {
   it("nothing of the host's environment reaches the sandbox", () =>
     expectNothingSeen({ sandbox: SANDBOXES.bubblewrap() }));
 
-  it("the sandbox sees no file of the host's but what it was given", async () => {
+  it("the sandbox sees no file of the host but what it was given", async () => {
     const secrets = temporaryDirectory();
     writeFileSync(join(secrets, "secret"), VALUE);
     const cwd = temporaryRepository();

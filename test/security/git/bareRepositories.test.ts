@@ -103,7 +103,7 @@ it("the command that shows a bare repository shows it, whatever its name means t
   expect(shown.trim().split("\n")).toEqual(["!pkg/HEAD", "!pkg/objects/x", "!pkg/refs/x"]);
 });
 
-it("a change beside a bare repository of the user's is merged", async () => {
+it("a change beside a bare repository of the user is merged", async () => {
   const cwd = temporaryRepository();
   commitFixture(cwd);
   const { protectedPaths } = await play(
@@ -156,7 +156,7 @@ describeWith(["bubblewrap"], "in the user's checkout, after a head run,", () => 
     }
   });
 
-  it("a bare repository of the user's that the agent has armed is armed no more", async () => {
+  it("a bare repository of the user that the agent has armed is armed no more", async () => {
     const { cwd, fire, fired } = prepareHost();
     git(cwd, "clone", "--quiet", "--bare", ".", "mine.git");
     const arm = `git config --file mine.git/config core.fsmonitor '${fire}; :'; git config --file mine.git/config core.bare false; git config --file mine.git/config core.worktree ..`;
@@ -219,7 +219,7 @@ describeWith(["bubblewrap"], "in a worktree", () => {
     expect(fired()).toEqual([]);
   });
 
-  it("of the user's that lasts, a bare repository that the user commits between the calls is as it was", async () => {
+  it("of the user that lasts, a bare repository that the user commits between the calls is as it was", async () => {
     const cwd = temporaryRepository();
     git(cwd, "branch", "agent/work");
     await using worktree = await createWorktree({ cwd, branchStrategy: STRATEGIES.branch });

@@ -104,7 +104,7 @@ describeWith(["bubblewrap"], "the .git of a bind-mount sandbox", () => {
     if (result instanceof Error) expect(result).toBeInstanceOf(SandduneError);
   });
 
-  it("holds nothing of the host's that can be written to", async () => {
+  it("holds nothing of the host that can be written to", async () => {
     const cwd = temporaryRepository();
     const before = git(cwd, "cat-file", "--batch-all-objects", "--batch-check");
     await play(

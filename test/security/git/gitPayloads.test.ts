@@ -100,7 +100,7 @@ describeWith(["bubblewrap"], "repositories inside a checkout that a head run wor
       `git config core.fsmonitor ${shellQuote(`${fire}; :`)}`,
     );
 
-  it("a submodule of the user's cannot be turned against them", async () => {
+  it("a submodule of the user cannot be turned against them", async () => {
     const { cwd, fire, fired } = prepare();
     git(
       cwd,
@@ -120,7 +120,7 @@ describeWith(["bubblewrap"], "repositories inside a checkout that a head run wor
     expect(readFileSync(join(cwd, "library/.git"), "utf8")).toBe(before);
   });
 
-  it("a linked worktree of the user's cannot be turned against them", async () => {
+  it("a linked worktree of the user cannot be turned against them", async () => {
     const { cwd, fire, fired } = prepare();
     git(cwd, "worktree", "add", "--quiet", "-b", "linked", "linked");
     const before = readFileSync(join(cwd, "linked/.git"), "utf8");

@@ -7,7 +7,7 @@ import { failureOf, play, shell } from "../support.ts";
 
 needsRuntimes("bubblewrap");
 
-it("a hook on the host does not follow a link of the agent's in the place of its directory", async () => {
+it("a hook on the host does not follow a link of the agent in the place of its directory", async () => {
   const cwd = temporaryRepository();
   mkdirSync(join(cwd, "packages/app"), { recursive: true });
   writeFileSync(join(cwd, "packages/app/a.txt"), "a");

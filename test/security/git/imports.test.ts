@@ -170,7 +170,7 @@ it.each(Object.entries(FORGED_BUNDLES))("a bundle that is %s is refused: no ref 
   git(cwd, "fsck", "--strict", "--connectivity-only");
 });
 
-it("a bundle that also names a commit that nobody has moves the branch and says so, or does not move it", async () => {
+it("a bundle that also names a commit that does not exist moves the branch and says so, or does not move it", async () => {
   const cwd = prepare();
   const pack = `${BASE_HEADER}; $REAL bundle create -q "$bundle.whole" $branch ^$base; { head -n 1 "$bundle.whole"; printf -- '-%s\n%s %s\n%s refs/heads/other\n\n' $base $tip $branch 1111111111111111111111111111111111111111; printf '%s\n' "^$base" $tip | $REAL pack-objects --revs --stdout -q; } > "$bundle"`;
   const ended = await bringHome(cwd, agentsRepository(cwd, HONEST, pack));

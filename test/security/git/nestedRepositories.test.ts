@@ -55,7 +55,7 @@ ${plant("b", fire)}`,
   ],
 ];
 
-describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
+describeWith(["bubblewrap"], "a submodule of the agent in", () => {
   it.each(DISGUISES)("%s does not run for the user in a kept worktree", async (_, script) => {
     const { cwd, fire, fired } = prepare();
     const ending = await play(cwd, [shell(script(fire)), shell("echo open > open.txt")], {
@@ -72,7 +72,7 @@ describeWith(["bubblewrap"], "a submodule of the agent's in", () => {
     expect(fired()).toEqual([]);
   });
 
-  it("a linked worktree of the user's does not run for the user after a head run there", async () => {
+  it("a linked worktree of the user does not run for the user after a head run there", async () => {
     const linked = join(temporaryDirectory(), "linked");
     git(temporaryRepository(), "worktree", "add", "--quiet", "-b", "linked", linked);
     const { cwd, fire, fired } = prepare(linked);

@@ -273,7 +273,7 @@ it("a branch that is checked out elsewhere is refused, and that checkout is name
   expect(userRefs(cwd)).toBe(before);
 });
 
-it("a repository that was moved finds its kept worktree again, which survives `git worktree prune` and `gc` of the user's", async () => {
+it("a repository that was moved finds its kept worktree again, which survives `git worktree prune` and `gc` of the user", async () => {
   const former = temporaryRepository();
   const options = { sandbox: SANDBOXES.isolated(), branchStrategy: STRATEGIES.branch };
   await play(former, [WORK, shell("echo open > open.txt")], options);

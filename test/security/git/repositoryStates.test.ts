@@ -88,7 +88,7 @@ const describeStates = (sandbox: SandboxName, strategy: StrategyName): void => {
     expect(git(cwd, "rev-list", "--merges", "--count", result.branch)).toBe("1");
   });
 
-  it("branches of the agent's that exclude each other by name, one per iteration, cost nothing", async () => {
+  it("branches of the agent that exclude each other by name, one per iteration, cost nothing", async () => {
     const cwd = temporaryRepository();
     const result = await play(
       cwd,
@@ -106,7 +106,7 @@ const describeStates = (sandbox: SandboxName, strategy: StrategyName): void => {
     expect(git(cwd, "show", `${result.branch}:2.txt`)).toBe("x");
   });
 
-  it("a branch of the agent's that is too long for the host costs nothing else", async () => {
+  it("a branch of the agent that is too long for the host costs nothing else", async () => {
     const cwd = temporaryRepository();
     const long = shell(
       'name=$(printf "%0200d/" 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20)$(printf "%030d" 0); git update-ref "refs/heads/$name" "$(git commit-tree -p HEAD -m Long HEAD^{tree})"',

@@ -100,7 +100,7 @@ describe("a journal that came with a commit", () => {
     },
   );
 
-  it("cannot have a branch of the user's removed, even if it is merged", async () => {
+  it("cannot have a branch of the user removed, even if it is merged", async () => {
     const cwd = temporaryRepository();
     git(cwd, "branch", "mine");
     const runId = plantJournal(
@@ -116,7 +116,7 @@ describe("a journal that came with a commit", () => {
     expect(git(cwd, "rev-parse", "mine")).toBe(git(cwd, "rev-parse", "main"));
   });
 
-  it("cannot have a worktree of the user's removed", async () => {
+  it("cannot have a worktree of the user removed", async () => {
     const cwd = temporaryRepository();
     const checkout = join(temporaryDirectory(), "mine");
     git(cwd, "worktree", "add", "--quiet", "-b", "mine", checkout);
@@ -133,7 +133,7 @@ describe("a journal that came with a commit", () => {
   });
 });
 
-it("a journal that is a link to something that never ends is none", async () => {
+it("a journal that is a link to something that never ends is not read", async () => {
   const cwd = temporaryRepository();
   const directory = join(cwd, ".sanddune/runs/20000101-000000-abcdef");
   mkdirSync(directory, { recursive: true });

@@ -104,7 +104,7 @@ describeInBoth("a copied directory that git ignores", (name) => {
   });
 });
 
-describe("links of an agent's in a worktree are never written through", () => {
+describe("links of an agent in a worktree are never written through", () => {
   const link = (target: string, ...path: string[]) => {
     mkdirSync(dirname(join(...path)), { recursive: true });
     symlinkSync(target, join(...path));

@@ -50,7 +50,7 @@ describeWith(["tmux"], "an agent on the host that switches the worktree", () => 
     expect(git(cwd, "worktree", "list").split("\n")).toHaveLength(1);
   });
 
-  it("to no branch at all: whoever wants its branch again is told that, and not to remove it unseen", async () => {
+  it("to no branch at all: the next run on its branch says so, and does not advise to remove it unseen", async () => {
     const cwd = temporaryRepository();
     const acts = [onHost("git switch --quiet --detach", commit("Only-here"))];
     await atTerminal({ cwd, branchStrategy: BRANCH, acts }).outcomes();
@@ -148,7 +148,7 @@ describeWith(["tmux", "docker", "bubblewrap"], "a repository that something in a
     );
   const LET_GO = "touch go; until [ -e made ]; do sleep 0.02; done; rm go made";
 
-  it("while a session on the host goes on is not the user's: the next session, or run in another sandbox, leaves it disarmed", async () => {
+  it("while a session on the host is open is not the user's: the next session, or run in another sandbox, leaves it disarmed", async () => {
     const cwd = temporaryRepository();
     const acts = [
       ...[background("git init --quiet evil"), onHost(LET_GO), onHost("ls -A evil")],

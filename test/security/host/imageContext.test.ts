@@ -69,7 +69,7 @@ for (const { engine, fileName, fileFlag } of ENGINES) {
       },
     );
 
-    it("is no file of the host's that a link in the config directory leads to", async () => {
+    it("is no file of the host that a link in the config directory leads to", async () => {
       const outside = temporaryDirectory();
       writeFileSync(join(outside, "private"), SECRET);
       const cwd = repositoryWith({
@@ -90,7 +90,7 @@ for (const { engine, fileName, fileFlag } of ENGINES) {
       expect(inImage(engine, imageName, FIND_SECRET)).toBe("");
     });
 
-    it("is never told on the terminal, if the file to build from is a link to the env file", async () => {
+    it("is never shown on the terminal, if the file to build from is a link to the env file", async () => {
       const cwd = repositoryWith({ ".sanddune/.env": `KEY=${SECRET}\n` });
       symlinkSync(".env", join(cwd, ".sanddune", fileName));
       for (const flags of [[], ["--verbose"], ["--json"]]) {

@@ -61,7 +61,7 @@ for (const { runtime, flags } of SANDBOXES) {
 }
 
 describeWith(["bubblewrap"], "programs that an agent commits to the project's own path", () => {
-  it("do not run on the host after they are merged, and are told of", async () => {
+  it("do not run on the host after they are merged, and are reported", async () => {
     const { fire, fired } = canaries();
     const commit = "git add --force node_modules && git commit --quiet -m 'Fix a typo'";
     const cwd = projectWith(`${plantPrograms(fire)}\n${commit}`);

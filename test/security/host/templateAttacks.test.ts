@@ -127,7 +127,7 @@ describeWith(["bubblewrap", "node 22"], "a template whose agent is hostile", () 
     expect(`${stdout}${stderr}`).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it("parallel-planner sets nobody to work on a plan that is none", async () => {
+  it("parallel-planner starts no agent on an invalid plan", async () => {
     const { cwd, main } = await makeProject("parallel-planner", {});
     const ended: Record<string, unknown> = {};
     for (const plan of NO_PLANS) {

@@ -154,7 +154,7 @@ describeSideBySide("a git directory in which git waits for ever", () => {
 });
 
 describeSideBySide("commits on the branch of a sandbox that lasts", () => {
-  it("of the user's stay on it when they came during a run, whatever is called afterwards", async () => {
+  it("of the user stay on it when they came during a run, whatever is called afterwards", async () => {
     const cwd = temporaryRepository();
     const { sandboxes, wait, meet } = meetingPoint();
     const sandbox = await openSandbox(cwd, { sandbox: sandboxes.bubblewrap() });

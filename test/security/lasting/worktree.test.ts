@@ -99,7 +99,7 @@ describeWith(["bubblewrap", "tmux"], "a session on the host after a hostile run"
     expect(fired()).toEqual([]);
   });
 
-  it("leaves no repository of the user's that a sandbox which was open before can turn against them", async () => {
+  it("leaves no repository of the user that a sandbox which was open before can turn against them", async () => {
     const cwd = temporaryRepository();
     const { fire, fired } = canaries();
     const scene = startScene(

@@ -137,7 +137,7 @@ for (const [name, provider] of ALL) {
     runtimes,
     `a place of ${provider() === "none" ? "none" : (provider() as SandboxProvider).name}`,
     () => {
-      it("that was closed has nothing of the agent's that still runs", async () => {
+      it("that was closed has nothing of the agent that still runs", async () => {
         const scene = await scenarioScene(provider());
         expect((await asAgent(scene, DAEMON)).exitCode).toBe(0);
         await expectQuiet(join(scene.projectPath, "trace"));
@@ -165,7 +165,7 @@ for (const [name, provider] of ALL) {
 }
 
 describe("an isolated place", () => {
-  it("brings back what commands have done: new, changed and deleted files, and copies the suite without what is private", async () => {
+  it("copies back what commands have done: new, changed and deleted files, and copies the suite without what is private", async () => {
     const scene = await scenarioScene(testIsolated(), SUITE);
     writeFileSync(join(scene.projectPath, "old"), "old");
     const { workshop, suite, projectPath } = scene;
@@ -223,7 +223,7 @@ describe("an isolated place", () => {
     expect(readdirSync(scene.projectPath)).toEqual(["README.md"]);
   });
 
-  it("whose project was removed brings back an empty one", async () => {
+  it("whose project was removed copies back an empty one", async () => {
     const scene = await scenarioScene(testIsolated());
     mkdirSync(join(scene.projectPath, "a"));
     await asAgent(scene, 'rm -rf "$PWD"');

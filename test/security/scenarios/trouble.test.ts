@@ -159,7 +159,7 @@ it("In a sandbox with files of its own, what was not touched is no trace, and wh
   expect(ruined).toMatchObject({ result: "failing", graded: [false] });
 });
 
-it("A project that is refused when it is brought back is graded as failing, also if the step may fail", async () => {
+it("A project that is refused when it is copied back is graded as failing, also if the step may fail", async () => {
   const refused = `project=$PWD; cd ..; rm -r "$project"; echo > "$project"; ${OVERLOADED}`;
   const options = { sandbox: testIsolated(), allowed: true, assertions: [{ file_absent: "none" }] };
   expect(await attempt([refused], options)).toMatchObject({ result: "failing", manual: [false] });

@@ -39,7 +39,7 @@ const LINK_AS_CONFIG_DIRECTORY = shell(
   "git add --all --force; git commit --quiet -m Innocent",
 );
 
-describe("an agent cannot have a variable of the host's declared for the next run", () => {
+describe("an agent cannot have a variable of the host declared for the next run", () => {
   it("by writing the env file into the user's checkout", async () => {
     const cwd = temporaryRepository();
     await play(cwd, [shell(`mkdir -p .sanddune; echo ${NAME}= > .sanddune/.env; echo x > tried.txt`)], {
