@@ -3,9 +3,9 @@ import { type CommandSuite, type RunnerSuite, SCRATCH_PREFIX, type SuiteDefiniti
 import { fillPlaces } from "./places.ts";
 import { parseJunit } from "./reports/junit.ts";
 import { parseTap } from "./reports/tap.ts";
+import { pathOutsideOfWork } from "./runners/findRunners.ts";
 import { goTestCommand } from "./runners/goTest.ts";
 import { nodeTest } from "./runners/nodeTest.ts";
-import { pathOutsideOfWork } from "./runners/programs.ts";
 import { pytest } from "./runners/pytest.ts";
 import { vitest } from "./runners/vitest.ts";
 import { fileSource, outputSource } from "./sources.ts";

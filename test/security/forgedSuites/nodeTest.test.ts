@@ -33,7 +33,7 @@ describeSideBySide("hidden tests of node --test", () => {
     expect(names.sort()).toEqual(expectedOf(EXITS_OF_TESTS, (name) => (isSignal(name) ? "---" : "+--")));
     expect(results.error).toBeNull();
     const { message } = results.tests.find(({ path }) => path === "swallowed/leaves") ?? {};
-    expect(message).toContain("The process was to be ended before its tests had");
+    expect(message).toContain("The process was asked to exit before its tests were over");
   });
 
   it("are three, and none has passed, however the work leaves when it is imported", async () => {

@@ -1,7 +1,7 @@
 import { knownGoTests } from "../known/goTests.ts";
 import { goSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
-import { imageProgram } from "./programs.ts";
+import { imageProgram } from "./findRunners.ts";
 
 export const goTestCommand = (args: readonly string[], places: CommandPlaces): SuiteCommand => ({
   title: "go test",

@@ -5,8 +5,9 @@ import { knownTests, testFilesOf } from "../known/testFiles.ts";
 import { shownFile } from "../places.ts";
 import { channelSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
-import { NODE_GUARD, NODE_REPORTER } from "./nodeTestParts.ts";
-import { nodeProgram } from "./programs.ts";
+import { nodeProgram } from "./findRunners.ts";
+import nodeGuard from "./programs/nodeGuard.ts?text";
+import nodeReporter from "./programs/nodeReporter.ts?text";
 import { RunnerReport } from "./runnerReport.ts";
 
 const isTest = (path: string): boolean => /\.[cm]?[jt]s$/.test(path) && !/\.d\.[cm]?ts$/.test(path);
@@ -15,6 +16,10 @@ const isNamedTest = (path: string): boolean =>
   isTest(path) && /(?:^|\/)test\/|(?:^|\/)test[.-][^/]*$|[._-]test\.[^./]+$/.test(path);
 
 const REPORTER = "reporter.mjs";
+
+/** Both programs have the token as a constant of their own. */
+const withToken = (program: string, token: string): string =>
+  `const SANDDUNE_END_TOKEN=${JSON.stringify(token)};${program}`;
 
 /**
  * `node --test`, with a process for each file. The runner does not load the work: it tells us over a channel of its own which
@@ -37,13 +42,13 @@ export const nodeTest = (args: readonly string[], places: CommandPlaces): SuiteC
     args: [
       // On the command line: each file's process loads the guard anew, and a program that an earlier one has started could write
       // to a file.
-      `--import=data:text/javascript,${encodeURIComponent(NODE_GUARD(token))}`,
+      `--import=data:text/javascript,${encodeURIComponent(withToken(nodeGuard, token))}`,
       "--test",
       `--test-reporter=${join(places.reports, REPORTER)}`,
       "--test-reporter-destination=stdout",
       ...expanded,
     ],
-    files: { [REPORTER]: NODE_REPORTER(token) },
+    files: { [REPORTER]: withToken(nodeReporter, token) },
     source: channelSource(report),
     exitCodes: [0, 1],
     remedy: "Are there test files where Node.js looks for them? Name them in `args`.",

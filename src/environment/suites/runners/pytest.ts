@@ -5,8 +5,9 @@ import { mayLeaveOut, type Omissions } from "../known/leftOut.ts";
 import { type KnownTests, testFilesOf } from "../known/testFiles.ts";
 import { channelSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
-import { imageProgram, isOfWork } from "./programs.ts";
-import { PYTEST_LISTER, PYTEST_PROGRAM } from "./pytestParts.ts";
+import { imageProgram, isOfWork } from "./findRunners.ts";
+import listPytestTests from "./programs/listPytestTests.py?text";
+import runPytest from "./programs/runPytest.py?text";
 import { RunnerReport } from "./runnerReport.ts";
 
 const isTest = (path: string): boolean => /(?:^|\/)test_[^/]*\.py$|_test\.py$/.test(path);
@@ -26,7 +27,7 @@ const readTests = async (
 ): Promise<KnownTests> => {
   if (files.length === 0) return new Map();
   const listed = await runProcess({
-    ...{ program: python, args: ["-I", "-c", PYTEST_LISTER], cwd: directory, stdin: JSON.stringify(files) },
+    ...{ program: python, args: ["-I", "-c", listPytestTests], cwd: directory, stdin: JSON.stringify(files) },
     ...{ timeoutMs: LIST_TIMEOUT_MS, captureBytes: 16 * 1024 * 1024 },
   }).catch(() => undefined);
   try {
@@ -92,7 +93,7 @@ export const pytest = async (
     program,
     args: [
       "-c",
-      PYTEST_PROGRAM,
+      runPytest,
       JSON.stringify({ cwd, ofWork, pythonPath: env[PYTHON_PATH] }),
       "-p",
       "no:cacheprovider",

@@ -4,7 +4,7 @@ import type { KnownTests } from "../known/testFiles.ts";
 import { ReportBuilder, type SuiteReport } from "../report.ts";
 
 /** What our part of a runner says, a line of JSON each. Files are absolute paths, names are outermost first. */
-type RunnerEvent =
+export type RunnerEvent =
   /** The files that will be run. */
   | readonly ["files", readonly string[]]
   /** Tests of a file, before they have run. */

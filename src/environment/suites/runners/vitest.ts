@@ -6,9 +6,10 @@ import { knownTests, testFilesOf } from "../known/testFiles.ts";
 import { shownFile } from "../places.ts";
 import { channelSource } from "../sources.ts";
 import type { CommandPlaces, SuiteCommand } from "../suiteCommand.ts";
-import { findVitest, findVitestOfWork, nodeProgram } from "./programs.ts";
+import { findVitest, findVitestOfWork, nodeProgram } from "./findRunners.ts";
+import vitestReporter from "./programs/vitestReporter.ts?text";
 import { RunnerReport } from "./runnerReport.ts";
-import { VITEST_CONFIG, VITEST_REPORTER } from "./vitestParts.ts";
+import { vitestConfig } from "./vitestConfig.ts";
 
 const isSource = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
 /** As vitest looks for them; before its version 4 it does not look into those two directories. */
@@ -58,7 +59,7 @@ export const vitest = (
       isOfEnvironment && ownConfig === undefined && !mayLeaveOut(args, places.environment, OMISSIONS),
     fileNames: (file) => ({ before: [shown(file)], own: [shown(file)] }),
   });
-  const config = VITEST_CONFIG({
+  const config = vitestConfig({
     own: ownConfig,
     root: places.environment,
     cache: join(places.reports, "cache"),
@@ -75,7 +76,7 @@ export const vitest = (
       ...(isOfEnvironment && !hasConfig ? [`--config=${join(places.reports, CONFIG)}`] : []),
       ...args,
     ],
-    files: { [REPORTER]: VITEST_REPORTER, ...(isOfEnvironment && { [CONFIG]: config }) },
+    files: { [REPORTER]: vitestReporter, ...(isOfEnvironment && { [CONFIG]: config }) },
     source: channelSource(report),
     exitCodes: [0, 1],
     remedy: "Are there tests that its configuration includes?",

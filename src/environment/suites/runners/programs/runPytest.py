@@ -1,37 +1,6 @@
-/** Reads names of files from its input, and prints the tests that are written down in them. */
-export const PYTEST_LISTER = `
-import ast, json, sys
-
-def is_test(node):
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not node.name.startswith("test"):
-        return False
-    return not any("fixture" in ast.dump(each) or "skip" in ast.dump(each) for each in node.decorator_list)
-
-def tests_in(body, around):
-    for node in body:
-        if is_test(node):
-            yield around + [node.name]
-        elif isinstance(node, ast.ClassDef):
-            bases = " ".join(ast.dump(base) for base in node.bases)
-            if node.name.startswith("Test") or "TestCase" in bases:
-                yield from tests_in(node.body, around + [node.name])
-
-found = {}
-for path in json.load(sys.stdin):
-    try:
-        with open(path, "rb") as file:
-            found[path] = list(tests_in(ast.parse(file.read()).body, []))
-    except Exception:
-        found[path] = []
-print(json.dumps(found))
-`;
-
-/**
- * Runs pytest, and writes events to file descriptor 3. The first statements keep Python from looking for modules where it was
- * started and in the work.
- */
-export const PYTEST_PROGRAM = String.raw`
+"""Runs pytest and writes events to file descriptor 3."""
 import sys, os
+# Keeps Python from looking for modules in the directory that it was started in, and in the work.
 sys.path[:] = [path for path in sys.path if path and path != os.getcwd()]
 import json
 places = json.loads(sys.argv[1])
@@ -113,8 +82,7 @@ class Reporter:
 
 reporter = Reporter()
 code = int(pytest.main(sys.argv[2:], plugins=[reporter]))
-# Of a command line that it does not know it has told already.
+# pytest has reported a command line that it does not know.
 if code != 4:
     reporter.say("end")
 sys.exit(code)
-`;
