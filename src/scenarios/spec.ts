@@ -41,7 +41,7 @@ export interface AgentStep extends StepSettings {
 /** What is done without an agent. */
 export type PlainStep = CliStep | CommandStep | AppendStep | WriteStep;
 
-export type Step = PlainStep | AgentStep;
+export type ScenarioStep = PlainStep | AgentStep;
 
 /** What has to be true of the project when all steps are done. Paths are relative to the project. */
 export type Assertion =
@@ -65,7 +65,7 @@ export interface ScenarioSpec {
   readonly fixture?: string;
   readonly ide_platform?: string;
   readonly prerequisites?: readonly PlainStep[];
-  readonly steps?: readonly Step[];
+  readonly steps?: readonly ScenarioStep[];
   readonly assertions?: readonly Assertion[];
   /**
    * Files of the project that assertions use, and that no agent may change: they are put back before each command and
@@ -87,4 +87,4 @@ export interface Scenario {
   readonly fixtureLine?: number;
 }
 
-export const isAgentStep = (step: Step): step is AgentStep => "agent" in step;
+export const isAgentStep = (step: ScenarioStep): step is AgentStep => "agent" in step;

@@ -1,8 +1,8 @@
 import { h, type VNode } from "vue";
 import { counted, endOf, harmless, printed, showMs } from "../markup/words.ts";
-import type { AssertionRecord, RunRecord, StepRecord } from "../scenarios/records/record.ts";
+import type { AssertionRecord, ScenarioRecord, StepRecord } from "../scenarios/records/record.ts";
 import { briefUsage } from "../scenarios/report/usage.ts";
-import { circumstances, isFine, showEnd } from "../scenarios/report/words.ts";
+import { isFine, runnerDetails, showEnd } from "../scenarios/report/words.ts";
 import { badge, words } from "./parts.ts";
 import { SHOWN_CHARACTERS } from "./siteRecords.ts";
 
@@ -30,13 +30,13 @@ const assertion = ({ name, ok, detail }: AssertionRecord): VNode =>
     h("span", { class: "quiet" }, words(detail, 1000)),
   ]);
 
-const summaryOf = (record: RunRecord): string => {
+const summaryOf = (record: ScenarioRecord): string => {
   const { manifest_version, steps, assertions } = record;
   const failed = assertions.filter(({ ok }) => !ok).length;
   const tokens = briefUsage(record);
   const parts = [
     manifest_version,
-    circumstances(record),
+    runnerDetails(record),
     tokens !== "" && `${tokens} tokens`,
     steps.length > 0 && counted(steps.length, "step"),
     assertions.length > 0 &&
@@ -46,7 +46,7 @@ const summaryOf = (record: RunRecord): string => {
 };
 
 /** What made an execution what it was, with its steps and assertions, which open without a script. */
-export const executionDetails = (record: RunRecord): VNode => {
+export const executionDetails = (record: ScenarioRecord): VNode => {
   const { steps, assertions, notes } = record;
   const isAll = steps.length + assertions.length === 0 && notes === null;
   if (isAll) return h("div", { class: "quiet" }, summaryOf(record));

@@ -1,6 +1,6 @@
 import { h, type VNode } from "vue";
 import { briefly, harmless, showTime, webAddress } from "../markup/words.ts";
-import type { RunRecord } from "../scenarios/records/record.ts";
+import type { ScenarioRecord } from "../scenarios/records/record.ts";
 import type { ScenarioHistory } from "../scenarios/report/model.ts";
 import { RESULT_SIGNS, RESULT_WORDS } from "../scenarios/report/words.ts";
 import { STYLE } from "./style.ts";
@@ -31,7 +31,7 @@ export const table = (titles: readonly string[], rows: readonly VNode[]): VNode 
     ]),
   ]);
 
-export const ciLink = ({ ci_run }: RunRecord): VNode | undefined => {
+export const ciLink = ({ ci_run }: ScenarioRecord): VNode | undefined => {
   const href = webAddress(ci_run?.url);
   return href === undefined ? undefined : h("a", { href, rel: "noopener noreferrer" }, "CI run");
 };

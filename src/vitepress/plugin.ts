@@ -90,7 +90,7 @@ export const scenarioRecordsPlugin = (options: ScenarioRecordsPluginOptions): Sc
     configureServer: (server) => {
       server.watcher.add(recordsDir);
       server.watcher.on("all", (_, path) => {
-        // The index is written last: by then all records of a go are there.
+        // The index is written last: by then all records of a suite run are there.
         if (path !== join(recordsDir, "index.json")) return;
         pages = undefined;
         for (const id of loaded) {

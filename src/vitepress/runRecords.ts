@@ -1,6 +1,6 @@
 import { h, type VNode } from "vue";
 import { notShown } from "../markup/words.ts";
-import type { RunRecord } from "../scenarios/records/record.ts";
+import type { ScenarioRecord } from "../scenarios/records/record.ts";
 import type { RunnerHistory } from "../scenarios/report/model.ts";
 import { byWhom, showRate, tookTime } from "../scenarios/report/words.ts";
 import { executionDetails } from "./executionDetails.ts";
@@ -16,7 +16,7 @@ export interface RunRecordsProps {
 
 const COLUMNS = ["Result", "When", "Took", "CI"];
 
-const rows = (record: RunRecord): VNode[] => [
+const rows = (record: ScenarioRecord): VNode[] => [
   h("tr", [
     h("td", { class: "whole" }, [badge(record.result)]),
     h("td", { class: "whole" }, [moment(record.started_at)]),

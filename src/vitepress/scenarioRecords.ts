@@ -1,7 +1,7 @@
 import { defineAsyncComponent } from "vue";
 import { InvalidOptionsError } from "../errors/input.ts";
 import { type Checks, checkedOptions, listOf, oneOf, text } from "../options/checks/checks.ts";
-import type { RunRecord } from "../scenarios/records/record.ts";
+import type { ScenarioRecord } from "../scenarios/records/record.ts";
 import { reportModel, type ScenarioName } from "../scenarios/report/model.ts";
 import { LatestRunsSummary, showSummary } from "./latestRunsSummary.ts";
 import { RunRecords, showRecords } from "./runRecords.ts";
@@ -53,7 +53,7 @@ export interface ScenarioRecords {
   install(app: VueApp): void;
 }
 
-const namesFrom = (records: readonly RunRecord[]): ScenarioName[] =>
+const namesFrom = (records: readonly ScenarioRecord[]): ScenarioName[] =>
   [...new Set(records.map(({ test_id }) => test_id))].sort().map((id) => ({ id, title: id }));
 
 const shownOf = (

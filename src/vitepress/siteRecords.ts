@@ -1,15 +1,15 @@
-import type { RunRecord } from "../scenarios/records/record.ts";
+import type { ScenarioRecord } from "../scenarios/records/record.ts";
 
 /** The records that one page of a site shows. */
 export interface PageRecords {
-  readonly records: readonly RunRecord[];
+  readonly records: readonly ScenarioRecord[];
   /** Files that should be records and are not, with the reason. */
   readonly unreadable: readonly string[];
 }
 
 /** The records of a site. Each page loads those that it shows, and no other. */
 export interface SiteRecords {
-  /** The newest go of every runner of every scenario. */
+  /** The newest suite run of every runner of every scenario. */
   readonly summary: () => Promise<PageRecords>;
   /** The history of a scenario, by its id. */
   readonly scenarios: Readonly<Record<string, () => Promise<PageRecords>>>;

@@ -1,6 +1,6 @@
-import type { RunRecord, StepRecord } from "../scenarios/records/record.ts";
+import type { ScenarioRecord, StepRecord } from "../scenarios/records/record.ts";
 import { byNewest, groupsBy } from "../scenarios/report/model.ts";
-import { goesOf } from "../scenarios/report/suiteRuns.ts";
+import { suiteRunsOf } from "../scenarios/report/suiteRuns.ts";
 import { runnerName } from "../scenarios/report/words.ts";
 import { SHOWN_CHARACTERS, SHOWN_EXECUTIONS } from "./siteRecords.ts";
 
@@ -14,31 +14,38 @@ const trimStep = ({ tool_edits: _, stdout_tail, stderr_tail, ...step }: StepReco
 });
 
 /** A record with as much as a page shows of it. */
-const trimmed = (record: RunRecord): RunRecord => ({
+const trimmed = (record: ScenarioRecord): ScenarioRecord => ({
   ...record,
   steps: record.steps.map(trimStep),
   notes: record.notes === null ? null : endOf(record.notes),
 });
 
 /** A record that counts, and is not shown with what happened. */
-const outlined = (record: RunRecord): RunRecord => ({ ...record, steps: [], assertions: [], notes: null });
+const outlined = (record: ScenarioRecord): ScenarioRecord => ({
+  ...record,
+  steps: [],
+  assertions: [],
+  notes: null,
+});
 
-const byRunner = (records: readonly RunRecord[]): readonly (readonly RunRecord[])[] => [
+const byRunner = (records: readonly ScenarioRecord[]): readonly (readonly ScenarioRecord[])[] => [
   ...groupsBy(records.toSorted(byNewest), ({ test_id, runner }) =>
     JSON.stringify([test_id, runnerName(runner)]),
   ).values(),
 ];
 
-/** What the summary of all scenarios depends on: the newest go of each runner, and the newest that was repeated. */
-export const forSummary = (records: readonly RunRecord[]): readonly RunRecord[] =>
+/** What the summary of all scenarios depends on: the newest suite run of each runner, and the newest that was repeated. */
+export const forSummary = (records: readonly ScenarioRecord[]): readonly ScenarioRecord[] =>
   byRunner(records).flatMap((executions) => {
-    const goes = goesOf(executions);
-    const repeated = goes.find((go) => go.filter(({ result }) => result !== "manual").length > 1);
-    return [...new Set([...(goes[0] ?? []), ...(repeated ?? [])])].map(outlined);
+    const suiteRuns = suiteRunsOf(executions);
+    const repeated = suiteRuns.find(
+      (suiteRun) => suiteRun.filter(({ result }) => result !== "manual").length > 1,
+    );
+    return [...new Set([...(suiteRuns[0] ?? []), ...(repeated ?? [])])].map(outlined);
   });
 
 /** What the page of one scenario depends on: all of its records, those of the newest executions with what happened. */
-export const forScenario = (records: readonly RunRecord[]): readonly RunRecord[] =>
+export const forScenario = (records: readonly ScenarioRecord[]): readonly ScenarioRecord[] =>
   byRunner(records).flatMap((executions) =>
     executions.map((record, index) => (index < SHOWN_EXECUTIONS ? trimmed(record) : outlined(record))),
   );

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { homedir, tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { RunRecord, RunsIndex } from "../../src/scenarios/records/record.ts";
+import type { RunsIndex, ScenarioRecord } from "../../src/scenarios/records/record.ts";
 import type { ScenarioSpec } from "../../src/scenarios/spec.ts";
 import { runCli } from "../cli/callCli.ts";
 import type { CliResult } from "../cli/startCli.ts";
@@ -34,7 +34,7 @@ useOwnTemporaryDirectory();
 describeWith(["bubblewrap"], "our own scenarios, executed with the built command line", () => {
   let answer: CliResult;
   let latest: RunsIndex["latest"];
-  let records: readonly RunRecord[];
+  let records: readonly ScenarioRecord[];
 
   /** The suite as it is, but for where its records go. */
   beforeAll(async () => {

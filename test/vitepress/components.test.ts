@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { createSSRApp, h, resolveComponent } from "vue";
 import { renderToString } from "vue/server-renderer";
-import type { RunRecord } from "../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../src/scenarios/records/record.ts";
 import { type ScenarioRecordsOptions, scenarioRecords } from "../../src/vitepress/index.ts";
 import type { SiteRecords } from "../../src/vitepress/siteRecords.ts";
 import { forScenario, forSummary } from "../../src/vitepress/trimRecords.ts";
@@ -25,7 +25,7 @@ const page = (
 };
 
 /** Records as the plugin hands them to pages. */
-const site = (...records: readonly RunRecord[]): SiteRecords => ({
+const site = (...records: readonly ScenarioRecord[]): SiteRecords => ({
   summary: async () => ({ records: forSummary(records), unreadable: [] }),
   scenarios: Object.fromEntries(
     [...new Set(records.map(({ test_id }) => test_id))].map((id) => [

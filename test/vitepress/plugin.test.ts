@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import type { RunRecord } from "../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../src/scenarios/records/record.ts";
 import { addRecord } from "../../src/scenarios/records/writeRecords.ts";
 import { scenarioRecordsPlugin } from "../../src/vitepress/plugin.ts";
 import type { PageRecords } from "../../src/vitepress/siteRecords.ts";
@@ -9,7 +9,7 @@ import { temporaryDirectory } from "../helpers/repository/repository.ts";
 import { failingRecord, minute, runRecord } from "../scenarios/report/reportRecords.ts";
 
 /** A directory of records below a site's, and the plugin that reads it. */
-const siteWith = async (...records: readonly RunRecord[]) => {
+const siteWith = async (...records: readonly ScenarioRecord[]) => {
   const root = temporaryDirectory();
   const recordsDir = join(root, "runs");
   for (const record of records) await addRecord(recordsDir, record);
@@ -109,7 +109,7 @@ it("leaves modules of others alone", async () => {
   expect(await text("vue")).toBe("");
 });
 
-it("reads the records again after the next go", async () => {
+it("reads the records again after the next suite run", async () => {
   const { plugin, data, recordsDir } = await siteWith(runRecord());
   const listeners: ((event: string, path: string) => void)[] = [];
   const reloads: object[] = [];

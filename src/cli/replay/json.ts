@@ -1,8 +1,8 @@
 import { expenseOfIteration, expenseOfRun, expenseOfStep } from "../../trajectory/read/expense.ts";
 import type { Replay } from "../../trajectory/read/replay.ts";
-import type { Step } from "../../trajectory/read/steps.ts";
+import type { RecordedStep } from "../../trajectory/read/steps.ts";
 
-const shortStep = ({ run }: Replay, { events: _, evaluations, ...step }: Step) => ({
+const shortStep = ({ run }: Replay, { events: _, evaluations, ...step }: RecordedStep) => ({
   ...step,
   ...expenseOfStep(run, { ...step, events: [], evaluations }),
   evaluations: Object.fromEntries(evaluations),
@@ -21,7 +21,7 @@ export const replaySummary = (replay: Replay): object => {
 };
 
 /** What programs are told about one step. */
-export const stepSummary = (replay: Replay, step: Step, patch: string): object => ({
+export const stepSummary = (replay: Replay, step: RecordedStep, patch: string): object => ({
   ...shortStep(replay, step),
   events: step.events,
   patch,

@@ -2,7 +2,7 @@ import { showToolInput } from "../../display/toolInput.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import { expenseOfStep, showExpense } from "../../trajectory/read/expense.ts";
 import type { Replay } from "../../trajectory/read/replay.ts";
-import type { RecordedEvent, Step } from "../../trajectory/read/steps.ts";
+import type { RecordedEvent, RecordedStep } from "../../trajectory/read/steps.ts";
 import { showChange, showTrouble } from "../../trajectory/show/words.ts";
 
 const testLines = (name: string, results: TestResults): string[] => [
@@ -29,7 +29,7 @@ const eventLines = (event: RecordedEvent): string[] => {
 };
 
 /** The prompt that the agent got right before a step: step 0 has that of the first iteration. */
-const promptLines = ({ run }: Replay, { number, iteration }: Step): string[] => {
+const promptLines = ({ run }: Replay, { number, iteration }: RecordedStep): string[] => {
   const isFirst = run.actions[number - 2]?.iteration !== iteration && number > 1;
   const asked = number === 0 ? run.iterations[0] : run.iterations.find((each) => each.number === iteration);
   if (asked?.prompt === undefined || (number !== 0 && !isFirst)) return [];
@@ -37,7 +37,7 @@ const promptLines = ({ run }: Replay, { number, iteration }: Step): string[] => 
 };
 
 /** What the agent said after a step, if that was the last one of its iteration. */
-const lastLines = ({ run }: Replay, { number, iteration }: Step): string[] => {
+const lastLines = ({ run }: Replay, { number, iteration }: RecordedStep): string[] => {
   const isLast = number > 0 && run.actions[number]?.iteration !== iteration;
   const events = isLast ? run.iterations.find((each) => each.number === iteration)?.lastEvents : undefined;
   const lines = (events ?? []).flatMap(eventLines);
@@ -45,7 +45,7 @@ const lastLines = ({ run }: Replay, { number, iteration }: Step): string[] => {
 };
 
 /** One step in full: what was said, what was done, what became of the files. */
-export const stepLines = (replay: Replay, step: Step, patch: string): string[] => {
+export const stepLines = (replay: Replay, step: RecordedStep, patch: string): string[] => {
   const { run } = replay;
   const trouble = showTrouble(step);
   const change = step.change === "none" ? "no files changed" : showChange(step);

@@ -11,7 +11,7 @@ import {
 } from "../../trajectory/read/expense.ts";
 import type { Replay } from "../../trajectory/read/replay.ts";
 import { environmentsOf, testColumns } from "../../trajectory/read/series.ts";
-import type { Step } from "../../trajectory/read/steps.ts";
+import type { RecordedStep } from "../../trajectory/read/steps.ts";
 import { showAgent, showChange, showTests, showTool, showTrouble } from "../../trajectory/show/words.ts";
 import { textTable } from "../shared/textTable.ts";
 
@@ -20,12 +20,12 @@ const MIN_COLUMNS_FOR_EXPENSES = 100;
 
 interface Column {
   readonly heading: string;
-  readonly cell: (step: Step) => string;
+  readonly cell: (step: RecordedStep) => string;
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-const whatOf = (step: Step): string => {
+const whatOf = (step: RecordedStep): string => {
   const trouble = showTrouble(step);
   return trouble === "" ? step.what : `(${trouble}) ${step.what}`;
 };
@@ -34,18 +34,18 @@ const whatOf = (step: Step): string => {
 const columnsOf = ({ run, steps }: Replay, width: number): Column[] => {
   const hasTokens = steps.some(({ usage }) => usage !== undefined);
   const isWide = width >= MIN_COLUMNS_FOR_EXPENSES;
-  const time = (step: Step) => (step.number === 0 ? "" : showDuration(step.durationMs));
+  const time = (step: RecordedStep) => (step.number === 0 ? "" : showDuration(step.durationMs));
   return [
     { heading: "STEP", cell: ({ number }) => String(number) },
     { heading: "TOOL", cell: showTool },
     { heading: "FILES", cell: showChange },
     ...testColumns(steps).map(({ heading, resultsOf }) => ({
       heading: oneLine(heading),
-      cell: (step: Step) => showTests(resultsOf(step)),
+      cell: (step: RecordedStep) => showTests(resultsOf(step)),
     })),
     ...(isWide ? [{ heading: "TIME", cell: time }] : []),
     ...(isWide && hasTokens
-      ? [{ heading: "TOKENS", cell: (step: Step) => tokensOf(expenseOfStep(run, step)) }]
+      ? [{ heading: "TOKENS", cell: (step: RecordedStep) => tokensOf(expenseOfStep(run, step)) }]
       : []),
     { heading: "WHAT", cell: whatOf },
   ];

@@ -1,7 +1,7 @@
 import type { PageProblem } from "../../scenarios/pages/pageProblem.ts";
 import { shownPath } from "../../scenarios/pages/shownPath.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
-import type { Suite } from "../../scenarios/suite/suite.ts";
+import type { ScenarioSuite } from "../../scenarios/suite/suite.ts";
 import { tell } from "../shared/output.ts";
 
 /** A problem of a page, as reports show it. */
@@ -13,7 +13,7 @@ export const asRunnerProblem = ({ page, line, problem }: PageProblem): RunnerPro
 /** Reports are published, as records are: they show no path of this machine. */
 export const withoutPaths = async (
   problems: readonly RunnerProblem[],
-  suite: Suite | undefined,
+  suite: ScenarioSuite | undefined,
 ): Promise<readonly RunnerProblem[]> => {
   const { pathReplacer, suitePaths } = await import("../../scenarios/records/redactRecord.ts");
   const replace = pathReplacer(suite === undefined ? new Map([[process.cwd(), "."]]) : suitePaths(suite));

@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import { showDuration } from "../../display/duration.ts";
 import type { Execution } from "../../scenarios/execution/executions.ts";
-import type { Finished, SuiteRun } from "../../scenarios/execution/runSuite.ts";
-import type { RunRecord } from "../../scenarios/records/record.ts";
+import type { FinishedExecution, SuiteRun } from "../../scenarios/execution/runSuite.ts";
+import type { ScenarioRecord } from "../../scenarios/records/record.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { isFine } from "../../scenarios/report/words.ts";
 
@@ -20,7 +20,7 @@ const nameOf = ({ scenario, adapter, repeat }: Execution, agent: string | null |
 const MAX_SAID_LINES = 8;
 
 /** The last words of the step that failed, below a line that says so. */
-const lastWords = ({ result, steps }: RunRecord): string[] => {
+const lastWords = ({ result, steps }: ScenarioRecord): string[] => {
   const last = steps.at(-1);
   if (result !== "failing" || last === undefined || isFine(last)) return [];
   const said = last.stderr_tail || last.stdout_tail || "";
@@ -30,7 +30,7 @@ const lastWords = ({ result, steps }: RunRecord): string[] => {
 };
 
 /** How an execution went, in lines. */
-export const linesOf = (finished: Finished, width: number): string[] => {
+export const linesOf = (finished: FinishedExecution, width: number): string[] => {
   const { execution, record, recordPath, projectPath } = finished;
   const name = nameOf(execution, record.runner.provider);
   return [
@@ -45,9 +45,9 @@ export const linesOf = (finished: Finished, width: number): string[] => {
 };
 
 /** How wide the names of executions are. */
-export const widthOfNames = ({ executions, handOf }: Pick<SuiteRun, "executions" | "handOf">): number =>
+export const widthOfNames = ({ executions, agentOf }: Pick<SuiteRun, "executions" | "agentOf">): number =>
   executions
-    .map((execution) => nameOf(execution, handOf(execution)?.provider))
+    .map((execution) => nameOf(execution, agentOf(execution)?.provider))
     .reduce((width, { length }) => Math.max(width, length), 0);
 
 /** How many executions ended in which way. */
@@ -57,8 +57,9 @@ export interface Tally {
   readonly manual: number;
 }
 
-export const tallyOf = (records: readonly RunRecord[]): Tally => {
-  const count = (wanted: RunRecord["result"]) => records.filter(({ result }) => result === wanted).length;
+export const tallyOf = (records: readonly ScenarioRecord[]): Tally => {
+  const count = (wanted: ScenarioRecord["result"]) =>
+    records.filter(({ result }) => result === wanted).length;
   return { passing: count("passing"), failing: count("failing"), manual: count("manual") };
 };
 

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import type { Finished } from "../../scenarios/execution/runSuite.ts";
+import type { FinishedExecution } from "../../scenarios/execution/runSuite.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { EXIT_BAD_USAGE, EXIT_RUN_FAILED, exitCodeOf } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
@@ -21,7 +21,7 @@ const STOPPED = {
 /** Filled while scenarios are executed: an error in between takes nothing of it away. */
 interface Grading extends Graded {
   plan?: ScenarioRunPlan;
-  readonly finished: Finished[];
+  readonly finished: FinishedExecution[];
   readonly problems: RunnerProblem[];
 }
 

@@ -72,7 +72,11 @@ export const addScenarioRunFlags = (command: Command): Command =>
   addPlaceFlags(addExecutionFlags(command))
     .optionsGroup("Records:")
     .option("--ci <url>", "the CI run that this is part of: stands in every record")
-    .option("--keep <n>", "keep only the newest n records of each scenario, and all of this go", wholeNumber)
+    .option(
+      "--keep <n>",
+      "keep only the newest n records of each scenario, and all of this suite run",
+      wholeNumber,
+    )
     .option(
       "--report <file>",
       "report what was executed, too: .html, .xml (JUnit) or .md (repeatable)",

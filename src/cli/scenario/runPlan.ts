@@ -2,8 +2,8 @@ import { availableParallelism } from "node:os";
 import { didYouMean } from "../../options/checks/checks.ts";
 import { distrustCheckoutOf } from "../../process/hostPrograms.ts";
 import { preflight } from "../../sandboxes/handle/preflight.ts";
-import type { AgentHand } from "../../scenarios/agents/performAgentStep.ts";
-import type { HandOptions } from "../../scenarios/agents/prepareAgent.ts";
+import type { AgentSetup } from "../../scenarios/agents/performAgentStep.ts";
+import type { AgentSetupOptions } from "../../scenarios/agents/prepareAgent.ts";
 import type { Adapter, Execution, RunnableFilter } from "../../scenarios/execution/executions.ts";
 import type { SuiteRun } from "../../scenarios/execution/runSuite.ts";
 import type { PageProblem } from "../../scenarios/pages/pageProblem.ts";
@@ -51,13 +51,13 @@ const beginsWithAgent = ({ prerequisites = [], steps = [] }: ScenarioSpec): bool
 const tryOut = async (
   executions: readonly Execution[],
   sandboxes: ScenarioSandboxes,
-  handOf: SuiteRun["handOf"],
+  agentOf: SuiteRun["agentOf"],
   { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal: AbortSignal },
 ): Promise<void> => {
   const isUsed = (adapter: "cli" | "agent") =>
     executions.some((execution) => {
-      const hand = handOf(execution);
-      const isAbsent = hand !== undefined && "manual" in hand;
+      const setup = agentOf(execution);
+      const isAbsent = setup !== undefined && "manual" in setup;
       return execution.adapter === adapter && !(isAbsent && beginsWithAgent(execution.scenario.spec));
     });
   for (const adapter of ["cli", "agent"] as const) {
@@ -68,15 +68,15 @@ const tryOut = async (
 };
 
 /** Who does the agent's steps of each of these scenarios. */
-const prepareHands = async (
+const prepareAgents = async (
   scenarios: readonly Scenario[],
-  options: HandOptions,
-): Promise<ReadonlyMap<Scenario, AgentHand>> => {
-  const hands = new Map<Scenario, AgentHand>();
+  options: AgentSetupOptions,
+): Promise<ReadonlyMap<Scenario, AgentSetup>> => {
+  const hands = new Map<Scenario, AgentSetup>();
   if (scenarios.length === 0) return hands;
-  const { prepareHand } = await import("../../scenarios/agents/prepareAgent.ts");
+  const { prepareAgent } = await import("../../scenarios/agents/prepareAgent.ts");
   for (const scenario of scenarios) {
-    hands.set(scenario, await prepareHand(scenario.spec, options));
+    hands.set(scenario, await prepareAgent(scenario.spec, options));
   }
   return hands;
 };
@@ -96,7 +96,7 @@ export const planScenarioRun = async (
     { loadScenarios },
     { planExecutions, selectScenarios },
     { readOverrides },
-    { sandboxWorkshop },
+    { chooseSandbox },
     { usesBaseUrl },
   ] = await Promise.all([
     import("../../scenarios/suite/readSuite.ts"),
@@ -124,8 +124,8 @@ export const planScenarioRun = async (
     usesAgent: forAgent.length > 0,
     usesModel: overrides.agent !== "command",
   });
-  const hands = await prepareHands(forAgent, { suite, overrides, sandbox: sandboxes.agent, signal });
-  const handOf = ({ scenario, adapter }: Execution) =>
+  const hands = await prepareAgents(forAgent, { suite, overrides, sandbox: sandboxes.agent, signal });
+  const agentOf = ({ scenario, adapter }: Execution) =>
     adapter === "agent" ? hands.get(scenario) : undefined;
   const executions = planExecutions(selected, {
     runnable,
@@ -135,7 +135,7 @@ export const planScenarioRun = async (
       ...("manual" in (hands.get(scenario) ?? {}) ? [] : (["agent"] as const)),
     ],
   });
-  await tryOut(executions, sandboxes, handOf, { repositoryPath: suite.root, signal });
+  await tryOut(executions, sandboxes, agentOf, { repositoryPath: suite.root, signal });
   return {
     scenarios,
     problems,
@@ -153,9 +153,9 @@ export const planScenarioRun = async (
       concurrency: flags.concurrency ?? availableParallelism(),
       keepsProjects: flags.keepTmp ?? false,
       keep: flags.keep,
-      handOf,
-      workshopOf: ({ adapter }, projectPath, runner) =>
-        sandboxWorkshop((adapter === "agent" ? sandboxes.agent : sandboxes.cli) ?? "none", {
+      agentOf,
+      sandboxOf: ({ adapter }, projectPath, runner) =>
+        chooseSandbox((adapter === "agent" ? sandboxes.agent : sandboxes.cli) ?? "none", {
           suite,
           projectPath,
           runner,

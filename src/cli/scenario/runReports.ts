@@ -1,4 +1,4 @@
-import type { Finished } from "../../scenarios/execution/runSuite.ts";
+import type { FinishedExecution } from "../../scenarios/execution/runSuite.ts";
 import type { ReportModel } from "../../scenarios/report/model.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
@@ -9,7 +9,7 @@ import type { ScenarioRunPlan } from "./runPlan.ts";
 export interface Graded {
   /** Not there if the command line could not be carried out at all. */
   readonly plan?: ScenarioRunPlan;
-  readonly finished: readonly Finished[];
+  readonly finished: readonly FinishedExecution[];
   readonly problems: readonly RunnerProblem[];
 }
 
@@ -43,7 +43,7 @@ const modelOf = async ({ plan, finished, problems }: Graded): Promise<ReportMode
   }
 };
 
-/** Reports what this go has executed, with its history, and what the runner has failed at. */
+/** Reports what this suite run has executed, with its history, and what the runner has failed at. */
 export const writeReports = async (files: readonly string[], graded: Graded): Promise<void> => {
   if (files.length === 0) return;
   const { writeReport } = await import("../../scenarios/report/writeReport.ts");

@@ -3,15 +3,20 @@ import { runAgentOnce } from "../../engine/agent/runAgentOnce.ts";
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
 import type { StepRecord } from "../records/record.ts";
-import { EXIT_KILLED, EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkResult } from "../sandbox/commandRunner.ts";
+import {
+  EXIT_KILLED,
+  EXIT_NOT_FOUND,
+  EXIT_TIMEOUT,
+  type ScenarioCommandResult,
+} from "../sandbox/commandRunner.ts";
 import { ProjectRefusedError } from "../sandbox/projectRefused.ts";
-import type { AgentWorkplace, Workshop } from "../sandbox/scenarioSandbox.ts";
+import type { AgentSandbox, ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
 import type { AgentStep } from "../spec.ts";
 import { AgentWork } from "./agentWork.ts";
 import { type PromptContext, promptFor } from "./prompts.ts";
 import { unavailability } from "./unavailability.ts";
 
-interface NamedHand {
+interface NamedAgent {
   /** The agent's name. */
   readonly provider: string;
   /** `null` if it has none to choose. */
@@ -20,29 +25,29 @@ interface NamedHand {
   readonly secrets: ReadonlyMap<string, string>;
 }
 
-export interface ReadyHand extends NamedHand {
+export interface ReadyAgent extends NamedAgent {
   agentFor(step: AgentStep): AgentProvider;
   readonly env: ResolvedEnv;
   /** For steps that have no limit of their own. */
   readonly timeoutMs: number;
 }
 
-interface AbsentHand extends NamedHand {
+interface UnavailableAgent extends NamedAgent {
   /** Why it is unavailable, and what to do about it. */
   readonly manual: string;
 }
 
 /** Who does the agent's steps of a scenario. */
-export type AgentHand = ReadyHand | AbsentHand;
+export type AgentSetup = ReadyAgent | UnavailableAgent;
 
 export interface AgentStepContext extends PromptContext {
-  readonly hand: ReadyHand;
-  readonly workshop: Workshop;
+  readonly setup: ReadyAgent;
+  readonly scenarioSandbox: ScenarioSandbox;
   readonly signal: AbortSignal;
 }
 
 /** How a step of an agent's went; what it said is its `stdout`. */
-export interface AgentStepResult extends WorkResult, Pick<StepRecord, "tool_edits" | "usage"> {
+export interface AgentStepResult extends ScenarioCommandResult, Pick<StepRecord, "tool_edits" | "usage"> {
   readonly hasCalledTool: boolean;
   /** Why the agent is said to be unavailable, and what to do about it. The agent itself may have said so. */
   readonly unavailable?: string;
@@ -54,12 +59,12 @@ const EXIT_FAILED = 1;
 
 const ask = async (
   step: AgentStep,
-  hand: ReadyHand,
-  { handle, projectRoot }: AgentWorkplace,
+  setup: ReadyAgent,
+  { handle, projectRoot }: AgentSandbox,
   context: AgentStepContext,
 ): Promise<AgentStepResult> => {
   const work = new AgentWork();
-  const timeoutMs = step.timeout_ms ?? hand.timeoutMs;
+  const timeoutMs = step.timeout_ms ?? setup.timeoutMs;
   const result = (code: number, stderr: string): AgentStepResult => ({
     code,
     stdout: work.text,
@@ -69,11 +74,11 @@ const ask = async (
   });
   try {
     const end = await runAgentOnce({
-      agent: hand.agentFor(step),
+      agent: setup.agentFor(step),
       sandbox: handle,
-      sandboxName: context.workshop.sandbox ?? undefined,
+      sandboxName: context.scenarioSandbox.name ?? undefined,
       cwd: projectRoot,
-      env: hand.env,
+      env: setup.env,
       prompt: promptFor(step, context),
       timeoutMs,
       signal: context.signal,
@@ -83,7 +88,7 @@ const ask = async (
       ? result(0, "")
       : result(EXIT_TIMEOUT, `The agent was stopped: it took longer than ${timeoutMs} ms.`);
   } catch (error) {
-    const unavailable = unavailability(error, context.workshop.sandbox === null);
+    const unavailable = unavailability(error, context.scenarioSandbox.name === null);
     if (error instanceof AgentNotFoundError && unavailable !== undefined)
       return { ...result(EXIT_NOT_FOUND, unavailable), unavailable };
     if (error instanceof SandboxLostError && error.isByCommands) return result(EXIT_KILLED, error.message);
@@ -104,11 +109,11 @@ export const performAgentStep = async (
   step: AgentStep,
   context: AgentStepContext,
 ): Promise<AgentStepResult> => {
-  const { hand, workshop, signal } = context;
-  const place = await workshop.openForAgent(signal);
+  const { setup, scenarioSandbox, signal } = context;
+  const place = await scenarioSandbox.openForAgent(signal);
   let result: AgentStepResult;
   try {
-    result = await ask(step, hand, place, context);
+    result = await ask(step, setup, place, context);
   } catch (error) {
     await place.close().catch(() => {});
     throw error;

@@ -1,18 +1,18 @@
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { isAgentStep, type ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import { readAgentEnv } from "./agentEnv.ts";
 import { type ChosenAgent, chooseAgent } from "./chooseAgent.ts";
 import { findCursorSdk } from "./cursorSdk.ts";
 import type { AgentOverrides } from "./overrides.ts";
-import type { AgentHand } from "./performAgentStep.ts";
+import type { AgentSetup } from "./performAgentStep.ts";
 
 /** Where agents are to work: `none` is the host itself, and `undefined` means that nobody has said. */
 export type AgentPlace = SandboxProvider | "none" | undefined;
 
-export interface HandOptions {
-  readonly suite: Suite;
+export interface AgentSetupOptions {
+  readonly suite: ScenarioSuite;
   readonly overrides: AgentOverrides;
   readonly sandbox: AgentPlace;
   readonly signal: AbortSignal;
@@ -46,14 +46,14 @@ const withCursorSdk = (env: ResolvedEnv, root: string): ResolvedEnv => {
  * Finds out who does the agent's steps of a scenario, and whether that can be: nothing is started. Rejects if the suite
  * is at fault, for instance with an env file that git tracks.
  */
-export const prepareHand = async (
+export const prepareAgent = async (
   spec: ScenarioSpec,
-  { suite, overrides, sandbox, signal }: HandOptions,
-): Promise<AgentHand> => {
+  { suite, overrides, sandbox, signal }: AgentSetupOptions,
+): Promise<AgentSetup> => {
   const chosen = chooseAgent(spec.ide_platform, overrides);
   const { provider } = chosen;
   const model = "manual" in chosen ? null : modelsOf(chosen, spec);
-  const absent = (manual: string): AgentHand => ({ provider, model, secrets: new Map(), manual });
+  const absent = (manual: string): AgentSetup => ({ provider, model, secrets: new Map(), manual });
   if ("manual" in chosen) return absent(chosen.manual);
   if (sandbox === undefined) return absent(NO_SANDBOX);
   const agents = agentsFor(chosen, spec);

@@ -1,9 +1,9 @@
 import type { AgentStep } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 
 /** What prompts are made of. */
 export interface PromptContext {
-  readonly suite: Pick<Suite, "prompts" | "productName" | "siteUrl">;
+  readonly suite: Pick<ScenarioSuite, "prompts" | "productName" | "siteUrl">;
   /** Where the product under test is to be fetched from. */
   readonly baseUrl: string | undefined;
   /** That is the local mirror, which stands for the public site. */

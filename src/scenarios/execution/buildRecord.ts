@@ -1,13 +1,13 @@
 import { arch, platform } from "node:os";
-import { RECORD_SCHEMA, type RunRecord } from "../records/record.ts";
+import { RECORD_SCHEMA, type ScenarioRecord } from "../records/record.ts";
 import type { Execution } from "./executions.ts";
-import type { Outcome } from "./runScenario.ts";
+import type { ExecutionOutcome } from "./runScenario.ts";
 
 /** What a record tells besides how the execution went. */
 export interface RecordContext {
   readonly startedAt: Date;
-  /** Names the go of the runner. */
-  readonly go: string;
+  /** Identifies the suite run. */
+  readonly suiteRunId: string;
   readonly version: string | undefined;
   readonly runnerVersion: string;
   readonly sandbox: string | null;
@@ -23,9 +23,9 @@ const ciPlatform = (): string => {
 
 export const buildRecord = (
   { scenario: { id, spec }, adapter, repeat }: Execution,
-  outcome: Outcome,
-  { startedAt, go, version, runnerVersion, sandbox, agent, ciUrl }: RecordContext,
-): RunRecord => {
+  outcome: ExecutionOutcome,
+  { startedAt, suiteRunId, version, runnerVersion, sandbox, agent, ciUrl }: RecordContext,
+): ScenarioRecord => {
   const finishedAt = new Date();
   return {
     schema: RECORD_SCHEMA,
@@ -51,6 +51,6 @@ export const buildRecord = (
       [outcome.notes, outcome.result === "manual" ? spec.notes : undefined].filter(Boolean).join("\n") ||
       null,
     ci_run: ciUrl === undefined ? null : { platform: ciPlatform(), url: ciUrl },
-    ...(repeat && { repeat: { ...repeat, go } }),
+    ...(repeat && { repeat: { ...repeat, go: suiteRunId } }),
   };
 };

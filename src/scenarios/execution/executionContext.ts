@@ -1,23 +1,23 @@
-import type { AgentHand } from "../agents/performAgentStep.ts";
+import type { AgentSetup } from "../agents/performAgentStep.ts";
 import type { Redact } from "../grading/finding.ts";
-import type { Workshop } from "../sandbox/scenarioSandbox.ts";
+import type { ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
 import type { ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import type { Adapter } from "./executions.ts";
 
 /** A step, or an assertion, that takes longer is stopped. */
 export const COMMAND_TIMEOUT_MS = 10 * 60_000;
 
 /** What one execution of a scenario needs. */
-export interface Circumstances {
-  readonly suite: Suite;
+export interface ExecutionContext {
+  readonly suite: ScenarioSuite;
   readonly spec: ScenarioSpec;
   readonly adapter: Adapter;
   /** The project on the host: a fresh copy of the fixture. */
   readonly projectPath: string;
-  readonly workshop: Workshop;
+  readonly scenarioSandbox: ScenarioSandbox;
   /** Who does the agent's steps; only an execution by the suite's tool can do without. */
-  readonly agent: AgentHand | undefined;
+  readonly agent: AgentSetup | undefined;
   /** Where the product under test is to be fetched from. */
   readonly baseUrl: string | undefined;
   /** That is the local mirror. */

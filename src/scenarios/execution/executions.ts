@@ -8,7 +8,7 @@ export interface Execution {
   readonly scenario: Scenario;
   /** `undefined` for what only a person can do. */
   readonly adapter: Adapter | undefined;
-  /** Set if it is to be executed more than once in one go. */
+  /** Set if it is to be executed more than once in one suite run. */
   readonly repeat?: { readonly number: number; readonly of: number };
 }
 

@@ -1,16 +1,16 @@
 import { NoCliCommandError } from "../../errors/commandErrors.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
-import type { Workplace, WorkResult } from "../sandbox/commandRunner.ts";
-import type { FileText, PlainStep, Step } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { CommandRunner, ScenarioCommandResult } from "../sandbox/commandRunner.ts";
+import type { FileText, PlainStep, ScenarioStep } from "../spec.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import { cliArguments } from "./cliArguments.ts";
 
 /** What a step without an agent works with. */
 export interface PlainWork {
-  readonly workplace: Workplace;
+  readonly commandRunner: CommandRunner;
   readonly files: ProjectFiles;
-  readonly suite: Suite;
+  readonly suite: ScenarioSuite;
   readonly baseUrl: string | undefined;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface PlainWork {
 
 const MAX_NAME_CHARACTERS = 100;
 
-const describe = (step: Step): string => {
+const describe = (step: ScenarioStep): string => {
   if ("cli" in step) return ["cli:", step.cli, ...(step.flags ?? [])].join(" ");
   if ("cmd" in step) return `cmd: ${step.cmd.join(" ")}`;
   if ("append_to_file" in step) return `append_to_file: ${step.append_to_file.path}`;
@@ -27,7 +27,7 @@ const describe = (step: Step): string => {
 };
 
 /** What a step is called in a record: by its page, or by what it does. */
-export const stepName = (step: Step): string => {
+export const stepName = (step: ScenarioStep): string => {
   if (step.name !== undefined) return step.name;
   const name = describe(step).replaceAll(/\s+/g, " ");
   return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
@@ -38,7 +38,7 @@ const changeFile = async (
   { path, content }: FileText,
   done: string,
   change: (path: string, content: string) => Promise<void>,
-): Promise<WorkResult> => {
+): Promise<ScenarioCommandResult> => {
   try {
     await change(path, content);
     return { code: 0, stdout: `${done} ${path}`, stderr: "" };
@@ -48,16 +48,16 @@ const changeFile = async (
 };
 
 /** Does a step that needs no agent. */
-export const performPlainStep = async (step: PlainStep, work: PlainWork): Promise<WorkResult> => {
-  const { workplace, files, suite, baseUrl, timeoutMs, signal } = work;
+export const performPlainStep = async (step: PlainStep, work: PlainWork): Promise<ScenarioCommandResult> => {
+  const { commandRunner, files, suite, baseUrl, timeoutMs, signal } = work;
   if ("append_to_file" in step) {
     return changeFile(step.append_to_file, "appended to", (path, content) => files.append(path, content));
   }
   if ("write_file" in step) {
     return changeFile(step.write_file, "wrote", (path, content) => files.write(path, content));
   }
-  if ("cmd" in step) return workplace.run({ argv: step.cmd, timeoutMs, signal });
+  if ("cmd" in step) return commandRunner.run({ argv: step.cmd, timeoutMs, signal });
   if (suite.cliCommand === undefined) throw new NoCliCommandError(step.cli);
-  const argv = cliArguments(suite.cliCommand, step, { projectRoot: workplace.projectRoot, baseUrl });
-  return workplace.run({ argv, timeoutMs, signal });
+  const argv = cliArguments(suite.cliCommand, step, { projectRoot: commandRunner.projectRoot, baseUrl });
+  return commandRunner.run({ argv, timeoutMs, signal });
 };

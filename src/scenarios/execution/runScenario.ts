@@ -1,13 +1,13 @@
 import { checkAssertions } from "../grading/checkAssertions.ts";
 import { ProjectFiles } from "../project/projectFiles.ts";
 import type { AssertionRecord, ScenarioResult, StepRecord } from "../records/record.ts";
-import { type CommandPlace, commandPlace } from "../sandbox/projectCommandRunner.ts";
+import { type ProjectCommandRunner, projectCommandRunner } from "../sandbox/projectCommandRunner.ts";
 import { ProjectRefusedError } from "../sandbox/projectRefused.ts";
-import { type Circumstances, COMMAND_TIMEOUT_MS } from "./executionContext.ts";
+import { COMMAND_TIMEOUT_MS, type ExecutionContext } from "./executionContext.ts";
 import { type StepsTaken, takeSteps } from "./takeSteps.ts";
 
 /** How an execution went. */
-export interface Outcome {
+export interface ExecutionOutcome {
   readonly result: ScenarioResult;
   readonly steps: readonly StepRecord[];
   readonly assertions: readonly AssertionRecord[];
@@ -32,13 +32,13 @@ const notesOf = (
 };
 
 const grade = async (
-  { spec, redact, signal }: Circumstances,
+  { spec, redact, signal }: ExecutionContext,
   taken: StepsTaken,
   files: ProjectFiles,
-  workplace: CommandPlace,
-): Promise<Omit<Outcome, "steps">> => {
+  commandRunner: ProjectCommandRunner,
+): Promise<Omit<ExecutionOutcome, "steps">> => {
   const assertions = await checkAssertions(spec.assertions ?? [], {
-    ...{ files, workplace, redact, signal },
+    ...{ files, commandRunner, redact, signal },
     prepare: taken.restoreHelpers ?? (async () => {}),
     timeoutMs: COMMAND_TIMEOUT_MS,
   });
@@ -56,24 +56,24 @@ const unlessRefused = (error: unknown): void => {
 };
 
 /** Executes a scenario in its project, and grades what has become of that. Rejects if the runner itself has failed. */
-export const runScenario = async (circumstances: Circumstances): Promise<Outcome> => {
-  const { projectPath, workshop, redactOutput } = circumstances;
+export const runScenario = async (context: ExecutionContext): Promise<ExecutionOutcome> => {
+  const { projectPath, scenarioSandbox, redactOutput } = context;
   const files = new ProjectFiles(projectPath);
-  const workplace = commandPlace(workshop, redactOutput);
+  const commandRunner = projectCommandRunner(scenarioSandbox, redactOutput);
   const steps: StepRecord[] = [];
   try {
-    const taken = await takeSteps(circumstances, files, workplace, steps);
+    const taken = await takeSteps(context, files, commandRunner, steps);
     if (taken.manual !== undefined) {
       return { result: "manual", steps, assertions: [], notes: taken.manual };
     }
     // What the steps have left running must not change what is graded.
-    await workplace.close();
-    return { steps, ...(await grade(circumstances, taken, files, workplace)) };
+    await commandRunner.close();
+    return { steps, ...(await grade(context, taken, files, commandRunner)) };
   } catch (error) {
     // Nobody gets out of being graded by what they leave behind.
     if (!(error instanceof ProjectRefusedError)) throw error;
     return { result: "failing", steps, assertions: [], notes: error.message };
   } finally {
-    await workplace.close().catch(unlessRefused);
+    await commandRunner.close().catch(unlessRefused);
   }
 };

@@ -12,26 +12,26 @@ import {
   removeDeadDirectories,
 } from "../../sandboxes/directories/ownedDirectory.ts";
 import { inParallel } from "../../tools/wait/inParallel.ts";
-import type { AgentHand } from "../agents/performAgentStep.ts";
+import type { AgentSetup } from "../agents/performAgentStep.ts";
 import { startMirror } from "../mirror/mirror.ts";
 import { type FixtureSnapshots, layProject, snapshotFixtures } from "../project/fixtures.ts";
-import type { RunRecord } from "../records/record.ts";
+import type { ScenarioRecord } from "../records/record.ts";
 import { redactRecord, secretsOfEnvironment, suitePaths } from "../records/redactRecord.ts";
 import { type IndexedScenario, writeIndex } from "../records/writeIndex.ts";
 import { addRecord, checkRecordsPlace, pruneRecords } from "../records/writeRecords.ts";
 import type { RunnerProblem } from "../report/runnerProblem.ts";
 import { CAPTURE_BYTES } from "../sandbox/commandRunner.ts";
-import type { Workshop } from "../sandbox/scenarioSandbox.ts";
+import type { ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
 import type { ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import { buildRecord } from "./buildRecord.ts";
 import type { Execution } from "./executions.ts";
-import { type Outcome, runScenario } from "./runScenario.ts";
+import { type ExecutionOutcome, runScenario } from "./runScenario.ts";
 
 /** What is told about an execution that is over. */
-export interface Finished {
+export interface FinishedExecution {
   readonly execution: Execution;
-  readonly record: RunRecord;
+  readonly record: ScenarioRecord;
   /** `undefined` if the record could not be written; why is a problem of the runner. */
   readonly recordPath: string | undefined;
   /** Where the project is, if it was to be kept. */
@@ -39,7 +39,7 @@ export interface Finished {
 }
 
 export interface SuiteRun {
-  readonly suite: Suite;
+  readonly suite: ScenarioSuite;
   readonly executions: readonly Execution[];
   /** All scenarios of the suite, also those whose pages are bad, for the index. */
   readonly indexed: readonly IndexedScenario[];
@@ -54,18 +54,22 @@ export interface SuiteRun {
   /** How many records of a scenario are kept; all of them if it is left out. */
   readonly keep: number | undefined;
   /** The places of an execution. */
-  readonly workshopOf: (execution: Execution, projectPath: string, directory: OwnedDirectory) => Workshop;
+  readonly sandboxOf: (
+    execution: Execution,
+    projectPath: string,
+    directory: OwnedDirectory,
+  ) => ScenarioSandbox;
   /** Who does the agent's steps; `undefined` for an execution without any. */
-  readonly handOf: (execution: Execution) => AgentHand | undefined;
+  readonly agentOf: (execution: Execution) => AgentSetup | undefined;
   readonly onMirror: (baseUrl: string) => void;
-  readonly onFinished: (finished: Finished) => void;
+  readonly onFinished: (finished: FinishedExecution) => void;
   /** The runner itself has failed, at an execution or after it: nothing of that is a verdict. */
   readonly onProblem: (problem: RunnerProblem, projectPath?: string) => void;
   readonly signal: AbortSignal;
 }
 
-/** What all executions of one go share. */
-interface Go extends SuiteRun {
+/** What all executions of one suite run share. */
+interface SharedState extends SuiteRun {
   /** `baseUrl` is the mirror's. */
   readonly usesMirror: boolean;
   readonly directory: OwnedDirectory;
@@ -74,41 +78,48 @@ interface Go extends SuiteRun {
   readonly startedAt: Date;
 }
 
-const NOT_AUTOMATED: Outcome = { result: "manual", steps: [], assertions: [], notes: undefined };
+const NOT_AUTOMATED: ExecutionOutcome = { result: "manual", steps: [], assertions: [], notes: undefined };
 
-const fixtureOf = ({ suite, snapshots: { snapshots, problems } }: Go, { fixture = "" }: ScenarioSpec) => {
+const fixtureOf = (
+  { suite, snapshots: { snapshots, problems } }: SharedState,
+  { fixture = "" }: ScenarioSpec,
+) => {
   const snapshot = snapshots.get(fixture);
   if (snapshot !== undefined) return snapshot;
   throw new FixtureError(fixture, suite.fixturesRoot, problems.get(fixture) ?? "it was not copied");
 };
 
-const execute = async (go: Go, execution: Execution, projectPath: string): Promise<RunRecord> => {
-  const { suite, signal } = go;
+const execute = async (
+  shared: SharedState,
+  execution: Execution,
+  projectPath: string,
+): Promise<ScenarioRecord> => {
+  const { suite, signal } = shared;
   const { scenario, adapter } = execution;
   const { spec } = scenario;
   const startedAt = new Date();
   const about = {
     startedAt,
-    go: go.directory.runId,
+    suiteRunId: shared.directory.runId,
     version: suite.version,
-    runnerVersion: go.runnerVersion,
-    ciUrl: go.ciUrl,
+    runnerVersion: shared.runnerVersion,
+    ciUrl: shared.ciUrl,
   };
   const paths = new Map([...suitePaths(suite), [projectPath, "<project>"]]);
   if (adapter === undefined) {
     const record = buildRecord(execution, NOT_AUTOMATED, { ...about, sandbox: null, agent: undefined });
-    return redactRecord(record, { secrets: go.secrets, paths });
+    return redactRecord(record, { secrets: shared.secrets, paths });
   }
-  await layProject(fixtureOf(go, spec), projectPath);
+  await layProject(fixtureOf(shared, spec), projectPath);
   const copied = { name: "copy fixture", exit_code: 0, duration_ms: Date.now() - startedAt.getTime() };
-  const workshop = go.workshopOf(execution, projectPath, go.directory);
-  const agent = go.handOf(execution);
-  const secrets = new Map([...go.secrets, ...(agent?.secrets ?? [])]);
+  const scenarioSandbox = shared.sandboxOf(execution, projectPath, shared.directory);
+  const agent = shared.agentOf(execution);
+  const secrets = new Map([...shared.secrets, ...(agent?.secrets ?? [])]);
   const redactor = new Redactor(secrets);
   const outcome = await runScenario({
-    ...{ suite, spec, adapter, projectPath, workshop, agent, signal },
-    baseUrl: go.baseUrl,
-    usesMirror: go.usesMirror,
+    ...{ suite, spec, adapter, projectPath, scenarioSandbox, agent, signal },
+    baseUrl: shared.baseUrl,
+    usesMirror: shared.usesMirror,
     redact: (text) => redactor.text(text),
     redactOutput: (text) => redactor.capturedEnd(text, CAPTURE_BYTES),
   });
@@ -116,52 +127,52 @@ const execute = async (go: Go, execution: Execution, projectPath: string): Promi
   const record = buildRecord(
     execution,
     { ...outcome, steps },
-    { ...about, sandbox: workshop.sandbox, agent },
+    { ...about, sandbox: scenarioSandbox.name, agent },
   );
   return redactRecord(record, { secrets, paths });
 };
 
 /** Problems are in reports, which are published as records are. */
-const tellProblem = (go: Go, subject: string, error: unknown, projectPath?: string): void => {
-  const message = new Redactor(go.secrets).text((error as Error).message);
-  go.onProblem({ subject, message }, projectPath);
+const tellProblem = (shared: SharedState, subject: string, error: unknown, projectPath?: string): void => {
+  const message = new Redactor(shared.secrets).text((error as Error).message);
+  shared.onProblem({ subject, message }, projectPath);
 };
 
 /** What cannot be removed is no reason not to execute the others. */
-const removeProject = async (go: Go, id: string, projectPath: string): Promise<void> => {
+const removeProject = async (shared: SharedState, id: string, projectPath: string): Promise<void> => {
   try {
     await removeDirectory(projectPath);
   } catch (cause) {
-    tellProblem(go, id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
+    tellProblem(shared, id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
   }
 };
 
 /** A verdict that cannot be written down is still one. */
-const writeDown = async (go: Go, record: RunRecord): Promise<string | undefined> => {
+const writeDown = async (shared: SharedState, record: ScenarioRecord): Promise<string | undefined> => {
   try {
-    return await addRecord(go.suite.recordsDir, record);
+    return await addRecord(shared.suite.recordsDir, record);
   } catch (error) {
-    tellProblem(go, record.test_id, error);
+    tellProblem(shared, record.test_id, error);
     return undefined;
   }
 };
 
-const runOne = async (go: Go, execution: Execution, number: number): Promise<void> => {
-  const { suite, signal, keepsProjects, keep } = go;
+const runOne = async (shared: SharedState, execution: Execution, number: number): Promise<void> => {
+  const { suite, signal, keepsProjects, keep } = shared;
   const { id } = execution.scenario;
-  const projectPath = join(go.directory.path, `${number}-${id}`);
+  const projectPath = join(shared.directory.path, `${number}-${id}`);
   try {
     await checkRecordsPlace(join(suite.recordsDir, id));
-    const record = await execute(go, execution, projectPath);
-    const recordPath = await writeDown(go, record);
+    const record = await execute(shared, execution, projectPath);
+    const recordPath = await writeDown(shared, record);
     const isKept = keepsProjects && execution.adapter !== undefined;
-    go.onFinished({ execution, record, recordPath, projectPath: isKept ? projectPath : undefined });
-    if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: go.startedAt });
+    shared.onFinished({ execution, record, recordPath, projectPath: isKept ? projectPath : undefined });
+    if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: shared.startedAt });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    tellProblem(go, id, error, keepsProjects ? projectPath : undefined);
+    tellProblem(shared, id, error, keepsProjects ? projectPath : undefined);
   } finally {
-    if (!keepsProjects) await removeProject(go, id, projectPath);
+    if (!keepsProjects) await removeProject(shared, id, projectPath);
   }
 };
 
@@ -170,7 +181,7 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
   const fixtures = executions.flatMap(({ scenario: { spec } }) => spec.fixture ?? []);
   const fixturesDirectory = join(directory.path, "fixtures");
   await mkdir(fixturesDirectory);
-  const go: Go = {
+  const shared: SharedState = {
     ...run,
     startedAt: new Date(),
     baseUrl: mirrorUrl ?? run.baseUrl,
@@ -184,10 +195,12 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
   };
   const numbered = executions.map((execution, index) => ({ execution, number: index + 1 }));
   try {
-    await inParallel(numbered, run.concurrency, ({ execution, number }) => runOne(go, execution, number));
+    await inParallel(numbered, run.concurrency, ({ execution, number }) => runOne(shared, execution, number));
   } finally {
     // The records are there, and the index can be made of them by any later run.
-    await writeIndex(suite.recordsDir, run.indexed).catch((error) => tellProblem(go, "index.json", error));
+    await writeIndex(suite.recordsDir, run.indexed).catch((error) =>
+      tellProblem(shared, "index.json", error),
+    );
   }
 };
 

@@ -3,10 +3,10 @@ import { type AgentStepOutcome, AgentTraces, EXIT_MANUAL } from "../agents/agent
 import { rememberHelpers } from "../grading/helperFiles.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
 import type { StepRecord } from "../records/record.ts";
-import { EXIT_TIMEOUT, type WorkResult } from "../sandbox/commandRunner.ts";
-import type { CommandPlace } from "../sandbox/projectCommandRunner.ts";
-import { type AgentStep, isAgentStep, type PlainStep, type Step } from "../spec.ts";
-import { type Circumstances, COMMAND_TIMEOUT_MS } from "./executionContext.ts";
+import { EXIT_TIMEOUT, type ScenarioCommandResult } from "../sandbox/commandRunner.ts";
+import type { ProjectCommandRunner } from "../sandbox/projectCommandRunner.ts";
+import { type AgentStep, isAgentStep, type PlainStep, type ScenarioStep } from "../spec.ts";
+import { COMMAND_TIMEOUT_MS, type ExecutionContext } from "./executionContext.ts";
 import { performPlainStep, stepName } from "./plainSteps.ts";
 import { tail } from "./tail.ts";
 
@@ -24,7 +24,7 @@ export interface StepsTaken {
   readonly restored: ReadonlySet<string>;
 }
 
-type Done = WorkResult &
+type Done = ScenarioCommandResult &
   Pick<StepRecord, "tool_edits" | "usage"> &
   Partial<Pick<AgentStepOutcome, "manual" | "trouble" | "isRefused">>;
 
@@ -35,10 +35,10 @@ const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): Plain
 });
 
 /** Whether the next step can be done. One that took too long has not come to any end that could be allowed. */
-const isFine = ({ allow_nonzero: isAllowed = false }: Step, { code, isRefused }: Done): boolean =>
+const isFine = ({ allow_nonzero: isAllowed = false }: ScenarioStep, { code, isRefused }: Done): boolean =>
   code === 0 || (isAllowed && code !== EXIT_TIMEOUT && isRefused !== true);
 
-const recordOf = (name: string, step: Step, startedAt: number, done: Done): StepRecord => ({
+const recordOf = (name: string, step: ScenarioStep, startedAt: number, done: Done): StepRecord => ({
   name,
   exit_code: done.code,
   duration_ms: Math.round(performance.now() - startedAt),
@@ -52,9 +52,19 @@ const recordOf = (name: string, step: Step, startedAt: number, done: Done): Step
 
 /** Does the prerequisites and the steps, one after the other, as far as that goes. What each came to is put into `records`. */
 export const takeSteps = async (
-  { suite, spec, adapter, workshop, agent, baseUrl, usesMirror, redactOutput, signal }: Circumstances,
+  {
+    suite,
+    spec,
+    adapter,
+    scenarioSandbox,
+    agent,
+    baseUrl,
+    usesMirror,
+    redactOutput,
+    signal,
+  }: ExecutionContext,
   files: ProjectFiles,
-  workplace: CommandPlace,
+  commandRunner: ProjectCommandRunner,
   records: StepRecord[],
 ): Promise<StepsTaken> => {
   const done: PlainStep[] = [];
@@ -68,13 +78,13 @@ export const takeSteps = async (
     const restore = await rememberHelpers(spec, done, files);
     restoreHelpers = async () => {
       // Commands that ran there may have been the agent's code, and have left something running.
-      await workplace.close();
+      await commandRunner.close();
       for (const path of await restore()) restored.add(path);
     };
   };
 
   /** What the page has written to is no good if it is somewhere else, where a link of the agent's leads. */
-  const protectAfter = async (result: WorkResult): Promise<WorkResult> => {
+  const protectAfter = async (result: ScenarioCommandResult): Promise<ScenarioCommandResult> => {
     try {
       await protectHelpers();
       return result;
@@ -88,9 +98,9 @@ export const takeSteps = async (
     const isOfFile = "write_file" in step || "append_to_file" in step;
     // Commands of the page are as little the agent's to change as those of an assertion.
     await restoreHelpers?.();
-    if (isOfFile) await workplace.settle();
+    if (isOfFile) await commandRunner.settle();
     const timeoutMs = step.timeout_ms ?? COMMAND_TIMEOUT_MS;
-    const result = await performPlainStep(step, { workplace, files, suite, baseUrl, timeoutMs, signal });
+    const result = await performPlainStep(step, { commandRunner, files, suite, baseUrl, timeoutMs, signal });
     if (result.code !== 0) return result;
     done.push(step);
     return isOfFile && restoreHelpers !== undefined ? protectAfter(result) : result;
@@ -100,19 +110,19 @@ export const takeSteps = async (
     if (agent === undefined) throw new Error("an agent's step, and no agent");
     if ("manual" in agent) return { code: EXIT_MANUAL, stdout: "", stderr: "", manual: agent.manual };
     // Nothing of the suite's runs beside an agent, which could watch or disturb it.
-    await workplace.close();
+    await commandRunner.close();
     await restoreHelpers?.();
     await protectHelpers();
     // Only now: scenarios without an agent do not wait for the engine to be loaded.
     const { performAgentStep } = await import("../agents/performAgentStep.ts");
     const result = await traces.watch(() =>
-      performAgentStep(step, { ...{ hand: agent, workshop, suite, baseUrl, usesMirror, signal } }),
+      performAgentStep(step, { ...{ setup: agent, scenarioSandbox, suite, baseUrl, usesMirror, signal } }),
     );
     // Before the record takes its end, which could begin in the middle of a secret.
     return { ...result, stdout: redactOutput(result.stdout), stderr: redactOutput(result.stderr) };
   };
 
-  const perform = (step: Step): Promise<Done> => {
+  const perform = (step: ScenarioStep): Promise<Done> => {
     if (!isAgentStep(step)) return performPlain(step);
     return adapter === "cli" ? performPlain(forTool(step)) : performAgent(step);
   };

@@ -1,7 +1,7 @@
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
 import type { AssertionRecord } from "../records/record.ts";
-import type { CommandPlace } from "../sandbox/projectCommandRunner.ts";
+import type { ProjectCommandRunner } from "../sandbox/projectCommandRunner.ts";
 import type { Assertion } from "../spec.ts";
 import { checkCommand } from "./commandAssertions.ts";
 import { checkContains, checkKind, checkMatches, checkSha256 } from "./fileAssertions.ts";
@@ -12,7 +12,7 @@ import { checkGitClean } from "./gitClean.ts";
 export interface Graded extends Patience {
   readonly files: ProjectFiles;
   /** Where their commands run. */
-  readonly workplace: CommandPlace;
+  readonly commandRunner: ProjectCommandRunner;
   readonly redact: Redact;
   /** Called before each of them: what a command ran may have been code of an agent's, which has no part in the next. */
   readonly prepare: () => Promise<void>;
@@ -29,13 +29,13 @@ const runsCommand = (assertion: Assertion): assertion is CommandAssertion =>
 
 const checkWithCommand = (
   assertion: CommandAssertion,
-  { workplace, timeoutMs, signal }: Graded,
+  { commandRunner, timeoutMs, signal }: Graded,
 ): Promise<Finding> => {
   const patience = { timeoutMs, signal };
-  if ("git_clean" in assertion) return checkGitClean(workplace, assertion.git_clean, patience);
+  if ("git_clean" in assertion) return checkGitClean(commandRunner, assertion.git_clean, patience);
   return "cmd_zero" in assertion
-    ? checkCommand(workplace, { argv: assertion.cmd_zero, ...patience }, "zero")
-    : checkCommand(workplace, { argv: assertion.cmd_nonzero, ...patience }, "nonzero");
+    ? checkCommand(commandRunner, { argv: assertion.cmd_zero, ...patience }, "zero")
+    : checkCommand(commandRunner, { argv: assertion.cmd_nonzero, ...patience }, "nonzero");
 };
 
 const checkFile = async (
@@ -52,10 +52,10 @@ const checkFile = async (
   return checkSha256(files, assertion.sha256_equals, patience);
 };
 
-/** What an agent has made of a file is its own fault; a workplace that is gone is nobody's, and rejects. */
+/** What an agent has made of a file is its own fault; a commandRunner that is gone is nobody's, and rejects. */
 const check = async (assertion: Assertion, graded: Graded): Promise<Finding> => {
   if (runsCommand(assertion)) return checkWithCommand(assertion, graded);
-  await graded.workplace.settle();
+  await graded.commandRunner.settle();
   try {
     return await checkFile(assertion, graded);
   } catch (error) {

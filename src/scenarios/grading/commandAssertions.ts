@@ -1,4 +1,9 @@
-import { EXIT_NOT_FOUND, EXIT_TIMEOUT, type WorkCommand, type Workplace } from "../sandbox/commandRunner.ts";
+import {
+  type CommandRunner,
+  EXIT_NOT_FOUND,
+  EXIT_TIMEOUT,
+  type ScenarioCommand,
+} from "../sandbox/commandRunner.ts";
 import { afterColon, type Finding } from "./finding.ts";
 
 /** A shell's code for a program that exists, but cannot be executed. */
@@ -12,11 +17,11 @@ const MEANINGS: Readonly<Record<number, string>> = {
 
 /** Whether a command ends as expected. One that could not be started, or did not end, says nothing either way. */
 export const checkCommand = async (
-  workplace: Workplace,
-  command: WorkCommand,
+  commandRunner: CommandRunner,
+  command: ScenarioCommand,
   expected: "zero" | "nonzero",
 ): Promise<Finding> => {
-  const { code, stdout, stderr, isMissing } = await workplace.run(command);
+  const { code, stdout, stderr, isMissing } = await commandRunner.run(command);
   const output = afterColon(stderr.trim() === "" ? stdout : stderr);
   if (isMissing) return { ok: false, detail: `${JSON.stringify(command.argv[0])} was not found${output}` };
   const meaning = MEANINGS[code];

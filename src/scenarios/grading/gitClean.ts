@@ -1,6 +1,6 @@
 import { posix } from "node:path";
 import { HARDENED_ARGUMENTS } from "../../git/git.ts";
-import type { Workplace } from "../sandbox/commandRunner.ts";
+import type { CommandRunner } from "../sandbox/commandRunner.ts";
 import { afterColon, type Finding, type Patience } from "./finding.ts";
 
 const MAX_SHOWN_CHANGES = 5;
@@ -31,14 +31,14 @@ const describeChanges = (changes: readonly string[]): string => {
  * repository: one that it lies in does not count, and without one there is no answer.
  */
 export const checkGitClean = async (
-  workplace: Workplace,
+  commandRunner: CommandRunner,
   expected: boolean,
   { timeoutMs, signal }: Patience,
 ): Promise<Finding> => {
-  const { code, stdout, stderr } = await workplace.run({
+  const { code, stdout, stderr } = await commandRunner.run({
     argv: STATUS,
     env: {
-      GIT_CEILING_DIRECTORIES: posix.dirname(workplace.projectRoot),
+      GIT_CEILING_DIRECTORIES: posix.dirname(commandRunner.projectRoot),
       GIT_OPTIONAL_LOCKS: "0",
       LC_ALL: "C",
     },

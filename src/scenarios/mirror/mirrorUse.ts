@@ -1,6 +1,6 @@
 import type { Adapter } from "../execution/executions.ts";
 import { isAgentStep, type ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 
 const BASE_URL = "{baseUrl}";
 
@@ -11,7 +11,7 @@ const BASE_URL = "{baseUrl}";
 export const usesBaseUrl = (
   { prerequisites = [], steps = [] }: ScenarioSpec,
   adapters: readonly Adapter[],
-  { cliCommand = [] }: Pick<Suite, "cliCommand">,
+  { cliCommand = [] }: Pick<ScenarioSuite, "cliCommand">,
 ): boolean => {
   const agentSteps = steps.filter(isAgentStep);
   if (adapters.includes("agent") && agentSteps.length > 0) return true;

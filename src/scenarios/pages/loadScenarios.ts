@@ -4,7 +4,7 @@ import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import type { Scenario } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import type { PageProblem } from "./pageProblem.ts";
 import { type ReadPage, readPage } from "./readPage.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
@@ -48,7 +48,7 @@ const listPages = (scenarioDir: string): string[] => {
   }
 };
 
-const read = (page: string, suite: Suite): ReadPage => {
+const read = (page: string, suite: ScenarioSuite): ReadPage => {
   try {
     return readPage(page, readText(page), suite);
   } catch (error) {
@@ -95,7 +95,7 @@ const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => 
  * Reads all scenario pages of a suite. A bad page stops none of the others: it is in the problems, and not in the
  * scenarios.
  */
-export const loadScenarios = async (suite: Suite): Promise<LoadedScenarios> => {
+export const loadScenarios = async (suite: ScenarioSuite): Promise<LoadedScenarios> => {
   // Synchronously: for files of this size everything else takes longer.
   const pages: FoundPage[] = listPages(suite.scenarioDir).map((page) => ({ page, ...read(page, suite) }));
   const groups = groupById(pages);

@@ -4,7 +4,7 @@ import { parseJson } from "../../tools/json/jsonText.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
 import type { Scenario, ScenarioSpec } from "../spec.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import { readFrontMatter } from "./frontMatter.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
 import { findSpecBlock } from "./specBlock.ts";
@@ -51,7 +51,7 @@ const titleOf = (lines: readonly string[]): string | undefined =>
 
 const readSpec = (
   lines: readonly string[],
-  suite: Pick<Suite, "cliCommand">,
+  suite: Pick<ScenarioSuite, "cliCommand">,
   problems: LineProblem[],
 ): Pick<Scenario, "spec" | "fixtureLine"> => {
   const block = findSpecBlock(lines);
@@ -64,7 +64,7 @@ const readSpec = (
 };
 
 /** Reads the text of a scenario page, and says everything that is wrong with it. */
-export const readPage = (page: string, text: string, suite: Pick<Suite, "cliCommand">): ReadPage => {
+export const readPage = (page: string, text: string, suite: Pick<ScenarioSuite, "cliCommand">): ReadPage => {
   const problems: LineProblem[] = [];
   const lines = text.split(/\r\n|\n/);
   const frontMatter = collecting(problems, () => readFrontMatter(lines));

@@ -1,6 +1,6 @@
 import type { JsonNode } from "../../tools/json/jsonText.ts";
 import type { LineProblem } from "../../tools/json/textProblem.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 
 const memberOf = (node: JsonNode, key: string): JsonNode | undefined => node.members?.get(key)?.node;
 
@@ -15,7 +15,11 @@ const missingParts = (spec: JsonNode, runnable: string): string[] =>
       "a scenario without assertions would always pass. Add some, or make it runnable: manual",
   ].filter((problem) => problem !== false);
 
-const stepProblems = (step: JsonNode, runnable: string, cliCommand: Suite["cliCommand"]): string[] => {
+const stepProblems = (
+  step: JsonNode,
+  runnable: string,
+  cliCommand: ScenarioSuite["cliCommand"],
+): string[] => {
   const usesCli = memberOf(step, "cli") !== undefined;
   return [
     runnable === "cli" &&
@@ -34,7 +38,7 @@ const stepProblems = (step: JsonNode, runnable: string, cliCommand: Suite["cliCo
 /** What is wrong with a spec beyond its schema. It may be of any form: the schema has its say on its own. */
 export const checkRules = (
   spec: JsonNode,
-  { cliCommand }: Pick<Suite, "cliCommand">,
+  { cliCommand }: Pick<ScenarioSuite, "cliCommand">,
 ): readonly LineProblem[] => {
   const runnable = memberOf(spec, "runnable")?.value;
   // What is never executed may be as unfinished as its author likes.

@@ -7,7 +7,7 @@ import { isInside } from "../../tools/isInside.ts";
 import type { PageProblem } from "../pages/pageProblem.ts";
 import type { Scenario } from "../spec.ts";
 import { isPrivateDirectory } from "../suite/privateNames.ts";
-import type { Suite } from "../suite/suite.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
 import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
 import { findInside } from "./findInside.ts";
 
@@ -23,7 +23,7 @@ export interface FixtureSnapshots {
   readonly problems: ReadonlyMap<string, string>;
 }
 
-type FixtureSuite = Pick<Suite, "root" | "fixturesRoot">;
+type FixtureSuite = Pick<ScenarioSuite, "root" | "fixturesRoot">;
 
 /** Anybody who can write a page can name a directory, and what is in a project is shown to agents, and in records. */
 const refusePrivate = (

@@ -10,7 +10,7 @@ import {
   orNull,
   type Predicate,
 } from "../../tools/values/predicates.ts";
-import { RECORD_SCHEMA, type RunRecord } from "./record.ts";
+import { RECORD_SCHEMA, type ScenarioRecord } from "./record.ts";
 
 /** As the runner writes it: other ways to write a time sort otherwise. */
 const isTime: Predicate = (value) => isDate(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
@@ -60,4 +60,4 @@ const isRecord = objectWith({
 });
 
 /** Whether all that is ever shown of a record is what it should be: files can be edited, and merged by git. */
-export const isRunRecord = (value: unknown): value is RunRecord => isRecord(value);
+export const isScenarioRecord = (value: unknown): value is ScenarioRecord => isRecord(value);

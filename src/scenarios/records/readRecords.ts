@@ -1,8 +1,8 @@
 import { constants } from "node:fs";
 import { open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { isRunRecord } from "./isScenarioRecord.ts";
-import type { RunRecord } from "./record.ts";
+import { isScenarioRecord } from "./isScenarioRecord.ts";
+import type { ScenarioRecord } from "./record.ts";
 import { belongsThere } from "./recordName.ts";
 
 /** Many files are read at once, and a process may open only so many. */
@@ -38,11 +38,11 @@ export const readRecord = async (
   recordsDir: string,
   id: string,
   name: string,
-): Promise<RunRecord | string> => {
+): Promise<ScenarioRecord | string> => {
   const path = join(recordsDir, id, name);
   try {
     const value: unknown = JSON.parse(await readText(path));
-    if (isRunRecord(value) && belongsThere(value, id, name)) return value;
+    if (isScenarioRecord(value) && belongsThere(value, id, name)) return value;
     return `${path}: it is not a record of ${id} that sanddune has written`;
   } catch (error) {
     return `${path}: it could not be read (${(error as Error).message})`;
@@ -56,7 +56,7 @@ export const readRecord = async (
 export const readRecords = async (
   recordsDir: string,
   known: ReadonlySet<string> = new Set(),
-): Promise<{ readonly records: readonly RunRecord[]; readonly problems: readonly string[] }> => {
+): Promise<{ readonly records: readonly ScenarioRecord[]; readonly problems: readonly string[] }> => {
   const entries = await readdir(recordsDir, { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw error;
@@ -66,7 +66,7 @@ export const readRecords = async (
     ids.sort().map(async (id) => (await recordNames(recordsDir, id)).map((name) => ({ id, name }))),
   );
   const files = named.flat().filter(({ id, name }) => !known.has(join(recordsDir, id, name)));
-  const read: (RunRecord | string)[] = [];
+  const read: (ScenarioRecord | string)[] = [];
   for (let from = 0; from < files.length; from += AT_ONCE) {
     const some = files.slice(from, from + AT_ONCE);
     read.push(...(await Promise.all(some.map(({ id, name }) => readRecord(recordsDir, id, name)))));

@@ -30,7 +30,7 @@ export interface AssertionRecord {
 }
 
 /** How one execution of a scenario went: the content of `runs/<test_id>/<timestamp>.json`. */
-export interface RunRecord {
+export interface ScenarioRecord {
   readonly schema: typeof RECORD_SCHEMA;
   readonly test_id: string;
   readonly started_at: string;
@@ -55,7 +55,7 @@ export interface RunRecord {
   readonly assertions: readonly AssertionRecord[];
   readonly notes: string | null;
   readonly ci_run: { readonly platform: string; readonly url: string } | null;
-  /** Set if the scenario was repeated in one go: which execution of how many, and what names that go. */
+  /** Set if the scenario was repeated in one suite run: which execution of how many, and the suite run id as `go`. */
   readonly repeat?: { readonly number: number; readonly of: number; readonly go: string };
 }
 
@@ -70,7 +70,7 @@ export interface IndexEntry {
   readonly started_at: string;
   readonly manifest_version: string | null;
   readonly result: ScenarioResult;
-  readonly runner_kind: RunRecord["runner"]["kind"];
+  readonly runner_kind: ScenarioRecord["runner"]["kind"];
   readonly runner_provider: string | null;
   readonly duration_ms: number;
   /** Relative to the directory that `runs/` is in. */

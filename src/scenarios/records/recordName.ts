@@ -1,4 +1,4 @@
-import type { RunRecord } from "./record.ts";
+import type { ScenarioRecord } from "./record.ts";
 
 const stemOf = (startedAt: string): string => startedAt.replace(/[:.]/g, "-");
 
@@ -20,7 +20,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * for ever must not come with a pull request.
  */
 export const belongsThere = (
-  { test_id, started_at }: Pick<RunRecord, "test_id" | "started_at">,
+  { test_id, started_at }: Pick<ScenarioRecord, "test_id" | "started_at">,
   id: string,
   name: string,
 ): boolean => test_id === id && isNameOf(name, started_at) && Date.parse(started_at) < Date.now() + DAY_MS;

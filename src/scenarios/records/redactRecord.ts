@@ -3,8 +3,8 @@ import { homedir, tmpdir } from "node:os";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
 import { escaped } from "../../tools/escaped.ts";
-import type { Suite } from "../suite/suite.ts";
-import type { RunRecord } from "./record.ts";
+import type { ScenarioSuite } from "../suite/suite.ts";
+import type { ScenarioRecord } from "./record.ts";
 
 /** Names of env vars whose values are nobody else's business, wherever they come from. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
@@ -32,7 +32,7 @@ const spellingsOf = ([path, name]: readonly [string, string]): [string, string][
 };
 
 /** The directories of a suite, with what they are called where no path of this machine is shown. */
-export const suitePaths = (suite: Suite): ReadonlyMap<string, string> =>
+export const suitePaths = (suite: ScenarioSuite): ReadonlyMap<string, string> =>
   new Map([
     [suite.fixturesRoot, "<fixtures>"],
     [suite.recordsDir, "<records>"],
@@ -66,12 +66,12 @@ const OWN_WORDS = ["schema", "test_id", "started_at", "finished_at", "result"] a
 
 /** A record without secrets, and without the names of this machine's directories. */
 export const redactRecord = (
-  record: RunRecord,
+  record: ScenarioRecord,
   {
     secrets,
     paths,
   }: { readonly secrets: ReadonlyMap<string, string>; readonly paths: ReadonlyMap<string, string> },
-): RunRecord => {
+): ScenarioRecord => {
   const redacted = redactData(new Redactor(secrets), record);
   const moved = mapStrings(redacted, pathReplacer(paths));
   return { ...moved, ...Object.fromEntries(OWN_WORDS.map((key) => [key, record[key]])) };

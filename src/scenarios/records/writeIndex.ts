@@ -3,7 +3,7 @@ import { replaceFile } from "../../tools/files/wholeFile.ts";
 import { historyOf } from "../report/model.ts";
 import type { Runnable } from "../spec.ts";
 import { readRecord, recordNames } from "./readRecords.ts";
-import { INDEX_SCHEMA, type IndexEntry, type RunRecord, type RunsIndex } from "./record.ts";
+import { INDEX_SCHEMA, type IndexEntry, type RunsIndex, type ScenarioRecord } from "./record.ts";
 import { json, makeDirectory, writing } from "./writeRecords.ts";
 
 /** A scenario that has a page. */
@@ -15,17 +15,17 @@ export interface IndexedScenario {
 
 interface NamedRecord {
   readonly name: string;
-  readonly record: RunRecord;
+  readonly record: ScenarioRecord;
 }
 
-/** Whether the newest go of the suite's tool is complete; with `next`, whether that one is of another go. */
-const hasToolGo = (found: readonly NamedRecord[], next?: RunRecord): boolean => {
+/** Whether the newest suite run of the suite's tool is complete; with `next`, whether that one is of another suite run. */
+const hasToolSuiteRun = (found: readonly NamedRecord[], next?: ScenarioRecord): boolean => {
   const newest = found.find(({ record }) => record.runner.kind === "cli")?.record;
   if (newest === undefined) return false;
   return newest.repeat === undefined || (next !== undefined && next.repeat?.go !== newest.repeat.go);
 };
 
-/** The records that the result depends on, newest first. With one runner only, those of its newest go. */
+/** The records that the result depends on, newest first. With one runner only, those of its newest suite run. */
 const decidingRecords = async (
   recordsDir: string,
   { id, runnable }: IndexedScenario,
@@ -33,10 +33,10 @@ const decidingRecords = async (
   const isOfTool = runnable === "cli";
   const found: NamedRecord[] = [];
   for (const name of (await recordNames(recordsDir, id)).reverse()) {
-    if (isOfTool && hasToolGo(found)) break;
+    if (isOfTool && hasToolSuiteRun(found)) break;
     const record = await readRecord(recordsDir, id, name);
     if (typeof record === "string") continue;
-    if (isOfTool && hasToolGo(found, record)) break;
+    if (isOfTool && hasToolSuiteRun(found, record)) break;
     found.push({ name, record });
   }
   return found;

@@ -5,7 +5,7 @@ import { checkDirectory } from "../../tools/files/outputPlace.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { createFile } from "../../tools/files/wholeFile.ts";
 import { recordNames } from "./readRecords.ts";
-import type { RunRecord } from "./record.ts";
+import type { ScenarioRecord } from "./record.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
 
 /** What the system refuses is told with its place and in words. */
@@ -49,7 +49,7 @@ export const checkRecordsPlace = (directory: string): Promise<void> =>
   });
 
 /** Puts a record beside the others of its scenario, under the first name that is free. */
-const putRecord = async (directory: string, record: RunRecord): Promise<string> => {
+const putRecord = async (directory: string, record: ScenarioRecord): Promise<string> => {
   for (let number = 1; ; number++) {
     const path = join(directory, recordName(record.started_at, number));
     try {
@@ -62,7 +62,7 @@ const putRecord = async (directory: string, record: RunRecord): Promise<string> 
 };
 
 /** Adds a record to those of its scenario; resolves with its path. */
-export const addRecord = (recordsDir: string, record: RunRecord): Promise<string> => {
+export const addRecord = (recordsDir: string, record: ScenarioRecord): Promise<string> => {
   const directory = join(recordsDir, record.test_id);
   return writing(directory, async () => {
     await makeDirectory(recordsDir);

@@ -1,6 +1,6 @@
 import { Markup, markup } from "../../markup/markup.ts";
 import { briefly, endOf, printed } from "../../markup/words.ts";
-import type { RunRecord, StepRecord } from "../records/record.ts";
+import type { ScenarioRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import { showUsage, usageOf } from "./usage.ts";
@@ -14,11 +14,11 @@ const TAIL_LENGTH = 4000;
 /** Where errors of the runner itself are. */
 const RUNNER_SUITE = "scenarios.runner";
 
-/** An execution of the newest go: what a CI run is about. Or an error of the runner. */
+/** An execution of the newest suite run: what a CI run is about. Or an error of the runner. */
 interface TestCase {
   readonly name: string;
   readonly durationMs: number;
-  readonly result: RunRecord["result"] | "error";
+  readonly result: ScenarioRecord["result"] | "error";
   /** `skipped`, `failure` or `error`, and then `system-out`: the order and the elements that Jenkins' schema allows. */
   readonly content: Markup;
 }
@@ -40,7 +40,7 @@ const outputOf = (step: StepRecord): string =>
     .join("\n");
 
 /** As text: Jenkins' schema has no properties of a test case. */
-const factsOf = ({ title, notes }: ScenarioName, record: RunRecord): string => {
+const factsOf = ({ title, notes }: ScenarioName, record: ScenarioRecord): string => {
   const usage = usageOf(record);
   const known: readonly (readonly [string, string | null | undefined])[] = [
     ["title", title],
@@ -59,7 +59,7 @@ const factsOf = ({ title, notes }: ScenarioName, record: RunRecord): string => {
     .join("\n");
 };
 
-const outcome = (record: RunRecord): Markup | undefined => {
+const outcome = (record: ScenarioRecord): Markup | undefined => {
   const { result, notes } = record;
   if (result === "passing") return undefined;
   if (result === "manual") return markup`<skipped message="${briefly(notes ?? "needs a person")}"/>`;
@@ -67,7 +67,7 @@ const outcome = (record: RunRecord): Markup | undefined => {
   return markup`<failure message="${briefly(failures[0] ?? notes ?? "failing")}">${endOf((failures.length > 0 ? failures : [notes ?? ""]).join("\n"), TAIL_LENGTH)}</failure>`;
 };
 
-const caseOf = (scenario: ScenarioName, record: RunRecord): TestCase => {
+const caseOf = (scenario: ScenarioName, record: ScenarioRecord): TestCase => {
   const { repeat, duration_ms, steps, result } = record;
   const output = [factsOf(scenario, record), ...steps.map(outputOf)].join("\n\n");
   return {

@@ -1,5 +1,5 @@
 import { briefly, counted, harmless, notShown, webAddress } from "../../markup/words.ts";
-import type { RunRecord } from "../records/record.ts";
+import type { ScenarioRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import { briefUsage } from "./usage.ts";
 import {
@@ -36,7 +36,7 @@ const inline = (text: string, maxLength?: number): string =>
     // Addresses become links by themselves.
     .replace(/:(?=\/\/)|(?<=\bwww)\./gi, (character) => `&#${character.charCodeAt(0)};`);
 
-const ciLink = ({ ci_run }: RunRecord): string => {
+const ciLink = ({ ci_run }: ScenarioRecord): string => {
   const address = webAddress(ci_run?.url);
   // Everything that could end the link is written as an escape of the address.
   return address === undefined

@@ -1,10 +1,9 @@
-import type { RunRecord, ScenarioResult } from "../records/record.ts";
+import type { ScenarioRecord, ScenarioResult } from "../records/record.ts";
 import type { Runnable, Scenario } from "../spec.ts";
-import { runnerHistory } from "./runnerHistory.ts";
+import { runnerHistory, worstOf } from "./runnerHistory.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";
 import type { Rate } from "./wilson.ts";
 import { runnerName } from "./words.ts";
-import { worstOf } from "./worstOf.ts";
 
 /** A scenario that exists, whether it was ever executed or not. */
 export interface ScenarioName {
@@ -19,15 +18,15 @@ export interface ScenarioName {
 /** What the suite's tool, or one agent, has made of a scenario. */
 export interface RunnerHistory {
   /** `agent` also if the agent could not be had. */
-  readonly kind: RunRecord["runner"]["kind"];
+  readonly kind: ScenarioRecord["runner"]["kind"];
   readonly provider: string | null;
   /** Newest first. */
-  readonly executions: readonly RunRecord[];
-  /** Those of the newest go, newest first: one, unless it was repeated. */
-  readonly latest: readonly RunRecord[];
-  /** How the newest go ended. One failure among its executions is a failure. */
+  readonly executions: readonly ScenarioRecord[];
+  /** Those of the newest suite run, newest first: one, unless it was repeated. */
+  readonly latest: readonly ScenarioRecord[];
+  /** How the newest suite run ended. One failure among its executions is a failure. */
   readonly result: ScenarioResult;
-  /** How often it failed in the newest go that was repeated: with nothing changed in between, that is flakiness. */
+  /** How often it failed in the newest suite run that was repeated: with nothing changed in between, that is flakiness. */
   readonly flakeRate?: Rate;
   /** How often it failed in all its history. */
   readonly failureRate?: Rate;
@@ -50,22 +49,22 @@ export interface ReportModel {
   readonly counts: Readonly<Record<ScenarioHistory["result"], number>>;
   readonly executions: number;
   /** The newest execution of all. */
-  readonly newest?: RunRecord;
+  readonly newest?: ScenarioRecord;
   /** Errors of the runner itself. */
   readonly problems: readonly RunnerProblem[];
 }
 
-const startOf = ({ started_at }: RunRecord): number => Date.parse(started_at);
+const startOf = ({ started_at }: ScenarioRecord): number => Date.parse(started_at);
 
-export const byNewest = (a: RunRecord, b: RunRecord): number =>
+export const byNewest = (a: ScenarioRecord, b: ScenarioRecord): number =>
   startOf(b) - startOf(a) || (b.repeat?.number ?? 0) - (a.repeat?.number ?? 0);
 
 /** Those that have the same key, in the order in which the keys appear. */
 export const groupsBy = (
-  records: readonly RunRecord[],
-  keyOf: (record: RunRecord) => string,
-): Map<string, RunRecord[]> => {
-  const groups = new Map<string, RunRecord[]>();
+  records: readonly ScenarioRecord[],
+  keyOf: (record: ScenarioRecord) => string,
+): Map<string, ScenarioRecord[]> => {
+  const groups = new Map<string, ScenarioRecord[]>();
   for (const record of records) {
     const group = groups.get(keyOf(record));
     if (group === undefined) groups.set(keyOf(record), [record]);
@@ -79,7 +78,7 @@ const isExecutedBy = (runnable: Runnable | undefined, { kind }: RunnerHistory): 
   runnable === undefined || (runnable === "both" ? kind !== "manual" : kind === runnable);
 
 /** The results of one runner with one scenario belong together. */
-const historyKey = ({ test_id, runner }: Pick<RunRecord, "test_id" | "runner">): string =>
+const historyKey = ({ test_id, runner }: Pick<ScenarioRecord, "test_id" | "runner">): string =>
   JSON.stringify([test_id, runnerName(runner)]);
 
 /**
@@ -87,9 +86,9 @@ const historyKey = ({ test_id, runner }: Pick<RunRecord, "test_id" | "runner">):
  * history, and must not stand for what was executed.
  */
 export const recordsOf = (
-  records: readonly RunRecord[],
-  executed: readonly RunRecord[],
-): readonly RunRecord[] => {
+  records: readonly ScenarioRecord[],
+  executed: readonly ScenarioRecord[],
+): readonly ScenarioRecord[] => {
   const newest = new Map<string, number>();
   for (const record of executed) {
     const key = historyKey(record);
@@ -98,7 +97,7 @@ export const recordsOf = (
   return records.filter((record) => startOf(record) <= (newest.get(historyKey(record)) ?? -Infinity));
 };
 
-export const historyOf = (name: ScenarioName, records: readonly RunRecord[]): ScenarioHistory => {
+export const historyOf = (name: ScenarioName, records: readonly ScenarioRecord[]): ScenarioHistory => {
   const byRunner = groupsBy(records, ({ runner }) => runnerName(runner));
   const all = [...byRunner.keys()].sort().flatMap((key) => runnerHistory(byRunner.get(key) ?? []));
   const todays = all.filter((runner) => isExecutedBy(name.runnable, runner));
@@ -120,7 +119,7 @@ export const namesOf = (scenarios: readonly Scenario[]): readonly ScenarioName[]
 
 /** Puts records together to what a report shows. Records of scenarios that are not named are left out. */
 export const reportModel = (
-  records: readonly RunRecord[],
+  records: readonly ScenarioRecord[],
   names: readonly ScenarioName[],
   problems: readonly RunnerProblem[] = [],
 ): ReportModel => {

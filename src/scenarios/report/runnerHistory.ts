@@ -1,12 +1,17 @@
-import type { RunRecord } from "../records/record.ts";
+import type { ScenarioRecord, ScenarioResult } from "../records/record.ts";
 import type { RunnerHistory } from "./model.ts";
-import { goesOf } from "./suiteRuns.ts";
+import { suiteRunsOf } from "./suiteRuns.ts";
 import { type Rate, rateOf } from "./wilson.ts";
-import { worstOf } from "./worstOf.ts";
 
-const isGraded = ({ result }: RunRecord): boolean => result !== "manual";
+const RESULTS = ["failing", "passing", "manual"] as const satisfies readonly ScenarioResult[];
 
-const failuresIn = (executions: readonly RunRecord[]): Rate | undefined => {
+/** The result of several executions: any failure wins, and passing wins over manual. */
+export const worstOf = (results: readonly ScenarioResult[]): ScenarioResult | undefined =>
+  RESULTS.find((result) => results.includes(result));
+
+const isGraded = ({ result }: ScenarioRecord): boolean => result !== "manual";
+
+const failuresIn = (executions: readonly ScenarioRecord[]): Rate | undefined => {
   const graded = executions.filter(isGraded);
   return rateOf(graded.filter(({ result }) => result === "failing").length, graded.length);
 };
@@ -20,12 +25,12 @@ const medianOf = (values: readonly number[]): number | undefined => {
 };
 
 /** What one runner has made of a scenario, from its executions, newest first; nothing if there are none. */
-export const runnerHistory = (executions: readonly RunRecord[]): RunnerHistory[] => {
+export const runnerHistory = (executions: readonly ScenarioRecord[]): RunnerHistory[] => {
   const [newest] = executions;
   if (newest === undefined) return [];
-  const goes = goesOf(executions);
-  const latest = goes[0] ?? [];
-  const flakeRate = failuresIn(goes.find((go) => go.filter(isGraded).length > 1) ?? []);
+  const suiteRuns = suiteRunsOf(executions);
+  const latest = suiteRuns[0] ?? [];
+  const flakeRate = failuresIn(suiteRuns.find((suiteRun) => suiteRun.filter(isGraded).length > 1) ?? []);
   const failureRate = failuresIn(executions);
   const medianMs = medianOf(executions.filter(isGraded).map(({ duration_ms }) => duration_ms));
   return [

@@ -1,9 +1,9 @@
 import type { IterationUsage } from "../../options/results.ts";
 import { addUsage, totalTokens } from "../../options/usage.ts";
-import type { RunRecord } from "../records/record.ts";
+import type { ScenarioRecord } from "../records/record.ts";
 
 /** All tokens that the agents of an execution have used; `undefined` if none of them reports usage. */
-export const usageOf = ({ steps }: RunRecord): IterationUsage | undefined =>
+export const usageOf = ({ steps }: ScenarioRecord): IterationUsage | undefined =>
   steps.reduce<IterationUsage | undefined>(
     (sum, { usage }) => (usage === undefined ? sum : addUsage(sum, usage)),
     undefined,
@@ -19,7 +19,7 @@ export const showUsage = (usage: IterationUsage): string =>
   `${grouped(totalTokens(usage) - usage.outputTokens)} tokens in (${grouped(usage.cacheReadInputTokens)} cached), ${grouped(usage.outputTokens)} out`;
 
 /** The tokens of an execution as one number; nothing if none were reported. */
-export const briefUsage = (record: RunRecord): string => {
+export const briefUsage = (record: ScenarioRecord): string => {
   const usage = usageOf(record);
   return usage === undefined ? "" : grouped(totalTokens(usage));
 };

@@ -1,5 +1,5 @@
 import { showMs } from "../../markup/words.ts";
-import type { RunRecord, StepRecord } from "../records/record.ts";
+import type { ScenarioRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import type { Rate } from "./wilson.ts";
 
@@ -19,7 +19,7 @@ export const RESULT_WORDS: Readonly<Record<ScenarioHistory["result"], string>> =
 };
 
 /** How long an execution took; to find out that nothing can be found out takes no time worth telling. */
-export const tookTime = ({ result, duration_ms }: RunRecord): string =>
+export const tookTime = ({ result, duration_ms }: ScenarioRecord): string =>
   result === "manual" ? "" : showMs(duration_ms);
 
 /** `1 failing, 2 passing`; nothing if there are no scenarios. */
@@ -40,7 +40,7 @@ export const byWhom = (runner: Pick<RunnerHistory, "kind" | "provider">): string
 };
 
 /** What made an execution what it was: the runner with its model, and where it ran. */
-export const circumstances = ({ runner }: RunRecord): string =>
+export const runnerDetails = ({ runner }: ScenarioRecord): string =>
   [runnerName(runner), runner.model, runner.kind === "manual" ? null : (runner.sandbox ?? "host")]
     .filter((part) => part !== null)
     .join(" · ");
@@ -63,7 +63,7 @@ export const showEnd = ({ exit_code, allow_nonzero, manual }: StepRecord): strin
   manual ? "not done" : `exit ${exit_code}${allow_nonzero ? ", allowed" : ""}`;
 
 /** Why an execution failed, in the order in which it happened. */
-export const failuresOf = ({ result, steps, assertions }: RunRecord): string[] => {
+export const failuresOf = ({ result, steps, assertions }: ScenarioRecord): string[] => {
   if (result !== "failing") return [];
   const last = steps.at(-1);
   return [
@@ -73,7 +73,7 @@ export const failuresOf = ({ result, steps, assertions }: RunRecord): string[] =
 };
 
 /** The notes of an execution, without the reasons of its failure and the notes of its page. */
-export const remarksOf = (record: RunRecord, ofPage = ""): string => {
+export const remarksOf = (record: ScenarioRecord, ofPage = ""): string => {
   const known = [...failuresOf(record), "failed assertions:", ofPage].filter((text) => text !== "");
   return known.reduce((notes, text) => notes.replace(text, ""), record.notes ?? "").trim();
 };

@@ -3,8 +3,7 @@ import { join } from "node:path";
 import type { BindMountSandboxProvider, SandboxMount } from "../../sandboxes/contract.ts";
 import { openSandbox } from "./openSandbox.ts";
 import { runInSandbox } from "./sandboxCommands.ts";
-import type { Workshop } from "./scenarioSandbox.ts";
-import { type PlaceSettings, PROJECT_IN_SANDBOX } from "./settings.ts";
+import { PROJECT_IN_SANDBOX, type ScenarioSandbox, type ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 import { suiteMounts } from "./suiteMounts.ts";
 
 type Empty = Parameters<typeof suiteMounts>[1];
@@ -12,7 +11,10 @@ type Empty = Parameters<typeof suiteMounts>[1];
 const HOME_IN_SANDBOX = "/sanddune/home";
 
 /** Places in sandboxes that see the project's directory itself. */
-export const bindMountPlaces = (provider: BindMountSandboxProvider, settings: PlaceSettings): Workshop => {
+export const bindMountSandbox = (
+  provider: BindMountSandboxProvider,
+  settings: ScenarioSandboxOptions,
+): ScenarioSandbox => {
   const { suite, projectPath } = settings;
   const open = (signal: AbortSignal, suiteOver: (empty: Empty) => readonly SandboxMount[]) =>
     openSandbox(
@@ -39,7 +41,7 @@ export const bindMountPlaces = (provider: BindMountSandboxProvider, settings: Pl
     );
   const projectRoot = PROJECT_IN_SANDBOX;
   return {
-    sandbox: provider.name,
+    name: provider.name,
     projectRoot,
     openForCommands: async (signal) => {
       const { handle, close } = await open(signal, (empty) => suiteMounts(suite.root, empty));

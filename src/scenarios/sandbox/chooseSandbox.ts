@@ -1,14 +1,16 @@
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { bindMountPlaces } from "./bindMountSandbox.ts";
-import { hostPlaces } from "./hostSandbox.ts";
-import { isolatedPlaces } from "./isolatedSandbox.ts";
-import type { Workshop } from "./scenarioSandbox.ts";
-import type { PlaceSettings } from "./settings.ts";
+import { bindMountSandbox } from "./bindMountSandbox.ts";
+import { hostSandbox } from "./hostSandbox.ts";
+import { isolatedSandbox } from "./isolatedSandbox.ts";
+import type { ScenarioSandbox, ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 
 /** The places of one execution of a scenario: in sandboxes of a provider's, or on the host itself. */
-export const sandboxWorkshop = (provider: SandboxProvider | "none", settings: PlaceSettings): Workshop => {
-  if (provider === "none") return hostPlaces(settings);
+export const chooseSandbox = (
+  provider: SandboxProvider | "none",
+  settings: ScenarioSandboxOptions,
+): ScenarioSandbox => {
+  if (provider === "none") return hostSandbox(settings);
   return provider.type === "bind-mount"
-    ? bindMountPlaces(provider, settings)
-    : isolatedPlaces(provider, settings);
+    ? bindMountSandbox(provider, settings)
+    : isolatedSandbox(provider, settings);
 };

@@ -1,12 +1,12 @@
 /** A program to be run in the project's directory, as if by its user. */
-export interface WorkCommand {
+export interface ScenarioCommand {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-export interface WorkResult {
+export interface ScenarioCommandResult {
   /** 124 if it took too long, 127 if the program is missing, 128 + n if signal n ended it. */
   readonly code: number;
   /** The end of what it printed. */
@@ -23,10 +23,10 @@ export interface WorkResult {
  *   sanddune's if the place itself is gone.
  * - `close` MUST end whatever the commands have left running before it resolves, and MUST be idempotent.
  */
-export interface Workplace {
+export interface CommandRunner {
   /** The project, as commands see it. */
   readonly projectRoot: string;
-  run(command: WorkCommand): Promise<WorkResult>;
+  run(command: ScenarioCommand): Promise<ScenarioCommandResult>;
   close(): Promise<void>;
 }
 

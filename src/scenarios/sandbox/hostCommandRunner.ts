@@ -5,13 +5,13 @@ import { hostPath } from "../../process/hostPrograms.ts";
 import { killMarked } from "../../process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { runProcess } from "../../process/runProcess.ts";
-import { CAPTURE_BYTES, EXIT_NOT_FOUND, EXIT_TIMEOUT, type Workplace } from "./commandRunner.ts";
+import { CAPTURE_BYTES, type CommandRunner, EXIT_NOT_FOUND, EXIT_TIMEOUT } from "./commandRunner.ts";
 
 /** By which the processes of one place are found, and ended. */
 export const createMark = (): string => `scenario-${randomBytes(8).toString("hex")}`;
 
 /** Runs commands on the host itself, with its environment: what they are is decided by the suite alone. */
-export const hostWorkplace = (projectRoot: string, mark = createMark()): Workplace => {
+export const hostCommandRunner = (projectRoot: string, mark = createMark()): CommandRunner => {
   return {
     projectRoot,
     run: async ({ argv: [program = "", ...args], env, timeoutMs, signal }) => {

@@ -3,10 +3,9 @@ import { killMarked } from "../../process/kill/killMarked.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { ON_HOST } from "../../sandboxes/directories/ownedDirectory.ts";
 import { noSandbox } from "../../sandboxes/no-sandbox.ts";
-import { createMark, hostWorkplace } from "./hostCommandRunner.ts";
+import { createMark, hostCommandRunner } from "./hostCommandRunner.ts";
 import { once } from "./once.ts";
-import type { Workshop } from "./scenarioSandbox.ts";
-import type { PlaceSettings } from "./settings.ts";
+import type { ScenarioSandbox, ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 
 const agentEnvironment = (mark: string): Record<string, string> => ({
   ...Object.fromEntries(
@@ -18,19 +17,19 @@ const agentEnvironment = (mark: string): Record<string, string> => ({
 });
 
 /** No sandbox: everything is done on the host, with the environment and the home directory of its user. */
-export const hostPlaces = ({
+export const hostSandbox = ({
   projectPath,
   runner,
-}: Pick<PlaceSettings, "projectPath" | "runner">): Workshop => {
+}: Pick<ScenarioSandboxOptions, "projectPath" | "runner">): ScenarioSandbox => {
   const notedMark = (): string => {
     const mark = createMark();
     runner.noteSandbox(ON_HOST, mark);
     return mark;
   };
   return {
-    sandbox: null,
+    name: null,
     projectRoot: projectPath,
-    openForCommands: async () => hostWorkplace(projectPath, notedMark()),
+    openForCommands: async () => hostCommandRunner(projectPath, notedMark()),
     openForAgent: async () => {
       const mark = notedMark();
       const handle = await noSandbox().create({

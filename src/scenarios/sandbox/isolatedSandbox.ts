@@ -5,13 +5,12 @@ import type { IsolatedSandboxHandle, IsolatedSandboxProvider } from "../../sandb
 import { escaped } from "../../tools/escaped.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { isPrivateDirectory } from "../suite/privateNames.ts";
-import type { WorkCommand } from "./commandRunner.ts";
+import type { ScenarioCommand } from "./commandRunner.ts";
 import { bringBack } from "./copyBack.ts";
 import { once } from "./once.ts";
 import { type OpenSandbox, openSandbox } from "./openSandbox.ts";
 import { runInSandbox } from "./sandboxCommands.ts";
-import type { Workshop } from "./scenarioSandbox.ts";
-import { type PlaceSettings, PROJECT_IN_SANDBOX } from "./settings.ts";
+import { PROJECT_IN_SANDBOX, type ScenarioSandbox, type ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 import { privatePaths } from "./suiteMounts.ts";
 
 const SUITE_DIRECTORY = "sanddune-suite";
@@ -49,7 +48,7 @@ const homeOf = async (handle: IsolatedSandboxHandle): Promise<string> => {
 };
 
 /** Such a sandbox decides itself where things are in it: commands are told so. */
-const moved = (command: WorkCommand, places: ReadonlyMap<string, string>): WorkCommand => {
+const moved = (command: ScenarioCommand, places: ReadonlyMap<string, string>): ScenarioCommand => {
   const moveIn = (argument: string) =>
     [...places].reduce(
       (text, [from, to]) => text.replace(new RegExp(`${escaped(from)}(?![\\w.-])`, "g"), () => to),
@@ -59,7 +58,10 @@ const moved = (command: WorkCommand, places: ReadonlyMap<string, string>): WorkC
 };
 
 /** Places in sandboxes with files of their own: the project is copied in, and brought back when a place is closed. */
-export const isolatedPlaces = (provider: IsolatedSandboxProvider, settings: PlaceSettings): Workshop => {
+export const isolatedSandbox = (
+  provider: IsolatedSandboxProvider,
+  settings: ScenarioSandboxOptions,
+): ScenarioSandbox => {
   const { suite, projectPath } = settings;
 
   const filled = async (sandbox: OpenSandbox<IsolatedSandboxHandle>, signal: AbortSignal) => {
@@ -92,7 +94,7 @@ export const isolatedPlaces = (provider: IsolatedSandboxProvider, settings: Plac
   };
 
   return {
-    sandbox: provider.name,
+    name: provider.name,
     projectRoot: PROJECT_IN_SANDBOX,
     openForCommands: (signal) =>
       open(signal, async (sandbox) => {

@@ -5,7 +5,7 @@ import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { SandboxCreateOptions, SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
 import { openHandle } from "../../sandboxes/handle/openHandle.ts";
 import { once } from "./once.ts";
-import type { PlaceSettings } from "./settings.ts";
+import type { ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 
 /** The sandbox of a place. */
 export interface OpenSandbox<Handle extends SandboxHandle> {
@@ -18,7 +18,7 @@ export interface OpenSandbox<Handle extends SandboxHandle> {
 
 /** Makes a sandbox with a name of its own, after it has been noted. Nothing is left behind when that fails. */
 export const openSandbox = async <Handle extends SandboxHandle>(
-  { suite, runner }: PlaceSettings,
+  { suite, runner }: ScenarioSandboxOptions,
   provider: SandboxProvider,
   create: (options: SandboxCreateOptions, filesPath: string) => Promise<Handle>,
   signal: AbortSignal,

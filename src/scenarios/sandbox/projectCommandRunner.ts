@@ -1,8 +1,8 @@
 import type { Redact } from "../grading/finding.ts";
-import type { Workplace } from "./commandRunner.ts";
-import type { Workshop } from "./scenarioSandbox.ts";
+import type { CommandRunner } from "./commandRunner.ts";
+import type { ScenarioSandbox } from "./scenarioSandbox.ts";
 
-export interface CommandPlace extends Workplace {
+export interface ProjectCommandRunner extends CommandRunner {
   /**
    * To be called before the project's files are looked at or changed on the host: then nothing in a sandbox can change
    * them meanwhile, and what was done in one with files of its own is there.
@@ -11,11 +11,14 @@ export interface CommandPlace extends Workplace {
 }
 
 /**
- * A workplace for commands that is opened when the first of them comes. After it was closed, the next command gets a
+ * A commandRunner for commands that is opened when the first of them comes. After it was closed, the next command gets a
  * new one, in which nothing of what ran before is left. What commands print is redacted.
  */
-export const commandPlace = (workshop: Workshop, redact: Redact): CommandPlace => {
-  let open: Promise<Workplace> | undefined;
+export const projectCommandRunner = (
+  scenarioSandbox: ScenarioSandbox,
+  redact: Redact,
+): ProjectCommandRunner => {
+  let open: Promise<CommandRunner> | undefined;
   const close = async () => {
     const closing = open;
     open = undefined;
@@ -24,14 +27,14 @@ export const commandPlace = (workshop: Workshop, redact: Redact): CommandPlace =
     await place?.close();
   };
   return {
-    projectRoot: workshop.projectRoot,
+    projectRoot: scenarioSandbox.projectRoot,
     run: async (command) => {
-      open ??= workshop.openForCommands(command.signal);
+      open ??= scenarioSandbox.openForCommands(command.signal);
       const { stdout, stderr, ...result } = await (await open).run(command);
       return { ...result, stdout: redact(stdout), stderr: redact(stderr) };
     },
     settle: async () => {
-      if (workshop.sandbox !== null) await close();
+      if (scenarioSandbox.name !== null) await close();
     },
     close,
   };

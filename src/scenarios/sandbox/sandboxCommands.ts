@@ -6,16 +6,16 @@ import {
   EXIT_KILLED,
   EXIT_NOT_FOUND,
   EXIT_TIMEOUT,
-  type WorkCommand,
-  type WorkResult,
+  type ScenarioCommand,
+  type ScenarioCommandResult,
 } from "./commandRunner.ts";
 
 /** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
 export const runInSandbox = async (
   handle: SandboxHandle,
   cwd: string,
-  { argv, env = {}, timeoutMs, signal }: WorkCommand,
-): Promise<WorkResult> => {
+  { argv, env = {}, timeoutMs, signal }: ScenarioCommand,
+): Promise<ScenarioCommandResult> => {
   try {
     const { exitCode, stdout, stderr } = await handle.exec(`exec ${argv.map(shellQuote).join(" ")}`, {
       ...{ cwd, env, timeoutMs, signal },

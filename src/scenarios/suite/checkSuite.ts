@@ -1,10 +1,12 @@
 import { type LoadedScenarios, loadScenarios } from "../pages/loadScenarios.ts";
 import { fixtureProblems } from "../project/fixtures.ts";
 import { readSuite } from "./readSuite.ts";
-import type { Suite } from "./suite.ts";
+import type { ScenarioSuite } from "./suite.ts";
 import type { SuiteChoice } from "./suiteFile.ts";
 
-export type CheckedSuite = Pick<LoadedScenarios, "scenarios" | "problems"> & { readonly suite: Suite };
+export type CheckedSuite = Pick<LoadedScenarios, "scenarios" | "problems"> & {
+  readonly suite: ScenarioSuite;
+};
 
 /** Reads a suite, and finds everything in its pages and fixtures that would keep scenarios from being executed. */
 export const checkSuite = async (choice: SuiteChoice): Promise<CheckedSuite> => {

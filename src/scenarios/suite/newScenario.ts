@@ -9,7 +9,7 @@ import { readPage } from "../pages/readPage.ts";
 import { scenarioIdProblem } from "../pages/scenarioId.ts";
 import { toolOf } from "./readSuite.ts";
 import { type DraftRunnable, draftPage } from "./scenarioDraft.ts";
-import type { Suite } from "./suite.ts";
+import type { ScenarioSuite } from "./suite.ts";
 import { readSuiteFile, type SuiteChoice, type SuiteFile } from "./suiteFile.ts";
 import { placesOf } from "./suitePlaces.ts";
 
@@ -42,12 +42,12 @@ const checkWay = (root: string, path: string): void => {
 
 const NOTHING_WRITTEN = "Nothing was written";
 
-const checkId = (id: string, { scenarioDir }: Suite): void => {
+const checkId = (id: string, { scenarioDir }: ScenarioSuite): void => {
   const problem = scenarioIdProblem(id);
   if (problem !== undefined) throw new ScenarioConfigError(scenarioDir, [{ problem }], NOTHING_WRITTEN);
 };
 
-const checkPage = ({ path, text }: NewFile, suite: Suite): void => {
+const checkPage = ({ path, text }: NewFile, suite: ScenarioSuite): void => {
   const problems = readPage(path, text, suite).problems.map(({ problem }) => ({ problem }));
   if (problems.length > 0) throw new ScenarioConfigError(path, problems, NOTHING_WRITTEN);
 };
@@ -58,7 +58,7 @@ const checkFixture = (directory: string): void => {
   throw new ScenarioConfigError(directory, [{ problem }], "Name another one with --fixture");
 };
 
-const checkThatNew = async (id: string, page: string, suite: Suite): Promise<void> => {
+const checkThatNew = async (id: string, page: string, suite: ScenarioSuite): Promise<void> => {
   if (exists(page)) throw new ScenarioExistsError(id, page);
   if (!exists(suite.scenarioDir)) return;
   const { scenarios, ids } = await loadScenarios(suite);
@@ -71,7 +71,7 @@ const checkThatNew = async (id: string, page: string, suite: Suite): Promise<voi
 /** Where editors find the schema of the config file, in a project that has sanddune installed. */
 const INSTALLED_SCHEMA = `node_modules/${PACKAGE_NAME}/schemas/scenarios.schema.json`;
 
-const draftConfig = (file: SuiteFile, suite: Suite): NewFile => {
+const draftConfig = (file: SuiteFile, suite: ScenarioSuite): NewFile => {
   const fromFile = (path: string): string => relative(dirname(file.path), path) || ".";
   const schema = join(suite.root, INSTALLED_SCHEMA);
   const settings = {
@@ -103,7 +103,7 @@ const write = ({ path, text }: NewFile): string => {
 export const newScenario = async (choice: SuiteChoice, scenario: NewScenario): Promise<readonly string[]> => {
   const { id, runnable, fixture } = scenario;
   const file = await readSuiteFile(choice);
-  const suite: Suite = { ...placesOf(file, choice), cliCommand: toolOf(file) };
+  const suite: ScenarioSuite = { ...placesOf(file, choice), cliCommand: toolOf(file) };
   checkId(id, suite);
   const page = { path: join(suite.scenarioDir, `${id}.md`), text: draftPage(id, runnable, fixture) };
   checkPage(page, suite);

@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { TextProblem } from "../../tools/json/textProblem.ts";
-import type { Suite } from "./suite.ts";
+import type { ScenarioSuite } from "./suite.ts";
 import { pathOf, readSuiteFile, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 import { checkPlaces, placesOf } from "./suitePlaces.ts";
 import { absoluteCliCommand, cliCommandProblem } from "./suiteTool.ts";
@@ -38,7 +38,7 @@ export const toolOf = (file: SuiteFile): readonly string[] | undefined => {
 };
 
 /** Finds a suite, and checks that everything of it is there. Throws a `ScenarioConfigError`. */
-export const readSuite = async (choice: SuiteChoice = {}): Promise<Suite> => {
+export const readSuite = async (choice: SuiteChoice = {}): Promise<ScenarioSuite> => {
   const file = await readSuiteFile(choice);
   const { productName, siteUrl, prompts } = file.settings;
   const places = placesOf(file, choice);

@@ -1,5 +1,5 @@
 /** Scenarios that belong together, with where everything of theirs is. Paths are absolute. */
-export interface Suite {
+export interface ScenarioSuite {
   /** What commands of the suite may see of the host, where they do not run on it. */
   readonly root: string;
   readonly scenarioDir: string;

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { Suite } from "./suite.ts";
+import type { ScenarioSuite } from "./suite.ts";
 import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 
 /** Where the pages of a suite are that says nothing else. */
@@ -10,7 +10,10 @@ const DEFAULT_SCENARIO_DIR = "docs/testing/scenarios";
 
 const RECORDS = "runs";
 
-export type SuitePlaces = Pick<Suite, "root" | "scenarioDir" | "fixturesRoot" | "recordsDir" | "mirrorDir">;
+export type SuitePlaces = Pick<
+  ScenarioSuite,
+  "root" | "scenarioDir" | "fixturesRoot" | "recordsDir" | "mirrorDir"
+>;
 
 const isSame = (one: string, other: string): boolean =>
   one === other || (existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other));

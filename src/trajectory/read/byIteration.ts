@@ -1,15 +1,18 @@
 import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
-import type { Step } from "./steps.ts";
+import type { RecordedStep } from "./steps.ts";
 
 /** The steps of one iteration. What was there before the first action belongs to none. */
 export interface IterationSteps {
   readonly iteration: RecordedIteration | undefined;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RecordedStep[];
 }
 
 /** The steps by iteration, in order; iterations without any are among them. */
-export const byIteration = ({ iterations }: RecordedRun, steps: readonly Step[]): IterationSteps[] => {
-  const groups = new Map<number, Step[]>(
+export const byIteration = (
+  { iterations }: RecordedRun,
+  steps: readonly RecordedStep[],
+): IterationSteps[] => {
+  const groups = new Map<number, RecordedStep[]>(
     [0, ...iterations.map(({ number }) => number)].map((number) => [number, []]),
   );
   for (const step of steps) {

@@ -3,7 +3,7 @@ import { showCost, showTokens } from "../../display/tokens.ts";
 import type { IterationUsage } from "../../options/results.ts";
 import { addUsage, costOf, totalTokens } from "../../options/usage.ts";
 import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
-import type { RecordedEvent, Step } from "./steps.ts";
+import type { RecordedEvent, RecordedStep } from "./steps.ts";
 
 /** Never less than nothing: clocks are set. */
 export const millisecondsBetween = (from: string, to: string): number =>
@@ -34,7 +34,7 @@ const expenseOf = (
   ...(usage && prices && { costUsd: costOf(usage, prices) }),
 });
 
-export const expenseOfStep = (run: RecordedRun, { durationMs, usage }: Step): Expense =>
+export const expenseOfStep = (run: RecordedRun, { durationMs, usage }: RecordedStep): Expense =>
   expenseOf(run, durationMs, usage);
 
 /** Of an iteration, with what its agent told after the last action. */

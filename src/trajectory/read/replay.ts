@@ -14,14 +14,14 @@ import { changesOf, listCheckpoints, patchOf } from "../../git/snapshots/checkpo
 import { trajectoryPath } from "../record/file.ts";
 import { readEvaluations } from "./evaluations.ts";
 import { type RecordedRun, readTrajectory } from "./readTrajectory.ts";
-import { type Step, stepsOf } from "./steps.ts";
+import { type RecordedStep, stepsOf } from "./steps.ts";
 
 /** A recorded run, with everything that the repository has of it. */
 export interface Replay {
   readonly repository: Repository;
   readonly runDirectory: string;
   readonly run: RecordedRun;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RecordedStep[];
 }
 
 /** Whether a run has a trajectory. */
@@ -54,14 +54,14 @@ export const openReplay = async (
   };
 };
 
-export const findStep = ({ run, steps }: Replay, number: number): Step => {
+export const findStep = ({ run, steps }: Replay, number: number): RecordedStep => {
   const step = steps[number];
   if (step === undefined) throw new StepNotFoundError(run.runId, number, steps.length - 1);
   return step;
 };
 
 /** What a step has changed, as a patch; nothing if it has changed no files, or they are not here. */
-export const patchOfStep = async ({ repository }: Replay, step: Step): Promise<string> =>
+export const patchOfStep = async ({ repository }: Replay, step: RecordedStep): Promise<string> =>
   step.change === "changed" && step.isHere ? runAtBoundary(patchOf(repository.topLevel, step.commit)) : "";
 
 /** Where nothing else is, and where it goes with the run. A repository may come with a link there. */

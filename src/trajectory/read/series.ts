@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import type { TestResults } from "../../environment/contract.ts";
-import type { Step } from "./steps.ts";
+import type { RecordedStep } from "./steps.ts";
 
 export interface Point {
   /** The step after which it is so. */
@@ -17,8 +17,8 @@ export interface Series {
 
 const seriesNamed = (
   name: string,
-  steps: readonly Step[],
-  resultsOf: (step: Step) => TestResults | undefined,
+  steps: readonly RecordedStep[],
+  resultsOf: (step: RecordedStep) => TestResults | undefined,
 ): Series => ({
   name,
   points: steps.flatMap((step) => {
@@ -30,12 +30,12 @@ const seriesNamed = (
 });
 
 /** The environments that the commits of a run were evaluated with, by the order of the steps. */
-export const environmentsOf = (steps: readonly Step[]): string[] => [
+export const environmentsOf = (steps: readonly RecordedStep[]): string[] => [
   ...new Set(steps.flatMap(({ evaluations }) => [...evaluations.keys()])),
 ];
 
 /** What there is to draw: the tests of the run itself, and those of each environment since. */
-export const seriesOf = (steps: readonly Step[]): Series[] =>
+export const seriesOf = (steps: readonly RecordedStep[]): Series[] =>
   [
     seriesNamed("during the run", steps, ({ tests }) => tests),
     ...environmentsOf(steps).map((environment) =>
@@ -48,25 +48,25 @@ export const seriesOf = (steps: readonly Step[]): Series[] =>
 /** A column of a table: the results of one set of tests, which are not to be mixed with those of another. */
 export interface TestColumn {
   readonly heading: string;
-  readonly resultsOf: (step: Step) => TestResults | undefined;
+  readonly resultsOf: (step: RecordedStep) => TestResults | undefined;
 }
 
 /** As many as a table has room for: the last ones. */
 const MAX_COLUMNS = 3;
 
 /** The tests of the run itself, and those of each environment since, named by its folder. */
-export const testColumns = (steps: readonly Step[]): TestColumn[] => {
+export const testColumns = (steps: readonly RecordedStep[]): TestColumn[] => {
   const environments = environmentsOf(steps);
   const nameOf = (environment: string): string => {
     const name = basename(environment);
     return environments.filter((other) => basename(other) === name).length > 1 ? environment : name;
   };
   const own = steps.some(({ tests }) => tests !== undefined)
-    ? [{ heading: "TESTS", resultsOf: ({ tests }: Step) => tests }]
+    ? [{ heading: "TESTS", resultsOf: ({ tests }: RecordedStep) => tests }]
     : [];
   const later = environments.map((environment) => ({
     heading: nameOf(environment),
-    resultsOf: ({ evaluations }: Step) => evaluations.get(environment),
+    resultsOf: ({ evaluations }: RecordedStep) => evaluations.get(environment),
   }));
   return [...own, ...later.slice(-MAX_COLUMNS)];
 };

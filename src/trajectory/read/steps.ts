@@ -12,7 +12,7 @@ export type { RecordedEvent } from "../record/file.ts";
 export type Change = "changed" | "shared" | "none" | "unknown";
 
 /** One step of a run: what was there before the first action, and then each action. */
-export interface Step {
+export interface RecordedStep {
   /** That of the action; 0 for the first. */
   readonly number: number;
   readonly iteration: number;
@@ -91,7 +91,10 @@ const byCommit = (evaluations: readonly Evaluation[]): Map<string, Map<string, T
 };
 
 /** The steps of a recorded run, in order. */
-export const stepsOf = (run: RecordedRun, { changes, isBaseHere, evaluations }: StepSources): Step[] => {
+export const stepsOf = (
+  run: RecordedRun,
+  { changes, isBaseHere, evaluations }: StepSources,
+): RecordedStep[] => {
   const checkpointsAt = walk(run.checkpoints);
   const unchangedAt = walk(run.unchanged);
   const tests = new Map(run.tests.map(({ action, results }) => [action, results]));
@@ -114,14 +117,14 @@ export const stepsOf = (run: RecordedRun, { changes, isBaseHere, evaluations }: 
     } as const;
   };
   const begunAt = new Map(run.iterations.map((each) => [each.number, each.begunAt]));
-  const first: Step = {
+  const first: RecordedStep = {
     ...{ number: 0, iteration: 0, at: run.begunAt, durationMs: 0, what: "before the first action" },
     ...{ isError: false, isUnfinished: false, events: [] },
     ...stateAt(0),
   };
   return [
     first,
-    ...run.actions.map(({ tool, input, ...action }, index): Step => {
+    ...run.actions.map(({ tool, input, ...action }, index): RecordedStep => {
       const state = stateAt(action.number);
       const before = run.actions[index - 1];
       const since =

@@ -1,6 +1,6 @@
 import { type Markup, markup } from "../../markup/markup.ts";
 import type { Point, Series } from "../read/series.ts";
-import type { Step } from "../read/steps.ts";
+import type { RecordedStep } from "../read/steps.ts";
 
 const WIDTH = 960;
 const HEIGHT = 300;
@@ -56,7 +56,7 @@ const legend = (series: readonly Series[]): Markup =>
   )}</ul>`;
 
 /** Where files were changed, below the axis. */
-const changeMarks = (steps: readonly Step[], { x, y }: Scale): Markup[] =>
+const changeMarks = (steps: readonly RecordedStep[], { x, y }: Scale): Markup[] =>
   steps
     .filter(({ change, number }) => change === "changed" && number > 0)
     .map(
@@ -65,7 +65,7 @@ const changeMarks = (steps: readonly Step[], { x, y }: Scale): Markup[] =>
     );
 
 /** Passed tests over actions, as a picture; `undefined` if there were no tests. */
-export const chartOf = (steps: readonly Step[], all: readonly Series[]): Markup | undefined => {
+export const chartOf = (steps: readonly RecordedStep[], all: readonly Series[]): Markup | undefined => {
   const series = all.slice(0, MAX_SERIES);
   const points = series.flatMap((each) => each.points);
   if (points.length === 0) return undefined;

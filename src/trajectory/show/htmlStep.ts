@@ -4,7 +4,7 @@ import { type Markup, markup } from "../../markup/markup.ts";
 import { briefly, counted, endOf, harmless, notShown } from "../../markup/words.ts";
 import { type Expense, expenseOfIteration, showExpense } from "../read/expense.ts";
 import type { RecordedIteration, RecordedRun } from "../read/readTrajectory.ts";
-import type { Step } from "../read/steps.ts";
+import type { RecordedStep } from "../read/steps.ts";
 import type { RecordedEvent } from "../record/file.ts";
 import { showTrouble } from "./words.ts";
 
@@ -59,7 +59,7 @@ const patchLine = (line: string): Markup => {
   return line.startsWith("-") ? markup`<span class="removed">${line}\n</span>` : markup`${line}\n`;
 };
 
-const fileList = ({ files }: Step): Markup => {
+const fileList = ({ files }: RecordedStep): Markup => {
   const rows = files
     .slice(0, MAX_FILES)
     .map(
@@ -70,7 +70,7 @@ const fileList = ({ files }: Step): Markup => {
   return markup`<ul>${rows}</ul>${hidden > 0 ? markup`<p class="quiet">${notShown(hidden, "file")}</p>` : undefined}`;
 };
 
-const changePart = (step: Step, patch: string, length: number): Markup | undefined => {
+const changePart = (step: RecordedStep, patch: string, length: number): Markup | undefined => {
   if (step.change !== "changed" || !step.isHere) return undefined;
   const shown = patch.length > length ? `${patch.slice(0, length)}\n… more is not shown` : patch;
   return markup`<details><summary>${counted(step.files.length, "changed file")}, <code>${step.commit.slice(0, 12)}</code></summary>${fileList(step)}${
@@ -113,7 +113,7 @@ export const lastWords = (events: readonly RecordedEvent[], length: number): Mar
 };
 
 /** All that is known of a step, with long texts cut. */
-export const stepSection = (step: Step, patch: string, length: number, expense: Expense): Markup => {
+export const stepSection = (step: RecordedStep, patch: string, length: number, expense: Expense): Markup => {
   const trouble = showTrouble(step);
   const took = step.number === 0 ? undefined : markup`<p class="quiet">${showExpense(expense)}</p>`;
   return markup`<section class="step" id="step-${step.number}"><h2>${step.number} ${step.tool ?? ""} <code>${briefly(step.what, 200)}</code>${

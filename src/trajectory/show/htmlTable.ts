@@ -6,7 +6,7 @@ import { expenseOfIteration, expenseOfStep, showExpense, tokensOf } from "../rea
 import type { RecordedRun } from "../read/readTrajectory.ts";
 import type { Replay } from "../read/replay.ts";
 import { type TestColumn, testColumns } from "../read/series.ts";
-import type { Step } from "../read/steps.ts";
+import type { RecordedStep } from "../read/steps.ts";
 import { showChange, showTests, showTool, showTrouble } from "./words.ts";
 
 interface Shown {
@@ -15,7 +15,7 @@ interface Shown {
   readonly hasTokens: boolean;
 }
 
-const row = (step: Step, { run, tests, hasTokens }: Shown): Markup => {
+const row = (step: RecordedStep, { run, tests, hasTokens }: Shown): Markup => {
   const trouble = showTrouble(step);
   return markup`<tr class="${step.change}"><td class="number"><a href="#step-${step.number}">${step.number}</a></td><td>${briefly(showTool(step), 40)}</td><td class="what"><code>${briefly(step.what, 120)}</code>${
     trouble === "" ? undefined : markup` <span class="badge failing">${trouble}</span>`

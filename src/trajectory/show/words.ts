@@ -2,13 +2,13 @@ import type { TestResults } from "../../environment/contract.ts";
 import type { ChangedFile } from "../../git/snapshots/checkpointDiff.ts";
 import { counted } from "../../markup/words.ts";
 import type { RecordedRun } from "../read/readTrajectory.ts";
-import type { Step } from "../read/steps.ts";
+import type { RecordedStep } from "../read/steps.ts";
 
 const sum = (files: readonly ChangedFile[], of: "added" | "removed"): number =>
   files.reduce((total, file) => total + (file[of] ?? 0), 0);
 
 /** What a step has done to files, in a few words: `2 files, +10 -3`. */
-export const showChange = ({ change, files, checkpoint, isHere, isIncomplete }: Step): string => {
+export const showChange = ({ change, files, checkpoint, isHere, isIncomplete }: RecordedStep): string => {
   if (change === "none") return "";
   if (change === "unknown") return "not known";
   if (change === "shared") return `together with ${checkpoint}`;
@@ -24,10 +24,10 @@ export const showTests = (results: TestResults | undefined): string => {
 };
 
 /** What was done, by which tool. */
-export const showTool = ({ tool, number }: Step): string => tool ?? (number === 0 ? "" : "-");
+export const showTool = ({ tool, number }: RecordedStep): string => tool ?? (number === 0 ? "" : "-");
 
 /** How it ended, if it did not end well. */
-export const showTrouble = ({ isError, isUnfinished }: Step): string => {
+export const showTrouble = ({ isError, isUnfinished }: RecordedStep): string => {
   if (isUnfinished) return "cut off";
   return isError ? "failed" : "";
 };

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import { useOwnTemporaryDirectory } from "../../helpers/repository/ownTemporaryDirectory.ts";
 import { runCli } from "../callCli.ts";
 import { makeSuite } from "./scenarioSuites.ts";
@@ -190,7 +190,7 @@ test("A suite as the contract describes it runs as it is, against the local mirr
     exitCode: 0,
     stderr: expect.stringMatching(/^Local mirror: http:\/\/127\.0\.0\.1:\d+$/m),
   });
-  const records: RunRecord[] = JSON.parse(ran.stdout).records;
+  const records: ScenarioRecord[] = JSON.parse(ran.stdout).records;
   const resultOf = (id: string) => records.find(({ test_id }) => test_id === id);
   expect(resultOf("install-cursor-node")).toMatchObject({ result: "passing", manifest_version: "v0.1.7" });
   expect(resultOf("sync-modified")).toMatchObject({ result: "passing" });

@@ -312,7 +312,7 @@ test("Repeated executions are numbered, and the newest records are kept", async 
   expect(recordsOf(cwd, "other")).toHaveLength(1);
 });
 
-test("However few records are kept, those of one go stay together", async () => {
+test("However few records are kept, those of one suite run stay together", async () => {
   const cwd = makeSuite({ pages: { a: spec() } });
   await runScenarios(cwd);
   await runScenarios(cwd, ["--repeat=3", "--keep=2"]);

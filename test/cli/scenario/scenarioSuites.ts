@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { RunRecord, RunsIndex } from "../../../src/scenarios/records/record.ts";
+import type { RunsIndex, ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import type { ScenarioSpec } from "../../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { runCli } from "../callCli.ts";
@@ -77,11 +77,11 @@ export const runScenarios = (
 const names = (path: string): string[] => (existsSync(path) ? readdirSync(path).sort() : []);
 
 /** The records of a scenario, oldest first. */
-export const recordsOf = (cwd: string, id: string): RunRecord[] =>
+export const recordsOf = (cwd: string, id: string): ScenarioRecord[] =>
   names(join(cwd, "runs", id)).map((name) => JSON.parse(readFileSync(join(cwd, "runs", id, name), "utf8")));
 
 /** The only record of a scenario. */
-export const recordOf = (cwd: string, id: string): RunRecord => {
+export const recordOf = (cwd: string, id: string): ScenarioRecord => {
   const [record, ...others] = recordsOf(cwd, id);
   if (record === undefined || others.length > 0) {
     throw new Error(`there are ${others.length + (record === undefined ? 0 : 1)} records of ${id}`);

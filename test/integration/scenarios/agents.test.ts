@@ -10,7 +10,7 @@ import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { AgentTraces } from "../../../src/scenarios/agents/agentTraces.ts";
 import { type AgentFlags, readOverrides } from "../../../src/scenarios/agents/overrides.ts";
 import { performAgentStep } from "../../../src/scenarios/agents/performAgentStep.ts";
-import { prepareHand } from "../../../src/scenarios/agents/prepareAgent.ts";
+import { prepareAgent } from "../../../src/scenarios/agents/prepareAgent.ts";
 import type { AgentStep } from "../../../src/scenarios/spec.ts";
 import {
   AGENT_PATH,
@@ -64,24 +64,24 @@ const perform = async (performance: Performance) => {
   const { platform, sandbox, env = {}, flags = {}, before = "true", baseUrl } = performance;
   const envFile = Object.entries(env).map(line).join("\n");
   const scene: Scene = await scenarioScene(sandbox, { ".sanddune/.env": envFile, ...performance.files });
-  const { suite, signal, workshop, projectPath } = scene;
+  const { suite, signal, scenarioSandbox, projectPath } = scene;
   const step: AgentStep = { agent: "install", prompt: "Write the files.", ...performance.step };
   const spec = { runnable: "agent", ide_platform: platform, steps: [step] } as const;
   const overrides = readOverrides(flags, {});
-  const hand = await prepareHand(spec, { suite, overrides, sandbox, signal });
-  if ("manual" in hand) throw new Error(hand.manual);
-  const openForAgent: typeof workshop.openForAgent = async (opening) => {
-    const place = await workshop.openForAgent(opening);
+  const setup = await prepareAgent(spec, { suite, overrides, sandbox, signal });
+  if ("manual" in setup) throw new Error(setup.manual);
+  const openForAgent: typeof scenarioSandbox.openForAgent = async (opening) => {
+    const place = await scenarioSandbox.openForAgent(opening);
     await place.handle.exec(before);
     return place;
   };
   const result = await new AgentTraces(projectPath).watch(() =>
     performAgentStep(step, {
-      ...{ hand, suite, signal, baseUrl, usesMirror: baseUrl !== undefined },
-      workshop: { ...workshop, openForAgent },
+      ...{ setup, suite, signal, baseUrl, usesMirror: baseUrl !== undefined },
+      scenarioSandbox: { ...scenarioSandbox, openForAgent },
     }),
   );
-  return { hand, result, projectPath };
+  return { setup, result, projectPath };
 };
 
 /** How a real agent is made to talk to a scripted model. */
@@ -175,8 +175,8 @@ describeSideBySide("an agent of a scenario", () => {
     it("has no place to work at if no sandbox was chosen", async () => {
       const { suite, signal } = await scenarioScene("none");
       const options = { suite, overrides: readOverrides({}, {}), sandbox: undefined, signal };
-      const hand = await prepareHand({ runnable: "agent", steps: [{ agent: "install" }] }, options);
-      expect(hand).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
+      const setup = await prepareAgent({ runnable: "agent", steps: [{ agent: "install" }] }, options);
+      expect(setup).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
     });
 
     it("has the models of its steps, unless the command line names one for all", async () => {
@@ -184,7 +184,7 @@ describeSideBySide("an agent of a scenario", () => {
       const steps = [{ agent: "install", model: "one" }, { agent: "sync" }, { agent: "boot", model: "one" }];
       const modelFor = async (flags: AgentFlags, env: NodeJS.ProcessEnv) => {
         const options = { suite, overrides: readOverrides(flags, env), sandbox: "none", signal } as const;
-        return (await prepareHand({ runnable: "agent", ide_platform: "pi", steps }, options)).model;
+        return (await prepareAgent({ runnable: "agent", ide_platform: "pi", steps }, options)).model;
       };
       expect(await modelFor({}, { SANDDUNE_AGENT_MODEL: "usual" })).toBe("one, usual");
       expect(await modelFor({ model: "all" }, {})).toBe("all");
@@ -195,7 +195,7 @@ describeSideBySide("an agent of a scenario", () => {
       git(suite.root, "init", "--quiet");
       git(suite.root, "add", "--force", ".");
       const options = { suite, overrides: readOverrides({}, {}), sandbox: "none", signal } as const;
-      await expect(prepareHand({ runnable: "agent" }, options)).rejects.toBeInstanceOf(InvalidOptionsError);
+      await expect(prepareAgent({ runnable: "agent" }, options)).rejects.toBeInstanceOf(InvalidOptionsError);
     });
 
     const commandAgent = (script: string, timeoutMs?: number) =>
@@ -237,12 +237,12 @@ describeSideBySide("an agent of a scenario", () => {
       );
       const options = { suite: scene.suite, overrides, sandbox, signal: controller.signal };
       const step = { agent: "install" };
-      const hand = await prepareHand({ runnable: "agent", steps: [step] }, options);
-      if ("manual" in hand) throw new Error(hand.manual);
-      const { workshop, suite } = scene;
+      const setup = await prepareAgent({ runnable: "agent", steps: [step] }, options);
+      if ("manual" in setup) throw new Error(setup.manual);
+      const { scenarioSandbox, suite } = scene;
       const context = {
-        hand,
-        workshop,
+        setup,
+        scenarioSandbox,
         suite,
         baseUrl: undefined,
         usesMirror: false,

@@ -8,9 +8,9 @@ import { scenarioScene } from "../../helpers/scenarioScene.ts";
 useOwnTemporaryDirectory();
 
 const grade = async (spec: Omit<ScenarioSpec, "runnable">) => {
-  const { suite, projectPath, workshop, signal } = await scenarioScene(testIsolated());
+  const { suite, projectPath, scenarioSandbox, signal } = await scenarioScene(testIsolated());
   return runScenario({
-    ...{ suite, projectPath, workshop, signal },
+    ...{ suite, projectPath, scenarioSandbox, signal },
     spec: { runnable: "cli", ...spec },
     adapter: "cli",
     agent: undefined,

@@ -5,9 +5,9 @@ import { NoCliCommandError } from "../../../src/errors/commandErrors.ts";
 import { cliArguments } from "../../../src/scenarios/execution/cliArguments.ts";
 import { performPlainStep, stepName } from "../../../src/scenarios/execution/plainSteps.ts";
 import { ProjectFiles } from "../../../src/scenarios/project/projectFiles.ts";
-import { hostWorkplace } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
-import type { PlainStep, Step } from "../../../src/scenarios/spec.ts";
-import type { Suite } from "../../../src/scenarios/suite/suite.ts";
+import { hostCommandRunner } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
+import type { PlainStep, ScenarioStep } from "../../../src/scenarios/spec.ts";
+import type { ScenarioSuite } from "../../../src/scenarios/suite/suite.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 const TEMPLATE = ["tool", "{subcommand}", "{projectRoot}", "--yes", "--base-url={baseUrl}", "{...flags}"];
@@ -54,7 +54,7 @@ test.each([
   expect(cliArguments(template, step, { projectRoot: "/p", baseUrl })).toEqual(expected);
 });
 
-test.each<[Step, string]>([
+test.each<[ScenarioStep, string]>([
   [{ name: "Its own", cli: "install" }, "Its own"],
   [{ cli: "install", flags: ["--with=cli"] }, "cli: install --with=cli"],
   [{ cmd: ["node", "-e", "a\n  b"] }, "cmd: node -e a b"],
@@ -68,9 +68,9 @@ test.each<[Step, string]>([
 
 const performIn = (cliCommand?: readonly string[], timeoutMs = 30_000) => {
   const project = temporaryDirectory();
-  const workplace = hostWorkplace(project);
-  onTestFinished(() => workplace.close());
-  const suite: Suite = {
+  const commandRunner = hostCommandRunner(project);
+  onTestFinished(() => commandRunner.close());
+  const suite: ScenarioSuite = {
     root: project,
     scenarioDir: project,
     fixturesRoot: project,
@@ -80,7 +80,7 @@ const performIn = (cliCommand?: readonly string[], timeoutMs = 30_000) => {
   const files = new ProjectFiles(project);
   const { signal } = new AbortController();
   const perform = (step: PlainStep) =>
-    performPlainStep(step, { workplace, files, suite, baseUrl: "http://mirror", timeoutMs, signal });
+    performPlainStep(step, { commandRunner, files, suite, baseUrl: "http://mirror", timeoutMs, signal });
   return { project, perform };
 };
 

@@ -1,12 +1,12 @@
 import { expect, it } from "vitest";
 import { command } from "../../../src/agents/command.ts";
-import type { AgentHand } from "../../../src/scenarios/agents/performAgentStep.ts";
+import type { AgentSetup } from "../../../src/scenarios/agents/performAgentStep.ts";
 import { runScenario } from "../../../src/scenarios/execution/runScenario.ts";
-import type { ScenarioSpec, Step } from "../../../src/scenarios/spec.ts";
+import type { ScenarioSpec, ScenarioStep } from "../../../src/scenarios/spec.ts";
 import { scenarioScene } from "../../helpers/scenarioScene.ts";
 
 /** An agent that does what its prompt says, which is a line for the shell. */
-const OBEDIENT: AgentHand = {
+const OBEDIENT: AgentSetup = {
   provider: "command",
   model: null,
   secrets: new Map(),
@@ -15,12 +15,12 @@ const OBEDIENT: AgentHand = {
   timeoutMs: 60_000,
 };
 
-const ABSENT: AgentHand = { provider: "pi", model: null, secrets: new Map(), manual: "no key" };
+const ABSENT: AgentSetup = { provider: "pi", model: null, secrets: new Map(), manual: "no key" };
 
-const execute = async (spec: Omit<ScenarioSpec, "runnable">, hand: AgentHand = OBEDIENT) => {
-  const { suite, projectPath, workshop, signal } = await scenarioScene("none");
+const execute = async (spec: Omit<ScenarioSpec, "runnable">, setup: AgentSetup = OBEDIENT) => {
+  const { suite, projectPath, scenarioSandbox, signal } = await scenarioScene("none");
   return runScenario({
-    ...{ suite, projectPath, workshop, signal, agent: hand, baseUrl: undefined, usesMirror: false },
+    ...{ suite, projectPath, scenarioSandbox, signal, agent: setup, baseUrl: undefined, usesMirror: false },
     spec: { runnable: "agent", ...spec },
     adapter: "agent",
     redact: (text) => text,
@@ -28,13 +28,13 @@ const execute = async (spec: Omit<ScenarioSpec, "runnable">, hand: AgentHand = O
   });
 };
 
-const agent = (prompt: string): Step => ({ agent: "obey", prompt });
-const write = (content: string): Step => ({ write_file: { path: "check.sh", content } });
+const agent = (prompt: string): ScenarioStep => ({ agent: "obey", prompt });
+const write = (content: string): ScenarioStep => ({ write_file: { path: "check.sh", content } });
 
 const HOLDS = [{ file_exists: "README.md" }];
 
 it("a step that may fail and does is recorded as allowed, and the next one is done", async () => {
-  const steps: Step[] = [
+  const steps: ScenarioStep[] = [
     { cmd: ["false"], allow_nonzero: true },
     { cmd: ["true"], allow_nonzero: true },
   ];
@@ -47,7 +47,10 @@ it("a step that may fail and does is recorded as allowed, and the next one is do
 });
 
 it("a step that takes too long fails the scenario, also if it may fail", async () => {
-  const steps: Step[] = [{ cmd: ["sleep", "60"], timeout_ms: 50, allow_nonzero: true }, { cmd: ["true"] }];
+  const steps: ScenarioStep[] = [
+    { cmd: ["sleep", "60"], timeout_ms: 50, allow_nonzero: true },
+    { cmd: ["true"] },
+  ];
   const { result, steps: records, notes } = await execute({ steps, assertions: HOLDS });
   expect(result).toBe("failing");
   expect(records.map(({ exit_code, allow_nonzero }) => [exit_code, allow_nonzero])).toEqual([
@@ -79,7 +82,7 @@ it.each([
 const CHECK = ["sh", "check.sh"];
 const CHEAT = agent("echo 'exit 0' > check.sh");
 
-it.each<[string, Step[]]>([
+it.each<[string, ScenarioStep[]]>([
   ["before an assertion", [write("exit 1"), CHEAT]],
   ["before a step", [write("exit 1"), CHEAT, { cmd: CHECK }]],
   ["if it was written between two agents", [agent("true"), write("exit 1"), CHEAT]],
@@ -153,8 +156,8 @@ it("what a command has left running, which may be the agent's, is gone before th
 
 it("a prerequisite that fails makes the scenario failing, also if its agent is unavailable", async () => {
   const parts = { steps: [agent("true")], assertions: HOLDS };
-  for (const hand of [OBEDIENT, ABSENT]) {
-    const broken = await execute({ prerequisites: [{ cmd: ["false"] }], ...parts }, hand);
+  for (const setup of [OBEDIENT, ABSENT]) {
+    const broken = await execute({ prerequisites: [{ cmd: ["false"] }], ...parts }, setup);
     expect(broken).toMatchObject({ result: "failing", notes: expect.stringContaining("prereq: cmd: false") });
   }
   const { result, notes, steps } = await execute({ prerequisites: [{ cmd: ["true"] }], ...parts }, ABSENT);

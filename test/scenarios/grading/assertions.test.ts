@@ -17,7 +17,7 @@ import { SandboxLostError } from "../../../src/errors.ts";
 import { checkAssertions } from "../../../src/scenarios/grading/checkAssertions.ts";
 import { ProjectFiles } from "../../../src/scenarios/project/projectFiles.ts";
 import type { AssertionRecord } from "../../../src/scenarios/records/record.ts";
-import { hostWorkplace } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
+import { hostCommandRunner } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
 import type { Assertion } from "../../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";
@@ -37,13 +37,13 @@ const gradeIn = (project: string, timeoutMs: number) => {
   symlinkSync("nowhere", join(project, "dangling"));
   symlinkSync("/etc/passwd", join(project, "passwd"));
   symlinkSync("/etc", join(project, "etc"));
-  const workplace = { ...hostWorkplace(project), settle: async () => {} };
+  const commandRunner = { ...hostCommandRunner(project), settle: async () => {} };
   const controller = new AbortController();
   return {
     project,
     controller,
     graded: {
-      ...{ files: new ProjectFiles(project), workplace, timeoutMs, signal: controller.signal },
+      ...{ files: new ProjectFiles(project), commandRunner, timeoutMs, signal: controller.signal },
       redact: (text: string) => text,
       prepare: async () => {},
     },
@@ -52,7 +52,7 @@ const gradeIn = (project: string, timeoutMs: number) => {
 
 const gradedProject = (timeoutMs = 30_000) => {
   const graded = gradeIn(temporaryDirectory(), timeoutMs);
-  onTestFinished(() => graded.graded.workplace.close());
+  onTestFinished(() => graded.graded.commandRunner.close());
   return graded;
 };
 
@@ -143,7 +143,7 @@ describe("Of assertions that are checked together", () => {
     const { graded } = gradeIn(project, 30_000);
     const assertions = CASES.map(([assertion]) => assertion);
     findings = await checkAssertions(assertions, graded);
-    await graded.workplace.close();
+    await graded.commandRunner.close();
     rmSync(project, { recursive: true });
   });
 
@@ -254,10 +254,10 @@ test.each<Assertion>([{ cmd_zero: ["sleep", "60"] }, hashed("huge", SHA256)])(
   },
 );
 
-test("A workplace that is gone is no failed assertion", async () => {
+test("A commandRunner that is gone is no failed assertion", async () => {
   const { graded } = gradedProject();
   const lost = new SandboxLostError("test", "it is gone", "");
-  const workplace = { ...graded.workplace, run: () => Promise.reject(lost) };
-  await expect(checkAssertions([{ cmd_zero: ["true"] }], { ...graded, workplace })).rejects.toBe(lost);
-  await expect(checkAssertions([{ git_clean: true }], { ...graded, workplace })).rejects.toBe(lost);
+  const commandRunner = { ...graded.commandRunner, run: () => Promise.reject(lost) };
+  await expect(checkAssertions([{ cmd_zero: ["true"] }], { ...graded, commandRunner })).rejects.toBe(lost);
+  await expect(checkAssertions([{ git_clean: true }], { ...graded, commandRunner })).rejects.toBe(lost);
 });

@@ -2,14 +2,14 @@ import { appendFileSync, chmodSync, existsSync, mkdirSync, rmSync, writeFileSync
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { checkGitClean } from "../../../src/scenarios/grading/gitClean.ts";
-import { hostWorkplace } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
+import { hostCommandRunner } from "../../../src/scenarios/sandbox/hostCommandRunner.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";
 
 const check = async (project: string, expected: boolean) => {
-  const workplace = hostWorkplace(project);
-  onTestFinished(() => workplace.close());
-  return checkGitClean(workplace, expected, { timeoutMs: 30_000, signal: new AbortController().signal });
+  const commandRunner = hostCommandRunner(project);
+  onTestFinished(() => commandRunner.close());
+  return checkGitClean(commandRunner, expected, { timeoutMs: 30_000, signal: new AbortController().signal });
 };
 
 const setVariable = (name: string, value: string): void => {

@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { ScenarioRecordError } from "../../../src/errors/commandErrors.ts";
 import { readRecords } from "../../../src/scenarios/records/readRecords.ts";
-import type { RunRecord } from "../../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import { redactRecord, secretsOfEnvironment } from "../../../src/scenarios/records/redactRecord.ts";
 import { writeIndex } from "../../../src/scenarios/records/writeIndex.ts";
 import { addRecord, pruneRecords } from "../../../src/scenarios/records/writeRecords.ts";
@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-const record = (testId: string, startedAt: string, more: Partial<RunRecord> = {}): RunRecord => ({
+const record = (testId: string, startedAt: string, more: Partial<ScenarioRecord> = {}): ScenarioRecord => ({
   schema: "sanddune.scenario-run/v1",
   test_id: testId,
   started_at: startedAt,
@@ -202,7 +202,7 @@ it("of records of the same moment, the one that was added last is the newest", a
   expect(readIndex().latest.a.duration_ms).toBe(11);
 });
 
-it("a failure among executions that were repeated in one go stands for all of them in the index", async () => {
+it("a failure among executions that were repeated in one suite run stands for all of them in the index", async () => {
   const repeated = (number: number, go: string) => ({ repeat: { number, of: 3, go } });
   await addRecord(recordsDir, record("a", FIRST, { result: "failing", ...repeated(1, "before") }));
   const times = [SECOND, "2026-01-02T03:04:05.008Z", "2026-01-02T03:04:05.009Z"];

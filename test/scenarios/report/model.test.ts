@@ -1,16 +1,16 @@
 import { expect, it } from "vitest";
-import { isRunRecord } from "../../../src/scenarios/records/isScenarioRecord.ts";
-import type { RunRecord } from "../../../src/scenarios/records/record.ts";
+import { isScenarioRecord } from "../../../src/scenarios/records/isScenarioRecord.ts";
+import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import { type RunnerHistory, recordsOf, reportModel } from "../../../src/scenarios/report/model.ts";
 import { rateOf } from "../../../src/scenarios/report/wilson.ts";
 import { failingRecord, minute, runRecord } from "./reportRecords.ts";
 
 const FIRST = { id: "first", title: "The first" };
 
-const runnersOf = (records: readonly RunRecord[]): readonly RunnerHistory[] =>
+const runnersOf = (records: readonly ScenarioRecord[]): readonly RunnerHistory[] =>
   reportModel(records, [FIRST]).scenarios[0]?.runners ?? [];
 
-const repeated = (number: number, of: number): Pick<RunRecord, "repeat" | "started_at"> => ({
+const repeated = (number: number, of: number): Pick<ScenarioRecord, "repeat" | "started_at"> => ({
   repeat: { number, of, go: "first" },
   ...minute(number),
 });
@@ -142,7 +142,7 @@ it("leaves out what claims to be newer than what was executed", () => {
   ]);
 });
 
-it("fails what failed once in its newest go, and measures how often", () => {
+it("fails what failed once in its newest suite run, and measures how often", () => {
   const [runner] = runnersOf([
     runRecord(repeated(1, 3)),
     failingRecord(repeated(2, 3)),
@@ -157,7 +157,7 @@ it("fails what failed once in its newest go, and measures how often", () => {
   });
 });
 
-it("does not take two goes for one", () => {
+it("does not take two suite runs for one", () => {
   const again = (number: number) => ({ repeat: { number, of: 2, go: "second" }, ...minute(10 + number) });
   const [runner] = runnersOf([
     failingRecord(repeated(1, 2)),
@@ -183,13 +183,13 @@ it.each([
 });
 
 it("takes a record of the runner's for what it is", () => {
-  expect(isRunRecord(runRecord({ repeat: { number: 1, of: 2, go: "first" } }))).toBe(true);
+  expect(isScenarioRecord(runRecord({ repeat: { number: 1, of: 2, go: "first" } }))).toBe(true);
 });
 
 it("takes a record for one that says which step was allowed to fail", () => {
   const step = { name: "lint", exit_code: 1, duration_ms: 1 };
-  expect(isRunRecord(runRecord({ steps: [{ ...step, allow_nonzero: true }] }))).toBe(true);
-  expect(isRunRecord({ ...runRecord(), steps: [{ ...step, allow_nonzero: "yes" }] })).toBe(false);
+  expect(isScenarioRecord(runRecord({ steps: [{ ...step, allow_nonzero: true }] }))).toBe(true);
+  expect(isScenarioRecord({ ...runRecord(), steps: [{ ...step, allow_nonzero: "yes" }] })).toBe(false);
 });
 
 it.each([
@@ -201,5 +201,5 @@ it.each([
   ["a runner without a kind", { runner: {} }],
   ["a duration that is a text", { duration_ms: "1" }],
 ])("takes nothing for a record that has %s", (_, changes) => {
-  expect(isRunRecord({ ...runRecord(), ...changes })).toBe(false);
+  expect(isScenarioRecord({ ...runRecord(), ...changes })).toBe(false);
 });

@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ReportFileError } from "../../../src/errors/commandErrors.ts";
-import type { RunRecord } from "../../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import { htmlReport } from "../../../src/scenarios/report/html/html.ts";
 import { junitReport } from "../../../src/scenarios/report/junit.ts";
 import { markdownReport } from "../../../src/scenarios/report/markdown.ts";
@@ -20,7 +20,7 @@ import { reportModel } from "../../../src/scenarios/report/model.ts";
 import { checkReportFile, formatOf, writeReport } from "../../../src/scenarios/report/writeReport.ts";
 import { failingRecord, minute, runRecord } from "./reportRecords.ts";
 
-const model = (records: readonly RunRecord[], title = "The first") =>
+const model = (records: readonly ScenarioRecord[], title = "The first") =>
   reportModel(records, [{ id: "first", title }]);
 
 const temporaryDirectory = (): string => {
@@ -46,7 +46,7 @@ const HOSTILE = [
   "https://evil.example www.evil.example",
 ].join("\n");
 
-const hostileRecord = (): RunRecord =>
+const hostileRecord = (): ScenarioRecord =>
   failingRecord({
     manifest_version: HOSTILE,
     runner: { kind: "agent", provider: HOSTILE, model: HOSTILE, sandbox: HOSTILE, host: HOSTILE },

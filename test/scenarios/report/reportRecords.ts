@@ -1,12 +1,12 @@
-import { RECORD_SCHEMA, type RunRecord } from "../../../src/scenarios/records/record.ts";
+import { RECORD_SCHEMA, type ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 
 /** A record as the runner writes it, of a scenario that passed; with changes. */
 export const runRecord = ({
   runner,
   ...changes
-}: Omit<Partial<RunRecord>, "runner"> & {
-  readonly runner?: Partial<RunRecord["runner"]>;
-} = {}): RunRecord => ({
+}: Omit<Partial<ScenarioRecord>, "runner"> & {
+  readonly runner?: Partial<ScenarioRecord["runner"]>;
+} = {}): ScenarioRecord => ({
   schema: RECORD_SCHEMA,
   test_id: "first",
   started_at: "2026-01-02T03:04:05.000Z",
@@ -32,7 +32,7 @@ export const runRecord = ({
   ...changes,
 });
 
-export const failingRecord = (changes: Parameters<typeof runRecord>[0] = {}): RunRecord =>
+export const failingRecord = (changes: Parameters<typeof runRecord>[0] = {}): ScenarioRecord =>
   runRecord({
     result: "failing",
     assertions: [{ name: "file_exists a.txt", ok: false, detail: "there is nothing" }],

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { RunRecord } from "../../../src/scenarios/records/record.ts";
+import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import type { Assertion, ScenarioSpec } from "../../../src/scenarios/spec.ts";
 import { sandboxFlags } from "../../cli/runs/hangingRuns.ts";
 import {
@@ -28,7 +28,7 @@ const IN_BUBBLEWRAP = [...AGENT, ...sandboxFlags("bubblewrap")];
 const attack = (script: string, assertions: readonly Assertion[], parts: Partial<ScenarioSpec> = {}) =>
   spec({ runnable: "agent", steps: [{ agent: "work", prompt: script }], assertions, ...parts });
 
-const verdictsOf = ({ assertions }: RunRecord): string => assertions.map(({ ok }) => ok).join(" ");
+const verdictsOf = ({ assertions }: ScenarioRecord): string => assertions.map(({ ok }) => ok).join(" ");
 
 const hashOf = (content: string | Buffer): string => createHash("sha256").update(content).digest("hex");
 

@@ -20,21 +20,21 @@ const RUNTIMES: readonly [Runtime, () => SandboxProvider][] = [
   ["docker", () => docker({ imageName: TEST_IMAGE, network: "none" })],
 ];
 
-const grade = async ({ workshop, signal, projectPath }: Scene, assertions: readonly Assertion[]) => {
-  const workplace = await workshop.openForCommands(signal);
+const grade = async ({ scenarioSandbox, signal, projectPath }: Scene, assertions: readonly Assertion[]) => {
+  const commandRunner = await scenarioSandbox.openForCommands(signal);
   try {
     const files = new ProjectFiles(projectPath);
     const [redact, prepare] = [(text: string) => text, async () => {}];
     return await checkAssertions(assertions, {
       files,
-      workplace: { ...workplace, settle: async () => {} },
+      commandRunner: { ...commandRunner, settle: async () => {} },
       redact,
       prepare,
       timeoutMs: 30_000,
       signal,
     });
   } finally {
-    await workplace.close();
+    await commandRunner.close();
   }
 };
 
@@ -60,7 +60,7 @@ for (const [name, provider] of RUNTIMES) {
 
     it("is not led astray by what an agent has made of the project", async () => {
       const scene = await scenarioScene(provider());
-      const { projectPath, workshop, signal } = scene;
+      const { projectPath, scenarioSandbox, signal } = scene;
       const outside = temporaryDirectory();
       writeFileSync(join(outside, "done.txt"), "done");
       mkdirSync(join(projectPath, "tests"));
@@ -68,7 +68,7 @@ for (const [name, provider] of RUNTIMES) {
       const helpers = { runnable: "agent", helpers: ["tests/check.sh"] } as const;
       const restore = await rememberHelpers(helpers, [], new ProjectFiles(projectPath));
 
-      const place = await workshop.openForAgent(signal);
+      const place = await scenarioSandbox.openForAgent(signal);
       const { exitCode } = await place.handle.exec(
         `rm -r tests && ln -s '${outside}' tests && ln -s '${outside}/done.txt' done.txt && mkfifo pipe &&
 git init --quiet && git config core.fsmonitor 'touch ${outside}/canary'`,

@@ -44,8 +44,8 @@ const TIGHT: readonly [Runtime, () => SandboxProvider][] = [
 ];
 
 /** Lets something run in the agent's place, as an agent would. */
-const asAgent = async ({ workshop, signal }: Scene, command: string) => {
-  const place = await workshop.openForAgent(signal);
+const asAgent = async ({ scenarioSandbox, signal }: Scene, command: string) => {
+  const place = await scenarioSandbox.openForAgent(signal);
   try {
     return await place.handle.exec(command, { cwd: place.projectRoot });
   } finally {
@@ -81,7 +81,7 @@ for (const [name, provider] of TIGHT) {
       const scene = await scenarioScene(provider(), SUITE);
       const { root } = scene.suite;
       const tool = await runCommand(scene, ["sh", join(root, "bin/tool.sh"), "install"]);
-      expect(tool).toMatchObject({ code: 0, stdout: `tool install in ${scene.workshop.projectRoot}` });
+      expect(tool).toMatchObject({ code: 0, stdout: `tool install in ${scene.scenarioSandbox.projectRoot}` });
       expect(readFileSync(join(scene.projectPath, "made-by-tool"), "utf8")).toBe("made\n");
       const private_ = await runCommand(scene, [
         "find",
@@ -145,7 +145,7 @@ for (const [name, provider] of ALL) {
 
       it("runs programs, not commands of a shell, and says 127 for a missing one, 124 for one that takes too long", async () => {
         const scene = await scenarioScene(provider());
-        const place = await scene.workshop.openForCommands(scene.signal);
+        const place = await scene.scenarioSandbox.openForCommands(scene.signal);
         const run = (argv: string[], timeoutMs = 30_000) =>
           place.run({ argv, timeoutMs, signal: scene.signal });
         expect(await run(["printf", "%s|", "$HOME", "a b", "it's", ""])).toMatchObject({
@@ -168,7 +168,7 @@ describe("an isolated place", () => {
   it("copies back what commands have done: new, changed and deleted files, and copies the suite without what is private", async () => {
     const scene = await scenarioScene(testIsolated(), SUITE);
     writeFileSync(join(scene.projectPath, "old"), "old");
-    const { workshop, suite, projectPath } = scene;
+    const { scenarioSandbox, suite, projectPath } = scene;
     const script = `rm old; echo more >>README.md; mkdir -p a/b; echo x >a/b/c; ln -s /nowhere link; cd "$(dirname "$1")/.." && find . | sort >"$OLDPWD/listing"`;
     const tool = join(suite.root, "bin/tool.sh");
     expect((await runCommand(scene, ["sh", "-c", script, "sh", tool])).code).toBe(0);
@@ -183,7 +183,7 @@ describe("an isolated place", () => {
       "./secret-spec.md",
       "",
     ]);
-    const { stdout } = await runCommand(scene, ["ls", workshop.projectRoot]);
+    const { stdout } = await runCommand(scene, ["ls", scenarioSandbox.projectRoot]);
     expect(stdout).toBe("README.md\na\nlink\nlisting\n");
   });
 

@@ -7,7 +7,7 @@ import type { AgentProvider } from "../../../src/agents/contract.ts";
 import type { SandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { runScenario } from "../../../src/scenarios/execution/runScenario.ts";
-import type { Assertion, Step } from "../../../src/scenarios/spec.ts";
+import type { Assertion, ScenarioStep } from "../../../src/scenarios/spec.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 import { scenarioScene } from "../../helpers/scenarioScene.ts";
@@ -47,9 +47,9 @@ const attempt = async (scripts: readonly string[], options: Attempt = {}) => {
   const bin = temporaryDirectory();
   writeFiles(bin, { claude: "#!/bin/sh\nexec sh\n" });
   chmodSync(join(bin, "claude"), 0o755);
-  const { suite, projectPath, workshop, signal } = await scenarioScene(sandbox);
+  const { suite, projectPath, scenarioSandbox, signal } = await scenarioScene(sandbox);
   const steps = scripts.map(
-    (prompt): Step => ({ agent: "obey", prompt, ...(allowed && { allow_nonzero: true }) }),
+    (prompt): ScenarioStep => ({ agent: "obey", prompt, ...(allowed && { allow_nonzero: true }) }),
   );
   const {
     result,
@@ -57,7 +57,15 @@ const attempt = async (scripts: readonly string[], options: Attempt = {}) => {
     assertions,
     notes,
   } = await runScenario({
-    ...{ suite, projectPath, workshop, signal, baseUrl: undefined, usesMirror: false, adapter: "agent" },
+    ...{
+      suite,
+      projectPath,
+      scenarioSandbox,
+      signal,
+      baseUrl: undefined,
+      usesMirror: false,
+      adapter: "agent",
+    },
     agent: {
       ...{ provider: agent.name, model: null, secrets: new Map(), timeoutMs: 60_000 },
       agentFor: () => agent,

@@ -146,7 +146,7 @@ describe("the artifacts of a run", () => {
 
 it.each([
   [["../x"], "must have no `.` and no `..`"],
-  [["/etc/*"], "must be relative to the worktree"],
+  [["/etc/*"], "must be a relative path"],
   ["*.txt", "must be a list"],
   [[1], "must be a string"],
 ])("trajectory.artifacts cannot be %j", async (artifacts, problem) => {

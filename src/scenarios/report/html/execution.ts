@@ -1,9 +1,9 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { moment } from "../../../markup/moment.ts";
 import { briefly, counted, endOf, notShown, printed, showMs, webAddress } from "../../../markup/words.ts";
-import type { AssertionRecord, RunRecord, StepRecord } from "../../records/record.ts";
+import type { AssertionRecord, ScenarioRecord, StepRecord } from "../../records/record.ts";
 import { briefUsage, showUsage } from "../usage.ts";
-import { circumstances, isFine, showEnd, tookTime } from "../words.ts";
+import { isFine, runnerDetails, showEnd, tookTime } from "../words.ts";
 import { badge, verdict } from "./parts.ts";
 
 /** More of either is a mistake, or an attack on the reader. */
@@ -53,19 +53,19 @@ const assertionTable = (assertions: readonly AssertionRecord[]): Markup | undefi
     ? undefined
     : markup`<table><caption>Assertions</caption><thead><tr><th scope="col">Verdict</th><th scope="col">Assertion</th><th scope="col">What was found</th></tr></thead><tbody>${assertions.slice(0, MOST_ROWS).map(assertionRow)}</tbody></table>${more(assertions.length, "assertion")}`;
 
-const ciLink = ({ ci_run }: RunRecord): Markup | undefined => {
+const ciLink = ({ ci_run }: ScenarioRecord): Markup | undefined => {
   const address = webAddress(ci_run?.url);
   if (ci_run === null || address === undefined) return undefined;
   return markup`<a class="ci" href="${address}" rel="noopener noreferrer">CI run<span class="hidden"> on ${briefly(ci_run.platform, 40)}</span></a>`;
 };
 
-const line = (record: RunRecord): Markup => {
+const line = (record: ScenarioRecord): Markup => {
   const tokens = briefUsage(record);
-  return markup`${badge(record.result)}<span>${moment(record.started_at)}</span><span class="number">${tookTime(record)}</span><span>${briefly(record.manifest_version ?? "", 40)}</span><span class="quiet">${briefly(circumstances(record), 80)}${record.repeat && ` · ${record.repeat.number} of ${record.repeat.of}`}${tokens && ` · ${tokens} tokens`}</span>`;
+  return markup`${badge(record.result)}<span>${moment(record.started_at)}</span><span class="number">${tookTime(record)}</span><span>${briefly(record.manifest_version ?? "", 40)}</span><span class="quiet">${briefly(runnerDetails(record), 80)}${record.repeat && ` · ${record.repeat.number} of ${record.repeat.of}`}${tokens && ` · ${tokens} tokens`}</span>`;
 };
 
 /** An execution as one line; with `tailLength`, as one that opens, with so much of what each step printed. */
-export const execution = (record: RunRecord, tailLength: number | undefined): Markup => {
+export const execution = (record: ScenarioRecord, tailLength: number | undefined): Markup => {
   if (tailLength === undefined)
     return markup`<li><div class="line">${line(record)}</div>${ciLink(record)}</li>`;
   const { notes, runner, fixture, steps, assertions } = record;

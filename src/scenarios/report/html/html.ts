@@ -4,7 +4,7 @@ import { moment } from "../../../markup/moment.ts";
 import { STYLE } from "../../../markup/style.ts";
 import { briefly, counted, endOf, notShown } from "../../../markup/words.ts";
 import { sandduneCommand } from "../../../process/ownCommand/sandduneCommand.ts";
-import type { RunRecord } from "../../records/record.ts";
+import type { ScenarioRecord } from "../../records/record.ts";
 import type { ReportModel, ScenarioHistory } from "../model.ts";
 import { briefUsage } from "../usage.ts";
 import { briefRate, byWhom, RESULT_WORDS, tookTime } from "../words.ts";
@@ -48,7 +48,7 @@ const summary = ({ counts, scenarios, executions, newest }: ReportModel): Markup
 const scenarioCell = ({ id, title }: ScenarioHistory, rows: number): Markup =>
   markup`<th scope="row" rowspan="${rows}"><a href="#${anchorOf(id)}">${briefly(title, 200)}</a><code>${id}</code></th>`;
 
-const tokens = (record: RunRecord): Markup | undefined => {
+const tokens = (record: ScenarioRecord): Markup | undefined => {
   const used = briefUsage(record);
   return used === "" ? undefined : markup`<br><span class="quiet">${used} tokens</span>`;
 };

@@ -1,4 +1,4 @@
-import type { RunRecord } from "../../records/record.ts";
+import type { ScenarioRecord } from "../../records/record.ts";
 import type { ReportModel, RunnerHistory } from "../model.ts";
 
 /** How much of the history is on the page. */
@@ -6,7 +6,7 @@ export interface HtmlLimits {
   /** How many executions of each runner have a line. */
   readonly lines: number;
   /** The executions that open, with their steps and assertions. */
-  readonly detailed: ReadonlySet<RunRecord>;
+  readonly detailed: ReadonlySet<ScenarioRecord>;
   /** How many characters of each output of their steps are shown. */
   readonly tailLength: number;
 }
@@ -25,7 +25,7 @@ const OUTPUT_BUDGET = 2_000_000;
 const LONGEST_TAIL = 8000;
 
 interface Candidate {
-  readonly record: RunRecord;
+  readonly record: ScenarioRecord;
   readonly rank: number;
 }
 

@@ -1,6 +1,6 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { briefly, counted, endOf, notShown, showMs } from "../../../markup/words.ts";
-import type { RunRecord } from "../../records/record.ts";
+import type { ScenarioRecord } from "../../records/record.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
 import { byWhom, showRate } from "../words.ts";
 import { execution, NOTES_LENGTH } from "./execution.ts";
@@ -28,7 +28,7 @@ const leftOut = ({ executions }: RunnerHistory, lines: readonly Line[]): Markup 
 };
 
 interface Line {
-  readonly record: RunRecord;
+  readonly record: ScenarioRecord;
   readonly opens: boolean;
 }
 
