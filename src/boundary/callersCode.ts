@@ -1,6 +1,6 @@
 import type { ExecInput } from "../sandboxes/contract.ts";
 import { CallerFailure } from "./boundary.ts";
-import { askingCaller } from "./waitingCalls.ts";
+import { askingCaller } from "./turns.ts";
 
 /** Calls what the caller has handed over, and remembers what that threw, whatever others make of it on the way. */
 export class CallersCode {

@@ -1,39 +1,64 @@
-import { orAborted } from "../tools/wait/onAbort.ts";
+import { AsyncLocalStorage } from "node:async_hooks";
+import { limitTo } from "../tools/wait/limitTo.ts";
 
-/** Lets one call at a time work on a worktree, in the order in which they came. */
+/** A call that has its turn, or a caller's function that such a call waits for. */
+interface Moment {
+  readonly turns: Turns;
+  isOver: boolean;
+}
+
+const calls = new AsyncLocalStorage<Moment>();
+const questions = new AsyncLocalStorage<Moment>();
+
+const during = async <A>(
+  storage: AsyncLocalStorage<Moment>,
+  turns: Turns,
+  body: () => Promise<A>,
+): Promise<A> => {
+  const moment: Moment = { turns, isOver: false };
+  try {
+    return await storage.run(moment, body);
+  } finally {
+    moment.isOver = true;
+  }
+};
+
+const current = (storage: AsyncLocalStorage<Moment>): Turns | undefined => {
+  const moment = storage.getStore();
+  return moment?.isOver ? undefined : moment?.turns;
+};
+
+/** Calls a function that the caller has passed, and waits for its answer: a value of env, stdin, a schema. */
+export const askingCaller = <A>(ask: () => Promise<A>): Promise<A> => {
+  const turns = current(calls);
+  return turns === undefined ? ask() : during(questions, turns, ask);
+};
+
+/**
+ * Lets one call at a time work on a worktree, in the order of the calls. Not a semaphore of Effect: that resumes a waiting
+ * fiber in the async context of the call that has ended, and the context tells which call waits for a caller's function.
+ */
 export class Turns {
-  #last: Promise<void> = Promise.resolve();
-  /** The turns of other worktrees that the call of this turn waits for. */
+  readonly #limit = limitTo(1);
+  /** The turns of other worktrees that the current call waits for. */
   readonly #awaited = new Map<symbol, Turns>();
 
-  /** Resolves when it is the caller's turn, with what ends it. Rejects with the identical `signal.reason`. */
-  async take(signal?: AbortSignal): Promise<() => void> {
-    let end = () => {};
-    const mine = new Promise<void>((resolve) => {
-      end = resolve;
-    });
-    const before = this.#last;
-    this.#last = before.then(() => mine);
-    try {
-      await orAborted(before, signal);
-      return end;
-    } catch (reason) {
-      end();
-      throw reason;
-    }
+  /** Makes a call when it has its turn. Rejects with the identical `signal.reason` if that is aborted before. */
+  take<A>(call: () => Promise<A>, signal?: AbortSignal): Promise<A> {
+    return this.#limit(() => during(calls, this, call), signal);
   }
 
   /**
-   * Notes that the call of this turn waits for one on `other`. Gives what ends that; or `undefined` if they would wait
-   * for each other for ever.
+   * Makes a call that needs a turn, perhaps from a caller's function that another call waits for. Throws `deadlock()` if
+   * both calls would wait for each other.
    */
-  waitFor(other: Turns): (() => void) | undefined {
-    if (other.#waitsFor(this)) return undefined;
+  async unlessDeadlocked<A>(call: () => Promise<A>, deadlock: () => Error): Promise<A> {
+    const waiting = current(questions);
+    if (waiting === undefined) return call();
+    if (this.#waitsFor(waiting)) throw deadlock();
     const wait = Symbol("wait");
-    this.#awaited.set(wait, other);
-    return () => {
-      this.#awaited.delete(wait);
-    };
+    waiting.#awaited.set(wait, this);
+    return call().finally(() => waiting.#awaited.delete(wait));
   }
 
   #waitsFor(other: Turns): boolean {

@@ -1,126 +1,63 @@
-import { setImmediate as nextTick } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../src/boundary/turns.ts";
+import { askingCaller, Turns } from "../../src/boundary/turns.ts";
 
-/** Callers that note when their turn comes, and end it when they are told to. */
-const callers = (turns: Turns) => {
-  const came: string[] = [];
-  const come = (name: string, signal?: AbortSignal) => {
-    const turn = turns.take(signal).then((end) => {
-      came.push(name);
-      return end;
-    });
-    // Whoever has given up is looked at later.
-    turn.catch(() => {});
-    return turn;
-  };
-  return { came, come };
-};
+const deadlock = () => new Error("deadlock");
 
-const aborted = (reason: unknown): AbortSignal => AbortSignal.abort(reason);
+/** A call on `turns` whose caller's function makes a call on `awaited`, once `isReady` resolves. */
+const callThatAwaits = (turns: Turns, awaited: Turns, isReady: Promise<void> = Promise.resolve()) =>
+  turns.take(() =>
+    askingCaller(async () => {
+      await isReady;
+      return awaited.unlessDeadlocked(() => awaited.take(async () => "made"), deadlock);
+    }),
+  );
 
-describe("turns", () => {
-  it("come in the order in which they were asked for, one at a time", async () => {
-    const { came, come } = callers(new Turns());
-    const turns = ["first", "second", "third"].map((name) => come(name));
-    for (const [index, turn] of turns.entries()) {
-      const end = await turn;
-      await nextTick();
-      expect(came).toHaveLength(index + 1);
-      end();
-    }
-    expect(came).toEqual(["first", "second", "third"]);
+describe("calls on a worktree", () => {
+  it("are made one at a time, in their order", async () => {
+    const turns = new Turns();
+    const happened: string[] = [];
+    const call = (name: string) =>
+      turns.take(async () => {
+        happened.push(`${name} began`);
+        await Promise.resolve();
+        happened.push(`${name} ended`);
+      });
+    await Promise.all([call("first"), call("second")]);
+    expect(happened).toEqual(["first began", "first ended", "second began", "second ended"]);
   });
 
-  it("come at once when nobody is there any more", async () => {
-    const { came, come } = callers(new Turns());
-    (await come("first"))();
-    (await come("second"))();
-    expect(came).toEqual(["first", "second"]);
+  it("may wait for calls on another worktree, also several times", async () => {
+    const [one, other] = [new Turns(), new Turns()];
+    expect(await callThatAwaits(one, other)).toBe("made");
+    expect(await callThatAwaits(one, other)).toBe("made");
+    expect(await callThatAwaits(other, one)).toBe("made");
   });
 
-  it("end once, however often that is said", async () => {
-    const { came, come } = callers(new Turns());
-    const endFirst = await come("first");
-    const second = come("second");
-    const third = come("third");
-    endFirst();
-    endFirst();
-    const endSecond = await second;
-    endFirst();
-    await nextTick();
-    expect(came).toEqual(["first", "second"]);
-    endSecond();
-    (await third)();
+  it("may not wait for their own worktree", async () => {
+    const turns = new Turns();
+    await expect(callThatAwaits(turns, turns)).rejects.toThrow("deadlock");
   });
 
-  it("that are given up while they wait reject at once, with the identical reason", async () => {
-    const { come } = callers(new Turns());
-    const end = await come("first");
-    const controller = new AbortController();
-    const reason = { why: "changed my mind" };
-    const waiting = come("second", controller.signal);
-    controller.abort(reason);
-    expect(await waiting.catch((error) => error)).toBe(reason);
-    end();
-  });
-
-  it("that are given up do not let anybody behind them come too early", async () => {
-    const { came, come } = callers(new Turns());
-    const end = await come("first");
-    const controller = new AbortController();
-    const givenUp = come("second", controller.signal);
-    const third = come("third");
-    controller.abort();
-    await givenUp.catch(() => {});
-    await nextTick();
-    expect(came).toEqual(["first"]);
-    end();
-    (await third)();
-    expect(came).toEqual(["first", "third"]);
-  });
-
-  it("that are given up by everybody leave the next one free", async () => {
-    const { came, come } = callers(new Turns());
-    const end = await come("first");
-    const controllers = [1, 2, 3].map(() => new AbortController());
-    const givenUp = controllers.map(({ signal }, index) => come(`given up ${index}`, signal));
-    for (const controller of controllers.toReversed()) controller.abort();
-    await Promise.allSettled(givenUp);
-    end();
-    (await come("last"))();
-    expect(came).toEqual(["first", "last"]);
-  });
-
-  it("are not to be had with a signal that is aborted already, and nobody is kept waiting by it", async () => {
-    const { came, come } = callers(new Turns());
-    const reason = new Error("no");
-    expect(await come("never", aborted(reason)).catch((error) => error)).toBe(reason);
-    (await come("next"))();
-    expect(came).toEqual(["next"]);
-  });
-
-  it("are not taken away by a signal that is aborted once they have come", async () => {
-    const { came, come } = callers(new Turns());
-    const controller = new AbortController();
-    const end = await come("first", controller.signal);
-    const second = come("second");
-    controller.abort();
-    await nextTick();
-    expect(came).toEqual(["first"]);
-    end();
-    (await second)();
-  });
-
-  it("that wait for each other in a circle are found out, however many waits there are", () => {
+  it("may not wait for each other in a circle", async () => {
     const [one, other, third] = [new Turns(), new Turns(), new Turns()];
-    const done = one.waitFor(other);
-    const alsoDone = one.waitFor(other);
-    other.waitFor(third);
-    done?.();
-    expect(third.waitFor(one)).toBeUndefined();
-    expect(one.waitFor(one)).toBeUndefined();
-    alsoDone?.();
-    expect(third.waitFor(one)).toBeDefined();
+    let arrive = () => {};
+    const allHaveTheirTurn = new Promise<void>((resolve) => {
+      arrive = resolve;
+    });
+    const settled = Promise.allSettled([
+      callThatAwaits(one, other, allHaveTheirTurn),
+      callThatAwaits(other, third, allHaveTheirTurn),
+      callThatAwaits(third, one, allHaveTheirTurn),
+    ]);
+    arrive();
+    // The last one closes the circle; its refusal frees the others.
+    expect((await settled).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+  });
+
+  it("keep their own place in the circle although another call has ended before them", async () => {
+    const turns = new Turns();
+    const first = turns.take(async () => {});
+    await expect(callThatAwaits(turns, turns)).rejects.toThrow("deadlock");
+    await first;
   });
 });

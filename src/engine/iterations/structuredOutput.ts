@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { askingCaller } from "../../boundary/waitingCalls.ts";
+import { askingCaller } from "../../boundary/turns.ts";
 import { type SandduneError, StructuredOutputError } from "../../errors.ts";
 import type { OutputDefinition } from "../../options/output.ts";
 import type { Redactor } from "../../redaction/redactor.ts";

@@ -2,12 +2,10 @@ import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { runAtBoundary } from "../../boundary/boundary.ts";
 import { callerOf, namingCaller } from "../../boundary/callersStack.ts";
-import { interruptible } from "../../boundary/interruptible.ts";
 import type { Turns } from "../../boundary/turns.ts";
-import { inTurn, waitingTurns } from "../../boundary/waitingCalls.ts";
 import { printNotice } from "../../display/notice.ts";
 import { tellIfSlow } from "../../display/slowStep.ts";
-import { ClosedError, InvalidOptionsError, RunStoppedError, type SandduneError } from "../../errors.ts";
+import { ClosedError, InvalidOptionsError, RunStoppedError } from "../../errors.ts";
 import type { CloseResult } from "../../options/results.ts";
 import { onStopRequest } from "../../runs/journal/stopRequest.ts";
 import { withCallersSignal } from "../landing/abortedRuns.ts";
@@ -63,7 +61,7 @@ export class Lifecycle {
     perform: (options: Options) => Effect.Effect<A, unknown>,
   ): Promise<A> {
     const call = namingCaller(callerOf(this.call), () =>
-      this.#unlessWaitedFor(() => this.#call(options, validate, perform)),
+      this.#unlessDeadlocked(() => this.#call(options, validate, perform)),
     );
     const settled = call.catch(() => {}).finally(() => this.#calls.delete(settled));
     this.#calls.add(settled);
@@ -72,7 +70,7 @@ export class Lifecycle {
 
   close(): Promise<CloseResult> {
     if (this.#closed !== undefined) return this.#closed;
-    return this.#unlessWaitedFor(() => {
+    return this.#unlessDeadlocked(() => {
       this.#closed ??= this.#close();
       return this.#closed;
     });
@@ -86,18 +84,16 @@ export class Lifecycle {
     if (preservedWorktreePath !== undefined) printNotice(name, `Worktree kept: ${preservedWorktreePath}`);
   }
 
-  /** Refuses what a call waits for that is waited for itself: neither would ever have its turn. */
-  async #unlessWaitedFor<A>(body: () => Promise<A>): Promise<A> {
-    const waiting = waitingTurns();
-    if (waiting === undefined) return body();
-    const done = waiting.waitFor(this.turns);
-    if (done === undefined) {
-      throw new InvalidOptionsError(
-        "options",
-        `something that a call on this ${this.what} waits for (a value of env, stdin, a schema) makes another call on it: calls take turns, and that one would never have its turn. Make it before.`,
-      );
-    }
-    return body().finally(done);
+  /** Refuses a call from a function that another call waits for, if neither would ever have its turn. */
+  #unlessDeadlocked<A>(call: () => Promise<A>): Promise<A> {
+    return this.turns.unlessDeadlocked(
+      call,
+      () =>
+        new InvalidOptionsError(
+          "options",
+          `something that a call on this ${this.what} waits for (a value of env, stdin, a schema) makes another call on it: calls take turns, and that one would never have its turn. Make it before.`,
+        ),
+    );
   }
 
   async #call<A, Options extends CallOptions>(
@@ -109,37 +105,26 @@ export class Lifecycle {
     if (closing.aborted) throw new ClosedError(this.what);
     validate(options);
     const signal = withCallersSignal(closing, options.signal);
+    const tell = (sentence: string) => printNotice(options.name, sentence);
+    const endWait = tellIfSlow(`Waiting for another call on this ${this.what}`, tell, tell);
     let hasBegun = false;
-    const work = Effect.suspend(() => {
+    const begin = () => {
+      signal.throwIfAborted();
       hasBegun = true;
-      return perform({ ...options, signal });
-    });
-    // Asked for before anything is waited for: turns are taken in the order of the calls.
-    const turn = this.turns.take(signal);
+      endWait();
+      return runAtBoundary(
+        Effect.suspend(() => perform({ ...options, signal })),
+        signal,
+      );
+    };
     try {
-      return await inTurn(this.turns, () =>
-        runAtBoundary(Effect.andThen(this.#waitFor(turn, options.name), work), signal),
-      );
+      return await this.turns.take(begin, signal);
     } catch (error) {
-      // One that had not begun has nothing to tell of the one that had.
-      if (!hasBegun && closing.aborted && error === closing.reason) throw new ClosedError(this.what);
-      throw error;
-    } finally {
-      // Whatever came between, the turn is over.
-      void turn.then(
-        (end) => end(),
-        () => {},
-      );
+      if (hasBegun) throw error;
+      endWait();
+      // A call that had not begun has nothing to report of the one that had.
+      throw closing.aborted && error === closing.reason ? new ClosedError(this.what) : error;
     }
-  }
-
-  /** Waits for the turn, and says so if that takes long. */
-  #waitFor(turn: Promise<unknown>, name: string | undefined): Effect.Effect<unknown, SandduneError> {
-    return Effect.suspend(() => {
-      const tell = (sentence: string) => printNotice(name, sentence);
-      const told = tellIfSlow(`Waiting for another call on this ${this.what}`, tell, tell);
-      return interruptible(() => turn).pipe(Effect.ensuring(Effect.sync(told)));
-    });
   }
 
   async #close(): Promise<CloseResult> {
@@ -147,17 +132,11 @@ export class Lifecycle {
     this.#closing.abort(new ClosedError(this.what));
     await Promise.allSettled(this.#calls);
     await Promise.allSettled([...this.#children].map((child) => child.close()));
-    const endTurn = await this.turns.take();
     const { progress } = this.kept.session;
-    try {
-      await Effect.runPromise(
-        Effect.catchCause(this.kept.close, (cause) =>
-          Effect.sync(() => progress.warn(String(Cause.squash(cause)))),
-        ),
-      );
-    } finally {
-      endTurn();
-    }
+    const close = Effect.catchCause(this.kept.close, (cause) =>
+      Effect.sync(() => progress.warn(String(Cause.squash(cause)))),
+    );
+    await this.turns.take(() => Effect.runPromise(close));
     const { preservedWorktreePath, warnings } = progress.reached();
     const commits = await Effect.runPromise(this.commits);
     return {

@@ -2,7 +2,7 @@ import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import { attempt } from "../../boundary/failures.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
-import { askingCaller } from "../../boundary/waitingCalls.ts";
+import { askingCaller } from "../../boundary/turns.ts";
 import { isOpenToOthers, readEnvFile } from "../../envVars/envFile.ts";
 import { type ResolvedEnv, readEnvValues } from "../../envVars/envValues.ts";
 import { resolveEnv } from "../../envVars/resolveEnv.ts";

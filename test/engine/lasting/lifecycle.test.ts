@@ -1,7 +1,6 @@
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import { Turns } from "../../../src/boundary/turns.ts";
-import { askingCaller } from "../../../src/boundary/waitingCalls.ts";
+import { askingCaller, Turns } from "../../../src/boundary/turns.ts";
 import { InvalidOptionsError, SandboxError } from "../../../src/errors.ts";
 import { accept, live, reasonOf, settle } from "./lives.ts";
 
