@@ -1,5 +1,6 @@
 import type { RunOptions } from "../options/runOptions.ts";
 import { isObject } from "../tools/values/predicates.ts";
+import { withoutUndefined } from "../tools/values/withoutUndefined.ts";
 
 type AnyTask = Partial<RunOptions> & Readonly<Record<string, unknown>>;
 
@@ -8,10 +9,6 @@ const withoutPrompt = ({ prompt, promptFile, promptArgs, ...others }: AnyTask): 
 
 const hasPrompt = ({ prompt, promptFile }: AnyTask): boolean =>
   prompt !== undefined || promptFile !== undefined;
-
-/** An option that is `undefined` counts as left out. */
-const withoutUndefined = <Task extends object>(task: Task): Task =>
-  Object.fromEntries(Object.entries(task).filter(([, value]) => value !== undefined)) as Task;
 
 /**
  * A task with the options that all tasks have in common. Its own values win; env vars and prompt arguments are merged by name. A

@@ -10,12 +10,13 @@ export interface ExpansionSettings {
   readonly sandbox: SandboxHandle;
   /** Where the expressions run, in the sandbox. */
   readonly cwd: string;
-  /** Of each expression. */
-  readonly timeoutMs: number;
+  /** Of each expression; 30 000 when it is left out. */
+  readonly timeoutMs?: number | undefined;
   /** Takes secrets out of what an expression complains about. */
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
+const DEFAULT_TIMEOUT_MS = 30_000;
 /** Of each expression. Far above what an agent can make use of. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 /** Lines arrive without their line ends, of which there are two kinds: at worst half of the output is not counted. */
@@ -26,7 +27,7 @@ const CONCURRENCY = 16;
 const evaluate = (
   { source, command }: ShellExpression,
   promptFile: string,
-  { sandbox, cwd, timeoutMs, redactCaptured }: ExpansionSettings,
+  { sandbox, cwd, timeoutMs = DEFAULT_TIMEOUT_MS, redactCaptured }: ExpansionSettings,
 ): Effect.Effect<string, SandduneError> => {
   const failure = (problem: string, stderr: string, exitCode?: number) =>
     new PromptExpansionError(

@@ -6,6 +6,7 @@ import type { MountOption } from "../../options/checks/mounts.ts";
 import { type ProjectConfig, SANDBOX_DEFAULTS } from "../../project/config.ts";
 import type { Project } from "../../project/findProject.ts";
 import type { SandboxEntry, SandboxSettings } from "../../sandboxes/registry.ts";
+import { withoutUndefined } from "../../tools/values/withoutUndefined.ts";
 import type { StrategyFlags } from "../run/chosenStrategy.ts";
 import type { RunFlags } from "../run/runFlags.ts";
 
@@ -86,6 +87,5 @@ export const withRunDefaults = (flags: RunFlags, config: ProjectConfig): RunFlag
     ...(maxIterations !== undefined && { maxIterations }),
     ...(idleTimeoutSeconds !== undefined && { idleTimeout: idleTimeoutSeconds }),
   };
-  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
-  return { ...defaults, ...given };
+  return { ...defaults, ...withoutUndefined(flags) };
 };

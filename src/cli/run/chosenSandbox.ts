@@ -5,6 +5,7 @@ import type { Project } from "../../project/findProject.ts";
 import { isModulePath } from "../../project/modulePath.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { type SandboxEntry, type SandboxSettings, sandboxRegistry } from "../../sandboxes/registry.ts";
+import { withoutUndefined } from "../../tools/values/withoutUndefined.ts";
 import { asConfigError, sandboxDefaults } from "../project/configured.ts";
 import { configuredModule, loadProvider } from "../project/providerModule.ts";
 import { requireTrust } from "../project/trust.ts";
@@ -84,9 +85,8 @@ export const createSandboxProvider = async (
   refuseForeignFlags(name, entry, settingsOf(flags, flags.imageName));
   const problem = imageName && checkImageName(imageName.value);
   if (imageName !== undefined && problem !== undefined) throw imageName.refuse(problem);
-  const given = Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
   const defaults = sandboxDefaults(project, name, entry);
-  const settings = settingsOf({ ...defaults, ...given }, imageName?.value);
+  const settings = settingsOf({ ...defaults, ...withoutUndefined(flags) }, imageName?.value);
   const network = needsNetwork(agent?.value ?? "");
   // Many tasks of one command share a provider, and with it what that has found out about its engine.
   const key = JSON.stringify([sandbox?.value, settings, network]);

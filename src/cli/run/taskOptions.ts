@@ -1,6 +1,7 @@
 import type { PromptArgs } from "../../index.ts";
 import type { PromptOption, RunOptions } from "../../options/runOptions.ts";
 import type { Project } from "../../project/findProject.ts";
+import { withoutUndefined } from "../../tools/values/withoutUndefined.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { readPrompt } from "./readPrompt.ts";
 import { type RunFlags, settingsOf } from "./runFlags.ts";
@@ -28,7 +29,7 @@ const flagsOf = (task: TaskValues): Partial<RunFlags> => {
     copyTimeout: inSeconds(timeouts?.copyToWorktreeMs),
     promptExpansionTimeout: inSeconds(timeouts?.promptExpansionMs),
   };
-  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+  return withoutUndefined(flags);
 };
 
 /** The flags for all, as far as a task does not say otherwise. */

@@ -13,20 +13,22 @@ const nextTick = Effect.promise(() => new Promise((resolve) => setImmediate(reso
 
 /** Fails once nothing has been heard of the agent for the whole idle timeout. */
 const watchIdle = Effect.fnUntraced(function* (
-  loop: IterationLoop,
+  { options }: IterationLoop,
   now: () => number,
   lastActivity: () => number,
   hasEnded: () => boolean,
 ): Effect.fn.Return<never, IdleTimeoutError> {
+  const { agent, idleTimeoutSeconds } = options;
+  const idleTimeoutMs = idleTimeoutSeconds * 1000;
+  const silentMs = () => now() - lastActivity();
   for (;;) {
-    const silentMs = () => now() - lastActivity();
-    yield* Effect.sleep(Math.max(0, loop.idleTimeoutMs - silentMs()));
+    yield* Effect.sleep(Math.max(0, idleTimeoutMs - silentMs()));
     // This process may have been held up itself, by a paused terminal for one: first it reads what has arrived.
     yield* nextTick;
     // Whoever has ended the turn has nothing more to say.
-    if (hasEnded()) yield* Effect.sleep(loop.idleTimeoutMs);
-    else if (silentMs() >= loop.idleTimeoutMs) {
-      return yield* Effect.fail(new IdleTimeoutError(loop.agent.name, loop.idleTimeoutMs / 1000));
+    if (hasEnded()) yield* Effect.sleep(idleTimeoutMs);
+    else if (silentMs() >= idleTimeoutMs) {
+      return yield* Effect.fail(new IdleTimeoutError(agent.name, idleTimeoutSeconds));
     }
   }
 });
@@ -67,11 +69,12 @@ export const invokeAgent = Effect.fnUntraced(function* (
   loop: IterationLoop,
   { iteration, onEvent, spend, hasSaidSignal }: Invocation,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
+  const { agent, idleTimeoutSeconds, completionTimeoutMs } = loop.options;
   const invoker = yield* AgentInvoker;
   const clock = yield* Clock.Clock;
   const now = () => Number(clock.monotonicTimeNanosUnsafe() / 1_000_000n);
   const verdict = new AgentVerdict(loop.sandboxName ?? loop.sandbox.name);
-  const reach = new ModelReachability(loop.idleTimeoutMs);
+  const reach = new ModelReachability(idleTimeoutSeconds * 1000);
   const turnEnded = yield* Deferred.make<void>();
   const mustBeStopped = yield* Deferred.make<undefined>();
   const budgetExceeded = yield* Deferred.make<BudgetExceededError>();
@@ -99,7 +102,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
     }
     const isInVain = reach.push(event, now());
     if (isInVain !== undefined) {
-      Deferred.doneUnsafe(cannotReach, Effect.fail(verdict.failureOfReach(loop.agent, isInVain)));
+      Deferred.doneUnsafe(cannotReach, Effect.fail(verdict.failureOfReach(agent, isInVain)));
     }
     exceeded = spend(event);
     if (exceeded !== undefined) Deferred.doneUnsafe(budgetExceeded, Effect.succeed(exceeded));
@@ -116,7 +119,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
   const exit = yield* invoker
     .invoke({
       ...iteration,
-      agent: loop.agent,
+      agent,
       sandbox: loop.sandbox,
       cwd: loop.cwd,
       env: loop.env,
@@ -134,16 +137,16 @@ export const invokeAgent = Effect.fnUntraced(function* (
             () => lastActivity,
             () => endedAt !== undefined,
           ),
-          (silence) => verdict.failureOfSilence(loop.agent, silence),
+          (silence) => verdict.failureOfSilence(agent, silence),
         ),
       ),
-      Effect.raceFirst(watchLingering(loop.completionTimeoutMs, now, turnEnded, () => endedAt)),
+      Effect.raceFirst(watchLingering(completionTimeoutMs, now, turnEnded, () => endedAt)),
       Effect.raceFirst(Deferred.await(mustBeStopped)),
       Effect.raceFirst(watchBudget),
       Effect.raceFirst(Deferred.await(cannotReach)),
       Effect.raceFirst(loop.whileWorking ?? Effect.never),
     );
   const stopped: AgentExit = { exitCode: undefined, stderr: "", program: "" };
-  const failure = verdict.failureOf(loop.agent, exit ?? stopped);
+  const failure = verdict.failureOf(agent, exit ?? stopped);
   if (failure !== undefined) return yield* Effect.fail(failure);
 });

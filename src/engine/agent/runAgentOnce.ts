@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect";
 import type { AgentProvider, AgentStreamEvent } from "../../agents/contract.ts";
 import { runAtBoundary } from "../../boundary/boundary.ts";
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
+import { agentSettings } from "../../options/agentSettings.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { EventRedactor } from "../../redaction/redactEvents.ts";
 import { Redactor } from "../../redaction/redactor.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
-import { Budget } from "../iterations/budget.ts";
 import { type IterationLoop, runIterations } from "../iterations/iterationLoop.ts";
 import { AgentInvoker, liveAgentInvoker } from "./agentInvoker.ts";
 
@@ -31,23 +31,15 @@ export interface AgentTask {
 /** How an agent that did not fail has ended. */
 export type AgentEnd = "done" | "tookTooLong";
 
-/** How long an agent may linger after it has said that its turn is over. */
-const COMPLETION_TIMEOUT_MS = 30_000;
-
 const loopOf = (question: AgentTask): IterationLoop => {
   const { agent, sandbox, sandboxName, cwd, env, prompt, timeoutMs, onEvent } = question;
   const redactor = new Redactor(env.secrets);
   const events = new EventRedactor(redactor, onEvent);
   return {
-    ...{ agent, sandbox, sandboxName, cwd, env: env.values },
+    // The limit of the whole call ends a silent agent, not the idle timeout.
+    options: agentSettings({ agent, completionSignal: [], idleTimeoutSeconds: (timeoutMs * 2) / 1000 }),
+    ...{ sandbox, sandboxName, cwd, env: env.values },
     beginIteration: () => Effect.succeed(prompt),
-    maxIterations: 1,
-    completionSignals: [],
-    // Silence is no reason to end it before its time: the limit over all comes first.
-    idleTimeoutMs: timeoutMs * 2,
-    completionTimeoutMs: COMPLETION_TIMEOUT_MS,
-    budget: new Budget({}),
-    rateLimitWaitMs: 0,
     onEvent: (event) => events.push(event),
     onLine: () => {},
     redactCaptured: (text, captureBytes) => redactor.capturedEnd(text, captureBytes),

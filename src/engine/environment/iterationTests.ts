@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect";
 import { allPassed, type TestResults } from "../../environment/contract.ts";
 import type { SandduneError } from "../../errors.ts";
 import { isDifferentIn } from "../../git/snapshots/committedFolder.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import type { Examination } from "../iterations/iterationLoop.ts";
+import type { TestGate } from "../iterations/iterationLoop.ts";
 import type { SandboxWork } from "../landing/importWork.ts";
-import type { AgentPlan } from "../plan/plan.ts";
 import { timed } from "../session/phases.ts";
 import type { LiveEnvironment } from "./liveEnvironment.ts";
 
@@ -16,25 +16,23 @@ const summaryOf = ({ passed, total, error }: TestResults): string =>
 const ONLY_COMMITS = "What is not committed, or is ignored by git, was not tested.";
 
 /** The tests after each iteration of a run: shows and keeps their results. */
-export class IterationTests {
+export class IterationTests implements TestGate {
   /** The results after the last iteration. */
   last: TestResults | undefined;
+  readonly decides: boolean;
 
   constructor(
     private readonly work: SandboxWork,
     private readonly environment: LiveEnvironment,
-    private readonly plan: Pick<AgentPlan, "untilTestsPass">,
+    { until }: Pick<AgentSettings, "until">,
   ) {
+    this.decides = until === "tests-pass";
     // Until tests have passed: a run that fails before that has solved nothing.
-    if (plan.untilTestsPass) work.session.progress.solved = false;
+    if (this.decides) work.session.progress.solved = false;
   }
 
-  get examination(): Examination {
-    return {
-      decides: this.plan.untilTestsPass,
-      prepare: this.environment.prepare,
-      examine: (iteration) => this.#examine(iteration),
-    };
+  get prepare(): Effect.Effect<void> {
+    return this.environment.prepare;
   }
 
   /** A run that was to continue until all tests pass, and may not continue any longer, says so. */
@@ -74,7 +72,7 @@ export class IterationTests {
     return ` The commits on ${branch} were not merged into ${target}. To merge them all the same: git merge ${shellQuote(branch)}`;
   }
 
-  #examine(iteration: number): Effect.Effect<boolean, SandduneError> {
+  run(iteration: number): Effect.Effect<boolean, SandduneError> {
     const { session, sandbox, trajectory } = this.work;
     const { display, progress, journal, redactor } = session;
     return timed(
@@ -86,7 +84,7 @@ export class IterationTests {
         const results = redactData(redactor, told);
         const passes = allPassed(results);
         this.last = results;
-        if (this.plan.untilTestsPass) progress.solved = passes;
+        if (this.decides) progress.solved = passes;
         progress.addTests(iteration, results);
         trajectory?.tests(iteration, results, sandbox.checkout.tip);
         const { passed, failed, total, error } = results;

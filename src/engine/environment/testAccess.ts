@@ -1,7 +1,7 @@
 import type { McpServers } from "../../agents/contract.ts";
 import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import { TEST_SERVER_NAME } from "../../options/checks/mcpServers.ts";
-import type { AgentPlan } from "../plan/plan.ts";
 import type { TestAccess } from "./liveEnvironment.ts";
 import { inPackage } from "./tests/testPackage.ts";
 
@@ -15,7 +15,7 @@ const TOKEN_VARIABLE = "SANDDUNE_TESTS_TOKEN";
 
 /** The servers that an agent is given: the caller's, and that of the tests, if it can be given any. */
 export const mcpServersFor = (
-  { agent, mcpServers }: Pick<AgentPlan, "agent" | "mcpServers">,
+  { agent, mcpServers }: Pick<AgentSettings, "agent" | "mcpServers">,
   access: TestAccess | undefined,
 ): McpServers | undefined =>
   access !== undefined && agent.acceptsMcpServers ? { ...mcpServers, ...access.mcpServers } : mcpServers;

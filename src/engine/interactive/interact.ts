@@ -40,14 +40,14 @@ const isThere = (
 const showAgent = Effect.fnUntraced(function* (
   session: Session,
   location: AgentLocation,
-  { agent, prompt, promptExpansionMs }: InteractionPlan,
+  { options: { agent, timeouts }, prompt }: InteractionPlan,
 ): Effect.fn.Return<number, SandduneError> {
   const handle = withEnv(session.plan.env, handleOf(location));
   const cwd = sandboxDirectory(location.checkout.repository, handle);
   const expansion = {
     sandbox: handle,
     cwd,
-    timeoutMs: promptExpansionMs,
+    timeoutMs: timeouts?.promptExpansionMs,
     redactCaptured: (text: string, captureBytes: number) => session.redactor.capturedEnd(text, captureBytes),
   };
   const expanded =
@@ -129,7 +129,7 @@ export const interact = Effect.fnUntraced(function* (
   }
   const sessions =
     location.type === "sandbox"
-      ? captureInteractive({ session, sandbox: location, base }, plan.agent)
+      ? captureInteractive({ session, sandbox: location, base }, plan.options.agent)
       : undefined;
   const bringHome = (failed: boolean) =>
     (sessions?.capture(failed) ?? Effect.void).pipe(

@@ -1,12 +1,9 @@
 import { BudgetExceededError } from "../../errors.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import type { IterationUsage } from "../../options/results.ts";
-import { addUsage, costOf, type TokenPrices, totalTokens } from "../../options/usage.ts";
+import { addUsage, costOf, totalTokens } from "../../options/usage.ts";
 
-export interface BudgetLimits {
-  readonly maxTokens?: number | undefined;
-  readonly maxCostUsd?: number | undefined;
-  readonly prices?: TokenPrices | undefined;
-}
+export type BudgetLimits = Pick<AgentSettings, "maxTokens" | "maxCostUsd" | "prices">;
 
 /** What a run may use, in all its iterations. */
 export class Budget {

@@ -1,5 +1,3 @@
-export const DEFAULT_COMPLETION_SIGNAL = "<promise>COMPLETE</promise>";
-
 /**
  * Finds the first completion signal in a stream of text pieces, also when it is split between them. Keeps no more of
  * the stream than the longest signal could still need.

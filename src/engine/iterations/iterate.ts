@@ -16,11 +16,10 @@ import { importWork, type SandboxWork } from "../landing/importWork.ts";
 import type { AgentPlan } from "../plan/plan.ts";
 import { packingHandle } from "../sandbox/sandboxSession.ts";
 import { timed } from "../session/phases.ts";
-import { Budget } from "./budget.ts";
 import { importWhileWorking } from "./importWhileWorking.ts";
 import { type IterationEnd, runIterations } from "./iterationLoop.ts";
 import { LiveUsage } from "./liveUsage.ts";
-import { Answer } from "./structuredOutput.ts";
+import { StructuredOutput } from "./structuredOutput.ts";
 
 /** How much is shown of a line that was not understood. */
 const SAMPLE_LENGTH = 200;
@@ -80,19 +79,21 @@ const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
 /** The iterations of a run: expands the prompt, invokes the agent, shows what it says, and imports what it commits. */
 export const iterate = Effect.fnUntraced(function* (
   work: SandboxWork,
-  plan: AgentPlan,
+  { options, prompt: template, resume: resumed }: AgentPlan,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
   const { session, sandbox, trajectory } = work;
+  const { agent } = options;
   const { progress, display, tally, redactor } = session;
   const { handle } = sandbox.repository;
   const { env, logging } = session.plan;
-  const answer = plan.output && new Answer(plan.output, () => ({ agentText: progress.text, redactor }));
+  const output =
+    options.output && new StructuredOutput(options.output, () => ({ agentText: progress.text, redactor }));
   const cwd = sandboxDirectory(sandbox.checkout.repository, handle);
   const liveUsage = new LiveUsage(session.journal);
   const events = new EventRedactor(redactor, (event) => {
     if (event.type === "text") {
       progress.addText(event.text);
-      answer?.push(event.text);
+      output?.push(event.text);
     }
     tally.count(event);
     if (event.type === "usage" && tally.usage !== undefined) liveUsage.note(tally.usage);
@@ -105,25 +106,25 @@ export const iterate = Effect.fnUntraced(function* (
     redactCaptured,
     sandbox: withEnv(env, handle),
     cwd,
-    timeoutMs: plan.promptExpansionMs,
+    timeoutMs: options.timeouts?.promptExpansionMs,
   };
   sandbox.checkout.isUsed = true;
-  const transfer = new AgentSessionTransfer(work, plan.agent);
+  const transfer = new AgentSessionTransfer(work, agent);
   const resume =
-    plan.resume &&
+    resumed &&
     (yield* timed(
       session,
       { phase: "agent session", label: "Bringing the agent's session into the sandbox" },
-      transfer.bring(plan.resume),
+      transfer.bring(resumed),
     ));
   // Redacted before it is cut: the beginning of a secret could not be recognised.
   const sampleOf = (line: string) => redactor.text(line).slice(0, SAMPLE_LENGTH);
   let unknownLines = new UnknownLines(sampleOf);
   const finish = Effect.fnUntraced(function* (end: IterationEnd): Effect.fn.Return<void, SandduneError> {
-    const warning = unknownLines.warning(plan.agent.name);
+    const warning = unknownLines.warning(agent.name);
     if (warning !== undefined) progress.warn(warning);
     const sessionFilePath =
-      plan.agent.sessions &&
+      agent.sessions &&
       (yield* timed(
         session,
         { phase: "agent session", label: "Capturing the agent's session" },
@@ -143,13 +144,13 @@ export const iterate = Effect.fnUntraced(function* (
   });
   const endText = Effect.sync(() => {
     events.flush();
-    answer?.endText();
+    output?.endText();
   });
   const { environment } = sandbox;
-  const tested = environment && new IterationTests(work, environment, plan);
+  const tests = environment && new IterationTests(work, environment, options);
   const access = environment?.access;
   progress.completionSignal = yield* runIterations({
-    agent: plan.agent,
+    options,
     // What is packed when the agent's command is over would lack the last checkpoint.
     sandbox: trajectory === undefined ? packingHandle(sandbox) : handle,
     sandboxName: session.plan.sandboxName,
@@ -160,8 +161,8 @@ export const iterate = Effect.fnUntraced(function* (
         ? timed(
             session,
             { phase: "expand the prompt", label: "Expanding the prompt" },
-            expandPrompt(plan.prompt, expansion),
-          ).pipe(Effect.map((prompt) => withFeedback(prompt, tested?.last)))
+            expandPrompt(template, expansion),
+          ).pipe(Effect.map((prompt) => withFeedback(prompt, tests?.last)))
         : Effect.succeed(correction)
       ).pipe(
         Effect.tap((prompt) =>
@@ -171,20 +172,14 @@ export const iterate = Effect.fnUntraced(function* (
             sandbox.hasNews = true;
             tally.iterations = iteration;
             if (correction !== undefined) display.note("Asking the agent for a correction of its answer.");
-            display.iteration(iteration, Math.max(iteration, plan.maxIterations));
+            display.iteration(iteration, Math.max(iteration, options.maxIterations));
           }),
         ),
       ),
-    maxIterations: plan.maxIterations,
-    completionSignals: plan.completionSignals,
-    idleTimeoutMs: plan.idleTimeoutMs,
-    completionTimeoutMs: plan.completionTimeoutMs,
     resume,
-    mcpServers: mcpServersFor(plan, access),
+    mcpServers: mcpServersFor(options, access),
     whileWorking: importWhileWorking(work),
-    examination: tested?.examination,
-    budget: new Budget(plan.budget),
-    rateLimitWaitMs: plan.rateLimitWaitMs,
+    tests,
     onEvent: (event) => events.push(event),
     onLine: (line, stream, meaning) => {
       unknownLines.push(line, stream, meaning);
@@ -198,9 +193,9 @@ export const iterate = Effect.fnUntraced(function* (
         endText,
         Effect.suspend(() => finish(end)),
       ),
-    ...(answer && { correction: Effect.andThen(endText, answer.correction) }),
+    ...(output && { correction: Effect.andThen(endText, output.correction) }),
   });
-  tested?.warnIfUnsolved();
-  if (tested !== undefined) yield* tested.warnIfChanged();
-  if (answer !== undefined) progress.output = yield* answer.read;
+  tests?.warnIfUnsolved();
+  if (tests !== undefined) yield* tests.warnIfChanged();
+  if (output !== undefined) progress.output = yield* output.read;
 });

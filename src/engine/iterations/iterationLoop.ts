@@ -1,20 +1,15 @@
 import * as Clock from "effect/Clock";
 import * as Effect from "effect/Effect";
-import type {
-  AgentEvent,
-  AgentProvider,
-  AgentStreamEvent,
-  McpServers,
-  ResumedSession,
-} from "../../agents/contract.ts";
+import type { AgentEvent, AgentStreamEvent, McpServers, ResumedSession } from "../../agents/contract.ts";
 import { AgentRateLimitError, type BudgetExceededError, type SandduneError } from "../../errors.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import type { IterationResult, IterationUsage } from "../../options/results.ts";
 import { addUsage } from "../../options/usage.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import type { AgentInvocation, AgentInvoker } from "../agent/agentInvoker.ts";
 import { invokeAgent } from "../agent/invokeAgent.ts";
 import { withFinalStep } from "../session/finalStep.ts";
-import type { Budget } from "./budget.ts";
+import { Budget } from "./budget.ts";
 import { CompletionSignalMatcher } from "./completionSignal.ts";
 import { RateLimitWaits } from "./rateLimit.ts";
 
@@ -28,7 +23,7 @@ export interface IterationEnd {
 }
 
 export interface IterationLoop {
-  readonly agent: AgentProvider;
+  readonly options: AgentSettings;
   readonly sandbox: SandboxHandle;
   /** The sandbox provider's, as far as it is known: it tells people more than the name of one sandbox. */
   readonly sandboxName?: string | undefined;
@@ -43,13 +38,6 @@ export interface IterationLoop {
   /** The session that the first iteration goes on with. */
   readonly resume?: ResumedSession | undefined;
   readonly mcpServers?: McpServers | undefined;
-  readonly maxIterations: number;
-  readonly completionSignals: readonly string[];
-  readonly idleTimeoutMs: number;
-  readonly completionTimeoutMs: number;
-  readonly budget: Budget;
-  /** How long to wait, in all, for rate limits to end. */
-  readonly rateLimitWaitMs: number;
   readonly onEvent: (event: AgentStreamEvent) => void;
   /** Each line as the agent printed it. */
   readonly onLine: AgentInvocation["onLine"];
@@ -59,22 +47,28 @@ export interface IterationLoop {
   readonly onWarning: (sentence: string) => void;
   /** Runs beside the agent, and is interrupted when that has ended. */
   readonly whileWorking?: Effect.Effect<never> | undefined;
-  /** Tests what an iteration has done; without it, the agent's own word is all there is. */
-  readonly examination?: Examination | undefined;
+  /** Tests what an iteration has done; without it, the agent itself decides when it is done. */
+  readonly tests?: TestGate | undefined;
   /** What the agent is to be told, in the same session, if its answer has to be corrected when everything else is done. */
   readonly correction?: Effect.Effect<string | undefined>;
   /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
 
-/** How it is found out whether everything is done: by tests of the commits that were imported. */
-export interface Examination {
-  /** Comes before the agent is invoked: what can be done for the examination while it works is begun. */
+/** Tests of the commits that an iteration has made. */
+export interface TestGate {
+  /** Called before the agent is invoked: starts whatever can be prepared while the agent works. */
   readonly prepare: Effect.Effect<void>;
-  /** Says whether everything passes. */
-  readonly examine: (iteration: number) => Effect.Effect<boolean, SandduneError>;
-  /** Whether that, and nothing else, ends the loop. */
+  /** Succeeds with whether all tests pass. */
+  readonly run: (iteration: number) => Effect.Effect<boolean, SandduneError>;
+  /** Whether the loop ends when the tests pass, whatever the agent says. */
   readonly decides: boolean;
+}
+
+/** What a run may use in all its iterations together. */
+interface RunLimits {
+  readonly budget: Budget;
+  readonly rateLimits: RateLimitWaits;
 }
 
 /** How an iteration begins: with the prompt or, after another one, with what is wrong with its answer. */
@@ -109,7 +103,7 @@ const sessionToGoOn = (
   { sessionId, usage }: IterationState,
   begunWith: ResumedSession | undefined,
 ): ResumedSession | undefined => {
-  if (sessionId === undefined || loop.agent.sessions === undefined) return undefined;
+  if (sessionId === undefined || loop.options.agent.sessions === undefined) return undefined;
   const used = usage === undefined ? begunWith?.usedBefore : addUsage(begunWith?.usedBefore, usage);
   return { sessionId, isFork: false, ...(used && { usedBefore: used }) };
 };
@@ -117,11 +111,11 @@ const sessionToGoOn = (
 /** Waits for a rate limit to end; fails with it where that would be too long. */
 const waitOut = Effect.fnUntraced(function* (
   loop: IterationLoop,
-  patience: RateLimitWaits,
+  rateLimits: RateLimitWaits,
   error: AgentRateLimitError,
 ): Effect.fn.Return<void, AgentRateLimitError> {
   const now = (yield* Clock.Clock).currentTimeMillisUnsafe();
-  const waitMs = patience.nextWaitMs(error, now);
+  const waitMs = rateLimits.nextWaitMs(error, now);
   if (waitMs === undefined) return yield* Effect.fail(error);
   yield* Effect.acquireUseRelease(
     Effect.sync(() => loop.onWait(new Date(now + waitMs))),
@@ -133,14 +127,14 @@ const waitOut = Effect.fnUntraced(function* (
 const runIteration = Effect.fnUntraced(function* (
   loop: IterationLoop,
   iteration: number,
-  patience: RateLimitWaits,
+  { budget, rateLimits }: RunLimits,
   state: IterationState,
   matcher: CompletionSignalMatcher,
   { correction, resume: begunWith }: Beginning,
 ): Effect.fn.Return<void, SandduneError, AgentInvoker> {
   const { mcpServers } = loop;
   let prompt = yield* loop.beginIteration(iteration, correction);
-  if (loop.examination !== undefined) yield* loop.examination.prepare;
+  if (loop.tests !== undefined) yield* loop.tests.prepare;
   let resume = begunWith;
   const onEvent = (event: AgentEvent) => {
     if (event.type === "text") matcher.push(event.text);
@@ -149,7 +143,7 @@ const runIteration = Effect.fnUntraced(function* (
     loop.onEvent({ iteration, timestamp: new Date(), ...event });
   };
   const spend = (event: AgentEvent) => {
-    if (event.type === "usage") state.exceeded ??= loop.budget.spend(event.usage);
+    if (event.type === "usage") state.exceeded ??= budget.spend(event.usage);
     return state.exceeded;
   };
   for (;;) {
@@ -167,7 +161,7 @@ const runIteration = Effect.fnUntraced(function* (
     );
     if (limited === undefined) return;
     if (state.exceeded !== undefined) return yield* Effect.fail(state.exceeded);
-    yield* waitOut(loop, patience, limited);
+    yield* waitOut(loop, rateLimits, limited);
     const session = sessionToGoOn(loop, state, begunWith);
     if (session === undefined) continue;
     resume = session;
@@ -183,16 +177,17 @@ const runIteration = Effect.fnUntraced(function* (
 export const runIterations = Effect.fnUntraced(function* (
   loop: IterationLoop,
 ): Effect.fn.Return<string | undefined, SandduneError, AgentInvoker> {
-  const patience = new RateLimitWaits(loop.rateLimitWaitMs);
+  const { options } = loop;
+  const limits = { budget: new Budget(options), rateLimits: new RateLimitWaits(options.onRateLimit) };
   let signal: string | undefined;
   let beginning: Beginning | undefined = { resume: loop.resume };
   for (let iteration = 1; beginning !== undefined; iteration++) {
     const begun: Beginning = beginning;
-    const matcher = new CompletionSignalMatcher(loop.completionSignals);
+    const matcher = new CompletionSignalMatcher([options.completionSignal].flat());
     const state = new IterationState();
-    const isDone = () => (loop.examination?.decides ? state.passes : matcher.matched !== undefined);
+    const isDone = () => (loop.tests?.decides ? state.passes : matcher.matched !== undefined);
     // An agent that corrects its answer has nothing else to do.
-    const isOver = () => isDone() || begun.correction !== undefined || iteration >= loop.maxIterations;
+    const isOver = () => isDone() || begun.correction !== undefined || iteration >= options.maxIterations;
     let next: Beginning | undefined;
     /** Whether the agent has to correct its answer, and can. */
     const askForCorrection = Effect.suspend(() => {
@@ -203,7 +198,7 @@ export const runIterations = Effect.fnUntraced(function* (
         if (correction !== undefined) next = { correction, resume };
       });
     });
-    const working = runIteration(loop, iteration, patience, state, matcher, begun).pipe(
+    const working = runIteration(loop, iteration, limits, state, matcher, begun).pipe(
       Effect.andThen(Effect.suspend(() => (isOver() ? askForCorrection : Effect.void))),
     );
     yield* withFinalStep(working, {
@@ -215,7 +210,7 @@ export const runIterations = Effect.fnUntraced(function* (
       warn: loop.onWarning,
     });
     const wasOver = isOver();
-    if (loop.examination !== undefined) state.passes = yield* loop.examination.examine(iteration);
+    if (loop.tests !== undefined) state.passes = yield* loop.tests.run(iteration);
     signal = matcher.matched ?? (begun.correction === undefined ? undefined : signal);
     // Tests have said only now that everything is done.
     if (isOver() && !wasOver) yield* askForCorrection;

@@ -1,4 +1,5 @@
 import type { AgentRateLimitError } from "../../errors.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 
 /** Where the agent does not tell when the limit ends: how long the first wait is, and each doubles the one before. */
 const FIRST_WAIT_MS = 60_000;
@@ -14,8 +15,8 @@ export class RateLimitWaits {
   /** Of each kind, how often it was waited: to a time that was told, and without one. */
   readonly #waits = { told: 0, untold: 0 };
 
-  constructor(waitUpToMs: number) {
-    this.#left = waitUpToMs;
+  constructor(onRateLimit: AgentSettings["onRateLimit"]) {
+    this.#left = onRateLimit === "fail" ? 0 : onRateLimit.waitUpToMs;
   }
 
   /** How long to wait now; `undefined` if it would be too long. */

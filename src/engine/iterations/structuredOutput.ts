@@ -13,7 +13,7 @@ const correctionOf = ({ tag, problem }: StructuredOutputError): string =>
 Write the whole answer again, corrected, in <${tag}>…</${tag}>.`;
 
 /** What the agent is to say in a tag of its text, and how often it may correct that. */
-export class Answer {
+export class StructuredOutput {
   readonly #tag: TagReader;
   #retries: number;
   #value: { readonly value: unknown } | undefined;

@@ -1,18 +1,16 @@
 import type { HostSessionFile } from "../../agentSessions/hostSessions.ts";
-import type { AgentProvider, McpServers } from "../../agents/contract.ts";
 import type { SessionKind } from "../../display/contract.ts";
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import type { HostState } from "../../git/hostState.ts";
 import type { Repository } from "../../git/repository.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import type { BranchPlan } from "../../options/branchStrategy.ts";
 import type { HostHook, SandboxHook } from "../../options/hooks.ts";
+import type { SandboxInteractiveOptions } from "../../options/interactiveOptions.ts";
 import type { LoggingOption } from "../../options/logging.ts";
-import type { OutputDefinition } from "../../options/output.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
-import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
 import type { EnvironmentPlan } from "../environment/planEnvironment.ts";
-import type { BudgetLimits } from "../iterations/budget.ts";
 
 /** Everything that is decided about a session before anything is created; what it does is in plans of their own. */
 export interface SessionPlan {
@@ -79,30 +77,16 @@ export interface ResumePlan {
   readonly files: readonly HostSessionFile[];
 }
 
-/** What the agent is to do, in as many iterations as it takes. */
+/** What the agent is to do: the options of the call, and what was looked up for them. */
 export interface AgentPlan {
-  readonly agent: AgentProvider;
+  readonly options: AgentSettings;
   readonly prompt: ResolvedPrompt;
-  readonly promptExpansionMs: number;
-  readonly output: OutputDefinition | undefined;
-  readonly maxIterations: number;
-  /** The environment's tests decide when it is done, and not the agent. */
-  readonly untilTestsPass: boolean;
-  readonly completionSignals: readonly string[];
-  readonly idleTimeoutMs: number;
-  readonly completionTimeoutMs: number;
   readonly resume: ResumePlan | undefined;
-  readonly mcpServers: McpServers | undefined;
-  readonly budget: BudgetLimits;
-  /** How long to wait, in all, for rate limits to end. */
-  readonly rateLimitWaitMs: number;
-  readonly trajectory: TrajectoryPlan | undefined;
 }
 
-/** What the agent is to begin with, when a person talks to it. */
+/** What the agent starts with in an interactive session. */
 export interface InteractionPlan {
-  readonly agent: AgentProvider;
-  /** `undefined` if the person is to begin. */
+  readonly options: SandboxInteractiveOptions;
+  /** `undefined` if the person at the terminal begins. */
   readonly prompt: ResolvedPrompt | undefined;
-  readonly promptExpansionMs: number;
 }

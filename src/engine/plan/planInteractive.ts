@@ -16,7 +16,8 @@ import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import { promptSizeProblem } from "../interactive/promptSize.ts";
 import type { ParentSession } from "./parentSession.ts";
 import type { InteractionPlan } from "./plan.ts";
-import { DEFAULTS, planCheckout, planSandbox } from "./planRun.ts";
+import { planCheckout } from "./planCheckout.ts";
+import { planSandbox } from "./planSandbox.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
 
 /** The person is there: what is missing in a prompt can be asked for. */
@@ -35,16 +36,14 @@ const planInteraction = (
   const problem = promptSizeProblem(prompt);
   if (problem !== undefined) return Effect.fail(problem);
   return Effect.succeed({
-    agent: options.agent,
+    options,
     prompt: hasPrompt ? prompt : undefined,
-    promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
   });
 };
 
 const requestOf = (options: SandboxInteractiveOptions): PlanRequest => ({
   kind: "interactive",
   options,
-  logging: { type: "stdout" },
   agent: options.agent,
   askFor,
 });

@@ -2,22 +2,23 @@ import * as Effect from "effect/Effect";
 import type { CreateSandboxOptions, WorktreeSandboxOptions } from "../../options/sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../../options/worktreeOptions.ts";
 import type { ParentSession } from "./parentSession.ts";
-import { DEFAULTS, planCheckout, planSandboxWithTests } from "./planRun.ts";
+import { planCheckout } from "./planCheckout.ts";
+import { planSandboxWithTests } from "./planSandbox.ts";
 import { planSession } from "./planSession.ts";
 
 /** Plans `createWorktree()`. */
 export const planCreateWorktree = Effect.fnUntraced(function* (options: CreateWorktreeOptions) {
-  const { branchStrategy, logging = DEFAULTS.logging } = options;
-  const { session, source } = yield* planSession({ kind: "worktree", options, logging, branchStrategy });
+  const { branchStrategy } = options;
+  const { session, source } = yield* planSession({ kind: "worktree", options, branchStrategy });
   return { session, checkout: planCheckout(options, source, { lasts: true }) };
 });
 
 /** Plans `createSandbox()`. */
 export const planCreateSandbox = Effect.fnUntraced(function* (options: CreateSandboxOptions) {
-  const { branch, from, env = {}, logging = DEFAULTS.logging } = options;
+  const { branch, from, env = {} } = options;
   const sandbox = yield* planSandboxWithTests(options);
   const branchStrategy = { type: "branch", branch, ...(from !== undefined && { from }) } as const;
-  const planned = yield* planSession({ kind: "sandbox", options, logging, sandbox, branchStrategy });
+  const planned = yield* planSession({ kind: "sandbox", options, sandbox, branchStrategy });
   return {
     session: planned.session,
     checkout: planCheckout(options, planned.source, { lasts: true }),
@@ -31,8 +32,8 @@ export const planWorktreeSandbox = Effect.fnUntraced(function* (
   options: WorktreeSandboxOptions,
   parentSession: ParentSession,
 ) {
-  const { env = {}, logging = DEFAULTS.logging } = options;
+  const { env = {} } = options;
   const sandbox = yield* planSandboxWithTests(options, parentSession);
-  const { session } = yield* planSession({ kind: "sandbox", options, logging, sandbox, parentSession });
+  const { session } = yield* planSession({ kind: "sandbox", options, sandbox, parentSession });
   return { session, sandbox, env };
 });

@@ -4,80 +4,22 @@ import { findHostSession } from "../../agentSessions/hostSessions.ts";
 import { MIN_COPIED_ID_LENGTH } from "../../agentSessions/limits.ts";
 import { attempt } from "../../boundary/failures.ts";
 import { InvalidOptionsError } from "../../errors.ts";
-import { openRepository } from "../../git/repository.ts";
+import { agentSettings } from "../../options/agentSettings.ts";
 import { requireFreeName } from "../../options/checks/mcpServers.ts";
-import type { Hooks, SandboxHooks } from "../../options/hooks.ts";
 import type {
   AgentOptions,
-  CheckoutOptions,
-  EnvironmentOptions,
   ResumeOptions,
   RunOptions,
   SandboxRunOptions,
   WorktreeRunOptions,
 } from "../../options/runOptions.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
-import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import type { TrajectoryPlan } from "../../trajectory/record/recorder.ts";
 import type { LiveEnvironment } from "../environment/liveEnvironment.ts";
-import { type EnvironmentPlan, planEnvironment } from "../environment/planEnvironment.ts";
-import { DEFAULT_COMPLETION_SIGNAL } from "../iterations/completionSignal.ts";
 import type { ParentSession } from "./parentSession.ts";
-import type { AgentPlan, CheckoutPlan, ResumePlan, SandboxPlan, SourcePlan } from "./plan.ts";
+import type { AgentPlan, ResumePlan } from "./plan.ts";
+import { planCheckout } from "./planCheckout.ts";
+import { planSandboxWithTests } from "./planSandbox.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
-
-export const DEFAULTS = {
-  maxIterations: 1,
-  idleTimeoutSeconds: 600,
-  completionTimeoutMs: 30_000,
-  copyToWorktreeMs: 60_000,
-  promptExpansionMs: 30_000,
-  logging: { type: "file" },
-} as const;
-
-export const planCheckout = (
-  options: CheckoutOptions & { readonly hooks?: Hooks },
-  source: SourcePlan | undefined,
-  { isShared = false, lasts = false } = {},
-): CheckoutPlan => ({
-  source,
-  isShared,
-  lasts,
-  copyToWorktree: options.copyToWorktree ?? [],
-  copyToWorktreeMs: options.timeouts?.copyToWorktreeMs ?? DEFAULTS.copyToWorktreeMs,
-  onWorktreeReady: options.hooks?.host?.onWorktreeReady ?? [],
-});
-
-export const planSandbox = <Provider>(
-  provider: Provider,
-  { host, sandbox }: SandboxHooks = {},
-  environment?: EnvironmentPlan,
-): SandboxPlan<Provider> => {
-  const inSandbox = sandbox?.onSandboxReady ?? [];
-  return {
-    provider,
-    hooks: { "host.onSandboxReady": host?.onSandboxReady ?? [], "sandbox.onSandboxReady": inSandbox },
-    usesSudo: inSandbox.some(({ sudo }) => sudo === true),
-    environment,
-  };
-};
-
-/** Plans a sandbox that may have an environment, which may be in the repository. */
-export const planSandboxWithTests = <Provider extends SandboxProvider>(
-  options: EnvironmentOptions & {
-    readonly sandbox: Provider;
-    readonly hooks?: SandboxHooks;
-    readonly cwd?: string | undefined;
-  },
-  parentSession?: ParentSession,
-) =>
-  planEnvironment(
-    options.environment,
-    options.sandbox,
-    parentSession === undefined
-      ? openRepository(resolve(options.cwd ?? "."))
-      : Effect.succeed(parentSession.repository),
-  ).pipe(Effect.map((environment) => planSandbox(options.sandbox, options.hooks, environment)));
 
 /** Values for MCP servers are secrets like those of env vars. */
 const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<string, string> =>
@@ -113,37 +55,15 @@ const planResume = (
     return { sessionId: resumeSession, isFork: forkSession ?? false, files };
   });
 
-const waitMsOf = (onRateLimit: AgentOptions<unknown>["onRateLimit"] = "fail"): number =>
-  onRateLimit === "fail" ? 0 : onRateLimit.waitUpToMs;
-
-const planTrajectory = (option: AgentOptions<unknown>["trajectory"]): TrajectoryPlan | undefined =>
-  option && { artifacts: (option === true ? undefined : option.artifacts) ?? [] };
-
 const planAgent = (
   options: AgentOptions<unknown>,
   prompt: ResolvedPrompt,
   resume?: ResumePlan,
-): AgentPlan => ({
-  agent: options.agent,
-  prompt,
-  promptExpansionMs: options.timeouts?.promptExpansionMs ?? DEFAULTS.promptExpansionMs,
-  output: options.output,
-  maxIterations: options.maxIterations ?? DEFAULTS.maxIterations,
-  untilTestsPass: options.until === "tests-pass",
-  completionSignals: [options.completionSignal ?? DEFAULT_COMPLETION_SIGNAL].flat(),
-  idleTimeoutMs: (options.idleTimeoutSeconds ?? DEFAULTS.idleTimeoutSeconds) * 1000,
-  completionTimeoutMs: options.completionTimeoutMs ?? DEFAULTS.completionTimeoutMs,
-  resume,
-  mcpServers: options.mcpServers,
-  budget: { maxTokens: options.maxTokens, maxCostUsd: options.maxCostUsd, prices: options.prices },
-  rateLimitWaitMs: waitMsOf(options.onRateLimit),
-  trajectory: planTrajectory(options.trajectory),
-});
+): AgentPlan => ({ options: agentSettings(options), prompt, resume });
 
 const requestOf = (options: AgentOptions<unknown>): PlanRequest => ({
   kind: "run",
   options,
-  logging: options.logging ?? DEFAULTS.logging,
   agent: options.agent,
   secrets: mcpSecrets(options),
   warnings: budgetWarnings(options),

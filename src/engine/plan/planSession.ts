@@ -34,13 +34,15 @@ import type { SandboxPlan, SessionPlan, SourcePlan } from "./plan.ts";
 import { NO_ENV, overlayEnv, planEnv, readEnv } from "./planEnv.ts";
 import { planPrompt } from "./planPrompt.ts";
 
-/** What is asked for, in the terms of all doors. */
+const TO_FILE: LoggingOption = { type: "file" };
+const ON_TERMINAL: LoggingOption = { type: "stdout" };
+
+/** A call of any entry point. */
 export interface PlanRequest {
   readonly kind: SessionKind;
   readonly options: InteractivePromptOption &
     SessionOptions &
-    Pick<CheckoutOptions, "cwd" | "copyToWorktree">;
-  readonly logging: LoggingOption;
+    Pick<CheckoutOptions, "cwd" | "copyToWorktree"> & { readonly logging?: LoggingOption };
   readonly agent?: AgentProvider;
   /** Secrets that come with the options, besides those of env vars. */
   readonly secrets?: ReadonlyMap<string, string>;
@@ -219,7 +221,7 @@ export const planSession = Effect.fnUntraced(function* (
     branches,
     userChanges: userChanges.paths,
     env: { ...values, secrets: parentSession === undefined ? secrets : allSecrets(secrets, parentSession) },
-    logging: request.logging,
+    logging: request.kind === "interactive" ? ON_TERMINAL : (options.logging ?? TO_FILE),
     agentName: agent?.name,
     sandboxName: sandbox?.provider.name ?? parentSession?.sandboxName,
     within: parentSession?.runId,

@@ -184,7 +184,7 @@ const checkPlace = ({ sandbox, hooks }: WorktreeInteractiveOptions): void => {
 
 /** Only the first iteration could go on with the session. */
 const checkResume = (options: ResumeOptions & AgentOptions<unknown>): void => {
-  const { agent, resumeSession, forkSession, maxIterations = 1 } = options;
+  const { agent, resumeSession, forkSession, maxIterations } = options;
   if (resumeSession === undefined) {
     if (forkSession) throw new InvalidOptionsError("forkSession", "there is no `resumeSession` to fork.");
     return;
@@ -192,7 +192,7 @@ const checkResume = (options: ResumeOptions & AgentOptions<unknown>): void => {
   if (agent.sessions === undefined) {
     throw new InvalidOptionsError("resumeSession", `the agent ${agent.name} cannot resume a session.`);
   }
-  if (maxIterations > 1) {
+  if (maxIterations !== undefined && maxIterations > 1) {
     throw new InvalidOptionsError(
       "resumeSession",
       "only one iteration can go on with a session: leave `maxIterations` out.",

@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import type * as Exit from "effect/Exit";
-import type { AgentProvider, AgentStreamEvent } from "../../agents/contract.ts";
+import type { AgentStreamEvent } from "../../agents/contract.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { oneLine, shortenTo } from "../../display/shorten.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
-import type { TokenPrices } from "../../options/usage.ts";
+import type { AgentSettings } from "../../options/agentSettings.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { type Action, ActionReader } from "./actions.ts";
@@ -16,12 +16,6 @@ import { Checkpoints, type NewCheckpoint } from "./checkpoints.ts";
 import { cut, recordedEvent } from "./events.ts";
 import { TrajectoryFile, trajectoryPath } from "./file.ts";
 import { type ArtifactsOwner, bringArtifacts } from "./takeArtifacts.ts";
-
-/** What is to be recorded of a run. */
-export interface TrajectoryPlan {
-  /** Globs of files that are copied out of the sandbox at the end. */
-  readonly artifacts: readonly string[];
-}
 
 /** What a recorder reads of the run that it records, and what it adds to the run's result. */
 export interface RecordedSession extends ArtifactsOwner {
@@ -41,10 +35,8 @@ export interface RecordedSandbox {
 
 /** What is recorded about the agent. */
 export interface RecordedAgent {
-  readonly agent: AgentProvider;
+  readonly options: Pick<AgentSettings, "agent" | "prices" | "trajectory">;
   readonly prompt: ResolvedPrompt;
-  readonly budget: { readonly prices?: TokenPrices | undefined };
-  readonly trajectory: TrajectoryPlan | undefined;
 }
 
 const MAX_PROBLEM_WIDTH = 300;
@@ -74,13 +66,14 @@ export class Trajectory {
   constructor(
     private readonly session: RecordedSession,
     private readonly sandbox: RecordedSandbox,
-    private readonly plan: RecordedAgent & { readonly trajectory: TrajectoryPlan },
+    private readonly plan: RecordedAgent,
     base: string,
   ) {
+    const { agent, prices } = plan.options;
     const { runDirectory } = session.journal;
     this.#file = new TrajectoryFile(trajectoryPath(runDirectory));
     session.progress.trajectoryPath = this.#file.path;
-    if (plan.trajectory.artifacts.length > 0) session.progress.artifacts = [];
+    if (this.#artifactGlobs.length > 0) session.progress.artifacts = [];
     this.checkpoints = new Checkpoints({
       repository: sandbox.repository,
       base,
@@ -92,12 +85,18 @@ export class Trajectory {
       type: "begun",
       version: 1,
       runId: session.plan.runId,
-      agent: plan.agent.name,
-      ...(plan.agent.model !== undefined && { model: plan.agent.model }),
-      ...(plan.budget.prices && { prices: plan.budget.prices }),
+      agent: agent.name,
+      ...(agent.model !== undefined && { model: agent.model }),
+      ...(prices && { prices }),
       promptSha256: promptHash(plan),
       base,
     });
+  }
+
+  /** Globs of files that are copied out of the sandbox at the end. */
+  get #artifactGlobs(): readonly string[] {
+    const { trajectory } = this.plan.options;
+    return (typeof trajectory === "object" && trajectory.artifacts) || [];
   }
 
   /** Part of it may come from the sandbox. Redacted before it is cut, as otherwise half a secret could stay. */
@@ -118,7 +117,7 @@ export class Trajectory {
   );
 
   async #noteVersion(): Promise<void> {
-    const { agent } = this.plan;
+    const { agent } = this.plan.options;
     const version = await agentVersion(agent, this.sandbox.repository.handle, this.#over.signal);
     if (version !== undefined)
       this.#file.write({ type: "agent", version: this.session.redactor.text(version) });
@@ -178,7 +177,7 @@ export class Trajectory {
 
   /** Copies artifacts out of the sandbox, once, as long as it is there. */
   takeArtifacts(failed: boolean): Effect.Effect<void> {
-    const { artifacts: globs } = this.plan.trajectory;
+    const globs = this.#artifactGlobs;
     if (globs.length === 0 || this.#hasArtifacts) return Effect.void;
     this.#hasArtifacts = true;
     const { handle } = this.sandbox.repository;
@@ -213,6 +212,6 @@ export const openTrajectory = (
   sandbox: RecordedSandbox,
   plan: RecordedAgent,
 ): Trajectory | undefined => {
-  const { trajectory } = plan;
-  return trajectory && new Trajectory(session, sandbox, { ...plan, trajectory }, sandbox.checkout.tip);
+  if (plan.options.trajectory === undefined) return undefined;
+  return new Trajectory(session, sandbox, plan, sandbox.checkout.tip);
 };

@@ -99,7 +99,7 @@ describe("an agent that goes on after it has said that its turn is over", () => 
     const agent = lingering(OVER, text("more"));
     const { result } = await withClock(
       agent,
-      { ...GRACE, idleTimeoutMs: 60_000 },
+      { ...GRACE, idleTimeoutSeconds: 60 },
       TestClock.adjust("60 seconds"),
     );
     expect(result).toMatchObject({ _tag: "Failure", failure: expect.any(IdleTimeoutError) });
@@ -110,7 +110,7 @@ it("an agent that falls silent while it tries again has failed because of what i
   const busy: AgentEvent = { type: "error", kind: "overloaded", message: "too busy", willRetry: true };
   const { result } = await withClock(
     lingering(busy),
-    { idleTimeoutMs: 10_000 },
+    { idleTimeoutSeconds: 10 },
     TestClock.adjust("10 seconds"),
   );
   expect(result).toMatchObject({ _tag: "Failure", failure: expect.any(AgentOverloadedError) });

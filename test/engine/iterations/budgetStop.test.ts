@@ -2,18 +2,16 @@ import * as Effect from "effect/Effect";
 import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../../../src/agents/contract.ts";
-import { Budget } from "../../../src/engine/iterations/budget.ts";
-import type { IterationLoop } from "../../../src/engine/iterations/iterationLoop.ts";
 import { BudgetExceededError } from "../../../src/errors.ts";
-import { OVER, type Play, tell, tokens, withClock } from "./loops.ts";
+import { OVER, type Overrides, type Play, tell, tokens, withClock } from "./loops.ts";
 
 const text = (words: string): AgentEvent => ({ type: "text", text: words });
-const limits = (overrides: Partial<IterationLoop> = {}): Partial<IterationLoop> => ({
-  budget: new Budget({ maxTokens: 100 }),
+const limits = (overrides: Overrides = {}): Overrides => ({
+  maxTokens: 100,
   maxIterations: 3,
   ...overrides,
 });
-const run = (agent: Play, overrides?: Partial<IterationLoop>) =>
+const run = (agent: Play, overrides?: Overrides) =>
   withClock(agent, limits(overrides), TestClock.adjust("1 second"));
 
 const EXCEEDED = {

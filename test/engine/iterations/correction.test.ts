@@ -1,14 +1,12 @@
 import * as Effect from "effect/Effect";
 import { expect, it } from "vitest";
 import type { AgentInvocation } from "../../../src/engine/agent/agentInvoker.ts";
-import type { IterationLoop } from "../../../src/engine/iterations/iterationLoop.ts";
-import { loopOf, runLoop, tell } from "./loops.ts";
+import { AGENT, type Overrides, runLoop, tell } from "./loops.ts";
 
-const { agent } = loopOf().loop;
 const SESSIONS = { directory: { inHome: ".fake" }, files: () => [], place: (file: string) => file };
 
 /** Asks for a correction as often as there are texts, and tells what the agent was invoked with. */
-const correcting = async (corrections: string[], overrides: Partial<IterationLoop> = {}) => {
+const correcting = async (corrections: string[], overrides: Overrides = {}) => {
   const invocations: AgentInvocation[] = [];
   const { ends, signal } = await runLoop(
     (invocation) => {
@@ -17,7 +15,7 @@ const correcting = async (corrections: string[], overrides: Partial<IterationLoo
       return tell(invocation, { type: "sessionId", sessionId: "s" }, { type: "text", text: said });
     },
     {
-      agent: { ...agent, sessions: SESSIONS },
+      agent: { ...AGENT, sessions: SESSIONS },
       beginIteration: (_, correction) => Effect.succeed(correction ?? "the prompt"),
       correction: Effect.sync(() => corrections.shift()),
       ...overrides,
@@ -44,12 +42,12 @@ it("an agent is asked for corrections in its own session, beyond the number of i
 
 it("an agent whose tests decide is asked once they pass", async () => {
   const passes = [false, true, true];
-  const examination = {
+  const tests = {
     prepare: Effect.void,
-    examine: () => Effect.sync(() => passes.shift() ?? false),
+    run: () => Effect.sync(() => passes.shift() ?? false),
     decides: true,
   };
-  const { prompts } = await correcting(["wrong"], { maxIterations: 5, examination });
+  const { prompts } = await correcting(["wrong"], { maxIterations: 5, tests });
   expect(prompts).toEqual([
     ["the prompt", undefined],
     ["the prompt", undefined],
@@ -58,6 +56,6 @@ it("an agent whose tests decide is asked once they pass", async () => {
 });
 
 it("an agent that has not told its session is not asked", async () => {
-  const { prompts } = await correcting(["wrong"], { agent });
+  const { prompts } = await correcting(["wrong"], { agent: AGENT });
   expect(prompts).toHaveLength(1);
 });

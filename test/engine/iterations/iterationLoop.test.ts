@@ -33,7 +33,7 @@ describe("the number of iterations", () => {
 describe("the completion signal", () => {
   it("is the first of several that is printed", async () => {
     const { signal } = await runLoop((invocation) => say(invocation, "ABORTED, not DONE"), {
-      completionSignals: ["DONE", "ABORTED"],
+      completionSignal: ["DONE", "ABORTED"],
     });
     expect(signal).toBe("ABORTED");
   });
@@ -86,7 +86,7 @@ describe("the idle timeout", () => {
   it("stops an agent that says nothing", async () => {
     const { result, ends } = await withClock(
       silent,
-      { idleTimeoutMs: 10_000 },
+      { idleTimeoutSeconds: 10 },
       TestClock.adjust("10 seconds"),
     );
     expect(result).toMatchObject({ _tag: "Failure", failure: expect.any(IdleTimeoutError) });
@@ -103,7 +103,7 @@ describe("the idle timeout", () => {
           ),
         { discard: true },
       );
-    const { result } = await withClock(signs, { idleTimeoutMs: 10_000 }, TestClock.adjust("40 seconds"));
+    const { result } = await withClock(signs, { idleTimeoutSeconds: 10 }, TestClock.adjust("40 seconds"));
     expect(result).toMatchObject({ _tag: "Success" });
   });
 });

@@ -1,15 +1,15 @@
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import * as TestClock from "effect/testing/TestClock";
-import type { AgentEvent, AgentStreamEvent } from "../../../src/agents/contract.ts";
+import type { AgentEvent, AgentProvider, AgentStreamEvent } from "../../../src/agents/contract.ts";
 import { type AgentInvocation, AgentInvoker } from "../../../src/engine/agent/agentInvoker.ts";
-import { Budget } from "../../../src/engine/iterations/budget.ts";
 import {
   type IterationEnd,
   type IterationLoop,
   runIterations,
 } from "../../../src/engine/iterations/iterationLoop.ts";
 import type { SandduneError } from "../../../src/errors.ts";
+import { type AgentSettings, agentSettings } from "../../../src/options/agentSettings.ts";
 
 /** What a fake agent does in an iteration. */
 export type Play = (invocation: AgentInvocation) => Effect.Effect<void, SandduneError>;
@@ -27,20 +27,30 @@ export interface Observed {
   readonly waits: (Date | "over")[];
 }
 
-export const loopOf = (overrides: Partial<IterationLoop> = {}) => {
+export const AGENT: AgentProvider = {
+  name: "fake",
+  buildCommand: () => ({ command: "", stdin: "" }),
+  createParser: () => () => [],
+};
+
+/** Parts of the loop, and options of the agent. */
+export type Overrides = Partial<
+  Omit<IterationLoop, "options"> &
+    Pick<
+      AgentSettings,
+      | ("agent" | "maxIterations" | "completionSignal" | "idleTimeoutSeconds")
+      | ("completionTimeoutMs" | "maxTokens" | "onRateLimit")
+    >
+>;
+
+export const loopOf = (overrides: Overrides = {}) => {
   const observed: Observed = { events: [], ends: [], warnings: [], waits: [] };
   const loop: IterationLoop = {
-    agent: { name: "fake", buildCommand: () => ({ command: "", stdin: "" }), createParser: () => () => [] },
+    options: agentSettings({ agent: AGENT, completionSignal: "DONE", ...overrides }),
     sandbox: {} as IterationLoop["sandbox"],
     cwd: "/",
     env: {},
     beginIteration: () => Effect.succeed("the prompt"),
-    maxIterations: 1,
-    completionSignals: ["DONE"],
-    idleTimeoutMs: 600_000,
-    completionTimeoutMs: 30_000,
-    budget: new Budget({}),
-    rateLimitWaitMs: 0,
     onEvent: (event) => observed.events.push(event),
     onLine: () => {},
     onWait: (until) => {
@@ -61,7 +71,7 @@ export const play = <A, E>(effect: Effect.Effect<A, E, AgentInvoker>, agent: Pla
     Effect.provide(TestClock.layer()),
   );
 
-export const runLoop = (agent: Play, overrides: Partial<IterationLoop> = {}) => {
+export const runLoop = (agent: Play, overrides: Overrides = {}) => {
   const { loop, observed } = loopOf(overrides);
   return Effect.runPromise(play(runIterations(loop), agent)).then((signal) => ({ signal, ...observed }));
 };
@@ -69,7 +79,7 @@ export const runLoop = (agent: Play, overrides: Partial<IterationLoop> = {}) => 
 /** Starts the loop, lets the test move the clock, and gives what became of it. */
 export const withClock = (
   agent: Play,
-  overrides: Partial<IterationLoop>,
+  overrides: Overrides,
   move: Effect.Effect<void>,
 ): Promise<{ result: unknown } & Observed> => {
   const { loop, observed } = loopOf(overrides);

@@ -8,7 +8,7 @@ const limited = (retryAt?: number) =>
 
 /** How long each of several limits is waited for, one after the other. */
 const waits = (waitUpToMs: number, ...ends: readonly (number | undefined)[]) => {
-  const patience = new RateLimitWaits(waitUpToMs);
+  const patience = new RateLimitWaits({ waitUpToMs });
   return ends.map((end) => patience.nextWaitMs(limited(end === undefined ? undefined : NOW + end), NOW));
 };
 

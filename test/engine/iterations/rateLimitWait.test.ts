@@ -4,10 +4,9 @@ import * as TestClock from "effect/testing/TestClock";
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, AgentSessions, ResumedSession } from "../../../src/agents/contract.ts";
 import type { AgentInvocation } from "../../../src/engine/agent/agentInvoker.ts";
-import { Budget } from "../../../src/engine/iterations/budget.ts";
-import { type IterationLoop, runIterations } from "../../../src/engine/iterations/iterationLoop.ts";
+import { runIterations } from "../../../src/engine/iterations/iterationLoop.ts";
 import { AgentFailedError, AgentRateLimitError, BudgetExceededError } from "../../../src/errors.ts";
-import { loopOf, OVER, type Play, play, tell, tokens, withClock } from "./loops.ts";
+import { AGENT, loopOf, OVER, type Overrides, type Play, play, tell, tokens, withClock } from "./loops.ts";
 
 const MINUTE = 60_000;
 const SESSIONS: AgentSessions = {
@@ -15,10 +14,9 @@ const SESSIONS: AgentSessions = {
   files: () => [],
   place: (file) => file,
 };
-const { agent } = loopOf().loop;
-const RESUMING: Partial<IterationLoop> = {
-  agent: { ...agent, sessions: SESSIONS },
-  rateLimitWaitMs: 60 * MINUTE,
+const RESUMING: Overrides = {
+  agent: { ...AGENT, sessions: SESSIONS },
+  onRateLimit: { waitUpToMs: 60 * MINUTE },
 };
 
 /** The agent gives up because of a rate limit, which ends at a time of the test's clock. */
@@ -100,7 +98,7 @@ describe("an agent that was held up by a rate limit", () => {
 
   it("begins anew, with its prompt, when its sessions cannot be resumed", async () => {
     const { agent, started } = playing([session("s-1"), ...limited(MINUTE)], [done, OVER]);
-    await withClock(agent, { rateLimitWaitMs: 60 * MINUTE }, TestClock.adjust("1 minute"));
+    await withClock(agent, { onRateLimit: { waitUpToMs: 60 * MINUTE } }, TestClock.adjust("1 minute"));
     expect(started.map(({ prompt, resume }) => [prompt, resume])).toEqual([
       ["the prompt", undefined],
       ["the prompt", undefined],
@@ -155,7 +153,7 @@ describe("a rate limit that is not waited for", () => {
     const { agent, started } = playing(...lists);
     const outcome = await withClock(
       agent,
-      { ...RESUMING, rateLimitWaitMs: waitMs },
+      { ...RESUMING, onRateLimit: { waitUpToMs: waitMs } },
       TestClock.adjust("10 minutes"),
     );
     return { ...outcome, started };
@@ -214,7 +212,7 @@ it("waiting for a rate limit is no silence of the agent's", async () => {
   const { agent } = playing([session("s-1"), ...limited(50 * MINUTE)], [done, OVER]);
   const { result } = await withClock(
     agent,
-    { ...RESUMING, idleTimeoutMs: 1000 },
+    { ...RESUMING, idleTimeoutSeconds: 1 },
     TestClock.adjust("50 minutes"),
   );
   expect(result).toMatchObject({ success: "DONE" });
@@ -236,11 +234,7 @@ it("waiting for a rate limit ends when the run is stopped", async () => {
 
 it("an agent that has nothing left to spend is not started again after a rate limit", async () => {
   const { agent, started } = playing([session("s-1"), tokens(500), ...limited(MINUTE)], [done, OVER]);
-  const { result } = await withClock(
-    agent,
-    { ...RESUMING, budget: new Budget({ maxTokens: 100 }) },
-    TestClock.adjust("1 minute"),
-  );
+  const { result } = await withClock(agent, { ...RESUMING, maxTokens: 100 }, TestClock.adjust("1 minute"));
   expect(result).toMatchObject({ _tag: "Failure", failure: expect.any(BudgetExceededError) });
   expect(started).toHaveLength(1);
 });

@@ -1,9 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, AgentOutputParser, AgentProvider } from "../../../src/agents/contract.ts";
-import {
-  CompletionSignalMatcher,
-  DEFAULT_COMPLETION_SIGNAL,
-} from "../../../src/engine/iterations/completionSignal.ts";
+import { CompletionSignalMatcher } from "../../../src/engine/iterations/completionSignal.ts";
+import { DEFAULT_COMPLETION_SIGNAL } from "../../../src/options/agentSettings.ts";
 import { LineSplitter } from "../../../src/tools/lineSplitter.ts";
 import { eventsOfType, replay, type Told, told, usageInScript } from "./agentEvents.ts";
 import { type RecordedAgent, recordedCases, recording } from "./recordings.ts";

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Budget } from "../../../src/engine/iterations/budget.ts";
-import type { IterationLoop } from "../../../src/engine/iterations/iterationLoop.ts";
 import type { AgentProvider } from "../../../src/index.ts";
 import type { SandboxHandle } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
+import type { Overrides } from "../../engine/iterations/loops.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { openIsolated } from "../../sandboxes/openSandbox.ts";
 import { failureOf } from "../support.ts";
@@ -27,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => sandbox.close());
 
-const play = (script: string, overrides: Partial<IterationLoop> = {}, agent: AgentName = "claude") =>
+const play = (script: string, overrides: Overrides = {}, agent: AgentName = "claude") =>
   invoke(sandbox, posing(agent, script), overrides);
 
 const used = (outputTokens: number | string | null, id = "m") => ({
@@ -132,9 +131,7 @@ describe("a budget is not got round", () => {
     ["saying first that the turn is over", print(SUCCESS, used(500, "b"))],
     ["the same message again and again", print(used(1, "a"), used(500, "b"))],
   ])("by %s", async (_, lines) => {
-    const error = await failureOf(
-      play(`${lines}\n${goOn}`, { budget: new Budget({ maxTokens: 100 }), maxIterations: 3 }),
-    );
+    const error = await failureOf(play(`${lines}\n${goOn}`, { maxTokens: 100, maxIterations: 3 }));
     expect(error.name).toBe("BudgetExceededError");
   });
 
@@ -164,7 +161,7 @@ describe("times that cannot be are not waited for", () => {
     ["at the greatest date", "429 rate limit until 9999-12-31T23:59Z"],
     ["at an hour that is none", "429 rate limit, resets 99:99pm"],
   ])("%s", async (_, words) => {
-    const error = await failureOf(play(limited(words), { rateLimitWaitMs: 100 }));
+    const error = await failureOf(play(limited(words), { onRateLimit: { waitUpToMs: 100 } }));
     expect(error.name).toBe("AgentRateLimitError");
     const { retryAt } = error as { retryAt?: Date };
     if (retryAt !== undefined) expect(Number.isNaN(retryAt.getTime())).toBe(false);

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
 import { AgentInvoker, liveAgentInvoker } from "../../../src/engine/agent/agentInvoker.ts";
-import { type IterationLoop, runIterations } from "../../../src/engine/iterations/iterationLoop.ts";
+import { runIterations } from "../../../src/engine/iterations/iterationLoop.ts";
 import {
   type AgentProvider,
   claudeCode,
@@ -15,7 +15,7 @@ import {
 } from "../../../src/index.ts";
 import type { SandboxHandle } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
-import { loopOf, type Observed } from "../../engine/iterations/loops.ts";
+import { loopOf, type Observed, type Overrides } from "../../engine/iterations/loops.ts";
 
 export const AGENTS = {
   claude: () => claudeCode("m"),
@@ -92,10 +92,10 @@ export const attack = (
 export const invoke = async (
   sandbox: SandboxHandle,
   agent: AgentProvider,
-  overrides: Partial<IterationLoop> = {},
+  overrides: Overrides = {},
 ): Promise<Observed> => {
   const { loop, observed } = loopOf({
-    ...{ agent, sandbox, cwd: sandbox.worktreePath, completionSignals: [], idleTimeoutMs: 60_000 },
+    ...{ agent, sandbox, cwd: sandbox.worktreePath, completionSignal: [], idleTimeoutSeconds: 60 },
     ...overrides,
   });
   await runAtBoundary(Effect.provideService(runIterations(loop), AgentInvoker, liveAgentInvoker));
