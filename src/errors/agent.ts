@@ -1,7 +1,7 @@
 import { SandduneError } from "./base.ts";
 import { block, sentence } from "./text.ts";
 
-/** A hook failed or took too long; everything that ran beside it was stopped, and the agent was not started. */
+/** A hook failed or took too long. Hooks that ran beside it were stopped, and the agent was not started. */
 export class HookFailedError extends SandduneError {
   constructor(
     /** `host.onWorktreeReady`, `host.onSandboxReady` or `sandbox.onSandboxReady`. */
@@ -14,12 +14,12 @@ export class HookFailedError extends SandduneError {
     readonly stderr: string,
   ) {
     super(
-      `The hook ${hook} ${problem}: ${command}${block("Its last words", stderr.trim() === "" ? stdout : stderr)}`,
+      `The hook ${hook} ${problem}: ${command}${block("Last output", stderr.trim() === "" ? stdout : stderr)}`,
     );
   }
 }
 
-/** A shell expression of a prompt template failed, so the prompt could not be made. The agent was not started with it. */
+/** A shell expression of a prompt template failed, so there is no prompt. The agent was not started with it. */
 export class PromptExpansionError extends SandduneError {
   constructor(
     /** The command as it stands in the template. */
@@ -29,7 +29,7 @@ export class PromptExpansionError extends SandduneError {
     readonly exitCode: number | undefined,
     readonly stderr: string,
   ) {
-    super(`The shell expression !\`${expression}\` of ${promptFile} ${problem}.${block("It said", stderr)}`);
+    super(`The shell expression !\`${expression}\` of ${promptFile} ${problem}.${block("Output", stderr)}`);
   }
 }
 
@@ -41,47 +41,48 @@ export class AgentFailedError extends SandduneError {
     readonly exitCode: number | undefined,
     readonly stderr: string,
   ) {
-    super(`The agent ${agent} failed: ${sentence(problem)}${block("Its last words", stderr)}`);
+    super(`The agent ${agent} failed: ${sentence(problem)}${block("Last output", stderr)}`);
   }
 }
 
-/** The model did not let the agent in: a key is missing, wrong or has run out. */
+/** The model refused the agent's credentials: a key is missing, wrong or has no credit left. */
 export class AgentAuthenticationError extends AgentFailedError {
   constructor(
     agent: string,
     problem: string,
     exitCode: number | undefined,
     stderr: string,
-    /** Env vars that let the agent in, as far as they are known: any one of them will do. */
+    /** Env vars with credentials that the agent accepts, as far as they are known: it needs one of them. */
     readonly credentials: readonly string[] = [],
   ) {
     super(agent, problem, exitCode, stderr);
-    if (credentials.length > 0) this.message += `\nThe agent is let in by: ${credentials.join(", ")}.`;
+    if (credentials.length > 0)
+      this.message += `\nThe agent needs one of these env vars: ${credentials.join(", ")}.`;
   }
 }
 
-/** The model lets the agent do no more for now, and the agent has given up. */
+/** The model's rate limit is reached, and the agent has given up. */
 export class AgentRateLimitError extends AgentFailedError {
   constructor(
     agent: string,
     problem: string,
     exitCode: number | undefined,
     stderr: string,
-    /** When it may go on, if the agent has told. */
+    /** When the limit ends, if the agent reported it. */
     readonly retryAt: Date | undefined,
   ) {
     super(agent, problem, exitCode, stderr);
   }
 }
 
-/** The model's servers had too much to do, were out of order, or could not be reached. */
+/** The model's servers were overloaded, failed, or could not be reached. */
 export class AgentOverloadedError extends AgentFailedError {}
 
-/** Of the sandboxes, the only one without a network by default. */
+/** Only bubblewrap has no network by default. */
 const networkAdvice = (sandbox: string | undefined): string =>
   sandbox === "bubblewrap"
-    ? "A bubblewrap sandbox has a network only with `network: true`. If it has one: check the address of the model, and proxies."
-    : "Check the network of the sandbox, the address of the model, and proxies.";
+    ? "A bubblewrap sandbox has a network only with `network: true`. If it has one, check the model's address and the proxy settings."
+    : "Check the sandbox's network, the model's address and the proxy settings.";
 
 /** There was no connection from the sandbox to the model. */
 export class ModelUnreachableError extends AgentOverloadedError {
@@ -94,33 +95,33 @@ export class ModelUnreachableError extends AgentOverloadedError {
     readonly sandbox: string | undefined,
   ) {
     super(agent, problem, exitCode, stderr);
-    this.message = `The agent ${agent} cannot reach its model: ${sentence(problem)} ${networkAdvice(sandbox)}${block("Its last words", stderr)}`;
+    this.message = `The agent ${agent} cannot reach its model: ${sentence(problem)} ${networkAdvice(sandbox)}${block("Last output", stderr)}`;
   }
 }
 
-/** The agent cannot be used as it is installed and set up: it has not begun. */
+/** The agent cannot be used as it is installed and set up. It did not start working. */
 export class AgentUnavailableError extends AgentFailedError {
   constructor(agent: string, problem: string, exitCode: number | undefined, stderr: string) {
     super(agent, problem, exitCode, stderr);
-    this.message = `The agent ${agent} cannot be used as it is set up: ${sentence(problem)}${block("Its last words", stderr)}`;
+    this.message = `The agent ${agent} cannot be used as it is set up: ${sentence(problem)}${block("Last output", stderr)}`;
   }
 }
 
 /** The conversation no longer fits into the model's context. */
 export class AgentContextLengthError extends AgentFailedError {}
 
-/** The run has used more than `maxTokens` or `maxCostUsd` allows. What was committed is kept. */
+/** The run has used more than `maxTokens` or `maxCostUsd` allows. Its commits are kept. */
 export class BudgetExceededError extends SandduneError {
   constructor(
     readonly option: "maxTokens" | "maxCostUsd",
     readonly limit: number,
-    /** What had been used when the run was stopped. */
+    /** The usage when the run was stopped. */
     readonly used: number,
   ) {
     const amount = (value: number) =>
       option === "maxTokens" ? `${value} tokens` : `${Number(value.toPrecision(6))} USD`;
     super(
-      `The run was stopped: it has used ${amount(used)}, and \`${option}\` allows ${amount(limit)}. Its commits are kept.`,
+      `The run was stopped because it used ${amount(used)}; \`${option}\` allows ${amount(limit)}. Its commits are kept.`,
     );
   }
 }
@@ -129,7 +130,7 @@ export class BudgetExceededError extends SandduneError {
 export class AgentSessionNotFoundError extends SandduneError {
   constructor(
     readonly agent: string,
-    /** `undefined` if the agent has not told it. */
+    /** `undefined` if the agent did not report it. */
     readonly sessionId: string | undefined,
     readonly problem: string,
   ) {
@@ -138,22 +139,22 @@ export class AgentSessionNotFoundError extends SandduneError {
   }
 }
 
-/** These have no image: what is not installed on the host is not in the sandbox either. */
+/** Sandboxes without an image: a program that is not installed on the host is not in the sandbox either. */
 const WITH_PROGRAMS_OF_HOST = ["bubblewrap", "test-isolated"];
 
 const ON_HOST = "Install it, or check your PATH.";
 
-/** How to get a program that is missing. */
+/** How to install a missing program. */
 const remedyFor = (sandbox: string | undefined, dockerfile: readonly string[]): string => {
   if (sandbox === undefined) return ON_HOST;
   if (WITH_PROGRAMS_OF_HOST.includes(sandbox)) {
     const commands = dockerfile.map((line) => line.replace(/^RUN /, "")).join("\n");
-    return `${sandbox} has the programs of this machine: install it here, for all users, or for yourself and on your PATH.${block("On this machine, as root or with a Node.js of your own", commands)}`;
+    return `${sandbox} uses the programs of this machine. Install it for all users, or for your user and on your PATH.${block("On this machine, as root or with your own Node.js", commands)}`;
   }
-  return `Install it in the sandbox's image, or check the PATH there.${block("In a Dockerfile", dockerfile.join("\n"))}`;
+  return `Install it in the sandbox's image, or check the PATH there.${block("Add to the Dockerfile", dockerfile.join("\n"))}`;
 };
 
-/** The agent's program does not exist where it was to run. */
+/** The agent's program does not exist in the sandbox, or on the host. */
 export class AgentNotFoundError extends SandduneError {
   constructor(
     readonly agent: string,
@@ -182,17 +183,20 @@ export class IdleTimeoutError extends SandduneError {
   }
 }
 
-/** The agent has not said what `output` asks for. Its commits are kept; with `merge-to-head` they were not merged. */
+/** The agent's text lacks the answer that `output` asks for. Its commits are kept; with `merge-to-head` they were not merged. */
 export class StructuredOutputError extends SandduneError {
   constructor(
     readonly tag: string,
     readonly problem: string,
-    /** What stands in the tag; the end of the agent's text if there is no such tag. */
+    /** The text in the tag; the end of the agent's text if there is no such tag. */
     readonly text: string,
-    /** What the schema objects to. */
+    /** The problems that the schema reported. */
     readonly issues: readonly { readonly message: string; readonly path: readonly string[] }[] = [],
     options?: { cause?: unknown },
   ) {
-    super(`The agent's <${tag}>: ${problem}.${block("It said", text)}`, options);
+    super(
+      `The agent's output <${tag}> cannot be used: ${problem}.${block("Text of the agent", text)}`,
+      options,
+    );
   }
 }

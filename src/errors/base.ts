@@ -1,8 +1,8 @@
 import type { Artifact, Commit, IterationResult, IterationUsage, KeptRef } from "../options/results.ts";
 
 /**
- * Base of everything sanddune throws on purpose. Errors of a run session that had begun also tell what the run
- * reached: nothing that was committed or kept is hidden behind a failure.
+ * Base of all errors that sanddune throws on purpose. Errors of a run session that had begun also carry its results: the
+ * commits that were imported, and the work that was kept.
  *
  * @example
  * try {
@@ -27,7 +27,7 @@ export abstract class SandduneError extends Error {
   declare trajectoryPath?: string;
   /** As in `RunResult.artifacts`. */
   declare artifacts?: readonly Artifact[];
-  /** What else the run has to say, as in `RunResult.warnings`: where things were kept, for one. */
+  /** As in `RunResult.warnings`: where work was kept, for example. */
   declare warnings?: string[];
   /** As in `RunResult.protectedPaths`. */
   declare protectedPaths?: string[];
@@ -35,7 +35,7 @@ export abstract class SandduneError extends Error {
   declare committedUserPaths?: string[];
   /** The iterations that were finished before the failure. */
   declare iterations?: IterationResult[];
-  /** The iteration that came to no good end: its session can be resumed, too. */
+  /** The iteration that failed. Its session can be resumed, too. */
   declare failedIteration?: IterationResult;
   /** As in `RunResult.solved`. */
   declare solved?: boolean;

@@ -1,4 +1,4 @@
-// What only commands can meet: a door never throws these, so they are not part of the library.
+// Errors of the command line. No entry point throws them, so they are not part of the library.
 export * from "./commands.ts";
 export * from "./image.ts";
 export * from "./init.ts";

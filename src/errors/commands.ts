@@ -1,6 +1,6 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
-import { sentence, sentences } from "./text.ts";
+import { nextCommands, sentence, sentences } from "./text.ts";
 
 /** `.sanddune/config.json` cannot be used. */
 export class ProjectConfigError extends SandduneError {
@@ -9,7 +9,7 @@ export class ProjectConfigError extends SandduneError {
     readonly problem: string,
     options?: { cause?: unknown },
   ) {
-    super(sentences(sentence(`${path}: ${problem}`), "Mend or remove it."), options);
+    super(sentences(sentence(`${path}: ${problem}`), "Fix or remove it."), options);
   }
 }
 
@@ -22,39 +22,41 @@ export class NoRunOnBranchError extends SandduneError {
   }
 }
 
-/** A command was to take the latest run, and there is none that it could take. */
+/** A command needs the latest run, and there is no run. */
 export class NoRunError extends SandduneError {}
 
-/** No run of this repository, or more than one, is called that. */
+/** No run of this repository has that id, or several ids begin with it. */
 export class RunNotFoundError extends SandduneError {
   constructor(
     readonly wanted: string,
-    /** The ids of those that could be meant. */
+    /** The ids that match. */
     readonly candidates: readonly string[],
   ) {
     super(
       candidates.length === 0
         ? `There is no run ${JSON.stringify(wanted)} in this repository. See: ${sandduneCommand("ps", "--all")}`
-        : `${JSON.stringify(wanted)} could be ${candidates.join(", ")}. Name one of these.`,
+        : `${JSON.stringify(wanted)} matches more than one run: ${candidates.join(", ")}. Name one of them.`,
     );
   }
 }
 
-/** Somebody has changed files in a worktree that was to be removed because it was clean. */
+/** Files of a worktree changed after it was found to be clean, so it was not removed. */
 export class WorktreeNotCleanError extends SandduneError {
   constructor(readonly path: string) {
-    super(`${path} holds changes that are not committed: it was left alone.`);
+    super(
+      `The worktree ${path} has uncommitted changes, so it was not removed.${nextCommands([["git", "-C", path, "status"]])}`,
+    );
   }
 }
 
-/** What was to be removed belongs to a run that is at work. */
+/** The run to be removed is still running. */
 export class RunStillRunningError extends SandduneError {
   constructor(readonly runningRunId: string) {
-    super(`Run ${runningRunId} is running. To stop it: ${sandduneCommand("stop", runningRunId)}`);
+    super(`Run ${runningRunId} is still running. To stop it: ${sandduneCommand("stop", runningRunId)}`);
   }
 }
 
-/** There is no run log to show. */
+/** The run log does not exist. */
 export class RunLogNotFoundError extends SandduneError {
   constructor(
     readonly loggedRunId: string,
@@ -64,22 +66,22 @@ export class RunLogNotFoundError extends SandduneError {
     super(
       path === undefined
         ? `Run ${loggedRunId} has no run log: its journal names no file that belongs to it.`
-        : `The run log of ${loggedRunId} is not there any more: ${path}`,
+        : `The run log of ${loggedRunId} no longer exists: ${path}`,
     );
   }
 }
 
-/** A run was asked to stop, and has not come to an end. */
+/** A run was asked to stop, and did not end in time. */
 export class RunNotStoppedError extends SandduneError {
   constructor(
     readonly runningRunId: string,
     readonly owner: { readonly pid: number; readonly host: string },
     readonly timeoutMs: number,
-    /** Whether the number of the process means the same here. */
+    /** Whether the process is on this machine. */
     isHere: boolean,
   ) {
     super(
-      `Run ${runningRunId} was asked to stop, and is still running after ${timeoutMs / 1000} s. It belongs to process ${owner.pid} on ${owner.host}. ${isHere ? `To end that process, with everything that it does: kill ${owner.pid}` : "That process has to be ended where it runs"}. Then: ${sandduneCommand("clean")}`,
+      `Run ${runningRunId} is still running, ${timeoutMs / 1000} s after it was asked to stop. It belongs to process ${owner.pid} on ${owner.host}. ${isHere ? `To end that process, and all other work in it: kill ${owner.pid}` : "End that process on its own machine"}. Then: ${sandduneCommand("clean")}`,
     );
   }
 }

@@ -1,13 +1,13 @@
 import { SandduneError } from "./base.ts";
 import { block, sentence, sentences } from "./text.ts";
 
-/** An environment cannot be used as it is written. Nothing of it was started. */
+/** The definition of an environment is not valid. Nothing was started. */
 export class EnvironmentError extends SandduneError {
   constructor(
     /** Its folder, or a file in there. */
     readonly path: string,
     readonly problem: string,
-    /** What to do: a sentence. */
+    /** The next step, as a sentence. */
     readonly hint = "",
     options?: { cause?: unknown },
   ) {
@@ -18,11 +18,11 @@ export class EnvironmentError extends SandduneError {
   }
 }
 
-/** The tests of an environment could not be made ready: its set-up failed, or its server did not come up. */
+/** The tests of an environment could not be prepared: its set-up failed, or its server did not start. */
 export class EnvironmentStartError extends SandduneError {
   constructor(
     readonly problem: string,
-    /** The end of what was printed meanwhile. */
+    /** The end of the output until then. */
     readonly log = "",
     options?: { cause?: unknown },
   ) {
@@ -30,28 +30,28 @@ export class EnvironmentStartError extends SandduneError {
   }
 }
 
-/** Tests cannot be run as they were asked for: there is no such test, or a parameter is wrong. */
+/** A request for tests is not valid: there is no such test, or a parameter is wrong. */
 export class TestRequestError extends SandduneError {
   constructor(
-    /** Sentences: what is wrong, and what to do. */
+    /** Sentences: the problem and the next step. */
     readonly problem: string,
-    /** What a test server answers with. */
+    /** The status code of a test server's answer. */
     readonly status: number,
-    /** Paths of tests that could have been meant. */
+    /** Paths of tests that exist. */
     readonly paths: readonly string[] = [],
   ) {
     super(
       sentences(
         problem,
-        paths.length > 0 && `There are: ${paths.map((path) => JSON.stringify(path)).join(", ")}.`,
+        paths.length > 0 && `Expected one of: ${paths.map((path) => JSON.stringify(path)).join(", ")}.`,
       ),
     );
   }
 }
 
-/** A test server does not answer, or not as one does. */
+/** A test server does not answer, or its answer is not valid. */
 export class TestServerError extends SandduneError {
-  /** What it has answered with, if it has. */
+  /** The status code of its answer, if there was one. */
   readonly status: number | undefined;
 
   constructor(

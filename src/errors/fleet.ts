@@ -1,9 +1,9 @@
 import { SandduneError } from "./base.ts";
 
-/** One of the tasks cannot be done, or not beside another one. Nothing was started, not for the others either. */
+/** A task is not valid, or conflicts with another task. No task was started. */
 export class InvalidTaskError extends SandduneError {
   constructor(
-    /** Its place in the list, counted from 0. */
+    /** Its index in the list. */
     readonly index: number,
     readonly problem: string,
     options?: { cause?: unknown },
@@ -12,9 +12,9 @@ export class InvalidTaskError extends SandduneError {
   }
 }
 
-/** The run of a task was aborted. `cause` is the reason that was given; the other fields tell what the run had reached. */
+/** The run of a task was aborted. `cause` is the reason of the abort; the other fields are the results until then. */
 export class TaskAbortedError extends SandduneError {
   constructor(options: { cause: unknown }) {
-    super("The run was aborted. What the agent had committed by then is kept.", options);
+    super("The run was aborted. The agent's commits until then are kept.", options);
   }
 }

@@ -20,7 +20,7 @@ export class LockTimeoutError extends SandduneError {
     readonly timeoutMs: number,
   ) {
     super(
-      `Waited ${timeoutMs} ms for the lock ${lockPath}, held by ${owner}. If that process is not running any more, remove the file.`,
+      `Waited ${timeoutMs} ms for the lock ${lockPath}, held by ${owner}. If that process no longer runs, remove the file.`,
     );
   }
 }
@@ -40,7 +40,7 @@ export class StepTimeoutError extends SandduneError {
 export class ProcessStartError extends SandduneError {
   constructor(
     readonly program: string,
-    /** The operating system's word for it: ENOENT, EACCES, E2BIG, ... */
+    /** The error code of the operating system: ENOENT, EACCES, E2BIG, ... */
     readonly errorCode: string,
     options?: { cause?: unknown },
   ) {
@@ -54,7 +54,7 @@ export class ProcessStartError extends SandduneError {
   }
 }
 
-/** A program took longer than it may, and was killed with all its descendants. */
+/** A program exceeded its time limit and was killed with all its descendants. */
 export class ProcessTimeoutError extends SandduneError {
   constructor(
     readonly program: string,
@@ -62,11 +62,11 @@ export class ProcessTimeoutError extends SandduneError {
     readonly stderr: string,
     readonly stdout = "",
   ) {
-    super(`${program} took longer than ${timeoutMs} ms and was killed.${block("Its last words", stderr)}`);
+    super(`${program} took longer than ${timeoutMs} ms and was killed.${block("Last output", stderr)}`);
   }
 }
 
-/** The process ended, or closed its standard input, before it had read all that was meant for it (EPIPE). */
+/** The process ended, or closed its standard input, before it had read all input (EPIPE). */
 export class ProcessInputError extends SandduneError {
   constructor(
     readonly program: string,
@@ -79,16 +79,16 @@ export class ProcessInputError extends SandduneError {
 const HINTS: Readonly<Record<string, string>> = {
   ENOSPC: "Free some disk space and run again.",
   EDQUOT: "Your disk quota is used up: free some space and run again.",
-  EROFS: "It is mounted read-only.",
-  EMFILE: "This process has too many files open: raise the limit (ulimit -n) or run less at once.",
-  ENFILE: "The machine has too many files open: run less at once.",
+  EROFS: "The file system is mounted read-only.",
+  EMFILE: "This process has too many files open: raise the limit (ulimit -n) or run fewer tasks at a time.",
+  ENFILE: "The machine has too many files open: run fewer tasks at a time.",
   EIO: "The disk could not be read or written: check it before you run again.",
 };
 
-/** The host's file system refused: it is full, read-only, or not the user's to write to. */
+/** The host's file system refused an operation: it is full, read-only, or the user lacks permission. */
 export class HostFileError extends SandduneError {
   constructor(
-    /** The operating system's word for it: ENOSPC, EROFS, EACCES, ... */
+    /** The error code of the operating system: ENOSPC, EROFS, EACCES, ... */
     readonly errorCode: string,
     readonly path: string | undefined,
     options: { cause: unknown },
@@ -120,7 +120,7 @@ export class WorktreeMissingError extends SandduneError {
     override readonly branch: string,
   ) {
     super(
-      `The worktree ${worktreePath} is gone. The commits on ${branch} are not: close what worked in it, and make another one.`,
+      `The worktree ${worktreePath} no longer exists. Its commits are still on ${branch}. Close it, and create another one.`,
     );
   }
 }
@@ -133,55 +133,55 @@ export class WorktreeSwitchedError extends SandduneError {
     readonly elsewhere: string,
   ) {
     super(
-      `The worktree ${worktreePath} was switched to ${elsewhere}, but agents work on ${branch} in it.${nextCommands([["git", "-C", worktreePath, "switch", branch]])}`,
+      `The worktree ${worktreePath} was switched from ${branch} to ${elsewhere}, so no agent can work in it.${nextCommands([["git", "-C", worktreePath, "switch", branch]])}`,
     );
   }
 }
 
-/** There is no terminal for an interactive session, or another session has it. */
+/** There is no terminal for an interactive session, or another session uses it. */
 export class TerminalError extends SandduneError {
   constructor(
     readonly problem: string,
     readonly hint: string,
   ) {
-    super(sentences(`The terminal: ${problem}.`, hint));
+    super(sentences(`The terminal cannot be used: ${problem}.`, hint));
   }
 }
 
-/** The user gave up at a question that was asked at the terminal, before anything was created. */
+/** The user cancelled at a question at the terminal, before anything was created. */
 export class CancelledError extends SandduneError {
   constructor(readonly question: string) {
-    super(`Cancelled at the terminal, at: ${question}`);
+    super(`Cancelled at the question: ${question}`);
   }
 }
 
 /** The run was stopped with `sanddune stop`. */
 export class RunStoppedError extends SandduneError {
   constructor(
-    /** The run that was asked to stop: this one, or the sandbox or worktree that it works in. */
+    /** The run that was asked to stop: this one, or the session of the sandbox or worktree that it works in. */
     readonly stoppedRunId: string,
   ) {
-    super(`Stopped by sanddune stop ${stoppedRunId}. What the agent had committed by then is kept.`);
+    super(`Stopped by sanddune stop ${stoppedRunId}. The agent's commits until then are kept.`);
   }
 }
 
-/** The sandbox or the worktree was closed: nothing more can be done with it, and what was going on has been stopped. */
+/** The sandbox or the worktree was closed. Calls on it were stopped, and further ones are refused. */
 export class ClosedError extends SandduneError {
   constructor(readonly handle: "sandbox" | "worktree") {
     super(
-      `The ${handle} was closed. Make another one with ${handle === "sandbox" ? "createSandbox()" : "createWorktree()"}.`,
+      `The ${handle} was closed. Create another one with ${handle === "sandbox" ? "createSandbox()" : "createWorktree()"}.`,
     );
   }
 }
 
-/** A git command on the host failed in a way that nothing better is known about. */
+/** A git command on the host failed for a reason that has no class of its own. */
 export class GitError extends SandduneError {
   constructor(
     readonly args: readonly string[],
     readonly exitCode: number,
     readonly stderr: string,
   ) {
-    super(`git ${args.join(" ")} failed with exit code ${exitCode}.${block("git said", stderr)}`);
+    super(`git ${args.join(" ")} failed with exit code ${exitCode}.${block("Output of git", stderr)}`);
   }
 }
 
@@ -189,7 +189,7 @@ export class GitError extends SandduneError {
 export class InternalError extends SandduneError {
   constructor(options: { cause: unknown }) {
     super(
-      `sanddune met a situation that it does not know (${String(options.cause)}). This is a bug: please report it with the stack below.`,
+      `Internal error in sanddune: ${String(options.cause)}. This is a bug: please report it with the stack below.`,
       options,
     );
   }

@@ -2,27 +2,27 @@ import { sandduneCommand, sandduneWords } from "../process/ownCommand/sandduneCo
 import { SandduneError } from "./base.ts";
 import { block, nextCommands, sentences } from "./text.ts";
 
-/** What an image is to be built from is not there, or holds what must not get into an image. Nothing was built. */
+/** The build context does not exist, or contains files that must not get into an image. Nothing was built. */
 export class BuildContextError extends SandduneError {
   constructor(
     readonly path: string,
     readonly problem: string,
     readonly hint: string,
   ) {
-    super(sentences(`No image can be built from ${path}: ${problem}.`, hint));
+    super(sentences(`Cannot build an image from ${path}: ${problem}.`, hint));
   }
 }
 
-/** The engine could not build the image. An older image of that name is still there. */
+/** The engine could not build the image. An older image of that name still exists. */
 export class ImageBuildError extends SandduneError {
   constructor(
     readonly engine: "docker" | "podman",
     readonly imageName: string,
-    /** The step that failed, e.g. `3/9 RUN npm install`; `undefined` if the build did not come to one. */
+    /** The step that failed, e.g. `3/9 RUN npm install`; `undefined` if the build failed before the first one. */
     readonly step: string | undefined,
-    /** The end of what the engine printed. */
+    /** The end of the engine's output. */
     readonly output: string,
-    /** What to type to try again: a program with its arguments. */
+    /** The command that tries again: a program with its arguments. */
     readonly retryCommand: readonly string[],
   ) {
     super(
@@ -36,14 +36,14 @@ export class ImageBuildError extends SandduneError {
   }
 }
 
-/** An image that a config file names was not built by sanddune: it is neither replaced nor removed. */
+/** An image that a config file names was not built by sanddune, so it is neither replaced nor removed. */
 export class ForeignImageError extends SandduneError {
   constructor(
     readonly engine: "docker" | "podman",
     readonly imageName: string,
   ) {
     super(
-      `sanddune has not built the image ${imageName}: it was left alone. If it is the one that you mean, say so with: --image-name ${imageName}`,
+      `The image ${imageName} was not built by sanddune, so it was not changed. To use this image anyway: --image-name ${imageName}`,
     );
   }
 }
@@ -59,7 +59,9 @@ export class ImageNotFoundError extends SandduneError {
     super(
       sentences(
         `${engine} has no image ${imageName}.`,
-        existing.length === 0 ? "It has none of sanddune's at all." : `It has: ${existing.join(", ")}.`,
+        existing.length === 0
+          ? "sanddune has built no image with it."
+          : `Expected one of: ${existing.join(", ")}.`,
       ),
     );
   }
@@ -68,7 +70,7 @@ export class ImageNotFoundError extends SandduneError {
 /** The name that a run gives to its container. */
 const CONTAINER_OF_RUN = /^sanddune-(\d{8}-\d{6}-[0-9a-f]{6})(-recovery|-tests(-\d+)?)?$/;
 
-/** The image is still there, because containers were made from it. */
+/** The image still exists, because containers use it. */
 export class ImageInUseError extends SandduneError {
   constructor(
     readonly engine: "docker" | "podman",
@@ -81,9 +83,9 @@ export class ImageInUseError extends SandduneError {
       sentences(
         `The image ${imageName} was kept: it is in use by ${containers.join(", ") || "a container"}.`,
         runIds.length > 0 &&
-          `Let these runs end, or stop them in their repositories; what a dead run has left goes with ${sandduneCommand("clean")}.`,
+          `Wait until these runs end, or stop them in their repositories. Leftovers of dead runs are removed with: ${sandduneCommand("clean")}.`,
         others.length > 0 &&
-          `sanddune did not make ${others.join(", ")} for a run: whether that can go is yours to say.`,
+          `No run of sanddune created ${others.join(", ")}: remove it yourself if you do not need it.`,
       ) +
         nextCommands([
           runIds.length > 0 ? sandduneWords("stop", ...runIds) : [engine, "ps", "--all"],

@@ -1,23 +1,23 @@
 import { SandduneError } from "./base.ts";
 import { nextCommands, sentences } from "./text.ts";
 
-/** There is something at `.sanddune/` already, which init does not touch. */
+/** `.sanddune/` already exists, and init does not change it. */
 export class AlreadyInitialisedError extends SandduneError {
   constructor(
     readonly path: string,
-    /** The names of what in that directory does not belong to runs. */
+    /** Files in that directory that do not belong to runs. */
     readonly inTheWay: readonly string[],
-    /** What runs keep there may be in use, and is in nobody's way. */
+    /** Whether runs keep files there. These may be in use, and init does not need their names. */
     readonly isUsedByRuns: boolean,
   ) {
     const old = `${path}.old`;
     super(
       sentences(
-        `${path} is there already, and init replaces nothing: it was not touched.`,
+        `${path} already exists, and init replaces nothing. It was not changed.`,
         inTheWay.includes("config.json") &&
           "To change an answer, edit config.json, which the command line reads, and the main file beside it.",
-        "To make it anew, move it out of the way first.",
-        isUsedByRuns && "What runs keep in it stays.",
+        "To start again, move it away first.",
+        isUsedByRuns && "The files of runs in it stay.",
       ) +
         nextCommands(
           isUsedByRuns

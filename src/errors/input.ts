@@ -6,7 +6,7 @@ export class InvalidOptionsError extends SandduneError {
   constructor(
     readonly option: string,
     readonly problem: string,
-    /** The names that are known, if the option has another one. */
+    /** The names that were expected, if the option's name is unknown. */
     readonly expected?: readonly string[],
   ) {
     super(`Option \`${option}\`: ${problem}`);
@@ -28,12 +28,12 @@ export class PrerequisiteError extends SandduneError {
 export class NotARepositoryError extends SandduneError {
   constructor(readonly cwd: string) {
     super(
-      `${cwd} is not inside a git repository. Pass \`cwd\`, or make it one: git init && git commit --allow-empty -m "Initial commit"`,
+      `${cwd} is not inside a git repository. Pass \`cwd\`, or create a repository: git init && git commit --allow-empty -m "Initial commit"`,
     );
   }
 }
 
-/** A git repository, but of a kind in which the run cannot work. */
+/** A kind of git repository that sanddune does not support. */
 export class UnsupportedRepositoryError extends SandduneError {
   constructor(
     readonly cwd: string,
@@ -72,16 +72,16 @@ export class CopyToWorktreeError extends SandduneError {
   }
 }
 
-/** Something else is where sanddune keeps its own files: a symbolic link, for one. It may be an agent's doing. */
+/** A file or a symbolic link is in the place of a directory of sanddune. An agent may have created it. */
 export class ConfigDirectoryError extends SandduneError {
   constructor(readonly path: string) {
     super(
-      `${path} is not a directory. sanddune keeps its files there and follows no link. Look at what has put it there (git log -- ${path}), then remove it.`,
+      `${path} is not a directory. sanddune keeps its files there and follows no symbolic link. Find out what created it (git log -- ${path}), then remove it.`,
     );
   }
 }
 
-/** The agent provider and the sandbox provider both declare an env var: neither has authority over it. */
+/** The agent provider and the sandbox provider both declare an env var, and neither takes precedence. */
 export class EnvOverlapError extends SandduneError {
   constructor(readonly keys: readonly string[]) {
     super(
@@ -90,7 +90,7 @@ export class EnvOverlapError extends SandduneError {
   }
 }
 
-/** The value of an env var could not be had. Nothing was created. The value itself is never in the message. */
+/** The value of an env var is not available. Nothing was created. The message never contains the value. */
 export class EnvValueError extends SandduneError {
   constructor(
     readonly key: string,
@@ -98,7 +98,7 @@ export class EnvValueError extends SandduneError {
     readonly stderr = "",
     options?: { cause?: unknown },
   ) {
-    super(`The env var ${key} has no value: ${problem}.${block("Its command said", stderr)}`, options);
+    super(`The env var ${key} has no value: ${problem}.${block("Output of its command", stderr)}`, options);
   }
 }
 
@@ -113,7 +113,7 @@ export class MissingPromptArgumentError extends SandduneError {
       sentences(
         `${promptFile} has ${keys.map((key) => `{{${key}}}`).join(", ")}, but there is no such prompt argument: pass ${keys.length === 1 ? "it" : "them"} in \`promptArgs\`.`,
         `Expected one of: ${known.join(", ")}.`,
-        `To have the text itself in the prompt, write \\{{${keys[0]}}}.`,
+        `To keep the text as it is, write \\{{${keys[0]}}}.`,
       ),
     );
   }

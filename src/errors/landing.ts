@@ -4,28 +4,28 @@ import { block, nextCommands, sentences } from "./text.ts";
 
 const MAX_SHOWN = 5;
 
-/** The first of them: an agent can make any number. */
+/** The first paths only, because an agent can make any number. */
 const firstOf = (paths: readonly string[]): string => {
   const shown = paths.slice(0, MAX_SHOWN).map((path) => JSON.stringify(path));
   const others = paths.length - shown.length;
   return others > 0 ? `${shown.join(", ")} and ${others} more` : shown.join(", ");
 };
 
-/** Where the work is that an import refused. */
+/** Where the work of a refused import is kept. */
 export interface KeptWork {
   /** The git directory of the sandbox, on the host. */
   readonly gitDirectory?: string | undefined;
   /** An archive of all files of the sandbox, if it shared none with the host. */
   readonly archivePath?: string | undefined;
-  /** A ref in the repository that has the commits: they are sound, but not for the branch. */
+  /** A ref with the commits, if they are valid but cannot be put on the branch. */
   readonly keptRef?: string | undefined;
-  /** The run that `sanddune rescue` is to be given. */
+  /** The run to name to `sanddune rescue`. */
   readonly rescueRunId?: string | undefined;
 }
 
 /**
- * What came out of the sandbox is not a sound set of commits, or is more than the host accepts. The branch was not
- * moved, and everything is kept.
+ * The commits from the sandbox are damaged or incomplete, or exceed the limits of an import. The branch was not moved, and
+ * everything is kept.
  */
 export class ImportRefusedError extends SandduneError {
   readonly gitDirectory: string | undefined;
@@ -55,7 +55,7 @@ export class ImportRefusedError extends SandduneError {
         gitDirectory && `The git directory of the sandbox is kept at ${gitDirectory}.`,
         archivePath && `The files of the sandbox are kept in ${archivePath}.`,
       ) +
-        block("git said", output) +
+        block("Output of git", output) +
         nextCommands(commands.filter((command) => command !== false)),
     );
     this.gitDirectory = gitDirectory;
@@ -63,7 +63,7 @@ export class ImportRefusedError extends SandduneError {
     this.keptRef = keptRef;
   }
 
-  /** The same refusal, by an import that knows where the work is. */
+  /** The same error with the place where the work is kept. */
   keptIn(kept: KeptWork): ImportRefusedError {
     return new ImportRefusedError(this.problem, this.bundlePath, this.output, {
       ...kept,
@@ -80,7 +80,7 @@ export class BranchMovedError extends SandduneError {
     readonly keptRef: string,
   ) {
     super(
-      `Branch ${movedBranch} ${problem}, so the agent's commits were not put on it. They are kept as ${keptRef}.${nextCommands(
+      `Branch ${movedBranch} ${problem}, so the agent's commits were not added to it. They are kept as ${keptRef}.${nextCommands(
         [
           ["git", "log", `${movedBranch}..${keptRef}`],
           ["git", "merge", keptRef],
@@ -104,8 +104,8 @@ export class MergeConflictError extends SandduneError {
 }
 
 /**
- * The agent has changed the config directory: programs, settings and image definitions, which run on the host or say
- * what does. Such a change is not merged without anybody having seen it. The checkout was not touched.
+ * The agent has changed the config directory, which decides what runs on the host. A person has to review such a change
+ * before it is merged. The checkout was not touched.
  */
 export class ConfigChangeError extends SandduneError {
   constructor(
@@ -115,7 +115,7 @@ export class ConfigChangeError extends SandduneError {
   ) {
     const range = `${targetBranch}...${sourceBranch}`;
     super(
-      `The agent has changed ${firstOf(paths)}. What is there decides what runs on your machine, so ${sourceBranch} was not merged into ${targetBranch}; the commits are on it. Look at the change, then merge it yourself.${nextCommands(
+      `The agent has changed ${firstOf(paths)}. Files in .sanddune decide what runs on your machine, so ${sourceBranch} was not merged into ${targetBranch}. The commits are on ${sourceBranch}. Review the change, then merge it yourself.${nextCommands(
         [
           ["git", "diff", range, "--", ":/.sanddune"],
           ["git", "merge", sourceBranch],
@@ -126,8 +126,8 @@ export class ConfigChangeError extends SandduneError {
 }
 
 /**
- * The agent's commits hold directories that git takes for bare repositories: `git status` in one of them runs the programs
- * that its configuration names. They are not merged without a person having seen them. The checkout was not touched.
+ * The agent's commits contain directories that git treats as bare repositories: `git status` in one of them runs the
+ * programs that its configuration names. A person has to review them before they are merged. The checkout was not touched.
  */
 export class EmbeddedRepositoryError extends SandduneError {
   constructor(
@@ -136,7 +136,7 @@ export class EmbeddedRepositoryError extends SandduneError {
     readonly targetBranch: string,
   ) {
     super(
-      `The agent has committed what git takes for a bare repository: ${firstOf(paths)}. The programs that its configuration names would run as soon as you use git in it, so ${sourceBranch} was not merged into ${targetBranch}; the commits are on it. Look at the directory. To merge it yourself, first tell git to ignore such repositories.${nextCommands(
+      `The agent has committed a directory that git treats as a bare repository: ${firstOf(paths)}. Git would run the programs that its configuration names as soon as you use git in it, so ${sourceBranch} was not merged into ${targetBranch}. The commits are on ${sourceBranch}. Review the directory. To merge it yourself, first configure git to ignore such repositories.${nextCommands(
         [
           [
             "git",
@@ -166,7 +166,7 @@ export class CheckoutInTheWayError extends SandduneError {
     readonly output = "",
   ) {
     super(
-      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("git said", output)}${nextCommands(
+      `${targetBranch} could not be moved to the merged result: ${problem}. ${checkoutPath} was not touched; the commits are on ${sourceBranch}.${block("Output of git", output)}${nextCommands(
         [
           ["git", "-C", checkoutPath, "status"],
           ["git", "-C", checkoutPath, "merge", sourceBranch],
@@ -177,18 +177,18 @@ export class CheckoutInTheWayError extends SandduneError {
 }
 
 /**
- * A merge stopped while git moved the checkout to the merged result: the disk was full, git was killed, or an earlier
- * run was. The checkout was put back as it was before the merge, unless `isHalfMerged` says otherwise.
+ * A merge stopped while git moved the checkout to the merged result, because the disk was full, or git or an earlier run was
+ * killed. The checkout was put back as it was before the merge, unless `isHalfMerged` says otherwise.
  */
 export class MergeInterruptedError extends SandduneError {
   readonly problem: string;
   /** The checkout is neither as it was before the merge nor merged. */
   readonly isHalfMerged: boolean;
-  /** The operating system's word for it (ENOSPC, EDQUOT, ...), if it refused to write. */
+  /** The error code of the operating system (ENOSPC, EDQUOT, ...), if it refused to write. */
   readonly errorCode: string | undefined;
   /** Files that are not as they were before the merge. */
   readonly paths: readonly string[];
-  /** Locks of git that are in the way. */
+  /** Lock files of git that prevent the merge. */
   readonly lockPaths: readonly string[];
 
   constructor(
@@ -211,12 +211,12 @@ export class MergeInterruptedError extends SandduneError {
       sentences(
         `${targetBranch} could not be moved to the merged result: ${problem}.`,
         isHalfMerged ? `${checkoutPath} is half merged.` : `${checkoutPath} is as it was before the merge.`,
-        paths.length > 0 && `Not as before: ${firstOf(paths)}.`,
+        paths.length > 0 && `Changed: ${firstOf(paths)}.`,
         `The commits are on ${sourceBranch}.`,
         (errorCode === "ENOSPC" || errorCode === "EDQUOT") && "Free some disk space first.",
-        lockPaths.length > 0 && "Remove the lock only if no other git is at work there.",
+        lockPaths.length > 0 && "Remove the lock only if no other git process runs there.",
       ) +
-        block("git said", output) +
+        block("Output of git", output) +
         nextCommands([
           ...lockPaths.map((path) => ["rm", path]),
           [...inCheckout, "status"],

@@ -12,20 +12,20 @@ export class SandboxUnavailableError extends SandduneError {
   }
 }
 
-/** The service that makes the sandboxes has no room at the moment, or does not answer: the same call may succeed later. */
+/** The service has no capacity at the moment, or does not answer. The same call may succeed later. */
 export class SandboxBusyError extends SandboxUnavailableError {
   constructor(
     sandbox: string,
     problem: string,
     hint: string,
-    /** When the service wants to be asked again, if it has said so. */
+    /** How long to wait before the next attempt, if the service reported it. */
     readonly retryAfterMs?: number,
   ) {
     super(sandbox, problem, hint);
   }
 }
 
-/** The sandbox provider refused or failed at an operation; the sandbox as such is not known to be lost. */
+/** An operation of the sandbox provider failed or was refused. The sandbox itself may still be usable. */
 export class SandboxError extends SandduneError {
   constructor(
     readonly sandbox: string,
@@ -33,11 +33,11 @@ export class SandboxError extends SandduneError {
     readonly output = "",
     options?: { cause?: unknown },
   ) {
-    super(`The ${sandbox} sandbox: ${problem}.${block("It said", output)}`, options);
+    super(`The ${sandbox} sandbox: ${problem}.${block("Output", output)}`, options);
   }
 }
 
-/** Files made in the sandbox would not belong to the user who started the run, or could not be made at all. */
+/** Files made in the sandbox would not belong to the user who started the run. */
 export class SandboxUserMismatchError extends SandduneError {
   constructor(
     readonly sandbox: string,
@@ -48,20 +48,20 @@ export class SandboxUserMismatchError extends SandduneError {
   ) {
     super(
       sentences(
-        `Commands in the ${sandbox} sandbox run as uid ${actualUid}, but the ${what} belongs to ${expectedUid}: one could not change what the other has made.`,
+        `Commands in the ${sandbox} sandbox run as uid ${actualUid}, but the ${what} belongs to ${expectedUid}: neither user could change the other's files.`,
         hint,
       ),
     );
   }
 }
 
-/** The sandbox died, or cannot be reached any more. This is never the agent's failure, and never success. */
+/** The sandbox died, or can no longer be reached. This is never a failure of the agent, and never success. */
 export class SandboxLostError extends SandduneError {
   constructor(
     readonly sandbox: string,
     readonly problem: string,
     readonly diagnostics = "",
-    /** Commands in the sandbox have caused it: they have used up its memory, or made it unusable. */
+    /** Whether commands in the sandbox caused the loss: they used up its memory, or made it unusable. */
     readonly isByCommands = false,
   ) {
     super(`The ${sandbox} sandbox was lost: ${problem}.${block("Diagnostics", diagnostics)}`);

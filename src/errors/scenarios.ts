@@ -1,7 +1,7 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 
-/** A record of a scenario, or the index of them, could not be written. */
+/** A run record, or the index of run records, could not be written. */
 export class ScenarioRecordError extends SandduneError {
   constructor(
     readonly path: string,
@@ -9,7 +9,7 @@ export class ScenarioRecordError extends SandduneError {
     options?: { cause?: unknown },
   ) {
     super(
-      `The records could not be written: ${path}: ${problem}. Mend that, and run the scenarios again.`,
+      `The run records could not be written: ${path}: ${problem}. Fix that, and run the scenarios again.`,
       options,
     );
   }
@@ -19,12 +19,12 @@ export class ScenarioRecordError extends SandduneError {
 export class NoCliCommandError extends SandduneError {
   constructor(readonly subcommand: string) {
     super(
-      `The step ${JSON.stringify({ cli: subcommand })} needs the suite's own tool, and the suite does not name one. Add "cliCommand" to .sanddune/scenarios.json, e.g. ["node", "bin/tool.mjs", "{subcommand}", "{projectRoot}", "{...flags}"].`,
+      `The step ${JSON.stringify({ cli: subcommand })} needs the suite's tool, and the suite does not name one. Add "cliCommand" to .sanddune/scenarios.json, e.g. ["node", "bin/tool.mjs", "{subcommand}", "{projectRoot}", "{...flags}"].`,
     );
   }
 }
 
-/** A file that assertions use could not be kept out of the agent's reach: what it would say is worth nothing. */
+/** A file that assertions use could not be protected from the agent, so their result would prove nothing. */
 export class HelperFileError extends SandduneError {
   constructor(
     /** Relative to the project. */
@@ -33,11 +33,11 @@ export class HelperFileError extends SandduneError {
     readonly nextStep: string,
     options: { cause: unknown },
   ) {
-    super(`The helper file ${JSON.stringify(path)} is of no use: ${problem}. ${nextStep}`, options);
+    super(`The helper file ${JSON.stringify(path)} cannot be used: ${problem}. ${nextStep}`, options);
   }
 }
 
-/** The local mirror has nothing that it could serve. */
+/** The local mirror has nothing to serve. */
 export class MirrorError extends SandduneError {
   constructor(
     readonly directory: string,
@@ -65,13 +65,13 @@ export class ReportFileError extends SandduneError {
   }
 }
 
-/** A scenario suite cannot be used as it is set up. */
+/** The configuration of a scenario suite is not valid. */
 export class ScenarioConfigError extends SandduneError {
   constructor(
     /** The config file of the suite, or a directory of it. */
     readonly path: string,
     readonly problems: readonly { readonly line?: number; readonly problem: string }[],
-    /** What to do: a sentence without its full stop. */
+    /** The next step: a sentence without its full stop. */
     readonly remedy: string,
     options?: { cause?: unknown },
   ) {
@@ -82,7 +82,7 @@ export class ScenarioConfigError extends SandduneError {
   }
 }
 
-/** The fixture that a scenario starts from cannot be used. */
+/** The fixture of a scenario cannot be used. */
 export class FixtureError extends SandduneError {
   constructor(
     readonly fixture: string,
@@ -95,7 +95,7 @@ export class FixtureError extends SandduneError {
   }
 }
 
-/** The project of a scenario is still there after its execution. */
+/** The project of a scenario could not be removed after its execution. */
 export class ProjectRemovalError extends SandduneError {
   constructor(
     readonly path: string,
@@ -103,20 +103,20 @@ export class ProjectRemovalError extends SandduneError {
     options: { cause: unknown },
   ) {
     super(
-      `The project is still there, because it could not be removed: ${problem}. Find out what holds it, and remove it yourself: rm -rf ${path}`,
+      `The project directory could not be removed: ${problem}. Find out which process uses it, then remove it: rm -rf ${path}`,
       options,
     );
   }
 }
 
-/** There is a scenario of that id already, which a new one does not replace. */
+/** A scenario with that id exists, and a new one does not replace it. */
 export class ScenarioExistsError extends SandduneError {
   constructor(
     readonly id: string,
     readonly page: string,
   ) {
     super(
-      `There is a scenario ${JSON.stringify(id)} already: ${page}. It was not touched. Edit that page, or choose another id.`,
+      `The scenario ${JSON.stringify(id)} already exists: ${page}. It was not changed. Edit that page, or choose another id.`,
     );
   }
 }

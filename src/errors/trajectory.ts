@@ -1,7 +1,7 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
 
-/** A run was not recorded, or its trajectory is gone. */
+/** A run was not recorded, or its trajectory was deleted. */
 export class TrajectoryNotFoundError extends SandduneError {
   constructor(readonly recordedRunId: string) {
     super(`Run ${recordedRunId} has no trajectory. To record one: ${sandduneCommand("run", "--trajectory")}`);
@@ -29,12 +29,12 @@ export class CheckpointNotFoundError extends SandduneError {
     readonly sha: string,
   ) {
     super(
-      `The commit ${sha}, which had the files after step ${step} of run ${recordedRunId}, is not in this repository: it never arrived, or was deleted since.`,
+      `The commit ${sha}, which had the files after step ${step} of run ${recordedRunId}, is not in this repository: it was never imported, or it was deleted. Choose another step: ${sandduneCommand("replay", recordedRunId)}`,
     );
   }
 }
 
-/** The files of a checkpoint cannot be put where they are wanted. */
+/** The files of a checkpoint cannot be written to that directory. */
 export class CheckoutPlaceError extends SandduneError {
   constructor(
     readonly directory: string,
@@ -48,7 +48,7 @@ export class CheckoutPlaceError extends SandduneError {
   }
 }
 
-/** The page of a recorded run cannot be written where it is wanted. */
+/** The page of a recorded run cannot be written to that path. */
 export class ReplayPageError extends SandduneError {
   constructor(
     readonly path: string,

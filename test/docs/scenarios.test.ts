@@ -31,7 +31,7 @@ it.each(["schemas/scenario.schema.json", "schemas/scenarios.schema.json"])(
 );
 
 it("tells of every field that a record has", () => {
-  const fields = [...read("src/scenarios/report/record.ts").matchAll(/\breadonly (\w+)\??:/g)].map(
+  const fields = [...read("src/scenarios/records/record.ts").matchAll(/\breadonly (\w+)\??:/g)].map(
     ([, name = ""]) => name,
   );
   expect(fields.length).toBeGreaterThan(20);

@@ -342,7 +342,7 @@ describe("sanddune init where there is something already", () => {
     const before = { seen: look(path), changedAt: lstatSync(path).mtimeMs };
     const { exitCode, stderr } = await runCli(["init", ...ANSWERS], { cwd });
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`${path} is there already`);
+    expect(stderr).toContain(`${path} already exists`);
     expect({ seen: look(path), changedAt: lstatSync(path).mtimeMs }).toEqual(before);
     expect(addedTo(cwd)).toEqual([".sanddune"]);
 

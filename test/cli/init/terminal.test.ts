@@ -52,7 +52,7 @@ describeWith(["tmux"], "sanddune init at a terminal", () => {
     await terminal.shows("Where is it to work?");
     terminal.press(key);
     expect(await terminal.ended()).toBe(130);
-    await terminal.shows("error: Cancelled at the terminal, at: Where is it to work?");
+    await terminal.shows("error: Cancelled at the question: Where is it to work?");
     expectUntouched(cwd);
     expect(terminal.isCursorVisible()).toBe(true);
   });

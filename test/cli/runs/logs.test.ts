@@ -103,7 +103,7 @@ describe("sanddune logs of a log that", () => {
     for (const flags of [[], ["--follow"]]) {
       const { exitCode, stdout, stderr } = await logs(cwd, RUN_ID, ...flags);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-      expect(stderr).toBe(`error: The run log of ${RUN_ID} is not there any more: ${path}\n`);
+      expect(stderr).toBe(`error: The run log of ${RUN_ID} no longer exists: ${path}\n`);
     }
   });
 

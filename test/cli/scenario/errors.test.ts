@@ -67,10 +67,10 @@ test.each<[string, (cwd: string) => void]>([
   const { exitCode, stderr } = await runScenarios(cwd, REPORT_FLAGS);
   expect({ exitCode, stderr }).toEqual({
     exitCode: 2,
-    stderr: expect.stringMatching(/^error: The records could not be written: .*runs/),
+    stderr: expect.stringMatching(/^error: The run records could not be written: .*runs/),
   });
   expect(() => readFileSync(marker)).toThrow("ENOENT");
-  expectError(cwd, 'tests="1" failures="0" errors="1"', "The records could not be written");
+  expectError(cwd, 'tests="1" failures="0" errors="1"', "The run records could not be written");
 });
 
 test("A scenario whose own records cannot be written is not executed, and the others are", async () => {
@@ -80,7 +80,7 @@ test("A scenario whose own records cannot be written is not executed, and the ot
   symlinkSync(temporaryDirectory(), join(cwd, "runs/a"));
   const { exitCode, stdout, stderr } = await runScenarios(cwd, REPORT_FLAGS);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^error: a: The records could not be written: .*it is a symbolic link/m);
+  expect(stderr).toMatch(/^error: a: The run records could not be written: .*it is a symbolic link/m);
   expect(stdout).toMatch(/0 passing, 1 failing, 0 manual, 1 problem/);
   expect(() => readFileSync(marker)).toThrow("ENOENT");
   expectError(cwd, 'tests="2" failures="1" errors="1"', "it is a symbolic link");
@@ -97,7 +97,7 @@ test("A verdict whose record cannot be written any more is printed and reported 
   expect(exitCode).toBe(2);
   expect(stdout).toMatch(/^✗ a +failing/m);
   expect(stdout).toMatch(/0 passing, 1 failing, 0 manual, 1 problem/);
-  expect(stderr).toMatch(/^error: a: The records could not be written: /m);
+  expect(stderr).toMatch(/^error: a: The run records could not be written: /m);
   expectError(cwd, 'tests="2" failures="1" errors="1"', "missing.txt");
   rmSync(join(runs, "a"));
   mkdirSync(join(runs, "a"));

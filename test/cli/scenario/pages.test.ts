@@ -118,8 +118,8 @@ describe("sanddune scenario new", () => {
   it("ends with 2 and touches nothing if the id is taken or is none", async () => {
     const cwd = pages({ "a.md": "# Mine" });
     for (const [id, words] of [
-      ["a", "There is a scenario"],
-      ["A", "There is a scenario"],
+      ["a", "The scenario"],
+      ["A", "The scenario"],
       ["../a", "is no id for a scenario"],
     ] as const) {
       const { exitCode, stdout, stderr } = await scenario(cwd, "new", id);

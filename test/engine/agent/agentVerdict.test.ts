@@ -158,11 +158,9 @@ describe("a program that is not there", () => {
     (sandbox) => {
       const error = failure([], exit(127, "sh: 1: fake: not found"), AGENT, sandbox);
       expect(error?.message).toContain(
-        `in the sandbox ${sandbox}. ${sandbox} has the programs of this machine`,
+        `in the sandbox ${sandbox}. ${sandbox} uses the programs of this machine`,
       );
-      expect(error?.message).toMatch(
-        /^On this machine, as root or with a Node.js of your own:\n {2}get fake$/m,
-      );
+      expect(error?.message).toMatch(/^On this machine, as root or with your own Node.js:\n {2}get fake$/m);
       expect(error?.message).not.toMatch(/image|Dockerfile|RUN/);
     },
   );

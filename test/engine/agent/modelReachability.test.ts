@@ -31,7 +31,7 @@ describe("an agent that cannot reach its model", () => {
         name: "ModelUnreachableError",
         problem: "ECONNREFUSED (4 attempts in 30 s)",
         sandbox: "docker",
-        message: expect.stringMatching(/cannot reach its model: ECONNREFUSED.*Check the network/),
+        message: expect.stringMatching(/cannot reach its model: ECONNREFUSED.*Check the sandbox's network/),
       },
     });
   });

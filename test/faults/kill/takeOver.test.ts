@@ -163,7 +163,7 @@ describeWith(["bubblewrap"], "sanddune rescue", () => {
     const { exitCode, stderr } = await runCli(["rescue", runId], { cwd });
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain("Branch b is in use by");
-    expect((await runCli(["rescue", worktree.runId], { cwd })).stderr).toContain("is running");
+    expect((await runCli(["rescue", worktree.runId], { cwd })).stderr).toContain("is still running");
   });
 
   it("of a run with merge-to-head leaves its commits on its own branch", async () => {

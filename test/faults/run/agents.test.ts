@@ -86,7 +86,7 @@ describe("an agent that", () => {
     );
     expect(error).toBeInstanceOf(AgentNotFoundError);
     expect(error).toMatchObject({ program: "no-such-agent", sandbox: "test-isolated" });
-    expect((error as Error).message).toContain("install it here");
+    expect((error as Error).message).toContain("Install it for all users");
     expect((error as Error).message).not.toContain("image");
   });
 

@@ -97,7 +97,7 @@ test("A project that cannot be removed is reported, and the others are executed"
   const run = ["scenario", "run", "--concurrency=1"];
   const { exitCode, stderr } = await runCliProcess(run, { cwd, ...options });
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^error: a: The project is still there, .*base\.txt.*rm -rf .*-a$/m);
+  expect(stderr).toMatch(/^error: a: The project directory could not be removed: .*base\.txt.*rm -rf .*-a$/m);
   expect(resultsIn(cwd)).toEqual({ a: "passing", b: "passing" });
   execFileSync("chattr", ["-R", "-i", disk]);
   await runScenarios(cwd, ["--only=b"], options);

@@ -219,7 +219,7 @@ describeSideBySide("a model that makes trouble", () => {
       expect(error).toBeInstanceOf(AgentNotFoundError);
       expect(error).toMatchObject({ program: agent });
       expect(error.message).toContain(
-        `On this machine, as root or with a Node.js of your own:\n  npm install --global ${pinnedPackage(agent)}`,
+        `On this machine, as root or with your own Node.js:\n  npm install --global ${pinnedPackage(agent)}`,
       );
       expect(leftovers(cwd)).toEqual([]);
     });

@@ -145,7 +145,7 @@ describeSideBySide("an agent of a scenario", () => {
         });
         expect(result.code).toBe(0);
         expect(result.manual).toMatch(/Invalid API key/);
-        expect(result.manual).toMatch(/let in by: ANTHROPIC_API_KEY/);
+        expect(result.manual).toMatch(/one of these env vars: ANTHROPIC_API_KEY/);
       },
     );
 
@@ -289,7 +289,10 @@ describeWith(["cursor sdk", "node 22"], "Cursor's real SDK on the host", () => {
   const SDK = join(INSTALLED, "cursor/node_modules/@cursor/sdk");
 
   it.each([
-    [401, /failed: \w*AuthenticationError: .*status 401.*not retryable.*let in by: CURSOR_API_KEY/s],
+    [
+      401,
+      /failed: \w*AuthenticationError: .*status 401.*not retryable.*one of these env vars: CURSOR_API_KEY/s,
+    ],
     [404, /cannot be used as it is set up: \w+Error: .*\[AgentUnavailableError, not retryable\]$/s],
   ])("whose servers answer with %d is unavailable", async (status, reason) => {
     const env = { CURSOR_API_KEY: SECRET, CURSOR_BACKEND_URL: await cursorServer(status) };

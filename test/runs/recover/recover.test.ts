@@ -149,7 +149,7 @@ describe("repositories in the checkout of a run that died", () => {
 
   it("are not opened while the run is running, and neither is a link that leads to one", async () => {
     const cwd = withNested(ownIdentity(), identityOf);
-    expect(() => requireTrusted(join(cwd, "made"))).toThrow(/still at work/);
+    expect(() => requireTrusted(join(cwd, "made"))).toThrow(/still running/);
     expect(() => requireTrusted(join(cwd, "mine"))).not.toThrow();
     expect(() => requireTrusted(cwd)).not.toThrow();
   });

@@ -103,7 +103,7 @@ describe("a scenario that is there", () => {
     await newScenario({ cwd: root }, { ...DRAFT, id: "first" });
     const other = join(root, "docs/testing/scenarios/other.md");
     writeFileSync(other, "---\ntest_id: Install-Twice\n---\n");
-    await expect(newScenario({ cwd: root }, DRAFT)).rejects.toThrow(`already: ${other}`);
+    await expect(newScenario({ cwd: root }, DRAFT)).rejects.toThrow(`already exists: ${other}`);
     expect(existsSync(join(root, PAGE))).toBe(false);
   });
 

@@ -51,7 +51,7 @@ for (const { engine, fileName, fileFlag } of ENGINES) {
       const { exitCode, imageName, stderr } = await build(cwd, fileFlag, fileName);
       if (exitCode === 0) expect(inImage(engine, imageName, FIND_SECRET)).toBe("");
       else {
-        expect(stderr).toContain("No image can be built");
+        expect(stderr).toContain("Cannot build an image");
         expect(hasImage(engine, imageName)).toBe(false);
       }
     };
