@@ -1,5 +1,6 @@
+import { counted } from "../tools/counted.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
-import { shortenTo } from "./shorten.ts";
+import { shortenTo } from "./columns.ts";
 
 /** What a run's commits hold: see `WorkSummary` of `git/`. */
 export interface ShownWork {
@@ -37,7 +38,7 @@ export const changeNames = ({ files }: ShownWork): { readonly title: string; rea
   );
   const width = Math.max(0, ...counts.map((count) => count.length));
   return {
-    title: `${files.length} ${files.length === 1 ? "file" : "files"}, +${added} -${deleted}`,
+    title: `${counted(files.length, "file")}, +${added} -${deleted}`,
     files: files.map(({ path }, index) => `${counts[index]?.padEnd(width)}  ${path}`),
   };
 };

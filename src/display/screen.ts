@@ -1,5 +1,5 @@
 import { writeSafely } from "../process/writeSafely.ts";
-import { wrapTo } from "./shorten.ts";
+import { wrapTo } from "./columns.ts";
 import { plain, type Style } from "./style.ts";
 import { holdBack, whenFree } from "./terminal/holdOutput.ts";
 import { DEFAULT_COLUMNS, LiveScreen } from "./terminal/liveScreen.ts";

@@ -1,11 +1,13 @@
 import type { AgentStreamEvent } from "../agents/contract.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
+import { counted } from "../tools/counted.ts";
+import { oneLine } from "../tools/shorten.ts";
+import { shortenTo, wrapTo } from "./columns.ts";
 import type { RunDisplay, RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import { neutralise } from "./neutralise.ts";
 import { namePrefix } from "./notice.ts";
 import type { Screen, StatusLine } from "./screen.ts";
-import { oneLine, shortenTo, wrapTo } from "./shorten.ts";
 import { tellIfSlow } from "./slowStep.ts";
 import { endingLines, endingTitle } from "./summary.ts";
 import { firstWords, OpenCalls } from "./terminal/toolCalls.ts";
@@ -208,7 +210,7 @@ export class TerminalDisplay implements RunDisplay {
     const activity = { label: this.#activity ?? "", startedAt: this.#startedAt };
     const { label, startedAt } = [...this.#steps.values()].at(-1) ?? activity;
     const elapsed = showDuration(performance.now() - startedAt);
-    const calls = this.#toolCalls === 1 ? " · 1 tool call" : ` · ${this.#toolCalls} tool calls`;
+    const calls = ` · ${counted(this.#toolCalls, "tool call")}`;
     const attempts = this.#trouble === undefined ? "" : ` · attempt ${this.#trouble.attempts + 1}`;
     return neutralise(`${this.#prefix}${label} · ${elapsed}${this.#toolCalls === 0 ? "" : calls}${attempts}`);
   }

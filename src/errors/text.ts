@@ -1,4 +1,5 @@
 import { shellQuote } from "../tools/shellQuote.ts";
+import { endOf } from "../tools/shorten.ts";
 
 /** The sentences that apply, one after the other. */
 export const sentences = (...parts: (string | undefined | false)[]): string =>
@@ -7,14 +8,11 @@ export const sentences = (...parts: (string | undefined | false)[]): string =>
 /** Text of another program as the end of a sentence. */
 export const sentence = (words: string): string => (/[.!?…]$/.test(words) ? words : `${words}.`);
 
-const tail = (text: string, bytes = 2000): string => {
-  const trimmed = text.trim();
-  return trimmed.length > bytes ? `…${trimmed.slice(-bytes)}` : trimmed;
-};
+const MAX_PRINTED = 2000;
 
 /** The end of a program's output, indented below a title; an empty text if it printed nothing. */
 export const block = (title: string, text: string): string => {
-  const shown = tail(text);
+  const shown = endOf(text.trim(), MAX_PRINTED);
   return shown === "" ? "" : `\n${title}:\n${shown.replace(/^/gm, "  ")}`;
 };
 

@@ -1,8 +1,10 @@
 import { h, type VNode } from "vue";
-import { counted, endOf, harmless, printed, showMs } from "../markup/words.ts";
+import { harmless, printed, showMs } from "../markup/words.ts";
 import type { AssertionRecord, ScenarioRecord, StepRecord } from "../scenarios/records/record.ts";
 import { briefUsage } from "../scenarios/report/usage.ts";
 import { isFine, runnerDetails, showEnd } from "../scenarios/report/words.ts";
+import { counted } from "../tools/counted.ts";
+import { endOf } from "../tools/shorten.ts";
 import { badge, words } from "./parts.ts";
 import { SHOWN_CHARACTERS } from "./siteRecords.ts";
 

@@ -1,8 +1,9 @@
 import { h, type VNode } from "vue";
-import { briefly, harmless, showTime, webAddress } from "../markup/words.ts";
+import { harmless, showTime, webAddress } from "../markup/words.ts";
 import type { ScenarioRecord } from "../scenarios/records/record.ts";
 import type { ScenarioHistory } from "../scenarios/report/model.ts";
 import { RESULT_SIGNS, RESULT_WORDS } from "../scenarios/report/words.ts";
+import { briefly } from "../tools/shorten.ts";
 import { STYLE } from "./style.ts";
 
 /** What a component shows, with how it looks. */

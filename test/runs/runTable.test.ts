@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { runTable, showAge } from "../../src/cli/runs/runTable.ts";
-import { widthOf } from "../../src/display/shorten.ts";
+import { widthOf } from "../../src/display/columns.ts";
 import { showTokens } from "../../src/display/tokens.ts";
 import { readRun } from "../../src/runs/runRecord.ts";
 import { begun, runDirectory } from "./journals.ts";

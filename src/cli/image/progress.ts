@@ -1,7 +1,8 @@
+import { shortenTo } from "../../display/columns.ts";
 import { showDuration } from "../../display/duration.ts";
 import { neutralise } from "../../display/neutralise.ts";
 import { screenOf } from "../../display/screen.ts";
-import { oneLine, shortenTo } from "../../display/shorten.ts";
+import { oneLine } from "../../tools/shorten.ts";
 import { tell } from "../shared/output.ts";
 
 /** A step can be a script of many lines. */

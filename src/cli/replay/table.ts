@@ -1,6 +1,8 @@
+import { shortenTo } from "../../display/columns.ts";
 import { showDuration } from "../../display/duration.ts";
 import { neutralise } from "../../display/neutralise.ts";
-import { oneLine, shortenTo } from "../../display/shorten.ts";
+import { counted } from "../../tools/counted.ts";
+import { oneLine } from "../../tools/shorten.ts";
 import { byIteration } from "../../trajectory/read/byIteration.ts";
 import {
   expenseOfIteration,
@@ -22,8 +24,6 @@ interface Column {
   readonly heading: string;
   readonly cell: (step: RecordedStep) => string;
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 const whatOf = (step: RecordedStep): string => {
   const trouble = showTrouble(step);

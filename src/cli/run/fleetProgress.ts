@@ -2,9 +2,10 @@ import type { AgentStreamEvent } from "../../agents/contract.ts";
 import { showDuration } from "../../display/duration.ts";
 import { neutralise } from "../../display/neutralise.ts";
 import { type Screen, type StatusLine, screenOf } from "../../display/screen.ts";
-import { oneLine } from "../../display/shorten.ts";
 import { plain, type Style } from "../../display/style.ts";
 import type { FleetEvent, TaskOutcome } from "../../fleet/contract.ts";
+import { counted } from "../../tools/counted.ts";
+import { oneLine } from "../../tools/shorten.ts";
 import { tell } from "../shared/output.ts";
 import { messageOf } from "../shared/reportError.ts";
 import { countStates, labelOf } from "./fleetTable.ts";
@@ -27,8 +28,6 @@ interface Running {
 
 /** The rest is in the run log. */
 const MAX_PROBLEM_LINES = 6;
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 const statusOf = ({ label, startedAt, toolCalls }: Omit<Running, "status">): string =>
   [

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { findProject } from "../../project/findProject.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { asConfigError } from "../project/configured.ts";
 import { EXIT_UNSOLVED } from "../shared/exitCodes.ts";
 import { kebabCase } from "../shared/flagNames.ts";
@@ -53,7 +54,7 @@ const withPrompt = (argument: string | undefined, flags: RunFlags): RunFlags => 
   if (argument === undefined) return flags;
   const other = (["prompt", "promptFile"] as const).find((name) => flags[name] !== undefined);
   if (other === undefined) return { ...flags, prompt: argument };
-  const shown = argument.length > 40 ? `${argument.slice(0, 40)}…` : argument;
+  const shown = shorten(argument, 40);
   throw new UsageError(`There are two prompts, ${JSON.stringify(shown)} and --${kebabCase(other)}: keep one`);
 };
 

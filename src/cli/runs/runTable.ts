@@ -1,8 +1,9 @@
+import { shortenTo, widthOf } from "../../display/columns.ts";
 import { neutralise } from "../../display/neutralise.ts";
-import { oneLine, shortenTo, widthOf } from "../../display/shorten.ts";
 import { showTokens } from "../../display/tokens.ts";
 import { totalTokens } from "../../options/usage.ts";
 import type { RunRecord } from "../../runs/runRecord.ts";
+import { oneLine } from "../../tools/shorten.ts";
 
 const UNITS = [
   ["d", 86_400],

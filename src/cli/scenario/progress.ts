@@ -5,6 +5,7 @@ import type { FinishedExecution, SuiteRun } from "../../scenarios/execution/runS
 import type { ScenarioRecord } from "../../scenarios/records/record.ts";
 import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { isFine } from "../../scenarios/report/words.ts";
+import { counted } from "../../tools/counted.ts";
 
 const MARKS = { passing: "✓", failing: "✗", manual: "-" } as const;
 
@@ -69,5 +70,5 @@ export const showTally = (
 ): string =>
   [
     `${passing} passing, ${failing} failing, ${manual} manual`,
-    ...(length === 0 ? [] : [`${length} ${length === 1 ? "problem" : "problems"}`]),
+    ...(length === 0 ? [] : [counted(length, "problem")]),
   ].join(", ");

@@ -1,5 +1,6 @@
+import { shortenTo, widthOf } from "../../display/columns.ts";
 import { neutralise } from "../../display/neutralise.ts";
-import { oneLine, shortenTo, widthOf } from "../../display/shorten.ts";
+import { oneLine } from "../../tools/shorten.ts";
 
 const GAP = "  ";
 

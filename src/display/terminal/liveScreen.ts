@@ -1,6 +1,7 @@
 import { writeSafely } from "../../process/writeSafely.ts";
+import { oneLine } from "../../tools/shorten.ts";
+import { shortenTo, widthOf } from "../columns.ts";
 import type { Screen, StatusLine } from "../screen.ts";
-import { oneLine, shortenTo, widthOf } from "../shorten.ts";
 import { styled } from "../style.ts";
 import { isHeld, whenFree } from "./holdOutput.ts";
 import { endsLine, interceptWrites } from "./interceptWrites.ts";

@@ -1,4 +1,4 @@
-import { oneLine } from "../shorten.ts";
+import { oneLine } from "../../tools/shorten.ts";
 
 /** Of an output that may have any length. */
 const MAX_LOOKED_AT = 4000;

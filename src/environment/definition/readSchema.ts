@@ -1,7 +1,7 @@
+import { shorten } from "../../tools/shorten.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { EnvironmentSchema, TestDescription, TestParameters } from "../contract.ts";
 import { MAX_MESSAGE_LENGTH, MAX_TESTS } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 import { parametersProblem } from "./parameters.ts";
 import { testPathProblem } from "./testPath.ts";
 

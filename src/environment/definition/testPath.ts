@@ -1,6 +1,6 @@
 import { TestRequestError } from "../../errors.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { MAX_PATH_LENGTH } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 
 /** Says why a text cannot be the path of a test, as the end of a sentence; nothing, if it can. */
 export const testPathProblem = (path: string): string | undefined => {

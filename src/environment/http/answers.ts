@@ -1,10 +1,10 @@
 import { TestRequestError, TestServerError } from "../../errors.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { readSchema, schemaProblem } from "../definition/readSchema.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 import { readResults, resultsProblem } from "../results/readResults.ts";
-import { shorten } from "../shorten.ts";
 import type { Answer, ServerAddress } from "./askServer.ts";
 
 const PROTOCOL = "It has to answer as the test server of an environment does.";

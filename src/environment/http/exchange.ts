@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TestRequestError, TestServerError } from "../../errors.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { parseJson } from "../../tools/values/json.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 
 const HEADERS = {
   "Content-Type": "application/json",

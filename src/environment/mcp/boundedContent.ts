@@ -1,5 +1,5 @@
+import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentSchema, TestResults } from "../contract.ts";
-import { shorten } from "../shorten.ts";
 
 /** Agents show their model the structured content rather than the text: it has to fit into a conversation. */
 const MAX_CONTENT_LENGTH = 40_000;

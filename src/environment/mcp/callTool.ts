@@ -1,8 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import type { EnvironmentClient } from "../open/client.ts";
 import { describeResults } from "../results/describeResults.ts";
-import { shorten } from "../shorten.ts";
 import { boundedResults, boundedSchema } from "./boundedContent.ts";
 import { describeTests } from "./describeTests.ts";
 import { readRunArguments } from "./runArguments.ts";

@@ -1,5 +1,5 @@
+import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentSchema, TestDescription, TestParameter } from "../contract.ts";
-import { shorten } from "../shorten.ts";
 
 /** Of one test: what it is about is said in a sentence or two. */
 const MAX_TEST_LENGTH = 500;

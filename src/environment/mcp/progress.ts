@@ -1,6 +1,6 @@
 import type { ProgressToken, ServerNotification } from "@modelcontextprotocol/sdk/types.js";
+import { shorten } from "../../tools/shorten.ts";
 import type { TestProgress } from "../contract.ts";
-import { shorten } from "../shorten.ts";
 
 const MAX_MESSAGE_LENGTH = 200;
 

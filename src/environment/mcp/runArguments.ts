@@ -1,7 +1,7 @@
+import { shorten } from "../../tools/shorten.ts";
 import type { ParameterValues } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
 import { testPathProblem } from "../definition/testPath.ts";
-import { shorten } from "../shorten.ts";
 import { LIST_TESTS } from "./tools.ts";
 
 /** What `run_tests` was asked for. */

@@ -6,9 +6,9 @@ import {
   McpError,
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
+import { shorten } from "../../tools/shorten.ts";
 import type { ServerAddress } from "../http/askServer.ts";
 import { createEnvironmentClient, type EnvironmentClient } from "../open/client.ts";
-import { shorten } from "../shorten.ts";
 import { callTool } from "./callTool.ts";
 import { tellProgress } from "./progress.ts";
 import { StdioTransport } from "./stdioTransport.ts";

@@ -1,6 +1,6 @@
+import { shorten } from "../../tools/shorten.ts";
 import type { TestResult, TestResults } from "../contract.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 
 /** What messages are shortened to, one after the other, until everything fits. */
 const MESSAGE_LENGTHS = [1000, 300, 100];

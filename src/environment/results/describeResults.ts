@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
+import { counted } from "../../tools/counted.ts";
+import { shorten } from "../../tools/shorten.ts";
 import type { TestResult, TestResults } from "../contract.ts";
-import { shorten } from "../shorten.ts";
 
 /** As much of a message as tells what is wrong: what is expected, what there is, a few lines of a diff. */
 const MAX_MESSAGE_LINES = 20;
@@ -13,8 +14,7 @@ const LAST_LINE_LENGTH = 60;
 
 /** How many have passed, and whether something has kept the others from being run. */
 export const verdictOf = ({ passed, total, error }: TestResults): string => {
-  const counts =
-    total === 0 ? "No test was run." : `${passed} of ${total} ${total === 1 ? "test" : "tests"} passed.`;
+  const counts = total === 0 ? "No test was run." : `${passed} of ${counted(total, "test")} passed.`;
   return error === null ? counts : `${counts}\n${stripVTControlCharacters(error).trim()}`;
 };
 

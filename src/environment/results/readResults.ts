@@ -1,8 +1,8 @@
+import { shorten } from "../../tools/shorten.ts";
 import { isAmount, isCount, isObject } from "../../tools/values/predicates.ts";
 import type { TestResult, TestResults } from "../contract.ts";
 import { testPathProblem } from "../definition/testPath.ts";
 import { MAX_MESSAGE_LENGTH, MAX_TESTS } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 
 const resultProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "is not an object";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { EnvironmentStartError } from "../../errors.ts";
 import { type Dependent, startDependent } from "../../process/dependent.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { orAborted } from "../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { SETUP_FILE } from "../folder/setupFile.ts";
-import { shorten } from "../shorten.ts";
 import type { TestPlace } from "../worker/messages.ts";
 import { environmentOf } from "./environmentOf.ts";
 

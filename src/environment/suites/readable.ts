@@ -1,3 +1,4 @@
+import { lastLines } from "../../tools/shorten.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 
 /** Looked at, of what somebody prints: the beginning and the end. */
@@ -31,9 +32,5 @@ export const readableMessage = (text: string): string =>
   middleLeftOut(trimLines(plain(text)), MAX_MESSAGE_LENGTH);
 
 /** The end of what was printed, which is where a reader finds out what went wrong. */
-export const readableTail = (text: string): string => {
-  const lines = trimLines(plain(text)).split("\n");
-  const last = lines.slice(-MAX_TAIL_LINES).join("\n");
-  const shown = last.slice(-MAX_TAIL_CHARACTERS);
-  return lines.length > MAX_TAIL_LINES || shown.length < last.length ? `…\n${shown}` : shown;
-};
+export const readableTail = (text: string): string =>
+  lastLines(trimLines(plain(text)), MAX_TAIL_LINES, MAX_TAIL_CHARACTERS);

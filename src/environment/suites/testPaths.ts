@@ -1,3 +1,5 @@
+import { shorten } from "../../tools/shorten.ts";
+
 /** Below the path that a suite is mounted at: both together stay below what a test path may have. */
 const MAX_CHARACTERS = 300;
 const UNNAMED = "(unnamed)";
@@ -17,19 +19,13 @@ const segmentsOf = (name: string): string[] =>
     .split("/")
     .filter((segment) => segment.trim() !== "" && segment !== "." && segment !== "..");
 
-const shorten = (path: string): string => {
-  if (path.length <= MAX_CHARACTERS) return path;
-  // Neither half of a character at its end, nor a segment without anything.
-  return `${path.slice(0, MAX_CHARACTERS - 1).replace(/[\ud800-\udbff/]$/, "")}…`;
-};
-
 /** The one way from the names of a test, outermost first, to its path. */
 export const pathOfNames = (names: readonly string[]): string => {
   const segments = names.flatMap((name) => {
     const parts = segmentsOf(name);
     return parts.length === 0 ? [UNNAMED] : parts;
   });
-  return shorten(segments.join("/").trim()) || UNNAMED;
+  return shorten(segments.join("/").trim(), MAX_CHARACTERS) || UNNAMED;
 };
 
 /** Makes paths different from all that it has seen: the second `a` is `a (2)`. */

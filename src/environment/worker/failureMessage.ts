@@ -1,6 +1,6 @@
 import { inspect, stripVTControlCharacters } from "node:util";
+import { shorten } from "../../tools/shorten.ts";
 import { MAX_MESSAGE_LENGTH } from "../limits.ts";
-import { shorten } from "../shorten.ts";
 
 const PLAIN_NAMES = ["Error", "AssertionError"];
 

@@ -6,16 +6,17 @@ import { branchRef, isAncestor, resolveCommit } from "../../git/refs.ts";
 import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { deleteBranch } from "../../git/worktrees/worktrees.ts";
 import { TEMPORARY_BRANCH_PREFIX } from "../../options/branchStrategy.ts";
+import { counted } from "../../tools/counted.ts";
 import { amendJournal } from "../journal/journalFile.ts";
 import type { RunRecord } from "../runRecord.ts";
-import { type CleanScope, count, type Leftover, unlessNamed } from "./leftover.ts";
+import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** How many commits would be on no branch, tag or remote branch any more. */
 const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, SandduneError> =>
   gitText(
     [
       "rev-list",
-      "--count",
+      "--counted",
       branchRef(branch),
       "--not",
       `--exclude=${branchRef(branch)}`,
@@ -48,7 +49,7 @@ const findBranch = Effect.fnUntraced(function* (
   const worktrees = yield* Effect.catch(listWorktrees(cwd), () => Effect.succeed(undefined));
   const holders = worktrees?.filter((worktree) => worktree.branch === branch) ?? [UNKNOWN_HOLDER];
   const holder = holders.find(({ path }) => !scope.goneWorktrees.has(path));
-  const unmerged = alone === 0 ? undefined : `${count(alone, "commit")} on no other branch`;
+  const unmerged = alone === 0 ? undefined : `${counted(alone, "commit")} on no other branch`;
   const keep =
     holder === undefined
       ? unlessNamed(scope.namedBranches.has(branch), isMerged ? undefined : (unmerged ?? "it is not merged"))

@@ -60,5 +60,3 @@ export const unlessNamed = (
   if (reason === undefined) return {};
   return isNamed ? { loses: reason } : { keptBecause: reason, goesIfNamed: true };
 };
-
-export const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`;

@@ -3,7 +3,8 @@ import { MergeInterruptedError, type SandduneError } from "../../errors.ts";
 import { lockMerges } from "../../git/locks/locks.ts";
 import { type FoundNote, findNotes } from "../../git/merge/mergeNote.ts";
 import { type Blocked, examineMerge, type Settlement, settleMerge } from "../../git/merge/settle.ts";
-import { type CleanScope, count, type Leftover } from "./leftover.ts";
+import { counted } from "../../tools/counted.ts";
+import type { CleanScope, Leftover } from "./leftover.ts";
 
 const blockedBecause = (
   { checkoutPath, sourceBranch, targetBranch }: FoundNote,
@@ -15,7 +16,7 @@ const detailOf = ({ sourceBranch, targetBranch = "HEAD" }: FoundNote, settlement
   const merge = `of ${sourceBranch} into ${targetBranch}`;
   switch (settlement.outcome) {
     case "restored":
-      return `${merge}, ${count(settlement.paths.length, "file")} to be put back as before`;
+      return `${merge}, ${counted(settlement.paths.length, "file")} to be put back as before`;
     case "completed":
       return `${merge}, all files are written: the branch is to be moved`;
     default:

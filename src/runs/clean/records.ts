@@ -6,8 +6,9 @@ import { gitText } from "../../git/git.ts";
 import { updateRefs } from "../../git/refs.ts";
 import { checkpointRefs, RUN_REFS } from "../../git/runRefs.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { counted } from "../../tools/counted.ts";
 import type { RunRecord } from "../runRecord.ts";
-import { type CleanScope, count, type Leftover } from "./leftover.ts";
+import type { CleanScope, Leftover } from "./leftover.ts";
 
 const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>
   gitText(["for-each-ref", "--format=%(refname)", RUN_REFS], { cwd }).pipe(
@@ -37,7 +38,7 @@ export const findRecords = Effect.fnUntraced(function* (
     const parts = [
       "journal",
       run.logFilePath !== undefined && "run log",
-      checkpoints.length > 0 && count(checkpoints.length, "checkpoint"),
+      checkpoints.length > 0 && counted(checkpoints.length, "checkpoint"),
     ].filter((part) => part !== false);
     return {
       what: "record",

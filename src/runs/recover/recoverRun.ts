@@ -6,6 +6,7 @@ import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { counted } from "../../tools/counted.ts";
 import { runFilesDirectory } from "../journal/journal.ts";
 import { amendJournal } from "../journal/journalFile.ts";
 import { type RunRecord, readRun } from "../runRecord.ts";
@@ -21,8 +22,6 @@ export interface RecoverOptions {
   /** What was committed in the sandbox is not wanted. */
   readonly leavesCommits?: boolean;
 }
-
-const count = (number: number): string => `${number} commit${number === 1 ? "" : "s"}`;
 
 interface Recovered {
   readonly told: readonly string[];
@@ -50,7 +49,7 @@ const recoverWork = Effect.fnUntraced(function* (
     told: [
       ...(range === undefined
         ? []
-        : [`Imported ${count(commits)} of run ${run.runId}, which had died, onto ${branch}.`]),
+        : [`Imported ${counted(commits, "commit")} of run ${run.runId}, which had died, onto ${branch}.`]),
       ...warnings,
       ...settled,
     ],

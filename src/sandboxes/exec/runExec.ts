@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { ProcessStartError, ProcessTimeoutError, SandboxError, SandboxLostError } from "../../errors.ts";
 import { killDescendantsOutside } from "../../process/kill/killDescendants.ts";
+import { shorten } from "../../tools/shorten.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_TIMER_MS } from "../../tools/wait/timeLimit.ts";
 import type { ExecOptions, ExecResult } from "../contract.ts";
@@ -22,8 +23,6 @@ const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
 const CLIENT_GRACE_MS = 100;
 
 const commandIsOver = Symbol("the command is over");
-
-const shorten = (command: string): string => (command.length > 100 ? `${command.slice(0, 100)}…` : command);
 
 /**
  * Runs one command under the wrapper of `execWrapper.ts`, with the promises of `SandboxHandle.exec`.
@@ -101,7 +100,7 @@ export const runExec = async (
   const stopWaiting = [onAbort(request.signal, stop), onAbort(closed, stop)];
   if (timeoutMs !== undefined) {
     const expire = () =>
-      stop(new ProcessTimeoutError(shorten(command), timeoutMs, stderr.text(), stdout.text()));
+      stop(new ProcessTimeoutError(shorten(command, 100), timeoutMs, stderr.text(), stdout.text()));
     timeoutTimer = setTimeout(expire, Math.min(timeoutMs, MAX_TIMER_MS));
   }
 

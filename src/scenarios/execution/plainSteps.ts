@@ -1,5 +1,6 @@
 import { NoCliCommandError } from "../../errors/commandErrors.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
+import { shorten } from "../../tools/shorten.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
 import type { CommandRunner, ScenarioCommandResult } from "../sandbox/commandRunner.ts";
 import type { FileText, PlainStep, ScenarioStep } from "../spec.ts";
@@ -29,8 +30,7 @@ const describe = (step: ScenarioStep): string => {
 /** What a step is called in a record: by its page, or by what it does. */
 export const stepName = (step: ScenarioStep): string => {
   if (step.name !== undefined) return step.name;
-  const name = describe(step).replaceAll(/\s+/g, " ");
-  return name.length > MAX_NAME_CHARACTERS ? `${name.slice(0, MAX_NAME_CHARACTERS)}…` : name;
+  return shorten(describe(step).replaceAll(/\s+/g, " "), MAX_NAME_CHARACTERS);
 };
 
 /** A file that cannot be written is a failed step: the project is not as the scenario expects it. */

@@ -1,4 +1,5 @@
 import { HelperFileError } from "../../errors/commandErrors.ts";
+import { lastLines } from "../../tools/shorten.ts";
 import { type AgentStepOutcome, AgentTraces, EXIT_MANUAL } from "../agents/agentTraces.ts";
 import { rememberHelpers } from "../grading/helperFiles.ts";
 import type { ProjectFiles } from "../project/projectFiles.ts";
@@ -8,7 +9,6 @@ import type { ProjectCommandRunner } from "../sandbox/projectCommandRunner.ts";
 import { type AgentStep, isAgentStep, type PlainStep, type ScenarioStep } from "../spec.ts";
 import { COMMAND_TIMEOUT_MS, type ExecutionContext } from "./executionContext.ts";
 import { performPlainStep, stepName } from "./plainSteps.ts";
-import { tail } from "./tail.ts";
 
 /** How far the steps of an execution have come. */
 export interface StepsTaken {
@@ -37,6 +37,10 @@ const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): Plain
 /** Whether the next step can be done. One that took too long has not come to any end that could be allowed. */
 const isFine = ({ allow_nonzero: isAllowed = false }: ScenarioStep, { code, isRefused }: Done): boolean =>
   code === 0 || (isAllowed && code !== EXIT_TIMEOUT && isRefused !== true);
+
+const MAX_TAIL_LINES = 30;
+const MAX_TAIL_LENGTH = 8000;
+const tail = (text: string): string => lastLines(text.trimEnd(), MAX_TAIL_LINES, MAX_TAIL_LENGTH);
 
 const recordOf = (name: string, step: ScenarioStep, startedAt: number, done: Done): StepRecord => ({
   name,

@@ -1,3 +1,4 @@
+import { endOf } from "../../tools/shorten.ts";
 /** What an assertion has found. */
 export interface Finding {
   readonly ok: boolean;
@@ -31,5 +32,5 @@ export const quoteStart = (text: string, redact: Redact): string => {
 export const afterColon = (output: string): string => {
   const text = output.trim();
   if (text === "") return "";
-  return text.length > MAX_EXCERPT_CHARACTERS ? `: …${text.slice(-MAX_EXCERPT_CHARACTERS)}` : `: ${text}`;
+  return `: ${endOf(text, MAX_EXCERPT_CHARACTERS)}`;
 };

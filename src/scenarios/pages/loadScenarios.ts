@@ -3,6 +3,7 @@ import { basename, join } from "node:path";
 import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
+import { shorten } from "../../tools/shorten.ts";
 import type { Scenario } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import type { PageProblem } from "./pageProblem.ts";
@@ -84,7 +85,7 @@ const MAX_PROBLEM_LENGTH = 500;
 const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => {
   const shown = problems.slice(0, MAX_PROBLEMS).map(({ line, problem }) => ({
     line,
-    problem: problem.length > MAX_PROBLEM_LENGTH ? `${problem.slice(0, MAX_PROBLEM_LENGTH)}…` : problem,
+    problem: shorten(problem, MAX_PROBLEM_LENGTH),
   }));
   const [first] = problems.slice(MAX_PROBLEMS);
   if (first === undefined) return shown;

@@ -1,5 +1,6 @@
 import { Markup, markup } from "../../markup/markup.ts";
-import { briefly, endOf, printed } from "../../markup/words.ts";
+import { printed } from "../../markup/words.ts";
+import { briefly, endOf } from "../../tools/shorten.ts";
 import type { ScenarioRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
 import type { RunnerProblem } from "./runnerProblem.ts";

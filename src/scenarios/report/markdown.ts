@@ -1,4 +1,6 @@
-import { briefly, counted, harmless, notShown, webAddress } from "../../markup/words.ts";
+import { harmless, notShown, webAddress } from "../../markup/words.ts";
+import { counted } from "../../tools/counted.ts";
+import { briefly } from "../../tools/shorten.ts";
 import type { ScenarioRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import { briefUsage } from "./usage.ts";

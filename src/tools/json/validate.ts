@@ -1,4 +1,5 @@
 import { nearest } from "../../options/checks/nearest.ts";
+import { shorten } from "../shorten.ts";
 import type { JsonNode } from "./jsonText.ts";
 import { resolveSchema, type Schema } from "./schema.ts";
 import type { LineProblem } from "./textProblem.ts";
@@ -26,8 +27,7 @@ const quoted = (words: readonly string[]): string => words.map((word) => JSON.st
 const shown = ({ value, items, members }: JsonNode): string => {
   if (items !== undefined) return "a list";
   if (members !== undefined) return "an object";
-  const text = JSON.stringify(value);
-  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text;
+  return shorten(JSON.stringify(value), SHOWN_LENGTH);
 };
 
 const problemAt = ({ node, path }: Place, problem: string, line = node.line): LineProblem => ({

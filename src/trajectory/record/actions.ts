@@ -1,6 +1,7 @@
 import type { AgentStreamEvent } from "../../agents/contract.ts";
-import { oneLine, shortenTo } from "../../display/shorten.ts";
+import { shortenTo } from "../../display/columns.ts";
 import { describeToolInput } from "../../display/toolInput.ts";
+import { oneLine } from "../../tools/shorten.ts";
 
 /** Something that the agent has done, or has begun to do. */
 export interface Action {

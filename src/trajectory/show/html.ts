@@ -3,9 +3,9 @@ import { showDuration } from "../../display/duration.ts";
 import { showCost, showTokens } from "../../display/tokens.ts";
 import { Markup, markup } from "../../markup/markup.ts";
 import { moment } from "../../markup/moment.ts";
-import { counted } from "../../markup/words.ts";
 import { totalTokens } from "../../options/usage.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { counted } from "../../tools/counted.ts";
 
 import { byIteration } from "../read/byIteration.ts";
 import { expenseOfRun, expenseOfStep } from "../read/expense.ts";

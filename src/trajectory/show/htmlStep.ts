@@ -1,7 +1,9 @@
 import { describeToolInput, showToolInput } from "../../display/toolInput.ts";
 import type { TestResults } from "../../environment/contract.ts";
 import { type Markup, markup } from "../../markup/markup.ts";
-import { briefly, counted, endOf, harmless, notShown } from "../../markup/words.ts";
+import { harmless, notShown } from "../../markup/words.ts";
+import { counted } from "../../tools/counted.ts";
+import { briefly, endOf } from "../../tools/shorten.ts";
 import { type Expense, expenseOfIteration, showExpense } from "../read/expense.ts";
 import type { RecordedIteration, RecordedRun } from "../read/readTrajectory.ts";
 import type { RecordedStep } from "../read/steps.ts";

@@ -1,6 +1,6 @@
 import { showDuration } from "../../display/duration.ts";
 import { type Markup, markup } from "../../markup/markup.ts";
-import { briefly } from "../../markup/words.ts";
+import { briefly } from "../../tools/shorten.ts";
 import { byIteration } from "../read/byIteration.ts";
 import { expenseOfIteration, expenseOfStep, showExpense, tokensOf } from "../read/expense.ts";
 import type { RecordedRun } from "../read/readTrajectory.ts";

@@ -1,6 +1,6 @@
 import type { TestResults } from "../../environment/contract.ts";
 import type { ChangedFile } from "../../git/snapshots/checkpointDiff.ts";
-import { counted } from "../../markup/words.ts";
+import { counted } from "../../tools/counted.ts";
 import type { RecordedRun } from "../read/readTrajectory.ts";
 import type { RecordedStep } from "../read/steps.ts";
 

@@ -58,7 +58,7 @@ test.each<[ScenarioStep, string]>([
   [{ name: "Its own", cli: "install" }, "Its own"],
   [{ cli: "install", flags: ["--with=cli"] }, "cli: install --with=cli"],
   [{ cmd: ["node", "-e", "a\n  b"] }, "cmd: node -e a b"],
-  [{ cmd: ["x".repeat(200)] }, `cmd: ${"x".repeat(95)}…`],
+  [{ cmd: ["x".repeat(200)] }, `cmd: ${"x".repeat(94)}…`],
   [{ write_file: { path: "a", content: "" } }, "write_file: a"],
   [{ append_to_file: { path: "a", content: "" } }, "append_to_file: a"],
   [{ agent: "install" }, "agent: install"],

@@ -1,8 +1,8 @@
 import type { ParameterValues, TestProgress, TestResults } from "../../../environment/contract.ts";
 import { MAX_MESSAGE_LENGTH } from "../../../environment/limits.ts";
 import { readResults } from "../../../environment/results/readResults.ts";
-import { shorten } from "../../../environment/shorten.ts";
 import { EnvironmentStartError } from "../../../errors.ts";
+import { shorten } from "../../../tools/shorten.ts";
 import { inPackage } from "./testPackage.ts";
 import { type CommandRunner, runTool } from "./toolProgram.ts";
 

@@ -1,6 +1,8 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
 import { moment } from "../../../markup/moment.ts";
-import { briefly, counted, endOf, notShown, printed, showMs, webAddress } from "../../../markup/words.ts";
+import { notShown, printed, showMs, webAddress } from "../../../markup/words.ts";
+import { counted } from "../../../tools/counted.ts";
+import { briefly, endOf } from "../../../tools/shorten.ts";
 import type { AssertionRecord, ScenarioRecord, StepRecord } from "../../records/record.ts";
 import { briefUsage, showUsage } from "../usage.ts";
 import { isFine, runnerDetails, showEnd, tookTime } from "../words.ts";

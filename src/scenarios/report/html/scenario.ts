@@ -1,5 +1,7 @@
 import { type Markup, markup } from "../../../markup/markup.ts";
-import { briefly, counted, endOf, notShown, showMs } from "../../../markup/words.ts";
+import { notShown, showMs } from "../../../markup/words.ts";
+import { counted } from "../../../tools/counted.ts";
+import { briefly, endOf } from "../../../tools/shorten.ts";
 import type { ScenarioRecord } from "../../records/record.ts";
 import type { RunnerHistory, ScenarioHistory } from "../model.ts";
 import { byWhom, showRate } from "../words.ts";

@@ -8,8 +8,6 @@ export const widthOf = (text: string): number => {
   return width;
 };
 
-export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim();
-
 /** Cuts a text so that it fits into so many columns. */
 export const shortenTo = (text: string, columns: number): string => {
   if (widthOf(text) <= columns) return text;

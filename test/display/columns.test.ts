@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shortenTo, widthOf, wrapTo } from "../../src/display/shorten.ts";
+import { shortenTo, widthOf, wrapTo } from "../../src/display/columns.ts";
 
 describe("widthOf", () => {
   it.each([
