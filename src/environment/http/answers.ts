@@ -43,7 +43,7 @@ export const refusal = ({ url }: ServerAddress, { status, body }: Answer): Error
   );
 };
 
-export const requireSuccess = (address: ServerAddress, answer: Answer): void => {
+const requireSuccess = (address: ServerAddress, answer: Answer): void => {
   if (answer.status < 200 || answer.status > 299) throw refusal(address, answer);
 };
 
@@ -55,14 +55,6 @@ export const answeredSchema = (address: ServerAddress, answer: Answer): Environm
   const schema = readSchema(answer.body);
   if (schema === undefined) throw misunderstood(address, "a list of tests", schemaProblem(answer.body));
   return schema;
-};
-
-export const answeredSession = (address: ServerAddress, answer: Answer): string => {
-  requireSuccess(address, answer);
-  const session = isObject(answer.body) ? answer.body["session"] : undefined;
-  if (typeof session !== "string" || session === "" || session.length > 200)
-    throw misunderstood(address, "a test session", '"session" is not its name');
-  return session;
 };
 
 export const answeredResults = (address: ServerAddress, answer: Answer): TestResults => {

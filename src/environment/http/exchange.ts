@@ -20,7 +20,7 @@ export const sendJson = (
   response.writeHead(status, { ...HEADERS, "Content-Length": Buffer.byteLength(text), ...headers }).end(text);
 };
 
-/** What a client is told about something that went wrong, with the status to say it with. */
+/** The status and the body of the answer to a request that failed. */
 export const refusalOf = (
   reason: unknown,
 ): { readonly status: number; readonly error: string; readonly paths?: readonly string[] } => {
@@ -38,12 +38,12 @@ const CHALLENGE = { "WWW-Authenticate": "Bearer" };
 
 export const sendRefusal = (response: ServerResponse, reason: unknown): void => {
   const { status, ...body } = refusalOf(reason);
-  // Whoever has not said all of what is too much has nothing to say any more.
+  // The client may still be sending the rest of a body over the limit.
   if (status === 413) response.shouldKeepAlive = false;
   sendJson(response, status, body, status === 401 ? CHALLENGE : {});
 };
 
-/** How much more is read, and thrown away, so that a client that sends too much can read why it is refused. */
+/** How much more is read and discarded, so that a client that sends too much still reads the refusal. */
 const MAX_DRAINED_BYTES = 16 * MAX_BODY_BYTES;
 
 /** The body of a request, read as JSON; an empty object if there is none. */
@@ -61,8 +61,5 @@ export const readBody = async (request: IncomingMessage): Promise<unknown> => {
   if (text.trim() === "") return {};
   const body = parseJson(text);
   if (body !== undefined) return body;
-  throw new TestRequestError(
-    'The body is not JSON. Send { "parameters": {…}, "session": "…" }, or nothing.',
-    400,
-  );
+  throw new TestRequestError('The body is not JSON. Send { "parameters": {…} }, or nothing.', 400);
 };

@@ -5,27 +5,21 @@ import { noTestPath, testPathProblem } from "../definition/testPath.ts";
 export type Route =
   | { readonly type: "health" }
   | { readonly type: "schema" }
-  | { readonly type: "run"; readonly path: string }
-  | { readonly type: "sessions" }
-  | { readonly type: "session"; readonly session: string };
+  | { readonly type: "run"; readonly path: string };
 
-/** The methods of each. */
 const METHODS = {
   health: ["GET", "HEAD"],
   schema: ["GET", "HEAD"],
   run: ["POST"],
-  sessions: ["POST"],
-  session: ["DELETE"],
 } as const satisfies Record<Route["type"], readonly string[]>;
 
-const KNOWN =
-  "GET /health, GET /schema, POST /run, POST /run/{test_path}, POST /sessions, DELETE /sessions/{id}";
+const REQUESTS = "GET /health, GET /schema, POST /run, POST /run/{test_path}";
 
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
   } catch {
-    throw new TestRequestError("The path of the request is not percent-encoded as it should be.", 400);
+    throw new TestRequestError("The path of the request is not percent-encoded correctly.", 400);
   }
 };
 
@@ -36,22 +30,22 @@ const testPathOf = (encoded: string): string => {
   return path;
 };
 
-/** No path is tidied up before it is looked at: what leads upwards is refused, not followed. */
+/** The path is not normalised first: one that leads upwards is refused, not followed. */
 const findRoute = (path: string): Route | undefined => {
   if (path === "/health" || path === "/schema") return { type: path === "/health" ? "health" : "schema" };
   if (path === "/run") return { type: "run", path: "" };
-  if (path.startsWith("/run/")) return { type: "run", path: testPathOf(path.slice("/run/".length)) };
-  if (path === "/sessions") return { type: "sessions" };
-  const [, session] = /^\/sessions\/([^/]+)$/.exec(path) ?? [];
-  return session === undefined ? undefined : { type: "session", session: decoded(session) };
+  return path.startsWith("/run/") ? { type: "run", path: testPathOf(path.slice("/run/".length)) } : undefined;
 };
 
-/** What a request is for. Throws a `TestRequestError` if it is for nothing that there is. */
+/** What a request is for. Throws a `TestRequestError` if it is none of the known ones. */
 export const routeOf = (method: string, url: string): Route => {
   const route = findRoute(url.split(/[?#]/, 1)[0] ?? "");
-  if (route === undefined) throw new TestRequestError(`There is no such address. There are: ${KNOWN}.`, 404);
+  if (route === undefined) throw new TestRequestError(`Unknown address; expected one of: ${REQUESTS}.`, 404);
   const methods: readonly string[] = METHODS[route.type];
   if (!methods.includes(method))
-    throw new TestRequestError(`This takes ${methods.join(" or ")} only. There are: ${KNOWN}.`, 405);
+    throw new TestRequestError(
+      `This address accepts ${methods.join(" or ")} only; expected one of: ${REQUESTS}.`,
+      405,
+    );
   return route;
 };

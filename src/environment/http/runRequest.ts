@@ -7,45 +7,26 @@ import type { ReadyTests } from "../open/readyTests.ts";
 import { boundResults } from "../results/boundResults.ts";
 import { refusalOf, sendJson } from "./exchange.ts";
 
-const checkFields = (body: unknown, known: readonly string[]): Readonly<Record<string, unknown>> => {
+/** The parameters in the body of a request. */
+export const readParameters = (body: unknown): ParameterValues => {
   if (!isObject(body)) throw new TestRequestError("The body must be an object.", 400);
-  const unknown = Object.keys(body).find((key) => !known.includes(key));
-  if (unknown !== undefined)
-    throw new TestRequestError(
-      `The body has ${JSON.stringify(unknown.slice(0, 100))}, which is not known. Expected one of: ${known.join(", ")}.`,
-      400,
-    );
-  return body;
-};
-
-const parametersOf = (value: unknown): ParameterValues => {
-  const problem = value === undefined || value === null ? undefined : valuesProblem(value);
+  const { parameters, ...others } = body;
+  const [unknown] = Object.keys(others);
+  const problem =
+    unknown === undefined
+      ? valuesProblem(parameters ?? {})
+      : `The body has an unknown member ${JSON.stringify(unknown.slice(0, 100))}; expected "parameters" only.`;
   if (problem !== undefined) throw new TestRequestError(problem, 400);
-  return (value ?? {}) as ParameterValues;
+  return (parameters ?? {}) as ParameterValues;
 };
 
-export const readSessionBody = (body: unknown): { readonly parameters: ParameterValues } => ({
-  parameters: parametersOf(checkFields(body, ["parameters"])["parameters"]),
-});
-
-export interface RunBody {
-  readonly parameters: ParameterValues;
-  readonly session: string | undefined;
-}
-
-export const readRunBody = (body: unknown): RunBody => {
-  const { parameters, session } = checkFields(body, ["parameters", "session"]);
-  if (session !== undefined && session !== null && typeof session !== "string")
-    throw new TestRequestError('"session" must be what POST /sessions has answered.', 400);
-  return { parameters: parametersOf(parameters), session: session ?? undefined };
-};
-
-export interface RunRequest extends RunBody {
+export interface RunRequest {
   readonly path: string;
+  readonly parameters: ParameterValues;
   readonly signal: AbortSignal;
 }
 
-/** Runs tests, and answers when they are over. */
+/** Runs tests and answers when they are over. */
 export const answerAtOnce = async (
   tests: ReadyTests,
   response: ServerResponse,
@@ -54,7 +35,7 @@ export const answerAtOnce = async (
   sendJson(response, 200, boundResults(await tests.run(path, options)));
 };
 
-/** Runs tests, and tells meanwhile how far they are. What is refused before they begin has a status of its own. */
+/** Runs tests and streams their progress. A request that is refused before they start gets the status of the refusal. */
 export const answerInLines = async (
   tests: ReadyTests,
   response: ServerResponse,

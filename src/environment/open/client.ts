@@ -1,24 +1,12 @@
 import type { EnvironmentSchema, ParameterValues, TestProgress, TestResults } from "../contract.ts";
 import { noTestPath, testPathProblem } from "../definition/testPath.ts";
-import {
-  AnswerInLines,
-  answeredResults,
-  answeredSchema,
-  answeredSession,
-  requireSuccess,
-} from "../http/answers.ts";
+import { AnswerInLines, answeredResults, answeredSchema } from "../http/answers.ts";
 import { askServer, type ServerAddress } from "../http/askServer.ts";
 
 export interface RunTestsOptions {
   readonly parameters?: ParameterValues | undefined;
-  /** Of `beginSession()`; without it, the tests have one of their own. */
-  readonly session?: string | undefined;
   readonly onProgress?: ((progress: TestProgress) => void) | undefined;
   /** Aborting ends the tests as well. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-interface Abortable {
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -27,11 +15,9 @@ interface Abortable {
  * that does not answer with a `TestServerError`, and an abort with `signal.reason`.
  */
 export interface EnvironmentClient {
-  schema(options?: Abortable): Promise<EnvironmentSchema>;
+  schema(options?: { readonly signal?: AbortSignal | undefined }): Promise<EnvironmentSchema>;
   /** A test, all that begin with a path, or all tests for the empty one. */
   run(path: string, options?: RunTestsOptions): Promise<TestResults>;
-  beginSession(options?: { readonly parameters?: ParameterValues } & Abortable): Promise<string>;
-  endSession(session: string, options?: Abortable): Promise<void>;
 }
 
 /** A server that cannot tell how far it is just answers when it is done. */
@@ -48,24 +34,15 @@ const runPath = (path: string): string => {
 export const createEnvironmentClient = (address: ServerAddress): EnvironmentClient => ({
   schema: async ({ signal } = {}) =>
     answeredSchema(address, await askServer(address, { method: "GET", path: "/schema", signal })),
-  run: async (path, { parameters, session, onProgress, signal } = {}) => {
+  run: async (path, { parameters, onProgress, signal } = {}) => {
     const lines = onProgress && new AnswerInLines(onProgress);
     const answer = await askServer(address, {
       method: "POST",
       path: runPath(path),
-      body: { parameters, session },
+      body: { parameters },
       signal,
       ...(lines && { accept: NDJSON, onLine: lines.take }),
     });
     return answeredResults(address, lines?.whole(answer) ?? answer);
-  },
-  beginSession: async ({ parameters, signal } = {}) =>
-    answeredSession(
-      address,
-      await askServer(address, { method: "POST", path: "/sessions", body: { parameters }, signal }),
-    ),
-  endSession: async (session, { signal } = {}) => {
-    const path = `/sessions/${encodeURIComponent(session)}`;
-    requireSuccess(address, await askServer(address, { method: "DELETE", path, signal }));
   },
 });

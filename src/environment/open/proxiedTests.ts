@@ -32,9 +32,6 @@ const gone = (): TestServerError =>
     "The run that it belongs to is over.",
   );
 
-const NO_SESSIONS =
-  "Sessions cannot be kept here: every request is for tests of another copy. Leave the session out.";
-
 /**
  * Tests that somebody else runs, who is reached by lines of JSON: requests go out by `write`, and what becomes of them comes by `input`.
  * Resolves when the other side has told which tests there are.
@@ -97,14 +94,7 @@ export const testsByCourier = async (input: Readable, write: (line: object) => v
     run: async (path, options = {}) => {
       options.signal?.throwIfAborted();
       if (isOver) throw gone();
-      if (options.session !== undefined) throw new TestRequestError(NO_SESSIONS, 400);
       return ask(path, options);
-    },
-    beginSession: async () => {
-      throw new TestRequestError(NO_SESSIONS, 400);
-    },
-    endSession: async () => {
-      throw new TestRequestError(NO_SESSIONS, 404);
     },
     problem: () => (isOver ? gone().message : undefined),
     close: async () => lines.close(),

@@ -5,7 +5,7 @@ import { EnvironmentStartError } from "../../errors.ts";
 import { refuseWebPages, requireToken } from "../http/admission.ts";
 import { readBody, sendJson, sendRefusal } from "../http/exchange.ts";
 import { type Route, routeOf } from "../http/route.ts";
-import { answerAtOnce, answerInLines, readRunBody, readSessionBody } from "../http/runRequest.ts";
+import { answerAtOnce, answerInLines, readParameters } from "../http/runRequest.ts";
 import type { ReadyTests } from "./readyTests.ts";
 
 export interface TestServerOptions {
@@ -46,19 +46,10 @@ const answer = async (
       sendJson(response, 200, await tests.schema({ signal }));
       return;
     case "run": {
-      const asked = { ...readRunBody(await readBody(request)), path: route.path, signal };
+      const asked = { path: route.path, parameters: readParameters(await readBody(request)), signal };
       const inLines = request.headers.accept?.includes("application/x-ndjson") === true;
       await (inLines ? answerInLines : answerAtOnce)(tests, response, asked);
-      return;
     }
-    case "sessions": {
-      const { parameters } = readSessionBody(await readBody(request));
-      sendJson(response, 201, { session: await tests.beginSession({ parameters, signal }) });
-      return;
-    }
-    case "session":
-      await tests.endSession(route.session, { signal });
-      response.writeHead(204).end();
   }
 };
 

@@ -9,23 +9,12 @@ import type { ReadyTests } from "../open/readyTests.ts";
 import { RevivedServer } from "./revivedServer.ts";
 import { type ServerPlace, startServerCommand } from "./serverCommand.ts";
 
-const NO_SESSIONS = "The server of this environment keeps no test sessions. Leave the session out.";
-
 /** Whether there was no connection, or not until the end of the answer. */
 const isBroken = ({ cause }: TestServerError): boolean =>
   (cause as NodeJS.ErrnoException)?.code !== undefined;
 
 /** How long it may take until a server that has broken a connection is known to have ended. */
 const END_MS = 1000;
-
-/** Not every server has all of the protocol. */
-const NOT_THERE: readonly (number | undefined)[] = [404, 405, 501];
-
-const orNoSessions = (reason: unknown): unknown =>
-  (reason instanceof TestRequestError || reason instanceof TestServerError) &&
-  NOT_THERE.includes(reason.status)
-    ? new TestRequestError(NO_SESSIONS, 404)
-    : reason;
 
 const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortController): ReadyTests => {
   /** What goes wrong with a server that has ended went wrong because of that. */
@@ -79,11 +68,6 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
         );
       }),
     run: (path, options) => ask((client, url) => run(client, url, path, options)),
-    beginSession: (options) =>
-      ask((client) => client.beginSession(options)).catch((reason) => {
-        throw orNoSessions(reason);
-      }),
-    endSession: (session, options) => ask((client) => client.endSession(session, options)),
     problem: () => server.failure()?.message,
     close: async () => {
       closed.abort(new EnvironmentStartError("it was closed"));

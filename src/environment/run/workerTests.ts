@@ -1,17 +1,16 @@
-import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
+import { EnvironmentStartError } from "../../errors.ts";
 import { type Limit, limitTo } from "../../tools/wait/limitTo.ts";
 import type { ParameterValues, TestResults } from "../contract.ts";
 import { DEFAULT_CONCURRENCY, DEFAULT_TIMEOUT_MS } from "../limits.ts";
-import type { EnvironmentClient, RunTestsOptions } from "../open/client.ts";
+import type { RunTestsOptions } from "../open/client.ts";
 import type { ReadyTests } from "../open/readyTests.ts";
 import type { EnvironmentOutline } from "../worker/messages.ts";
 import { Collector } from "./collector.ts";
-import { KeptSessions } from "./keptSessions.ts";
 import { OpenWork } from "./openWork.ts";
 import { outlineOf } from "./outline.ts";
 import { runInSession, type TestRun } from "./runTests.ts";
 import { selectTests } from "./selectTests.ts";
-import { SetupFailure, TestSession } from "./testSession.ts";
+import { TestSession } from "./testSession.ts";
 import { TestWorker, type WorkerLaunch } from "./testWorker.ts";
 
 export interface WorkerTestsOptions extends WorkerLaunch {
@@ -23,7 +22,6 @@ export interface WorkerTestsOptions extends WorkerLaunch {
 }
 
 class WorkerTests implements ReadyTests {
-  readonly #sessions = new KeptSessions();
   readonly #work = new OpenWork();
   /** Children that work. Those that wait for something to do are not counted. */
   readonly #places: Limit;
@@ -51,28 +49,8 @@ class WorkerTests implements ReadyTests {
     return this.#work.perform(options.signal, (signal) => this.#run(path, { ...options, signal }));
   }
 
-  beginSession({
-    parameters = {},
-    signal,
-  }: Parameters<EnvironmentClient["beginSession"]>[0] = {}): Promise<string> {
-    return this.#work.perform(signal, async (either) => {
-      const session = this.#newSession(parameters);
-      try {
-        return await this.#sessions.add(session, () => this.#places(() => session.begin(either), either));
-      } catch (reason) {
-        await session.kill();
-        throw reason instanceof SetupFailure ? new TestRequestError(reason.message, 422) : reason;
-      }
-    });
-  }
-
-  endSession(session: string): Promise<void> {
-    return this.#sessions.end(session);
-  }
-
   async close(): Promise<void> {
     await this.#work.close(new EnvironmentStartError("it was closed"));
-    await this.#sessions.endAll();
     await this.loader.end();
   }
 
@@ -91,21 +69,12 @@ class WorkerTests implements ReadyTests {
     });
   }
 
-  async #run(
-    path: string,
-    { parameters = {}, session, onProgress, signal }: RunTestsOptions,
-  ): Promise<TestResults> {
+  async #run(path: string, { parameters = {}, onProgress, signal }: RunTestsOptions): Promise<TestResults> {
     const selection = selectTests(this.outline, path, parameters);
     const collector = new Collector(selection, onProgress);
     const run: TestRun = { collector, queue: [...selection.tests], parameters, signal };
-    if (session === undefined) {
-      collector.begin();
-      await this.#runDivided(run);
-    } else
-      await this.#sessions.use(session, signal, async (kept) => {
-        collector.begin();
-        await this.#places(() => runInSession(kept, run), signal);
-      });
+    collector.begin();
+    await this.#runDivided(run);
     return collector.results();
   }
 
