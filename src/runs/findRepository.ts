@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { runAtBoundary } from "../boundary/boundary.ts";
 import { openRepository, type Repository } from "../git/repository.ts";
 import { checkConfigDirectory } from "../options/configDirectory.ts";
-import { requireTrusted } from "./recover/nestedIn.ts";
+import { requireTrusted } from "./recover/requireTrusted.ts";
 
 /** The repository that a directory is in, its config directory checked. */
 export const findRepository = async (given: string | undefined): Promise<Repository> => {

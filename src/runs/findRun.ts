@@ -1,5 +1,5 @@
 import { RunNotFoundError } from "../errors/commandErrors.ts";
-import type { RunRecord } from "./runRecord.ts";
+import type { RunRecord } from "./recordedRun.ts";
 
 /** Which of several runs of one name is meant: the last one, the one that is running, or none of them. */
 export type Preference = "last" | "running" | "none";

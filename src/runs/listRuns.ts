@@ -2,8 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Repository } from "../git/repository.ts";
 import { configDirectoryPart } from "../options/configDirectory.ts";
-import { readJournalText } from "./journal/journalFile.ts";
-import { type RunRecord, readRun } from "./runRecord.ts";
+import { readJournalText } from "./journal/readJournal.ts";
+import { type RunRecord, readRun } from "./recordedRun.ts";
 
 const directoriesIn = (path: string): string[] => {
   try {

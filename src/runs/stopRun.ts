@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunNotStoppedError } from "../errors/commandErrors.ts";
 import { ownIdentity, type ProcessIdentity } from "../process/kill/processIdentity.ts";
-import { stopRequestPath } from "./journal/journal.ts";
-import { type RunRecord, readRun } from "./runRecord.ts";
+import { stopRequestPath } from "./journal/writeJournal.ts";
+import { type RunRecord, readRun } from "./recordedRun.ts";
 
 const LOOK_EVERY_MS = 100;
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { type CleanOutcome, cleanUp } from "../../src/runs/cleanUp.ts";
+import { type CleanOutcome, cleanUp } from "../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import { listRuns } from "../../src/runs/listRuns.ts";
 import { bundle } from "../helpers/bundle.ts";

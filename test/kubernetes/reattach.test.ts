@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished } from "vitest";
 import { SandboxLostError } from "../../src/errors.ts";
 import { command, run } from "../../src/index.ts";
-import { cleanUp } from "../../src/runs/cleanUp.ts";
+import { cleanUp } from "../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../src/runs/findRepository.ts";
 import { kubernetes } from "../../src/sandboxes/kubernetes.ts";
 import { leftovers } from "../helpers/processes/leftovers.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RunNotFoundError } from "../../src/errors/commandErrors.ts";
 import { findRun } from "../../src/runs/findRun.ts";
-import type { RunRecord } from "../../src/runs/runRecord.ts";
+import type { RunRecord } from "../../src/runs/recordedRun.ts";
 
 const runs = [
   { runId: "20300101-000000-aaaaaa", name: "nightly" },

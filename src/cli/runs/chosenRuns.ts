@@ -1,7 +1,7 @@
 import { NoRunError } from "../../errors/commandErrors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { findRun } from "../../runs/findRun.ts";
-import type { RunRecord } from "../../runs/runRecord.ts";
+import type { RunRecord } from "../../runs/recordedRun.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { destinationOf } from "./runTable.ts";

@@ -48,7 +48,7 @@ const removalOf = ({ cwd, run = [], branch = [], records = false, sandbox }: Cle
 const perform = async (flags: CleanFlags): Promise<void> => {
   const [{ findRepository }, { cleanUp, cleanUpOfNoRepository }] = await Promise.all([
     import("../../runs/findRepository.ts"),
-    import("../../runs/cleanUp.ts"),
+    import("../../runs/clean/cleanUp.ts"),
   ]);
   requireModulePath(flags.sandbox);
   await findOwnProvider(flags.sandbox, flags.cwd);

@@ -1,5 +1,5 @@
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { CleanOutcome } from "../../runs/cleanUp.ts";
+import type { CleanOutcome } from "../../runs/clean/cleanUp.ts";
 
 const TITLES: Record<CleanOutcome["outcome"], string> = {
   rescued: "Rescued:",

@@ -20,7 +20,7 @@ const perform = async (
     import("../../runs/findRepository.ts"),
     import("../../runs/listRuns.ts"),
     import("./chosenRuns.ts"),
-    import("../../runs/followLog.ts"),
+    import("../../runs/log/readLog.ts"),
   ]);
   const run = await runToShow(listRuns(await findRepository(cwd), tellUnreadable), wanted);
   for await (const piece of readLog(run, { follow, lines })) {

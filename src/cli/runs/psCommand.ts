@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { RunRecord } from "../../runs/runRecord.ts";
+import type { RunRecord } from "../../runs/recordedRun.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -62,7 +62,7 @@ const perform = async (flags: PsFlags): Promise<void> => {
     const [{ findRepository }, { listRuns }, { summaryOf }] = await Promise.all([
       import("../../runs/findRepository.ts"),
       import("../../runs/listRuns.ts"),
-      import("../../runs/describeRun.ts"),
+      import("../../runs/runSummary.ts"),
     ]);
     await printJson(
       listRuns(await findRepository(flags.cwd), tellUnreadable)

@@ -33,7 +33,7 @@ const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<v
     import("../../runs/findRepository.ts"),
     import("../../runs/listRuns.ts"),
     import("./chosenRuns.ts"),
-    import("../../runs/rescueRun.ts"),
+    import("../../runs/recover/rescueRun.ts"),
   ]);
   requireModulePath(flags.sandbox);
   await findOwnProvider(flags.sandbox, flags.cwd);

@@ -2,7 +2,7 @@ import { shortenTo, widthOf } from "../../display/columns.ts";
 import { neutralise } from "../../display/neutralise.ts";
 import { showTokens } from "../../display/tokens.ts";
 import { totalTokens } from "../../options/usage.ts";
-import type { RunRecord } from "../../runs/runRecord.ts";
+import type { RunRecord } from "../../runs/recordedRun.ts";
 import { oneLine } from "../../tools/shorten.ts";
 
 const UNITS = [

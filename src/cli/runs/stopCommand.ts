@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import type { RunRecord } from "../../runs/recordedRun.ts";
 import { type Recovery, sentencesOf } from "../../runs/recover/recovery.ts";
-import type { RunRecord } from "../../runs/runRecord.ts";
 import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
@@ -46,8 +46,8 @@ const perform = async (
       import("../../runs/listRuns.ts"),
       import("./chosenRuns.ts"),
       import("../../runs/stopRun.ts"),
-      import("../../runs/rescueRun.ts"),
-      import("../../runs/describeRun.ts"),
+      import("../../runs/recover/rescueRun.ts"),
+      import("../../runs/runSummary.ts"),
     ]);
   const repository = await findRepository(cwd);
   const runs = listRuns(repository, tellUnreadable);

@@ -20,7 +20,7 @@ import {
   worktreePathOf,
 } from "../../git/worktrees/worktrees.ts";
 import type { BranchPlan } from "../../options/branchStrategy.ts";
-import { lockNameOf } from "../../runs/recover/unrecovered.ts";
+import { lockNameOf } from "../../runs/recover/recoverLocation.ts";
 import type { CheckoutPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
 import { warnOnFailure } from "../session/warnOnFailure.ts";

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { readHostState } from "../../git/hostState.ts";
-import { recoverPlace } from "../../runs/recover/unrecovered.ts";
+import { recoverPlace } from "../../runs/recover/recoverLocation.ts";
 import type { Session } from "../session/session.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { IterationUsage } from "../../options/results.ts";
-import type { Journal } from "../../runs/journal/journal.ts";
+import type { Journal } from "../../runs/journal/writeJournal.ts";
 
 /** Agents report tokens after every message, and a list of runs reads whole journals. */
 const EVERY_MS = 1000;

@@ -7,8 +7,8 @@ import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { deleteBranch } from "../../git/worktrees/worktrees.ts";
 import { TEMPORARY_BRANCH_PREFIX } from "../../options/branchStrategy.ts";
 import { counted } from "../../tools/counted.ts";
-import { amendJournal } from "../journal/journalFile.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** How many commits would be on no branch, tag or remote branch any more. */

@@ -8,9 +8,9 @@ import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { runFilesDirectory } from "../journal/journal.ts";
-import { amendJournal } from "../journal/journalFile.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import { runFilesDirectory } from "../journal/writeJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** Archives of files that could not be brought home otherwise. */

@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 
 /** One thing that a run has left behind. */
 export interface Leftover {

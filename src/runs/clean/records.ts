@@ -7,7 +7,7 @@ import { updateRefs } from "../../git/refs.ts";
 import { checkpointRefs, RUN_REFS } from "../../git/runRefs.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { counted } from "../../tools/counted.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>

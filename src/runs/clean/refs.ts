@@ -3,7 +3,7 @@ import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { updateRefs } from "../../git/refs.ts";
 import { RUN_REFS, runOfRef } from "../../git/runRefs.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 interface RunRef {

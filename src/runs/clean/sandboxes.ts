@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { OwnedThing } from "../journal/ownedThings.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { findLeftSandbox, sandboxesOf } from "../recover/leftSandbox.ts";
-import { lockRun } from "../recover/unrecovered.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { lockRun } from "../recover/recoverLocation.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 const findSandbox = Effect.fnUntraced(function* (

@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
-import { runFilesDirectory } from "../journal/journal.ts";
+import { runFilesDirectory } from "../journal/writeJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
+import { isUnrecovered, lockRun } from "../recover/recoverLocation.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
 import { sentencesOf } from "../recover/recovery.ts";
-import { isUnrecovered, lockRun } from "../recover/unrecovered.ts";
-import type { RunRecord } from "../runRecord.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 /** What was done, or would be, about the work of a dead run. */

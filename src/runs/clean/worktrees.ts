@@ -11,9 +11,9 @@ import { isDirty } from "../../git/worktrees/worktreeStatus.ts";
 import { discardWorktree, removeWorktreeIfClean } from "../../git/worktrees/worktrees.ts";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import { amendJournal } from "../journal/journalFile.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import { type RunRecord, runsWithin } from "../recordedRun.ts";
 import { inspectWorktree, type WorktreeState } from "../recover/unfinishedWorktrees.ts";
-import { type RunRecord, runsWithin } from "../runRecord.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** Several runs may have worked in a worktree, one after the other. */

@@ -12,7 +12,7 @@ import {
   orNull,
   type Predicate,
 } from "../../tools/values/predicates.ts";
-import type { JournalEntry } from "./journal.ts";
+import type { JournalEntry } from "./writeJournal.ts";
 
 /** A journal entry with its time. */
 export type WrittenEntry = JournalEntry & { readonly at: string };

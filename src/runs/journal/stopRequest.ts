@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import * as Exit from "effect/Exit";
 import * as Fiber from "effect/Fiber";
 import { RunStoppedError } from "../../errors.ts";
-import { type Journal, stopRequestPath } from "./journal.ts";
+import { type Journal, stopRequestPath } from "./writeJournal.ts";
 
 /** Looked for rather than watched: that works on every file system, and never runs out of watches. */
 const LOOK_EVERY_MS = 250;

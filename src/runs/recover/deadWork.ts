@@ -8,8 +8,8 @@ import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
-import { runFilesDirectory } from "../journal/journal.ts";
-import { type RunRecord, runsWithin } from "../runRecord.ts";
+import { runFilesDirectory } from "../journal/writeJournal.ts";
+import { type RunRecord, runsWithin } from "../recordedRun.ts";
 
 /** Where the agent of a run worked whose process is gone. */
 export interface DeadWork {

@@ -2,9 +2,9 @@ import * as Effect from "effect/Effect";
 import { DeadRunError, type SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneWords } from "../../process/ownCommand/sandduneCommand.ts";
-import { amendJournal } from "../journal/journalFile.ts";
 import type { OwnedThing } from "../journal/ownedThings.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { leftProcessesOf } from "./hostProcesses.ts";
 import { findLeftSandbox, type SandboxState, sandboxesOf } from "./leftSandbox.ts";
 

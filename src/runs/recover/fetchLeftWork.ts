@@ -20,8 +20,8 @@ import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { runFilesDirectory } from "../journal/journal.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { runFilesDirectory } from "../journal/writeJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { landOn } from "./landFetched.ts";
 
 const EXPORT_TIMEOUT_MS = 10 * 60_000;

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import { findMarked, killMarked } from "../../process/kill/killMarked.ts";
 import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";
-import { amendJournal } from "../journal/journalFile.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 
 /** What a host hook of a dead run has left running. */
 export interface LeftProcesses {

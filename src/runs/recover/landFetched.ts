@@ -3,7 +3,7 @@ import { BranchMovedError, type SandduneError } from "../../errors.ts";
 import { isAncestor, isGitError } from "../../git/refs.ts";
 import type { SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
 import { importCommits } from "../../git/transfer/import/importCommits.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 
 /** What became of the branch. */
 export interface LandedWork {

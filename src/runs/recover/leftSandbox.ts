@@ -8,10 +8,10 @@ import { isTracked } from "../../git/trackedFile.ts";
 import { openHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
-import { journalPath } from "../journal/journal.ts";
-import { amendJournal } from "../journal/journalFile.ts";
 import { isForTests, type OwnedThing } from "../journal/ownedThings.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import { journalPath } from "../journal/writeJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { type FetchedWork, fetchLeftWork } from "./fetchLeftWork.ts";
 
 /** What is known about a sandbox whose process is gone, or could not close it. */

@@ -10,8 +10,8 @@ import { adminDirectoriesOf, isAttached, isUsable } from "../../git/worktrees/ad
 import { compareWithCommit } from "../../git/worktrees/compareWithCommit.ts";
 import { removeAdminDirectories } from "../../git/worktrees/removeWorktree.ts";
 import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.ts";
-import { amendJournal } from "../journal/journalFile.ts";
-import type { RunRecord } from "../runRecord.ts";
+import { amendJournal } from "../journal/readJournal.ts";
+import type { RunRecord } from "../recordedRun.ts";
 
 /** The place of a branch's worktree, and the runs that have worked there, the latest last. None of them is running. */
 export interface WorktreePlace {

@@ -2,7 +2,7 @@ import { type ChildProcess, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { CleanOutcome } from "../../../src/runs/cleanUp.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { hang } from "../../helpers/agents/agentScripts.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";

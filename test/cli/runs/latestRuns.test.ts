@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { temporaryRepository } from "../../helpers/repository/repository.ts";
-import { begun, entry } from "../../runs/journals.ts";
+import { begun, entry } from "../../runs/journal/journals.ts";
 import { record } from "../../trajectory/recording.ts";
 import { runCli } from "../callCli.ts";
 import { playHangingRun } from "./ownHangingRuns.ts";

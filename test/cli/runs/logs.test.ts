@@ -7,7 +7,7 @@ import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
-import { begun, entry, RUN_ID, runDirectory } from "../../runs/journals.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../../runs/journal/journals.ts";
 import { play } from "../../security/support.ts";
 import { runCli } from "../callCli.ts";
 import { startCli } from "../startCli.ts";

@@ -6,7 +6,7 @@ import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { commits } from "../../helpers/agents/agentScripts.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
-import { begun, entry } from "../../runs/journals.ts";
+import { begun, entry } from "../../runs/journal/journals.ts";
 import { openSandbox, openWorktree, playIn } from "../../security/lasting/lasting.ts";
 import { play } from "../../security/support.ts";
 import { runCli } from "../callCli.ts";

@@ -6,7 +6,7 @@ import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
 import { sanddune } from "../../integration/run/childRuns.ts";
-import { begun, RUN_ID, runDirectory } from "../../runs/journals.ts";
+import { begun, RUN_ID, runDirectory } from "../../runs/journal/journals.ts";
 import { playHangingRun } from "./ownHangingRuns.ts";
 
 describeWith(["tmux"], "sanddune ps --watch", () => {

@@ -9,7 +9,7 @@ import { leftovers } from "../../helpers/processes/leftovers.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryRepository } from "../../helpers/repository/repository.ts";
 import { describeWith } from "../../helpers/runtimes/runtimes.ts";
-import { begun, RUN_ID, runDirectory } from "../../runs/journals.ts";
+import { begun, RUN_ID, runDirectory } from "../../runs/journal/journals.ts";
 import { failureOf, play } from "../../security/support.ts";
 import { runCli } from "../callCli.ts";
 import { subjectsOf } from "../fixtures.ts";

@@ -2,7 +2,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import type { CleanOutcome } from "../../../src/runs/cleanUp.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { runCli } from "../../cli/callCli.ts";
 import { subjectsOf } from "../../cli/fixtures.ts";
 import { clean, outcomesOf, ps } from "../../cli/runs/hangingRuns.ts";

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { examineElsewhere } from "../../../src/doctor/elsewhere.ts";
 import type { Situation } from "../../../src/doctor/situation.ts";
-import type { CleanOutcome } from "../../../src/runs/cleanUp.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { runCli } from "../../cli/callCli.ts";
 import { outcomesOf } from "../../cli/runs/hangingRuns.ts";
 import { CLOUDS } from "../../helpers/cloud/clouds.ts";

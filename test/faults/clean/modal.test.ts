@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import type { CleanOutcome } from "../../../src/runs/cleanUp.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { modalLeftovers } from "../../../src/sandboxes/modal/leftovers.ts";
 import { modal } from "../../../src/sandboxes/modal.ts";
 import { runCli } from "../../cli/callCli.ts";

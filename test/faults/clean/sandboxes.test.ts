@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import type { CleanOutcome } from "../../../src/runs/cleanUp.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { listRuns } from "../../../src/runs/listRuns.ts";
 import { runCli } from "../../cli/callCli.ts";
 import { repositoryWithAgent } from "../../cli/fixtures.ts";

@@ -9,7 +9,7 @@ import { liveRun } from "../../../src/engine/session/liveRun.ts";
 import { runSession } from "../../../src/engine/session/runSession.ts";
 import { type RunOptions, SandboxLostError, type ScriptedStep } from "../../../src/index.ts";
 import type { SandboxRunResult } from "../../../src/options/results.ts";
-import { cleanUp } from "../../../src/runs/cleanUp.ts";
+import { cleanUp } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import type { IsolatedSandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";

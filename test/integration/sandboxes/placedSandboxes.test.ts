@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { createStandaloneSandbox, type IsolatedSandboxProvider, run, scripted } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import { cleanUp, cleanUpOfNoRepository } from "../../../src/runs/cleanUp.ts";
+import { cleanUp, cleanUpOfNoRepository } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import type { LeftSandbox } from "../../../src/sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";

@@ -11,11 +11,11 @@ import {
   SandboxLostError,
   scripted,
 } from "../../../src/index.ts";
-import { cleanUp } from "../../../src/runs/cleanUp.ts";
+import { cleanUp } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import { findRun } from "../../../src/runs/findRun.ts";
 import { listRuns } from "../../../src/runs/listRuns.ts";
-import { rescueRun } from "../../../src/runs/rescueRun.ts";
+import { rescueRun } from "../../../src/runs/recover/rescueRun.ts";
 import type { IsolatedSandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
 import { podman } from "../../../src/sandboxes/podman.ts";

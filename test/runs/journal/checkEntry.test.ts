@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { checkEntry } from "../../../src/runs/journal/checkEntry.ts";
-import { readRun } from "../../../src/runs/runRecord.ts";
-import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
+import { readRun } from "../../../src/runs/recordedRun.ts";
+import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
 
 const USAGE = { inputTokens: 1, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, outputTokens: 2 };
 

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { Journal, stopRequestPath } from "../../../src/runs/journal/journal.ts";
 import { onStopRequest } from "../../../src/runs/journal/stopRequest.ts";
+import { Journal, stopRequestPath } from "../../../src/runs/journal/writeJournal.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 

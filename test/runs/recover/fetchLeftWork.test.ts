@@ -4,11 +4,11 @@ import * as Effect from "effect/Effect";
 import { expect, it, onTestFinished } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
 import { worktreeDirectoryName } from "../../../src/git/worktrees/worktrees.ts";
+import { type RunRecord, readRun } from "../../../src/runs/recordedRun.ts";
 import { type FetchedWork, fetchLeftWork } from "../../../src/runs/recover/fetchLeftWork.ts";
-import { type RunRecord, readRun } from "../../../src/runs/runRecord.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
-import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../journal/journals.ts";
 
 interface Scene {
   readonly cwd: string;

@@ -7,13 +7,13 @@ import { lockWorktrees } from "../../../src/git/locks/locks.ts";
 import { worktreeDirectoryName } from "../../../src/git/worktrees/worktrees.ts";
 import { createWorktree } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import { cleanUp } from "../../../src/runs/cleanUp.ts";
+import { cleanUp } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import { listRuns } from "../../../src/runs/listRuns.ts";
 import { forgetUnusable } from "../../../src/runs/recover/unfinishedWorktrees.ts";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
-import { begun, entry, RUN_ID, runDirectory } from "../journals.ts";
+import { begun, entry, RUN_ID, runDirectory } from "../journal/journals.ts";
 
 /** A dead run's worktree, whole, and what git has of it. */
 interface Scene {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { runTable, showAge } from "../../src/cli/runs/runTable.ts";
-import { widthOf } from "../../src/display/columns.ts";
-import { showTokens } from "../../src/display/tokens.ts";
-import { readRun } from "../../src/runs/runRecord.ts";
-import { begun, runDirectory } from "./journals.ts";
+import { runTable, showAge } from "../../../src/cli/runs/runTable.ts";
+import { widthOf } from "../../../src/display/columns.ts";
+import { showTokens } from "../../../src/display/tokens.ts";
+import { readRun } from "../../../src/runs/recordedRun.ts";
+import { begun, runDirectory } from "../../runs/journal/journals.ts";
 
 const tableOf = (changes: object, columns?: number): string[] => {
   const run = readRun(runDirectory([begun({ at: new Date().toISOString(), ...changes })]));

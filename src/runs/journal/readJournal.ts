@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, lstatSync, openSync, readFileSync, readSync } from "node:fs";
 import { parseJson } from "../../tools/values/json.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
-import { type JournalEntry, journalPath } from "./journal.ts";
+import { type JournalEntry, journalPath } from "./writeJournal.ts";
 
 /** A link is none of ours: it may lead to a file that never ends. */
 const isJournal = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;

@@ -1,16 +1,16 @@
 import * as Effect from "effect/Effect";
-import { runAtBoundary } from "../boundary/boundary.ts";
-import { RunStillRunningError } from "../errors/commandErrors.ts";
-import { MergeInterruptedError, type SandduneError } from "../errors.ts";
-import { lockMerges } from "../git/locks/locks.ts";
-import { settleEarlierMerge } from "../git/merge/earlierMerge.ts";
-import { findNotes } from "../git/merge/mergeNote.ts";
-import type { Repository } from "../git/repository.ts";
-import { type RecoverOptions, recoverRun } from "./recover/recoverRun.ts";
-import type { Recovery } from "./recover/recovery.ts";
-import { forgetUnusable } from "./recover/unfinishedWorktrees.ts";
-import { lockRun } from "./recover/unrecovered.ts";
-import { type RunRecord, runsWithin } from "./runRecord.ts";
+import { runAtBoundary } from "../../boundary/boundary.ts";
+import { RunStillRunningError } from "../../errors/commandErrors.ts";
+import { MergeInterruptedError, type SandduneError } from "../../errors.ts";
+import { lockMerges } from "../../git/locks/locks.ts";
+import { settleEarlierMerge } from "../../git/merge/earlierMerge.ts";
+import { findNotes } from "../../git/merge/mergeNote.ts";
+import type { Repository } from "../../git/repository.ts";
+import { type RunRecord, runsWithin } from "../recordedRun.ts";
+import { lockRun } from "./recoverLocation.ts";
+import { type RecoverOptions, recoverRun } from "./recoverRun.ts";
+import type { Recovery } from "./recovery.ts";
+import { forgetUnusable } from "./unfinishedWorktrees.ts";
 
 /** The sessions that share a worktree or a sandbox with a run: what is to be rescued may be any of theirs. */
 const familyOf = (runs: readonly RunRecord[], run: RunRecord): RunRecord[] => {

@@ -1,5 +1,5 @@
 import { totalTokens } from "../options/usage.ts";
-import type { RunRecord } from "./runRecord.ts";
+import type { RunRecord } from "./recordedRun.ts";
 
 /** What programs are told about a run. */
 export const summaryOf = (run: RunRecord): object => {

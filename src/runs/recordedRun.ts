@@ -6,8 +6,8 @@ import type { IterationUsage } from "../options/results.ts";
 import { addUsage } from "../options/usage.ts";
 import { isRunning, type ProcessIdentity } from "../process/kill/processIdentity.ts";
 import type { WrittenEntry } from "./journal/checkEntry.ts";
-import { readJournal } from "./journal/journalFile.ts";
 import { type OwnedThing, ownedThings, unfinishedWorktree } from "./journal/ownedThings.ts";
+import { readJournal } from "./journal/readJournal.ts";
 import { isRunId } from "./journal/runId.ts";
 
 /** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */

@@ -4,7 +4,7 @@ import { UntrustedRepositoryError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { listRuns } from "../listRuns.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 
 const statusOf = (path: string) => {
   try {

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
-import { readRun } from "../../src/runs/runRecord.ts";
-import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
+import { readRun } from "../../src/runs/recordedRun.ts";
+import { begun, entry, RUN_ID, runDirectory } from "./journal/journals.ts";
 
 const stateOf = (...lines: (object | string)[]) => readRun(runDirectory(lines))?.state;
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
-import { temporaryDirectory } from "../helpers/repository/repository.ts";
+import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
+import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 export const RUN_ID = "20300102-030405-abcdef";
 

@@ -1,10 +1,10 @@
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
-import { RunLogNotFoundError } from "../errors/commandErrors.ts";
-import { HostFileError } from "../errors.ts";
+import { RunLogNotFoundError } from "../../errors/commandErrors.ts";
+import { HostFileError } from "../../errors.ts";
+import { type RunRecord, readRun } from "../recordedRun.ts";
 import { startOfLastLines } from "./lastLines.ts";
-import { type RunRecord, readRun } from "./runRecord.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const LOOK_EVERY_MS = 200;

@@ -5,7 +5,7 @@ import { lockBranch } from "../../git/locks/locks.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { listRuns } from "../listRuns.ts";
-import type { RunRecord } from "../runRecord.ts";
+import type { RunRecord } from "../recordedRun.ts";
 import { sandboxesOf } from "./leftSandbox.ts";
 import { recoverRun } from "./recoverRun.ts";
 import { sentencesOf } from "./recovery.ts";

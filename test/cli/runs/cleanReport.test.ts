@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { cleanLines } from "../../src/cli/runs/cleanReport.ts";
-import type { CleanOutcome } from "../../src/runs/cleanUp.ts";
+import { cleanLines } from "../../../src/cli/runs/cleanReport.ts";
+import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 
 const REMOVAL = "sanddune clean --yes";
 
