@@ -63,3 +63,9 @@ export const isGitFailure = (error: SandduneError): error is GitError | HostFile
 /** Why git failed, in a few words. */
 export const reasonOf = (error: GitError | HostFileError): string =>
   isGitError(error) ? error.stderr.trim() : error.message;
+
+/** The problem if git failed because of a lock file: git removes none by itself, not even one that a crash has left. */
+export const lockProblem = (output: string): string | undefined => {
+  const [, path] = /Unable to create '(.+\.lock)': File exists/.exec(output) ?? [];
+  return path && `git's lock ${path} exists: another git is at work, or has crashed`;
+};

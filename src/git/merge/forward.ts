@@ -4,7 +4,7 @@ import * as Exit from "effect/Exit";
 import { writeErrorIn } from "../../boundary/hostFileErrors.ts";
 import { CheckoutInTheWayError, MergeInterruptedError, type SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
-import { resolveCommit } from "../refs.ts";
+import { lockProblem, resolveCommit } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { changedFiles } from "./changes.ts";
 import { absentFiles } from "./inspect.ts";
@@ -50,7 +50,7 @@ export const forwardCheckout = Effect.fnUntraced(function* (
   const isUntouched = settlement.outcome === "untouched";
   if (Exit.isFailure(merged) && isUntouched) return yield* Effect.failCause(merged.cause);
   if (isUntouched && errorCode === undefined) {
-    const problem = "changes that are not committed are in the way";
+    const problem = lockProblem(output) ?? "changes that are not committed are in the way";
     return yield* Effect.fail(
       new CheckoutInTheWayError(checkoutPath, sourceBranch, targetName, problem, output),
     );

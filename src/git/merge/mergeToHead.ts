@@ -14,7 +14,15 @@ import type { ConfigEntry } from "../configFile.ts";
 import { git, gitText } from "../git.ts";
 import { lockBranch, lockMerges } from "../locks/locks.ts";
 import { findBareRepositories } from "../nestedRepositories/bareInTree.ts";
-import { branchRef, isAncestor, isDetached, isGitError, resolveCommit, updateRefs } from "../refs.ts";
+import {
+  branchRef,
+  isAncestor,
+  isDetached,
+  isGitError,
+  lockProblem,
+  resolveCommit,
+  updateRefs,
+} from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { fallbackIdentity } from "../sandboxDirectory/sandboxConfig.ts";
 import { findCheckout } from "../worktrees/worktreeList.ts";
@@ -130,24 +138,22 @@ const advance = Effect.fnUntraced(function* (
 ): Effect.fn.Return<"done" | "target moved", SandduneError> {
   const { repository, targetBranch, sourceBranch } = plan;
   const checkout = yield* checkoutOf(plan);
-  if (checkout === undefined && isBeingRebased(repository, targetBranch as string)) {
-    return yield* Effect.fail(
-      new CheckoutInTheWayError(
-        repository.topLevel,
-        sourceBranch,
-        targetBranch as string,
-        "a rebase of it is under way",
-      ),
-    );
-  }
   if (checkout === undefined) {
+    // Only a detached HEAD has no name, and that is checked out.
+    const branch = targetBranch as string;
+    const inTheWay = (problem: string) =>
+      Effect.fail(new CheckoutInTheWayError(repository.topLevel, sourceBranch, branch, problem));
+    if (isBeingRebased(repository, branch)) return yield* inTheWay("a rebase of it is under way");
     return yield* updateRefs(
       repository.topLevel,
-      [{ ref: branchRef(targetBranch as string), to: result, from: targetTip }],
+      [{ ref: branchRef(branch), to: result, from: targetTip }],
       `sanddune: merge ${sourceBranch}`,
     ).pipe(
       Effect.as("done" as const),
-      Effect.catchIf(isGitError, () => Effect.succeed("target moved" as const)),
+      Effect.catchIf(isGitError, ({ stderr }) => {
+        const problem = lockProblem(stderr);
+        return problem === undefined ? Effect.succeed("target moved" as const) : inTheWay(problem);
+      }),
     );
   }
   return yield* forwardCheckout({

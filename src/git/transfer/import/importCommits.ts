@@ -3,7 +3,15 @@ import { interruptible } from "../../../boundary/interruptible.ts";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../../errors.ts";
 import type { KeptRef } from "../../../options/results.ts";
 import { git } from "../../git.ts";
-import { branchRef, isAncestor, isDetached, isGitError, type RefUpdate, updateRefs } from "../../refs.ts";
+import {
+  branchRef,
+  isAncestor,
+  isDetached,
+  isGitError,
+  lockProblem,
+  type RefUpdate,
+  updateRefs,
+} from "../../refs.ts";
 import { beforeRewriteRef, tipRef, uncommittedRef } from "../../runRefs.ts";
 import type { Checkpoint } from "../../snapshots/checkpoint.ts";
 import { measurePack } from "../bundle/measurePack.ts";
@@ -155,9 +163,12 @@ const moveBranch = Effect.fnUntraced(function* (
     ...(isRewrite ? [{ ref: backup, to: expectedTip }] : []),
   ];
   yield* updateRefs(cwd, updates, `sanddune: run ${runId}`).pipe(
-    Effect.catchIf(isGitError, () =>
-      refuse(new BranchMovedError(shownBranch, "changed on the host during the run", keptRef)),
-    ),
+    Effect.catchIf(isGitError, ({ stderr }) => {
+      const lock = lockProblem(stderr);
+      const problem =
+        lock === undefined ? "changed on the host during the run" : `could not be moved (${lock})`;
+      return refuse(new BranchMovedError(shownBranch, problem, keptRef));
+    }),
   );
   return isRewrite
     ? [
