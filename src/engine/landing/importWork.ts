@@ -5,11 +5,8 @@ import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
 import { uncommittedRef } from "../../git/runRefs.ts";
 import type { Checkpoint } from "../../git/snapshots/checkpoint.ts";
-import {
-  exportFromSandbox,
-  isStillExported,
-  type SandboxExport,
-} from "../../git/transfer/export/exportFromSandbox.ts";
+import { exportFromSandbox, isStillExported } from "../../git/transfer/export/exportFromSandbox.ts";
+import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import { takePackedExport } from "../../git/transfer/export/piggybackOnExec.ts";
 import { consolidatePacks } from "../../git/transfer/import/consolidatePacks.ts";
 import { type ImportedCommits, importCommits } from "../../git/transfer/import/importCommits.ts";

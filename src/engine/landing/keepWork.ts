@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect";
 import { ImportRefusedError, SandboxLostError, type SandduneError } from "../../errors.ts";
 import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
 import { archiveSandboxFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
-import type { SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
+import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { ImportMoment, SandboxWork } from "./importWork.ts";

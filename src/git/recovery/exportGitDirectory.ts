@@ -6,7 +6,7 @@ import { git, gitText } from "../git.ts";
 import { branchRef, isAncestor, isGitError, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { newExportRefs, RUN_REFS } from "../runRefs.ts";
-import type { SandboxExport } from "../transfer/export/exportFromSandbox.ts";
+import type { SandboxExport } from "../transfer/export/fetchBundles.ts";
 import { exclusions } from "../transfer/export/packScript.ts";
 import { type AgentRefs, readAgentRefs } from "./agentRefs.ts";
 import { makeScratchRepository, SCRATCH_ENV } from "./scratchRepository.ts";

@@ -8,7 +8,8 @@ import { branchRef, resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef, uncommittedRef } from "../../git/runRefs.ts";
 import { archiveSandboxFiles } from "../../git/transfer/export/archiveSandboxFiles.ts";
-import { exportFromSandbox, type SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
+import { exportFromSandbox } from "../../git/transfer/export/exportFromSandbox.ts";
+import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
 import { syncIndex } from "../../git/worktrees/syncIndex.ts";
 import {

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import { BranchMovedError, type SandduneError } from "../../errors.ts";
 import { isAncestor, isGitError } from "../../git/refs.ts";
-import type { SandboxExport } from "../../git/transfer/export/exportFromSandbox.ts";
+import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import { importCommits } from "../../git/transfer/import/importCommits.ts";
 import type { RunRecord } from "../recordedRun.ts";
 

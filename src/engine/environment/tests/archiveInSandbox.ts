@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { EnvironmentStartError } from "../../../errors.ts";
-import { copyUntrustedFile } from "../../../git/transfer/export/copyUntrustedFile.ts";
+import { fetchFile } from "../../../git/transfer/export/fetchBundles.ts";
 import type { SandboxRepository } from "../../../git/transfer/sandboxRepository.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 
@@ -11,15 +11,13 @@ const TIMEOUT_MS = 5 * 60_000;
 /** More than a repository's files are; less than the host's disk. */
 const MAX_BYTES = 4 * 1024 ** 3;
 
-/**
- * Brings an archive of what is committed in the agent's sandbox to the host. It is the agent's word what is in it: good enough to
- * answer the agent.
- */
+/** Copies an archive of the commit at HEAD of the agent's sandbox to the host. Untrusted: only to answer the agent itself. */
 export const archiveInSandbox = async (
-  { handle, gitDirectory, hostGitDirectory }: SandboxRepository,
+  sandbox: SandboxRepository,
   hostPath: string,
   signal: AbortSignal,
 ): Promise<void> => {
+  const { handle, gitDirectory, hostGitDirectory } = sandbox;
   const name = `sanddune-tests-${randomBytes(8).toString("hex")}.tar`;
   const archive = `${gitDirectory}/${name}`;
   const quoted = shellQuote(archive);
@@ -29,8 +27,7 @@ export const archiveInSandbox = async (
       { cwd: handle.worktreePath, timeoutMs: TIMEOUT_MS, signal },
     );
     if (exitCode !== 0) throw new EnvironmentStartError("git could not pack the agent's commit", stderr);
-    if (hostGitDirectory === undefined) await handle.copyFileOut(archive, hostPath);
-    else await copyUntrustedFile(join(hostGitDirectory, name), hostPath, MAX_BYTES);
+    await fetchFile(sandbox, name, hostPath, MAX_BYTES);
   } finally {
     if (hostGitDirectory !== undefined) await rm(join(hostGitDirectory, name), { force: true });
     else await handle.exec(`rm -f -- ${quoted}`, { cwd: "/", timeoutMs: 10_000 }).catch(() => {});

@@ -8,25 +8,27 @@ import { shellQuote } from "../../../tools/shellQuote.ts";
 import { SANDBOX_GIT_DIRECTORY } from "../../sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxRepository } from "../sandboxRepository.ts";
 import { copyUntrustedFile } from "./copyUntrustedFile.ts";
-import { fetchBundles, type SandboxExport } from "./exportFromSandbox.ts";
 import { type ExportReport, parseReport } from "./exportReport.ts";
+import { fetchBundles, type SandboxExport } from "./fetchBundles.ts";
 import { exclusions, KNOWN_COMMITS_FILE, packScript } from "./packScript.ts";
 
-// Two things ride on commands that run in a bind-mount sandbox anyway: the check that the sandbox is fit for its first
-// command, and packing the commits after each. To start another command in a container takes 60 to 100 ms, which is longer
-// than all of git's work in both. Their answers are left in the git directory that sandbox and host share. The agent can
-// write there, so that an answer is a shortcut and never the last word: what proves that a command has run is objects, and
-// the refs are compared once more when the sandbox has ended.
+// In a bind-mount sandbox, two scripts piggyback on the commands that run anyway: the readiness check precedes the first
+// command, and packing the new commits follows each command. Starting a command of its own in a container takes 60 to
+// 100 ms, which is longer than all of git's work in both scripts.
+//
+// Both scripts write their result to the git directory that sandbox and host share. The agent can write there too, so a
+// result only saves time and is never trusted: a sandbox counts as unused only if its git directory has no objects, and the
+// refs are compared again after the sandbox has ended.
 
 const VERDICT = "sanddune-ready";
 const READY = "ready";
-/** Where no verdict can be written, the user is told on stderr. */
+/** On stderr, for a sandbox that cannot write the verdict. */
 const UID_MARK = "sanddune-uid:";
 
 /**
- * Runs ahead of the first command in a sandbox, in the same shell, and lets it begin only if everything is as it must
- * be. The verdict goes to a file that the host can see, so that no exit code of the command's can be mistaken for it.
- * (`true` rather than `:`, because a shell ends when a special built-in cannot be redirected.)
+ * Checks the sandbox in the shell of the first command, which starts only if all checks pass. The verdict goes to a file,
+ * because the command may exit with any code. (`true` rather than `:`, because a shell exits when the redirection of a
+ * special built-in fails.)
  */
 const readinessScript = (verdictName: string, cwd: string, command: string): string => {
   const verdict = `${SANDBOX_GIT_DIRECTORY}/${verdictName}`;
@@ -41,9 +43,8 @@ unset -f _sanddune_verdict
 ${command}`;
 };
 
-const readVerdict = (path: string): string | undefined => {
-  return lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8").trim() : undefined;
-};
+const readVerdict = (path: string): string | undefined =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8").trim() : undefined;
 
 const failureOf = (
   provider: string,
@@ -62,7 +63,7 @@ const failureOf = (
     case READY:
       return undefined;
     case "no-git":
-      return new SandboxError(provider, "there is no git in it. Install git in the sandbox's image");
+      return new SandboxError(provider, "git is not installed in it. Install git in the sandbox's image");
     case "wrong-user":
       return mismatch(lstatSync(verdictPath).uid);
     case "no-directory":
@@ -74,7 +75,7 @@ const failureOf = (
   }
 };
 
-/** What cannot be listed any more was changed by somebody: that counts as objects. */
+/** A directory that cannot be listed was changed by a command: that counts as objects. */
 const hasObjects = (gitDirectory: string): boolean => {
   try {
     return readdirSync(join(gitDirectory, "objects"), { recursive: true, withFileTypes: true }).some(
@@ -85,26 +86,23 @@ const hasObjects = (gitDirectory: string): boolean => {
   }
 };
 
-/** A sandbox in which nothing runs before it is known to be fit for it. */
+/** A sandbox whose commands start only after the readiness check has passed. */
 export interface CheckedSandbox {
   readonly handle: BindMountSandboxHandle;
-  /** Whether no command has begun in it, because the check failed or never came to an end. */
+  /** Whether no command has started in it, because the check failed or never finished. */
   readonly isUnused: () => boolean;
 }
 
-/**
- * Lets nothing run in the sandbox before it is known that git works there and that the files made there will belong to
- * the host's user. The check is part of the first command, because starting a command is what takes time.
- */
+/** Starts no command in the sandbox before git works there and new files belong to the user on the host. */
 export const withReadinessCheck = (
   handle: BindMountSandboxHandle,
   provider: string,
   hostGitDirectory: string,
 ): CheckedSandbox => {
   let isReady = false;
-  /** Commands may begin side by side: each of the first ones has a verdict of its own. */
+  /** Several first commands may start at the same time: each has a verdict of its own. */
   const verdictPaths: string[] = [];
-  // The verdicts are in a place that the agent can write to; objects in its git directory prove that it has run.
+  // The agent can overwrite a verdict. Its commits are objects in the git directory, so none of them is overlooked.
   const isUnused = () =>
     !isReady && verdictPaths.every((path) => readVerdict(path) !== READY) && !hasObjects(hostGitDirectory);
   const checkedExec = async (command: string, options: ExecOptions) => {
@@ -124,7 +122,7 @@ export const withReadinessCheck = (
   const exec = async (command: string, options: ExecOptions) => {
     if (isReady) return handle.exec(command, options);
     if (!options.sudo) return checkedExec(command, options);
-    // As root, everything would look like somebody else's.
+    // The check compares the owner of the git directory with the user that runs it, who must not be root.
     const { signal, timeoutMs } = options;
     await checkedExec("true", {
       ...(signal && { signal }),
@@ -154,21 +152,21 @@ export const withReadinessCheck = (
 
 const REPORT_FILE = "sanddune-export.report";
 const MAX_REPORT_BYTES = 64 * 1024;
-/** What a former command has left in the repository may keep git waiting for ever: then the host tries by itself. */
+/** Files of an earlier command can block git for ever. After this time the host exports with a command of its own. */
 const PACK_SECONDS = 20;
-/** Imported since the sandbox was made; what is left out is packed again, which costs time only. */
+/** The rest is packed again, which only takes time. */
 const MAX_LATER_COMMITS = 500;
 
-/** What commands are to pack when they are over. */
+/** What to pack after each command. */
 export interface PackRequest {
   /** `undefined`: a detached HEAD. */
   readonly sourceBranch: string | undefined;
-  /** What the host has got since the sandbox was made. */
+  /** Commits that the host has imported since the sandbox was created. */
   readonly laterCommits: readonly string[];
 }
 
-/** The agent may have made something of it that cannot be removed; then the report cannot be written either. */
-const forgetReport = (hostGitDirectory: string): void => {
+/** A report that the agent has made impossible to remove cannot be overwritten by the script either. */
+const removeReport = (hostGitDirectory: string): void => {
   try {
     rmSync(join(hostGitDirectory, REPORT_FILE), { recursive: true, force: true });
   } catch {}
@@ -189,10 +187,7 @@ ${exclusions(laterCommits.slice(-MAX_LATER_COMMITS))}END
 } | $_sanddune_limit sh -c -- ${shellQuote(packScript(sandbox, { sourceBranch }))} >${sandbox.gitDirectory}/${REPORT_FILE} 2>/dev/null
 exit $_sanddune_code`;
 
-/**
- * A handle whose commands pack everything new when they are over. Where the sandbox does not share its git directory
- * with the host, it is the handle as it was.
- */
+/** Packs all new commits after each command. A sandbox that does not share its git directory keeps its own handle. */
 export const withPacking = (sandbox: SandboxRepository, request: () => PackRequest): SandboxHandle => {
   const { handle, hostGitDirectory } = sandbox;
   if (hostGitDirectory === undefined) return handle;
@@ -200,7 +195,7 @@ export const withPacking = (sandbox: SandboxRepository, request: () => PackReque
     name: handle.name,
     worktreePath: handle.worktreePath,
     exec: (command, options) => {
-      forgetReport(hostGitDirectory);
+      removeReport(hostGitDirectory);
       return handle.exec(packingScript(sandbox, request(), command), options);
     },
     copyFileOut: (sandboxPath, hostPath) => handle.copyFileOut(sandboxPath, hostPath),
@@ -217,13 +212,13 @@ const takeReport = async (hostGitDirectory: string, hostPath: string): Promise<E
     return undefined;
   } finally {
     await rm(draft, { force: true });
-    forgetReport(hostGitDirectory);
+    removeReport(hostGitDirectory);
   }
 };
 
 /**
- * What a command of an `withPacking` has packed; `undefined` if it did not come that far, or if the report says that
- * something is wrong: that is for a command of the host's own to find out.
+ * The export that the last command has packed; `undefined` if it was interrupted before, or if its report is not in
+ * order: then the host has to export with a command of its own.
  */
 export const takePackedExport = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,

@@ -16,7 +16,7 @@ import { beforeRewriteRef, tipRef, uncommittedRef } from "../../runRefs.ts";
 import type { Checkpoint } from "../../snapshots/checkpoint.ts";
 import { measurePack } from "../bundle/measurePack.ts";
 import { type Bundle, packOf, readBundle } from "../bundle/readBundle.ts";
-import type { SandboxExport } from "../export/exportFromSandbox.ts";
+import type { SandboxExport } from "../export/fetchBundles.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
 import { importCheckpoints } from "./importCheckpoints.ts";
 import { type Heads, keepOtherRefs } from "./keepOtherRefs.ts";
