@@ -1,7 +1,7 @@
 // The MCP server that agents in sandboxes start. It needs nothing but Node.js.
 import { parseArgs } from "node:util";
 import { serveMcp } from "./mcp/serveMcp.ts";
-import { TOKEN_VARIABLE } from "./run/environmentOf.ts";
+import { TOKEN_VARIABLE } from "./run/envVars.ts";
 
 // As in tool.ts: Node would open its debugger to any process that sends it.
 process.on("SIGUSR1", () => {});

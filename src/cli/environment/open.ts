@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import type { ReadyTests } from "../../environment/open/readyTests.ts";
+import type { ReadyTests } from "../../environment/run/readyTests.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 
@@ -21,7 +21,7 @@ export const openEnv = async (
     throw new UsageError(`--worktree: there is no directory ${worktree}`);
   }
   // Only now: a command line that asks for help, or for a completion, does not wait for what runs tests.
-  const { openTests } = await import("../../environment/open/openTests.ts");
+  const { openTests } = await import("../../environment/run/openTests.ts");
   const tests = await openTests({
     directory,
     worktree,

@@ -1,4 +1,4 @@
-import type { EnvironmentClient } from "../../environment/open/client.ts";
+import type { EnvironmentClient } from "../../environment/client/client.ts";
 import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../run/placeFlags.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";

@@ -32,7 +32,7 @@ const STOPPED = {
 const perform = async (signal: AbortSignal, flags: ServeFlags, directory: string): Promise<void> => {
   const token = takeToken(flags.tokenEnv);
   // Only now: a command line that asks for help, or for a completion, does not wait for the server.
-  const { startTestServer } = await import("../../environment/open/testServer.ts");
+  const { startTestServer } = await import("../../environment/server/testServer.ts");
   await using tests = await openEnv(directory, flags, signal);
   const server = await startTestServer({ tests, port: flags.port, token });
   try {

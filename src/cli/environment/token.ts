@@ -1,4 +1,4 @@
-import { TOKEN_VARIABLE } from "../../environment/run/environmentOf.ts";
+import { TOKEN_VARIABLE } from "../../environment/run/envVars.ts";
 import { UsageError } from "../shared/usageError.ts";
 
 export const TOKEN_FLAG = [

@@ -1,5 +1,5 @@
 import type { McpServers } from "../../agents/contract.ts";
-import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/environmentOf.ts";
+import { TOKEN_VARIABLE as TOKEN_FOR_SERVER } from "../../environment/run/envVars.ts";
 import type { AgentSettings } from "../../options/agentSettings.ts";
 import { TEST_SERVER_NAME } from "../../options/checks/mcpServers.ts";
 import type { TestAccess } from "./liveEnvironment.ts";

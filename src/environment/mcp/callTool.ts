@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { shorten } from "../../tools/shorten.ts";
+import type { EnvironmentClient } from "../client/client.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
-import type { EnvironmentClient } from "../open/client.ts";
 import { describeResults } from "../results/describeResults.ts";
 import { boundedResults, boundedSchema } from "./boundedContent.ts";
 import { describeTests } from "./describeTests.ts";

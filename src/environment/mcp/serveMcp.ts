@@ -7,8 +7,8 @@ import {
   type Tool,
 } from "@modelcontextprotocol/sdk/types.js";
 import { shorten } from "../../tools/shorten.ts";
-import type { ServerAddress } from "../http/askServer.ts";
-import { createEnvironmentClient, type EnvironmentClient } from "../open/client.ts";
+import type { ServerAddress } from "../client/askServer.ts";
+import { createEnvironmentClient, type EnvironmentClient } from "../client/client.ts";
 import { callTool } from "./callTool.ts";
 import { tellProgress } from "./progress.ts";
 import { StdioTransport } from "./stdioTransport.ts";

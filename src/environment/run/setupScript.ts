@@ -8,7 +8,7 @@ import { orAborted } from "../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { SETUP_FILE } from "../folder/setupFile.ts";
 import type { TestPlace } from "../worker/messages.ts";
-import { environmentOf } from "./environmentOf.ts";
+import { environmentOf } from "./envVars.ts";
 
 /** Installing packages takes a while. */
 const SETUP_TIMEOUT_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
 import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
 import { writeSafely } from "../../process/writeSafely.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
-import { sealLine } from "../open/sealedLines.ts";
+import { sealLine } from "./sealedLines.ts";
 
 /** What the program for environments prints, a line of JSON each. */
 export type ToolLine =

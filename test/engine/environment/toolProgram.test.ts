@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { evaluate } from "../../../src/engine/environment/tests/evaluate.ts";
 import { PendingLines } from "../../../src/engine/environment/tests/pendingLines.ts";
 import { type CommandRunner, runTool } from "../../../src/engine/environment/tests/toolProgram.ts";
-import { sealLine } from "../../../src/environment/open/sealedLines.ts";
+import { sealLine } from "../../../src/environment/tool/sealedLines.ts";
 import type { ExecOptions } from "../../../src/sandboxes/contract.ts";
 
 /** The key that a command is sent, as its first line. */

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
-import { openTests } from "../../../src/environment/open/openTests.ts";
-import { startTestServer } from "../../../src/environment/open/testServer.ts";
+import { openTests } from "../../../src/environment/run/openTests.ts";
+import { startTestServer } from "../../../src/environment/server/testServer.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { toolFile } from "../builtTool.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
+import { createEnvironmentClient } from "../../../src/environment/client/client.ts";
 import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { useTool } from "../builtTool.ts";
 import { openDefinition, serveDefinition } from "../serving.ts";

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
+import { createEnvironmentClient } from "../../../src/environment/client/client.ts";
 import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";
 import { http, open, serve } from "../serving.ts";
 

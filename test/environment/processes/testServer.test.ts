@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { networkInterfaces } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { createEnvironmentClient } from "../../../src/environment/client/client.ts";
 import type { TestProgress } from "../../../src/environment/contract.ts";
-import { createEnvironmentClient } from "../../../src/environment/open/client.ts";
-import { startTestServer } from "../../../src/environment/open/testServer.ts";
+import { startTestServer } from "../../../src/environment/server/testServer.ts";
 import { useTool } from "../builtTool.ts";
 import { definition, http, serveDefinition, useServer } from "../serving.ts";
 

@@ -3,7 +3,7 @@ import { join, posix } from "node:path";
 import type * as Effect from "effect/Effect";
 import { interruptible } from "../../../boundary/interruptible.ts";
 import { copyEnvironment, type EnvironmentPart } from "../../../environment/folder/loadEnvironment.ts";
-import { MCP_PROGRAM, TOOL_FILES, toolDirectory } from "../../../environment/open/toolPath.ts";
+import { MCP_PROGRAM, TOOL_FILES, toolDirectory } from "../../../environment/tool/toolPath.ts";
 import type { SandduneError } from "../../../errors.ts";
 import { PACKAGE_NAME } from "../../../options/packageName.ts";
 import type { IsolatedSandboxHandle } from "../../../sandboxes/contract.ts";

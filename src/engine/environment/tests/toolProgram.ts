@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { TestProgress } from "../../../environment/contract.ts";
-import { openLine } from "../../../environment/open/sealedLines.ts";
+import { openLine } from "../../../environment/tool/sealedLines.ts";
 import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../../errors.ts";
 import type { ExecInput, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";

@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto";
-import { type Dependent, startDependent } from "../../process/dependent.ts";
-import { shorten } from "../../tools/shorten.ts";
-import { parseObject } from "../../tools/values/json.ts";
-import { isText } from "../../tools/values/predicates.ts";
-import { onAbort } from "../../tools/wait/onAbort.ts";
-import { MAX_MESSAGE_LENGTH } from "../limits.ts";
-import type { TestPlace, WorkerReply, WorkerTask } from "../worker/messages.ts";
-import { environmentOf } from "./environmentOf.ts";
+import { type Dependent, startDependent } from "../../../process/dependent.ts";
+import { shorten } from "../../../tools/shorten.ts";
+import { parseObject } from "../../../tools/values/json.ts";
+import { isText } from "../../../tools/values/predicates.ts";
+import { onAbort } from "../../../tools/wait/onAbort.ts";
+import { MAX_MESSAGE_LENGTH } from "../../limits.ts";
+import type { TestPlace, WorkerReply, WorkerTask } from "../../worker/messages.ts";
+import { environmentOf } from "../envVars.ts";
 
 export interface WorkerLaunch extends TestPlace {
   /** The program for environments. */

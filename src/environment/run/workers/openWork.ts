@@ -1,4 +1,4 @@
-import { onAbort } from "../../tools/wait/onAbort.ts";
+import { onAbort } from "../../../tools/wait/onAbort.ts";
 
 /** Work that goes on until its caller does not want it any more, or until everything is closed. */
 export class OpenWork {

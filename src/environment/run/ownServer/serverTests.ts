@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { EnvironmentStartError, TestRequestError, TestServerError } from "../../errors.ts";
-import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
-import type { TestResults } from "../contract.ts";
-import type { ServerDefinition } from "../folder/environmentJson.ts";
-import { MAX_BODY_BYTES } from "../limits.ts";
-import { createEnvironmentClient, type EnvironmentClient } from "../open/client.ts";
-import type { ReadyTests } from "../open/readyTests.ts";
+import { EnvironmentStartError, TestRequestError, TestServerError } from "../../../errors.ts";
+import { withTimeLimit } from "../../../tools/wait/timeLimit.ts";
+import { createEnvironmentClient, type EnvironmentClient } from "../../client/client.ts";
+import type { TestResults } from "../../contract.ts";
+import type { ServerDefinition } from "../../folder/environmentJson.ts";
+import { MAX_BODY_BYTES } from "../../limits.ts";
+import type { ReadyTests } from "../readyTests.ts";
 import { RevivedServer } from "./revivedServer.ts";
 import { type ServerPlace, startServerCommand } from "./serverCommand.ts";
 

@@ -3,8 +3,8 @@ import { TestRequestError } from "../../errors.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { ParameterValues, TestProgress } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
-import type { ReadyTests } from "../open/readyTests.ts";
 import { boundResults } from "../results/boundResults.ts";
+import type { ReadyTests } from "../run/readyTests.ts";
 import { refusalOf, sendJson } from "./exchange.ts";
 
 /** The parameters in the body of a request. */

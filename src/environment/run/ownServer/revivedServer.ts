@@ -1,4 +1,4 @@
-import { EnvironmentStartError } from "../../errors.ts";
+import { EnvironmentStartError } from "../../../errors.ts";
 import type { RunningServer } from "./serverCommand.ts";
 
 /** How often a server is started again that has not answered anything since. */

@@ -1,4 +1,4 @@
-import type { EnvironmentClient } from "./client.ts";
+import type { EnvironmentClient } from "../client/client.ts";
 
 /** The tests of an environment, ready to be run, here and by this process. */
 export interface ReadyTests extends EnvironmentClient {

@@ -2,11 +2,11 @@ import { lstat, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { EnvironmentStartError } from "../../errors.ts";
-import { refuseWebPages, requireToken } from "../http/admission.ts";
-import { readBody, sendJson, sendRefusal } from "../http/exchange.ts";
-import { type Route, routeOf } from "../http/route.ts";
-import { answerAtOnce, answerInLines, readParameters } from "../http/runRequest.ts";
-import type { ReadyTests } from "./readyTests.ts";
+import type { ReadyTests } from "../run/readyTests.ts";
+import { refuseWebPages, requireToken } from "./admission.ts";
+import { readBody, sendJson, sendRefusal } from "./exchange.ts";
+import { type Route, routeOf } from "./route.ts";
+import { answerAtOnce, answerInLines, readParameters } from "./runRequest.ts";
 
 export interface TestServerOptions {
   /** What it is to serve. It stays the caller's: closing the server does not close it. */

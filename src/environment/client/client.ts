@@ -1,7 +1,7 @@
 import type { EnvironmentSchema, ParameterValues, TestProgress, TestResults } from "../contract.ts";
 import { noTestPath, testPathProblem } from "../definition/testPath.ts";
-import { AnswerInLines, answeredResults, answeredSchema } from "../http/answers.ts";
-import { askServer, type ServerAddress } from "../http/askServer.ts";
+import { AnswerInLines, answeredResults, answeredSchema } from "./answers.ts";
+import { askServer, type ServerAddress } from "./askServer.ts";
 
 export interface RunTestsOptions {
   readonly parameters?: ParameterValues | undefined;

@@ -3,10 +3,10 @@ import type { Readable } from "node:stream";
 import { TestRequestError, TestServerError } from "../../errors.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
+import type { RunTestsOptions } from "../client/client.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { readSchema } from "../definition/readSchema.ts";
 import { readResults } from "../results/readResults.ts";
-import type { RunTestsOptions } from "./client.ts";
 import type { ReadyTests } from "./readyTests.ts";
 
 /** Somebody who waits for the other side to run tests. */

@@ -1,9 +1,9 @@
-import { TestRequestError } from "../../errors.ts";
-import type { ParameterValues, TestDescription } from "../contract.ts";
-import { givenProblem } from "../definition/parameters.ts";
-import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../definition/testPath.ts";
-import { DEFAULT_SUITE_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../limits.ts";
-import type { EnvironmentOutline } from "../worker/messages.ts";
+import { TestRequestError } from "../../../errors.ts";
+import type { ParameterValues, TestDescription } from "../../contract.ts";
+import { givenProblem } from "../../definition/parameters.ts";
+import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../../definition/testPath.ts";
+import { DEFAULT_SUITE_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../../limits.ts";
+import type { EnvironmentOutline } from "../../worker/messages.ts";
 
 /** A test or a suite that is to be run. */
 export interface SelectedTest {

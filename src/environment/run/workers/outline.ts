@@ -1,6 +1,6 @@
-import { EnvironmentStartError } from "../../errors.ts";
-import { readSchema } from "../definition/readSchema.ts";
-import type { EnvironmentOutline } from "../worker/messages.ts";
+import { EnvironmentStartError } from "../../../errors.ts";
+import { readSchema } from "../../definition/readSchema.ts";
+import type { EnvironmentOutline } from "../../worker/messages.ts";
 import { LOAD_TIMEOUT_MS } from "./testSession.ts";
 import type { TestWorker, WorkerLaunch } from "./testWorker.ts";
 

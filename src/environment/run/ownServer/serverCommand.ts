@@ -1,13 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { EnvironmentStartError } from "../../errors.ts";
-import { type Dependent, startDependent } from "../../process/dependent.ts";
-import { onAbort } from "../../tools/wait/onAbort.ts";
-import type { ServerDefinition } from "../folder/environmentJson.ts";
-import { askServer } from "../http/askServer.ts";
-import type { TestPlace } from "../worker/messages.ts";
-import { environmentOf } from "./environmentOf.ts";
+import { EnvironmentStartError } from "../../../errors.ts";
+import { type Dependent, startDependent } from "../../../process/dependent.ts";
+import { onAbort } from "../../../tools/wait/onAbort.ts";
+import { askServer } from "../../client/askServer.ts";
+import type { ServerDefinition } from "../../folder/environmentJson.ts";
+import type { TestPlace } from "../../worker/messages.ts";
+import { environmentOf } from "../envVars.ts";
 
 /** A server of somebody's own, which has said that it is well. */
 export interface RunningServer {

@@ -1,6 +1,6 @@
-import type { TestProgress, TestResult, TestResults } from "../contract.ts";
-import { asksFor } from "../definition/testPath.ts";
-import { MAX_TESTS } from "../limits.ts";
+import type { TestProgress, TestResult, TestResults } from "../../contract.ts";
+import { asksFor } from "../../definition/testPath.ts";
+import { MAX_TESTS } from "../../limits.ts";
 import type { SelectedTest, Selection } from "./selectTests.ts";
 import { unknownPath } from "./selectTests.ts";
 

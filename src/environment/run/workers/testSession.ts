@@ -1,5 +1,5 @@
-import type { ParameterValues } from "../contract.ts";
-import type { WorkerTask } from "../worker/messages.ts";
+import type { ParameterValues } from "../../contract.ts";
+import type { WorkerTask } from "../../worker/messages.ts";
 import { type TaskOutcome, TestWorker, type WorkerLaunch } from "./testWorker.ts";
 
 /** Tests cannot be run: the definition does not load, or its set-up fails. The message says why. */

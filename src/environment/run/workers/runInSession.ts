@@ -1,6 +1,6 @@
-import { isObject } from "../../tools/values/predicates.ts";
-import type { ParameterValues, TestResult } from "../contract.ts";
-import { readResults } from "../results/readResults.ts";
+import { isObject } from "../../../tools/values/predicates.ts";
+import type { ParameterValues, TestResult } from "../../contract.ts";
+import { readResults } from "../../results/readResults.ts";
 import type { Collector } from "./collector.ts";
 import type { SelectedTest } from "./selectTests.ts";
 import { SetupFailure, type TestSession } from "./testSession.ts";
