@@ -54,7 +54,7 @@ for (const file of files) {
     const packageName = specifier.startsWith("node:") ? specifier : specifier.split("/")[0];
     const rooms = RESTRICTED_PACKAGES[packageName];
     if (isProgram(file) && packageName === "node:child_process") continue;
-    if (rooms !== undefined && !rooms.includes(roomOf(file)))
+    if (rooms !== undefined && !rooms.some((room) => room === roomOf(file) || file.startsWith(`${room}/`)))
       problems.push(`${file} imports ${specifier}: only ${rooms.join(", ")} may`);
   }
 }

@@ -112,9 +112,9 @@ export const mayUse = (from, to) => {
   return ROOMS[roomOf(from)].uses.some((used) => used === to || used === room || to.startsWith(`${used}/`));
 };
 
-/** Packages that only some rooms may use. */
+/** Packages that only some rooms, or folders of rooms, may use. */
 export const RESTRICTED_PACKAGES = {
-  effect: ["engine", "git", "prompt", "boundary", "runs", "trajectory", "project", "."],
+  effect: [".", "boundary", "engine", "git", "prompt", "runs/clean", "runs/recover", "trajectory/record"],
   "@modelcontextprotocol": ["environment"],
   commander: ["cli"],
   "@clack": ["cli"],

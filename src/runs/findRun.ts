@@ -1,17 +1,17 @@
 import { RunNotFoundError } from "../errors/commandErrors.ts";
-import type { RunRecord } from "./recordedRun.ts";
+import type { StoredRun } from "./storedRun.ts";
 
 /** Which of several runs of one name is meant: the last one, the one that is running, or none of them. */
 export type Preference = "last" | "running" | "none";
 
-const preferred = (namesakes: readonly RunRecord[], preference: Preference): readonly RunRecord[] => {
+const preferred = (namesakes: readonly StoredRun[], preference: Preference): readonly StoredRun[] => {
   if (preference === "none") return namesakes;
   const running = namesakes.filter(({ state }) => state === "running");
   return preference === "running" && running.length > 0 ? running : namesakes.slice(-1);
 };
 
 /** Where the commits go, and where they are until then. */
-const isOn = ({ strategy, branch, targetBranch }: RunRecord, wanted: string): boolean =>
+const isOn = ({ strategy, branch, targetBranch }: StoredRun, wanted: string): boolean =>
   branch === wanted || (strategy === "merge-to-head" && targetBranch === wanted);
 
 /**
@@ -19,10 +19,10 @@ const isOn = ({ strategy, branch, targetBranch }: RunRecord, wanted: string): bo
  * there may have been many: only where one of them is preferred.
  */
 export const findRun = (
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
   wanted: string,
   preference: Preference = "none",
-): RunRecord => {
+): StoredRun => {
   const exact = runs.find(({ runId }) => runId === wanted);
   if (exact !== undefined) return exact;
   const named = preferred(

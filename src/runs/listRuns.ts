@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Repository } from "../git/repository.ts";
 import { configDirectoryPart } from "../options/configDirectory.ts";
 import { readJournalText } from "./journal/readJournal.ts";
-import { type RunRecord, readRun } from "./recordedRun.ts";
+import { readRun, type StoredRun } from "./storedRun.ts";
 
 const directoriesIn = (path: string): string[] => {
   try {
@@ -36,7 +36,7 @@ export const listRuns = (
   onUnreadable: (runDirectory: string) => void = () => {},
   /** Says by a glance at a journal whether its run matters: reading a thousand of them closely takes a second. */
   isWanted: (journal: string) => boolean = () => true,
-): RunRecord[] => {
+): StoredRun[] => {
   const runs = configDirectoryPart(configDirectory, "runs");
   return directoriesIn(runs)
     .map((name) => readIfPossible(join(runs, name), onUnreadable, isWanted))

@@ -1,8 +1,8 @@
 import { totalTokens } from "../options/usage.ts";
-import type { RunRecord } from "./recordedRun.ts";
+import type { StoredRun } from "./storedRun.ts";
 
 /** What programs are told about a run. */
-export const summaryOf = (run: RunRecord): object => {
+export const summaryOf = (run: StoredRun): object => {
   const { owner, owns, isCleaned, temporaryDirectory, work, unfinishedWorktree, recovery, ...rest } = run;
   const { commits, usage, ...told } = rest;
   return {

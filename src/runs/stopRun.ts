@@ -1,9 +1,8 @@
-import { writeFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunNotStoppedError } from "../errors/commandErrors.ts";
 import { ownIdentity, type ProcessIdentity } from "../process/kill/processIdentity.ts";
-import { stopRequestPath } from "./journal/writeJournal.ts";
-import { type RunRecord, readRun } from "./recordedRun.ts";
+import { requestStop } from "./journal/stopRequest.ts";
+import { readRun, type StoredRun } from "./storedRun.ts";
 
 const LOOK_EVERY_MS = 100;
 
@@ -15,26 +14,13 @@ const isHere = ({ host, pidNamespace }: ProcessIdentity): boolean => {
   return host === own.host && pidNamespace === own.pidNamespace;
 };
 
-const request = (runDirectory: string): void => {
-  try {
-    writeFileSync(
-      stopRequestPath(runDirectory),
-      `${JSON.stringify({ at: new Date().toISOString(), by: ownIdentity().pid })}\n`,
-      { flag: "wx" },
-    );
-  } catch (error) {
-    // Somebody else has asked already.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
-};
-
 /**
  * Asks a run to stop, as an abort would, and waits until it has brought its work home. The process that it runs in, and
  * whatever else that does, goes on. Resolves with the run as it is then; one that was not running is left alone.
  */
-export const stopRun = async (run: RunRecord): Promise<RunRecord> => {
+export const stopRun = async (run: StoredRun): Promise<StoredRun> => {
   if (run.state !== "running") return run;
-  request(run.runDirectory);
+  requestStop(run.runDirectory);
   const deadline = performance.now() + STOP_TIMEOUT_MS;
   for (;;) {
     const now = readRun(run.runDirectory) ?? run;

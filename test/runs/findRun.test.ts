@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { RunNotFoundError } from "../../src/errors/commandErrors.ts";
 import { findRun } from "../../src/runs/findRun.ts";
-import type { RunRecord } from "../../src/runs/recordedRun.ts";
+import type { StoredRun } from "../../src/runs/storedRun.ts";
 
 const runs = [
   { runId: "20300101-000000-aaaaaa", name: "nightly" },
@@ -9,7 +9,7 @@ const runs = [
   { runId: "20300102-000000-aabbbb", name: "nightly" },
   { runId: "20300103-000000-cccccc", name: "20300102-000000-aabbbb" },
   { runId: "20300104-000000-dddddd", name: "2030" },
-] as RunRecord[];
+] as StoredRun[];
 
 describe("a run is found", () => {
   it.each([
@@ -24,11 +24,11 @@ describe("a run is found", () => {
 });
 
 describe("of several runs of one name", () => {
-  const states = (first: string, last: string): RunRecord[] =>
+  const states = (first: string, last: string): StoredRun[] =>
     [
       { ...runs[0], state: first },
       { ...runs[2], state: last },
-    ] as RunRecord[];
+    ] as StoredRun[];
 
   it("the last one is shown", () => {
     const both = states("running", "failed");
@@ -66,7 +66,7 @@ describe("a run is found by its branch", () => {
       targetBranch: "main",
       name: "agent/x",
     },
-  ] as RunRecord[];
+  ] as StoredRun[];
   const others = onBranches.slice(0, 3);
 
   it("of several the last one, or the one that is running", () => {

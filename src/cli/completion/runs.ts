@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { RunState } from "../../runs/recordedRun.ts";
+import type { RunState } from "../../runs/storedRun.ts";
 import type { Candidate } from "./candidates.ts";
 
 /** What `--cwd` says among the words. */

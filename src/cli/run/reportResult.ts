@@ -14,8 +14,8 @@ export interface Answer {
 /** With what the commits hold. Loaded only now: most errors come before there are any. */
 export const withWork = async <Told extends Reached>(told: Told, cwd = "."): Promise<Told & Reached> => {
   if (told.commits === undefined || told.commits.length === 0) return told;
-  const { workOf } = await import("../../runs/summariseRunWork.ts");
-  return { ...told, work: await workOf(cwd, told) };
+  const { summariseRunWork } = await import("../../runs/summariseRunWork.ts");
+  return { ...told, work: await summariseRunWork(cwd, told) };
 };
 
 /** As the lines of a run's own summary are. */

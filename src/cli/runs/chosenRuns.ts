@@ -1,26 +1,26 @@
 import { NoRunError } from "../../errors/commandErrors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { findRun } from "../../runs/findRun.ts";
-import type { RunRecord } from "../../runs/recordedRun.ts";
+import type { StoredRun } from "../../runs/storedRun.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { destinationOf } from "./runTable.ts";
 
-const titleOf = (run: RunRecord): string =>
+const titleOf = (run: StoredRun): string =>
   [run.runId, [run.state, run.name, destinationOf(run)].filter((part) => part !== undefined).join(", ")].join(
     "  ",
   );
 
 /** The run that a command is to show: the one that is named, of several the last; without a name, the latest of all. */
 export const runToShow = async (
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
   wanted: string | undefined,
   /** The runs that there is something to show of, and the error if there is none of them. */
   {
     has = () => true,
     missing,
-  }: { readonly has?: (run: RunRecord) => boolean; readonly missing?: string } = {},
-): Promise<RunRecord> => {
+  }: { readonly has?: (run: StoredRun) => boolean; readonly missing?: string } = {},
+): Promise<StoredRun> => {
   if (wanted !== undefined) return findRun(runs, wanted, "last");
   if (runs.length === 0) {
     throw new NoRunError(`There are no runs in this repository yet. To begin one: ${sandduneCommand("run")}`);
@@ -31,12 +31,12 @@ export const runToShow = async (
   return latest;
 };
 
-const isRunning = ({ state }: RunRecord): boolean => state === "running";
+const isRunning = ({ state }: StoredRun): boolean => state === "running";
 
 /** Sandboxes and worktrees last for other runs: a user who names nothing means an agent. */
-const hasAgent = ({ kind }: RunRecord): boolean => kind === "run" || kind === "interactive";
+const hasAgent = ({ kind }: StoredRun): boolean => kind === "run" || kind === "interactive";
 
-const ask = async (runs: readonly RunRecord[]): Promise<readonly RunRecord[]> => {
+const ask = async (runs: readonly StoredRun[]): Promise<readonly StoredRun[]> => {
   const { askAtTerminal } = await import("../init/questions.ts");
   const choices = Object.fromEntries(
     runs.map((run) => [run.runId, titleOf(run).slice(run.runId.length + 2)]),
@@ -47,10 +47,10 @@ const ask = async (runs: readonly RunRecord[]): Promise<readonly RunRecord[]> =>
 
 /** The runs to stop: those that are named, or the one that is running. Of several it asks at a terminal. */
 export const runsToStop = async (
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
   wanted: readonly string[],
   { all, mayAsk }: { readonly all: boolean; readonly mayAsk: boolean },
-): Promise<readonly RunRecord[]> => {
+): Promise<readonly StoredRun[]> => {
   if (all && wanted.length > 0) throw new UsageError("--all stops every run: name none besides");
   if (wanted.length > 0) return [...new Set(wanted.map((one) => findRun(runs, one, "running")))];
   const running = runs.filter(isRunning);
@@ -65,7 +65,7 @@ export const runsToStop = async (
 };
 
 /** The runs to rescue: those that are named, or all that are dead and were not rescued yet. */
-export const runsToRescue = (runs: readonly RunRecord[], wanted: readonly string[]): readonly RunRecord[] =>
+export const runsToRescue = (runs: readonly StoredRun[], wanted: readonly string[]): readonly StoredRun[] =>
   wanted.length > 0
     ? [...new Set(wanted.map((one) => findRun(runs, one, "last")))]
     : runs.filter(

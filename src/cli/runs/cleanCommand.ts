@@ -46,7 +46,7 @@ const removalOf = ({ cwd, run = [], branch = [], records = false, sandbox }: Cle
   );
 
 const perform = async (flags: CleanFlags): Promise<void> => {
-  const [{ findRepository }, { cleanUp, cleanUpOfNoRepository }] = await Promise.all([
+  const [{ findRepository }, { cleanUp, cleanUpOutsideRepositories }] = await Promise.all([
     import("../../runs/findRepository.ts"),
     import("../../runs/clean/cleanUp.ts"),
   ]);
@@ -61,7 +61,7 @@ const perform = async (flags: CleanFlags): Promise<void> => {
   if (repository === undefined) await tell(OUTSIDE);
   const outcomes =
     repository === undefined
-      ? await cleanUpOfNoRepository(options)
+      ? await cleanUpOutsideRepositories(options)
       : await cleanUp(repository, {
           ...options,
           runs: flags.run ?? [],

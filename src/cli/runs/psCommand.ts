@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { RunRecord } from "../../runs/recordedRun.ts";
+import type { StoredRun } from "../../runs/storedRun.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -17,15 +17,15 @@ interface PsFlags {
 /** How many of the runs that are over are shown unless all are asked for. */
 const RECENT = 10;
 
-const isOver = ({ state }: RunRecord): boolean => state !== "running" && state !== "dead";
+const isOver = ({ state }: StoredRun): boolean => state !== "running" && state !== "dead";
 
 /** What is running or dead, and what has ended last. */
-const worthShowing = (runs: readonly RunRecord[], all: boolean): readonly RunRecord[] => {
+const worthShowing = (runs: readonly StoredRun[], all: boolean): readonly StoredRun[] => {
   const recent = new Set(runs.filter(isOver).slice(-RECENT));
   return all ? runs : runs.filter((run) => !isOver(run) || recent.has(run)).filter((run) => !run.isCleaned);
 };
 
-const hints = (runs: readonly RunRecord[], shown: readonly RunRecord[]): string[] => {
+const hints = (runs: readonly StoredRun[], shown: readonly StoredRun[]): string[] => {
   const dead = runs.filter(({ state, isCleaned }) => state === "dead" && !isCleaned).length;
   const hidden = runs.length - shown.length;
   return [

@@ -2,7 +2,7 @@ import { shortenTo, widthOf } from "../../display/columns.ts";
 import { neutralise } from "../../display/neutralise.ts";
 import { showTokens } from "../../display/tokens.ts";
 import { totalTokens } from "../../options/usage.ts";
-import type { RunRecord } from "../../runs/recordedRun.ts";
+import type { StoredRun } from "../../runs/storedRun.ts";
 import { oneLine } from "../../tools/shorten.ts";
 
 const UNITS = [
@@ -26,10 +26,10 @@ const MIN_BRANCH_WIDTH = 20;
 const GAP = "  ";
 
 /** Where the commits go: a temporary branch means nothing to anybody. */
-export const destinationOf = ({ strategy, branch, targetBranch }: RunRecord): string | undefined =>
+export const destinationOf = ({ strategy, branch, targetBranch }: StoredRun): string | undefined =>
   strategy === "merge-to-head" ? targetBranch : branch;
 
-const cellsOf = (run: RunRecord, now: number): string[] =>
+const cellsOf = (run: StoredRun, now: number): string[] =>
   [
     run.runId,
     run.kind === "run" ? run.state : `${run.state} ${run.kind}`,
@@ -43,7 +43,7 @@ const cellsOf = (run: RunRecord, now: number): string[] =>
   ].map((text) => neutralise(oneLine(text)));
 
 /** Runs as a table, a line each. The branch is cut where the terminal would break the line. */
-export const runTable = (runs: readonly RunRecord[], columns = Number.POSITIVE_INFINITY): string[] => {
+export const runTable = (runs: readonly StoredRun[], columns = Number.POSITIVE_INFINITY): string[] => {
   const now = Date.now();
   const rows = [HEADINGS, ...runs.map((run) => cellsOf(run, now))];
   const widths = HEADINGS.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column] ?? ""))));

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { RunRecord } from "../../runs/recordedRun.ts";
 import { type Recovery, sentencesOf } from "../../runs/recover/recovery.ts";
+import type { StoredRun } from "../../runs/storedRun.ts";
 import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
@@ -15,11 +15,11 @@ interface StopFlags {
   readonly json?: boolean;
 }
 
-const endedAs = ({ state }: RunRecord): string => (state === "unsolved" ? "is unsolved" : `has ${state}`);
+const endedAs = ({ state }: StoredRun): string => (state === "unsolved" ? "is unsolved" : `has ${state}`);
 
 interface StoppedRun {
-  readonly before: RunRecord;
-  readonly after: RunRecord;
+  readonly before: StoredRun;
+  readonly after: StoredRun;
   /** What it had left was ended, because its own process could not do that any more. */
   readonly recovery: Recovery | undefined;
 }

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { readHostState } from "../../git/hostState.ts";
-import { recoverPlace } from "../../runs/recover/recoverLocation.ts";
+import { recoverLocation } from "../../runs/recover/recoverLocation.ts";
 import type { Session } from "../session/session.ts";
 
 /**
@@ -13,7 +13,7 @@ export const recoverDeadRuns = Effect.fnUntraced(function* (
   session: Session,
 ): Effect.fn.Return<void, SandduneError> {
   const { repository, branches } = session.plan;
-  const { told, hasChanged } = yield* recoverPlace({
+  const { told, hasChanged } = yield* recoverLocation({
     repository,
     branch: branches.sourceBranch,
     checkoutPath: branches.strategy === "head" ? repository.topLevel : undefined,

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import type { SandduneError } from "../../errors.ts";
 import { toJournalEntries } from "../../git/nestedRepositories/journalEntries.ts";
-import type { JournalEntry } from "../../runs/journal/writeJournal.ts";
+import type { JournalEntry } from "../../runs/journal/entries.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { type CheckoutSession, pinBase } from "../checkout/checkoutSession.ts";
 import { requireOnBranch } from "../checkout/hostChanges.ts";

@@ -18,13 +18,13 @@ import { ownIdentity } from "../../process/kill/processIdentity.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
-import { stoppable } from "../../runs/journal/stopRequest.ts";
 import { Journal } from "../../runs/journal/writeJournal.ts";
 import { noteAborted } from "../landing/abortedRuns.ts";
 import { detachedHeadWarning } from "../landing/detachedCommits.ts";
 import type { SessionPlan } from "../plan/plan.ts";
 import { redactedDisplay } from "./redactedDisplay.ts";
 import { RunProgress } from "./runProgress.ts";
+import { stoppable } from "./stoppable.ts";
 import { warnOnFailure } from "./warnOnFailure.ts";
 
 /** One call of a door, and what it has to tell: its journal, its display, what it has reached. */

@@ -7,8 +7,8 @@ import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { deleteBranch } from "../../git/worktrees/worktrees.ts";
 import { TEMPORARY_BRANCH_PREFIX } from "../../options/branchStrategy.ts";
 import { counted } from "../../tools/counted.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** How many commits would be on no branch, tag or remote branch any more. */
@@ -28,7 +28,7 @@ const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, 
   ).pipe(Effect.map(Number));
 
 /** Branches of merge-to-head were made to be thrown away, the others are what their runs were for. */
-const isTemporary = ({ runId }: RunRecord, branch: string): boolean =>
+const isTemporary = ({ runId }: StoredRun, branch: string): boolean =>
   branch === `${TEMPORARY_BRANCH_PREFIX}${runId}`;
 
 /** Half of a worktree can keep git from listing any. */
@@ -36,7 +36,7 @@ const UNKNOWN_HOLDER = { path: "a worktree that git cannot list" };
 
 const findBranch = Effect.fnUntraced(function* (
   scope: CleanScope,
-  run: RunRecord,
+  run: StoredRun,
   branch: string,
 ): Effect.fn.Return<Leftover | undefined, SandduneError> {
   const { repository } = scope;

@@ -6,12 +6,12 @@ import type { SandduneError } from "../../errors.ts";
 import { lockCleaning, locksDirectory } from "../../git/locks/locks.ts";
 import type { Repository } from "../../git/repository.ts";
 import { findRun } from "../findRun.ts";
-import { amendJournal } from "../journal/readJournal.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
 import { listRuns } from "../listRuns.ts";
-import { type RunRecord, runsWithin } from "../recordedRun.ts";
 import { forgetUnusable } from "../recover/unfinishedWorktrees.ts";
+import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { findBranches } from "./branches.ts";
-import { findOfNoRepository } from "./deadDirectories.ts";
+import { findDeadDirectoryLeftovers } from "./deadDirectories.ts";
 import { findFiles } from "./files.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 import { findLocks } from "./locks.ts";
@@ -47,7 +47,7 @@ export type CleanOutcome = Omit<Leftover, "remove"> & {
   readonly problem?: string;
 };
 
-const runsOn = (runs: readonly RunRecord[], branch: string): RunRecord[] => {
+const runsOn = (runs: readonly StoredRun[], branch: string): StoredRun[] => {
   const found = runs.filter((run) => run.branch === branch);
   if (found.length === 0) throw new NoRunOnBranchError(branch);
   return found;
@@ -55,7 +55,7 @@ const runsOn = (runs: readonly RunRecord[], branch: string): RunRecord[] => {
 
 /** Throws if what was named is running. */
 const select = (
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
   options: CleanOptions,
 ): Pick<CleanScope, "selected" | "namedRuns"> => {
   const named = options.runs
@@ -140,7 +140,7 @@ const clean = Effect.fnUntraced(function* (
   yield* settle(yield* findRefs(scope, keepsFiles));
   yield* settle(findLocks(scope));
   if (options.runs.length === 0 && options.branches.length === 0) {
-    const ofNoRepository = yield* findOfNoRepository;
+    const ofNoRepository = yield* findDeadDirectoryLeftovers;
     yield* settle(ofNoRepository);
     const known = new Set(ofNoRepository.flatMap(({ runIds }) => runIds));
     yield* settle(yield* findUnlistedSandboxes(repository, known));
@@ -159,12 +159,12 @@ const clean = Effect.fnUntraced(function* (
 });
 
 /** Removes what dead processes have left that worked for no repository. */
-export const cleanUpOfNoRepository = ({
+export const cleanUpOutsideRepositories = ({
   remove,
   signal,
 }: Pick<CleanOptions, "remove" | "signal">): Promise<CleanOutcome[]> =>
   runAtBoundary(
-    Effect.flatMap(findOfNoRepository, (leftovers) =>
+    Effect.flatMap(findDeadDirectoryLeftovers, (leftovers) =>
       Effect.forEach(leftovers, (leftover) => carryOut(leftover, remove)),
     ),
     signal,

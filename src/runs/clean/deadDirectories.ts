@@ -28,7 +28,7 @@ const leftoverOf = (directory: DeadDirectory): Effect.Effect<Leftover> => {
 };
 
 /** What dead processes have left that worked for no repository: with standalone sandboxes, and with scenarios. */
-export const findOfNoRepository: Effect.Effect<Leftover[], SandduneError> = interruptible(
+export const findDeadDirectoryLeftovers: Effect.Effect<Leftover[], SandduneError> = interruptible(
   findDeadDirectories,
   asError(tmpdir()),
 ).pipe(Effect.flatMap((found) => Effect.forEach(found, leftoverOf, { concurrency: 8 })));

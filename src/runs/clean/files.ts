@@ -8,9 +8,9 @@ import { keptBundles } from "../../git/transfer/bundle/keptBundles.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import { runFilesDirectory } from "../journal/writeJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { runFilesDirectory } from "../journal/runDirectory.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** Archives of files that could not be brought home otherwise. */
@@ -25,7 +25,7 @@ const removal = (path: string, noteRemoval: () => void = () => {}) =>
 
 const reasonToKeep = Effect.fnUntraced(function* (
   { repository, unrecovered, keptWork }: CleanScope,
-  run: RunRecord,
+  run: StoredRun,
   path: string,
 ): Effect.fn.Return<string | undefined> {
   if (unrecovered.has(run.runId)) return undefined;
@@ -51,7 +51,7 @@ const reasonToKeep = Effect.fnUntraced(function* (
 
 const findRunFiles = Effect.fnUntraced(function* (
   scope: CleanScope,
-  run: RunRecord,
+  run: StoredRun,
 ): Effect.fn.Return<Leftover[]> {
   const { runId, runDirectory } = run;
   const path = runFilesDirectory(runDirectory);

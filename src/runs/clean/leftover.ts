@@ -1,7 +1,7 @@
 import type * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 
 /** One thing that a run has left behind. */
 export interface Leftover {
@@ -35,9 +35,9 @@ export interface Leftover {
 export interface CleanScope {
   readonly repository: Repository;
   /** Every run of the repository. */
-  readonly runs: readonly RunRecord[];
+  readonly runs: readonly StoredRun[];
   /** Those whose leftovers are looked for. None of them is running. */
-  readonly selected: readonly RunRecord[];
+  readonly selected: readonly StoredRun[];
   /** Runs that were named: what holds work of theirs goes, too. */
   readonly namedRuns: ReadonlySet<string>;
   /** Branches that were named: they go with their worktrees, although they are what a run was for. */

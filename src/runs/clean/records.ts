@@ -7,7 +7,7 @@ import { updateRefs } from "../../git/refs.ts";
 import { checkpointRefs, RUN_REFS } from "../../git/runRefs.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { counted } from "../../tools/counted.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>
@@ -15,7 +15,7 @@ const listRefs = (cwd: string): Effect.Effect<string[], SandduneError> =>
     Effect.map((output) => output.split("\n")),
   );
 
-const removeFiles = ({ runDirectory, logFilePath }: RunRecord): Effect.Effect<void, SandduneError> =>
+const removeFiles = ({ runDirectory, logFilePath }: StoredRun): Effect.Effect<void, SandduneError> =>
   interruptible(async () => {
     if (logFilePath !== undefined) rmSync(logFilePath, { force: true });
     await removeDirectory(runDirectory);

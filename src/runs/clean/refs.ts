@@ -3,13 +3,13 @@ import type { SandduneError } from "../../errors.ts";
 import { gitText } from "../../git/git.ts";
 import { updateRefs } from "../../git/refs.ts";
 import { RUN_REFS, runOfRef } from "../../git/runRefs.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 interface RunRef {
   readonly ref: string;
   readonly sha: string;
-  readonly run: RunRecord;
+  readonly run: StoredRun;
 }
 
 const runRefs = ({ repository, selected }: CleanScope): Effect.Effect<RunRef[], SandduneError> =>

@@ -1,14 +1,14 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import type { OwnedThing } from "../journal/ownedThings.ts";
-import type { RunRecord } from "../recordedRun.ts";
 import { findLeftSandbox, sandboxesOf } from "../recover/leftSandbox.ts";
 import { lockRun } from "../recover/recoverLocation.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 const findSandbox = Effect.fnUntraced(function* (
   scope: CleanScope,
-  run: RunRecord,
+  run: StoredRun,
   thing: OwnedThing,
 ): Effect.fn.Return<Leftover | undefined> {
   const { runId, sandbox = "" } = run;

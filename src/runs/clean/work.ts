@@ -2,11 +2,11 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { hasUnimportedCommits } from "../../git/recovery/unimportedCommits.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
-import { runFilesDirectory } from "../journal/writeJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { runFilesDirectory } from "../journal/runDirectory.ts";
 import { isUnrecovered, lockRun } from "../recover/recoverLocation.ts";
 import { recoverRun } from "../recover/recoverRun.ts";
 import { sentencesOf } from "../recover/recovery.ts";
+import type { StoredRun } from "../storedRun.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
 /** What was done, or would be, about the work of a dead run. */
@@ -17,11 +17,11 @@ export type RescuedWork = Omit<Leftover, "remove" | "what"> & {
   readonly notes: readonly string[];
 };
 
-const workOf = ({ runId }: RunRecord) =>
+const workOf = ({ runId }: StoredRun) =>
   ({ what: "work", name: `work of run ${runId}`, runIds: [runId], detail: "", notes: [] }) as const;
 
 /** Nothing is done: whether anything would be is all that is asked. */
-const foresee = (scope: CleanScope, run: RunRecord): Effect.Effect<RescuedWork[]> => {
+const foresee = (scope: CleanScope, run: StoredRun): Effect.Effect<RescuedWork[]> => {
   const gitDirectory = sandboxDirectories(runFilesDirectory(run.runDirectory)).git;
   return hasUnimportedCommits(scope.repository, gitDirectory).pipe(
     Effect.catch(() => Effect.succeed(true)),
@@ -34,7 +34,7 @@ const foresee = (scope: CleanScope, run: RunRecord): Effect.Effect<RescuedWork[]
   );
 };
 
-const rescue = (scope: CleanScope, run: RunRecord, leavesCommits: boolean): Effect.Effect<RescuedWork[]> => {
+const rescue = (scope: CleanScope, run: StoredRun, leavesCommits: boolean): Effect.Effect<RescuedWork[]> => {
   const { repository, runs, unsettled, keptWork } = scope;
   return Effect.scoped(
     Effect.andThen(lockRun(repository, run), recoverRun(repository, runs, run, { leavesCommits })),
@@ -56,7 +56,7 @@ const rescue = (scope: CleanScope, run: RunRecord, leavesCommits: boolean): Effe
  * removed. Runs whose sandbox may be at work are left alone. The work of those that were named is to go.
  */
 export const rescueWork = (scope: CleanScope, isWanted: boolean): Effect.Effect<RescuedWork[]> => {
-  const isNamed = ({ runId, branch }: RunRecord) =>
+  const isNamed = ({ runId, branch }: StoredRun) =>
     scope.namedRuns.has(runId) || (branch !== undefined && scope.namedBranches.has(branch));
   const candidates = scope.selected.filter(
     (run) => run.state === "dead" && isUnrecovered(run) && !scope.unsettled.has(run.runId),

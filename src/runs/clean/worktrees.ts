@@ -11,14 +11,14 @@ import { isDirty } from "../../git/worktrees/worktreeStatus.ts";
 import { discardWorktree, removeWorktreeIfClean } from "../../git/worktrees/worktrees.ts";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import { type RunRecord, runsWithin } from "../recordedRun.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
 import { inspectWorktree, type WorktreeState } from "../recover/unfinishedWorktrees.ts";
+import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
 /** Several runs may have worked in a worktree, one after the other. */
-const runsByWorktree = (runs: readonly RunRecord[]): Map<string, RunRecord[]> => {
-  const byPath = new Map<string, RunRecord[]>();
+const runsByWorktree = (runs: readonly StoredRun[]): Map<string, StoredRun[]> => {
+  const byPath = new Map<string, StoredRun[]>();
   for (const run of runs) {
     for (const { what, name } of run.owns) {
       if (what === "worktree") byPath.set(name, [...(byPath.get(name) ?? []), run]);
@@ -55,7 +55,7 @@ const cannotDelete = (path: string, cause?: unknown): SandduneError =>
 const reasonOfOthers = (
   { selected, runs, unsettled }: CleanScope,
   path: string,
-  owners: readonly RunRecord[],
+  owners: readonly StoredRun[],
 ): string | undefined => {
   const atWork = owners
     .flatMap((owner) => [owner, ...runsWithin(runs, owner)])
@@ -70,7 +70,7 @@ const reasonOfOthers = (
 /** Why it stays if a run would have to be recovered first, which is not done now. */
 const reasonOfUnrecovered = (
   { unrecovered, runs }: CleanScope,
-  owners: readonly RunRecord[],
+  owners: readonly StoredRun[],
 ): string | undefined => {
   const dead = owners
     .flatMap((owner) => [owner, ...runsWithin(runs, owner)])
@@ -81,7 +81,7 @@ const reasonOfUnrecovered = (
 const findWorktree = Effect.fnUntraced(function* (
   scope: CleanScope,
   path: string,
-  owners: readonly RunRecord[],
+  owners: readonly StoredRun[],
   registered: readonly RegisteredWorktree[],
 ): Effect.fn.Return<Leftover | undefined, SandduneError> {
   const { repository, namedBranches, namedRuns } = scope;

@@ -12,7 +12,7 @@ import {
   orNull,
   type Predicate,
 } from "../../tools/values/predicates.ts";
-import type { JournalEntry } from "./writeJournal.ts";
+import type { JournalEntry } from "./entries.ts";
 
 /** A journal entry with its time. */
 export type WrittenEntry = JournalEntry & { readonly at: string };

@@ -1,10 +1,11 @@
-import { appendFileSync, closeSync, lstatSync, openSync, readFileSync, readSync } from "node:fs";
+import { lstatSync, readFileSync } from "node:fs";
 import { parseJson } from "../../tools/values/json.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
-import { type JournalEntry, journalPath } from "./writeJournal.ts";
+import { journalPath } from "./runDirectory.ts";
 
 /** A link is none of ours: it may lead to a file that never ends. */
-const isJournal = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+export const isJournal = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /** What a run has written, as it is; nothing if there is no journal. */
 export const readJournalText = (runDirectory: string): string => {
@@ -24,24 +25,3 @@ export const readJournal = (runDirectory: string): WrittenEntry[] =>
     .split("\n")
     .map((line) => checkEntry(parseJson(line)))
     .filter((entry) => entry !== undefined);
-
-const endsInTheMiddleOfALine = (path: string): boolean => {
-  const { size } = lstatSync(path);
-  if (size === 0) return false;
-  const file = openSync(path, "r");
-  try {
-    const last = Buffer.alloc(1);
-    readSync(file, last, 0, 1, size - 1);
-    return last.toString() !== "\n";
-  } finally {
-    closeSync(file);
-  }
-};
-
-/** Adds to the journal of a run whose process is not there to do so; one that is gone needs no more entries. */
-export const amendJournal = (runDirectory: string, entry: JournalEntry): void => {
-  const path = journalPath(runDirectory);
-  if (!isJournal(path)) return;
-  const line = `${JSON.stringify({ at: new Date().toISOString(), ...entry })}\n`;
-  appendFileSync(path, endsInTheMiddleOfALine(path) ? `\n${line}` : line);
-};

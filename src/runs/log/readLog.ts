@@ -3,13 +3,13 @@ import { type FileHandle, open } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { RunLogNotFoundError } from "../../errors/commandErrors.ts";
 import { HostFileError } from "../../errors.ts";
-import { type RunRecord, readRun } from "../recordedRun.ts";
+import { readRun, type StoredRun } from "../storedRun.ts";
 import { startOfLastLines } from "./lastLines.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const LOOK_EVERY_MS = 200;
 
-const openLog = async ({ runId, logFilePath }: RunRecord): Promise<FileHandle> => {
+const openLog = async ({ runId, logFilePath }: StoredRun): Promise<FileHandle> => {
   if (logFilePath === undefined) throw new RunLogNotFoundError(runId, undefined);
   try {
     // Whatever else is there instead, a link or a pipe, is not opened as one.
@@ -34,7 +34,7 @@ export interface LogWish {
 }
 
 /** The run log of a run, piece by piece. */
-export async function* readLog(run: RunRecord, { follow, lines }: LogWish): AsyncGenerator<string> {
+export async function* readLog(run: StoredRun, { follow, lines }: LogWish): AsyncGenerator<string> {
   const file = await openLog(run);
   try {
     const decoder = new TextDecoder();

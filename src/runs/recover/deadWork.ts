@@ -8,12 +8,12 @@ import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
-import { runFilesDirectory } from "../journal/writeJournal.ts";
-import { type RunRecord, runsWithin } from "../recordedRun.ts";
+import { runFilesDirectory } from "../journal/runDirectory.ts";
+import { runsWithin, type StoredRun } from "../storedRun.ts";
 
 /** Where the agent of a run worked whose process is gone. */
 export interface DeadWork {
-  readonly run: RunRecord;
+  readonly run: StoredRun;
   readonly checkoutPath: string;
   readonly isUsersCheckout: boolean;
   readonly branch: string | undefined;
@@ -31,8 +31,8 @@ const isDirectory = (path: string): boolean =>
 /** `undefined` if no agent has worked for the run, or none that sanddune could find the traces of. */
 export const findDeadWork = Effect.fnUntraced(function* (
   repository: Repository,
-  runs: readonly RunRecord[],
-  run: RunRecord,
+  runs: readonly StoredRun[],
+  run: StoredRun,
 ): Effect.fn.Return<DeadWork | undefined, SandduneError> {
   const { work, runId, runDirectory, strategy } = run;
   const gitPath = sandboxDirectories(runFilesDirectory(runDirectory)).git;

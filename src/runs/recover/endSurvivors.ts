@@ -3,8 +3,8 @@ import { DeadRunError, type SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneWords } from "../../process/ownCommand/sandduneCommand.ts";
 import type { OwnedThing } from "../journal/ownedThings.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { leftProcessesOf } from "./hostProcesses.ts";
 import { findLeftSandbox, type SandboxState, sandboxesOf } from "./leftSandbox.ts";
 
@@ -16,7 +16,7 @@ export interface EndedSurvivors {
   readonly outOfReach: string | undefined;
 }
 
-const endProcesses = Effect.fnUntraced(function* (run: RunRecord): Effect.fn.Return<string[], SandduneError> {
+const endProcesses = Effect.fnUntraced(function* (run: StoredRun): Effect.fn.Return<string[], SandduneError> {
   const told: string[] = [];
   for (const { pids, end } of leftProcessesOf(run)) {
     yield* end;
@@ -30,7 +30,7 @@ const endProcesses = Effect.fnUntraced(function* (run: RunRecord): Effect.fn.Ret
   );
 });
 
-const mayBeAtWork = ({ runId, sandbox }: RunRecord, name: string, problem: string) =>
+const mayBeAtWork = ({ runId, sandbox }: StoredRun, name: string, problem: string) =>
   new DeadRunError(runId, `its ${sandbox} sandbox ${name}`, problem, [
     ...(sandbox === "docker" || sandbox === "podman" ? [[sandbox, "rm", "--force", name]] : []),
     sandduneWords("rescue", runId),
@@ -39,7 +39,7 @@ const mayBeAtWork = ({ runId, sandbox }: RunRecord, name: string, problem: strin
 /** Ends a sandbox, and makes sure that it is gone. */
 const endSandbox = Effect.fnUntraced(function* (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
   thing: OwnedThing,
   found: Extract<SandboxState, { state: "found" }>,
 ): Effect.fn.Return<string, SandduneError> {
@@ -54,7 +54,7 @@ const endSandbox = Effect.fnUntraced(function* (
 
 /** Imports what a sandbox alone holds. Gives the reason if that is impossible. */
 const fetchWork = (
-  { runId, branch = "HEAD" }: RunRecord,
+  { runId, branch = "HEAD" }: StoredRun,
   { description, fetch }: Extract<SandboxState, { state: "found" }>,
   told: string[],
 ): Effect.Effect<string | undefined> => {
@@ -78,7 +78,7 @@ const fetchWork = (
  */
 export const endSurvivors = Effect.fnUntraced(function* (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
   { sandboxIsGone }: { readonly sandboxIsGone: boolean },
 ): Effect.fn.Return<EndedSurvivors, SandduneError> {
   const told = run.state === "dead" ? yield* endProcesses(run) : [];

@@ -21,9 +21,9 @@ import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import type { IsolatedSandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { runFilesDirectory } from "../journal/writeJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
-import { landOn } from "./landFetched.ts";
+import { runFilesDirectory } from "../journal/runDirectory.ts";
+import type { StoredRun } from "../storedRun.ts";
+import { landFetched } from "./landFetched.ts";
 
 const EXPORT_TIMEOUT_MS = 10 * 60_000;
 
@@ -85,7 +85,7 @@ const keepUnexported = Effect.fnUntraced(function* (
  */
 export const fetchLeftWork = Effect.fnUntraced(function* (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
   handle: IsolatedSandboxHandle,
 ): Effect.fn.Return<FetchedWork | undefined, SandduneError> {
   const { runId, runDirectory, branch } = run;
@@ -115,7 +115,7 @@ export const fetchLeftWork = Effect.fnUntraced(function* (
   );
   const unexported = yield* keepUnexported(sandbox, runDirectory, exported);
   const place = { branch, base, ...(before !== undefined && { before }) };
-  const { tip, uncommitted, warnings, isMoved } = yield* landOn(cwd, run, place, exported);
+  const { tip, uncommitted, warnings, isMoved } = yield* landFetched(cwd, run, place, exported);
   const problems: (string | undefined)[] = [];
   if (files && isMoved && tip !== undefined) {
     const { worktreePath: checkoutPath, gitDirectory } = files;

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect";
 import { findMarked, killMarked } from "../../process/kill/killMarked.ts";
 import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 
 /** What a host hook of a dead run has left running. */
 export interface LeftProcesses {
@@ -10,7 +10,7 @@ export interface LeftProcesses {
   readonly end: Effect.Effect<void>;
 }
 
-export const leftProcessesOf = ({ owns, runDirectory }: RunRecord): LeftProcesses[] =>
+export const leftProcessesOf = ({ owns, runDirectory }: StoredRun): LeftProcesses[] =>
   owns
     .filter(({ what }) => what === "host processes")
     .flatMap(({ name }) => {

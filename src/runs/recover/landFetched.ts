@@ -3,7 +3,7 @@ import { BranchMovedError, type SandduneError } from "../../errors.ts";
 import { isAncestor, isGitError } from "../../git/refs.ts";
 import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import { importCommits } from "../../git/transfer/import/importCommits.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 
 /** What became of the branch. */
 export interface LandedWork {
@@ -19,9 +19,9 @@ export interface LandedWork {
  * Moves the branch, unless that would take commits from it which are not the run's: since the run is over, anybody may have
  * gone on with the branch, or deleted it. Then the commits are kept by a ref of the run.
  */
-export const landOn = Effect.fnUntraced(function* (
+export const landFetched = Effect.fnUntraced(function* (
   cwd: string,
-  { runId, commits }: RunRecord,
+  { runId, commits }: StoredRun,
   { branch, base, before }: { readonly branch: string; readonly base: string; readonly before?: string },
   exported: SandboxExport,
 ): Effect.fn.Return<LandedWork, SandduneError> {

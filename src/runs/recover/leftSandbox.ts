@@ -9,9 +9,9 @@ import { openHandle, providerError } from "../../sandboxes/handle/openHandle.ts"
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../sandboxes/registry.ts";
 import { isForTests, type OwnedThing } from "../journal/ownedThings.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import { journalPath } from "../journal/writeJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { journalPath } from "../journal/runDirectory.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { type FetchedWork, fetchLeftWork } from "./fetchLeftWork.ts";
 
 /** What is known about a sandbox whose process is gone, or could not close it. */
@@ -39,7 +39,7 @@ const mayHoldWork = ({ holdsWork }: SandboxLeftovers, left: LeftSandbox): Effect
 /** Whether git tracks a run's journal: then it may have come with a commit. */
 export const cameWithRepository = (
   { configDirectory }: Repository,
-  { runDirectory }: RunRecord,
+  { runDirectory }: StoredRun,
 ): Effect.Effect<boolean> => {
   // Journals are in the main checkout, whichever one this is.
   const checkout = dirname(configDirectory);
@@ -49,12 +49,12 @@ export const cameWithRepository = (
 };
 
 /** The provider of a call in a sandbox that lasts is that sandbox's; it is told where the sandbox was made. */
-export const sandboxesOf = ({ owns }: RunRecord): OwnedThing[] =>
+export const sandboxesOf = ({ owns }: StoredRun): OwnedThing[] =>
   owns.filter(({ what }) => what === "sandbox");
 
 const fetchFrom = (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
   { reopen }: SandboxLeftovers,
   left: LeftSandbox,
   provider = run.sandbox ?? "",
@@ -69,7 +69,7 @@ const fetchFrom = (
 /** Looks for a sandbox that a run has made and not closed. */
 export const findLeftSandbox = Effect.fnUntraced(function* (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
   { name: sandboxName, place }: OwnedThing,
 ): Effect.fn.Return<SandboxState> {
   const { runId, runDirectory, sandbox = "" } = run;

@@ -5,14 +5,14 @@ import { lockBranch } from "../../git/locks/locks.ts";
 import type { Repository } from "../../git/repository.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { listRuns } from "../listRuns.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 import { sandboxesOf } from "./leftSandbox.ts";
 import { recoverRun } from "./recoverRun.ts";
 import { sentencesOf } from "./recovery.ts";
 import { discardWorthless, forgetUnusable, inspectWorktree, worktreePlaces } from "./unfinishedWorktrees.ts";
 
 /** What a run is about to work in: a branch, and with `head` the user's checkout. */
-export interface WorkPlace {
+export interface RunLocation {
   readonly repository: Repository;
   /** `undefined` when HEAD is detached. */
   readonly branch: string | undefined;
@@ -24,13 +24,13 @@ export interface WorkPlace {
 export const lockNameOf = (branch: string | undefined, checkoutPath: string): string =>
   branch ?? `HEAD of ${checkoutPath}`;
 
-const lockNameOfRun = ({ branch, work }: RunRecord, { topLevel }: Repository): string =>
+const lockNameOfRun = ({ branch, work }: StoredRun, { topLevel }: Repository): string =>
   lockNameOf(branch, work?.checkoutPath ?? topLevel);
 
 /** Holds what a run worked on, for as long as it is recovered. */
 export const lockRun = (
   repository: Repository,
-  run: RunRecord,
+  run: StoredRun,
 ): Effect.Effect<void, SandduneError, Scope.Scope> =>
   lockBranch(repository, lockNameOfRun(run, repository), `${run.runId}, which is being rescued,`);
 
@@ -38,13 +38,13 @@ export const lockRun = (
  * Whether something of a run may still be at work, or not be imported yet. One that has ended in order could not always close
  * its sandbox.
  */
-export const isUnrecovered = (run: RunRecord): boolean => {
+export const isUnrecovered = (run: StoredRun): boolean => {
   if (run.state === "running") return false;
   if (run.state === "dead" && run.recovery === undefined) return true;
   return run.work !== undefined && !run.work.isIsolated && sandboxesOf(run).length > 0;
 };
 
-const concerns = (run: RunRecord, { branch, checkoutPath }: WorkPlace): boolean =>
+const concerns = (run: StoredRun, { branch, checkoutPath }: RunLocation): boolean =>
   (branch !== undefined && run.branch === branch) ||
   (checkoutPath !== undefined && run.strategy === "head" && run.work?.checkoutPath === checkoutPath);
 
@@ -61,7 +61,7 @@ const isSettled = (journal: string): boolean =>
   );
 
 /** The runs that may have left something in a place. */
-const runsIn = ({ repository, branch, checkoutPath }: WorkPlace): RunRecord[] => {
+const runsIn = ({ repository, branch, checkoutPath }: RunLocation): StoredRun[] => {
   const isOnBranch = `"sourceBranch":${JSON.stringify(branch)}`;
   return listRuns(
     repository,
@@ -74,11 +74,11 @@ const runsIn = ({ repository, branch, checkoutPath }: WorkPlace): RunRecord[] =>
 };
 
 /** Whether runs that are over may have left something in the place. */
-export const hasUnrecovered = (place: WorkPlace): boolean =>
+export const hasUnrecovered = (place: RunLocation): boolean =>
   runsIn(place).some((run) => isUnrecovered(run) && concerns(run, place));
 
 /** What was done in a place before another run works there. */
-export interface PlaceRecovery {
+export interface LocationRecovery {
   /** In sentences. */
   readonly told: readonly string[];
   /** Branches, worktrees or files may not be as they were. */
@@ -88,7 +88,7 @@ export interface PlaceRecovery {
 /** Git may have been killed while it made or removed the worktree of the branch. */
 const recoverWorktree = Effect.fnUntraced(function* (
   repository: Repository,
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
   branch: string | undefined,
 ): Effect.fn.Return<string[], SandduneError> {
   const place = worktreePlaces(repository, runs).find((candidate) => candidate.branch === branch);
@@ -108,9 +108,9 @@ const recoverWorktree = Effect.fnUntraced(function* (
  * Recovers every run that may have left something in a place. The caller holds the lock of the place's branch. Fails if
  * something that may be at work there cannot be ended.
  */
-export const recoverPlace = Effect.fnUntraced(function* (
-  place: WorkPlace,
-): Effect.fn.Return<PlaceRecovery, SandduneError> {
+export const recoverLocation = Effect.fnUntraced(function* (
+  place: RunLocation,
+): Effect.fn.Return<LocationRecovery, SandduneError> {
   const { repository, branch, checkoutPath } = place;
   const runs = runsIn(place);
   yield* forgetUnusable(repository, runs);

@@ -7,9 +7,9 @@ import type { Repository } from "../../git/repository.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { counted } from "../../tools/counted.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import { runFilesDirectory } from "../journal/writeJournal.ts";
-import { type RunRecord, readRun } from "../recordedRun.ts";
+import { runFilesDirectory } from "../journal/runDirectory.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import { readRun, type StoredRun } from "../storedRun.ts";
 import { type DeadWork, findDeadWork, importDeadWork } from "./deadWork.ts";
 import { endSurvivors } from "./endSurvivors.ts";
 import { cameWithRepository } from "./leftSandbox.ts";
@@ -59,7 +59,7 @@ const recoverWork = Effect.fnUntraced(function* (
   };
 });
 
-const outOfReachSentence = ({ runId }: RunRecord, outOfReach: string | undefined): string | undefined =>
+const outOfReachSentence = ({ runId }: StoredRun, outOfReach: string | undefined): string | undefined =>
   outOfReach && `Run ${runId} died, and ${outOfReach}. It cannot be imported from there.`;
 
 const NOT_WANTED =
@@ -68,7 +68,7 @@ const NOT_WANTED =
 /** Commits can only be imported if it is known what they build on. */
 const baselessWork = Effect.fnUntraced(function* (
   repository: Repository,
-  { runId, runDirectory }: RunRecord,
+  { runId, runDirectory }: StoredRun,
 ): Effect.fn.Return<string | undefined, SandduneError> {
   const { git: gitDirectory } = sandboxDirectories(runFilesDirectory(runDirectory));
   if (!existsSync(gitDirectory) || !(yield* hasUnimportedCommits(repository, gitDirectory))) return undefined;
@@ -82,8 +82,8 @@ const baselessWork = Effect.fnUntraced(function* (
  */
 export const recoverRun = Effect.fnUntraced(function* (
   repository: Repository,
-  runs: readonly RunRecord[],
-  found: RunRecord,
+  runs: readonly StoredRun[],
+  found: StoredRun,
   { sandboxIsGone = false, leavesCommits = false }: RecoverOptions = {},
 ): Effect.fn.Return<Recovery, SandduneError> {
   // Another may have recovered it before the lock was free.

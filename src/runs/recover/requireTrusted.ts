@@ -4,7 +4,7 @@ import { UntrustedRepositoryError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { listRuns } from "../listRuns.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import type { StoredRun } from "../storedRun.ts";
 
 const statusOf = (path: string) => {
   try {
@@ -30,7 +30,7 @@ const mainCheckoutOf = (worktreePath: string): string | undefined => {
 };
 
 /** Whether the entry was there before the run's agent was. */
-const wasThereBefore = ({ work }: RunRecord, gitEntry: string, inode: bigint): boolean =>
+const wasThereBefore = ({ work }: StoredRun, gitEntry: string, inode: bigint): boolean =>
   work?.nestedRepositories.some(
     ([path, identity]) =>
       path === Buffer.from(relative(work.checkoutPath, gitEntry)).toString("latin1") &&
@@ -38,7 +38,7 @@ const wasThereBefore = ({ work }: RunRecord, gitEntry: string, inode: bigint): b
   ) ?? false;
 
 /** Whether the agent of a run may have made something at a place in its checkout, and still be able to use it. */
-const isSuspect = (run: RunRecord, gitEntry: string, inode: bigint): boolean => {
+const isSuspect = (run: StoredRun, gitEntry: string, inode: bigint): boolean => {
   const { work, state, recovery } = run;
   if (work === undefined || work.isIsolated) return false;
   if (state !== "running" && (state !== "dead" || recovery !== undefined)) return false;

@@ -6,14 +6,14 @@ import { lockMerges } from "../../git/locks/locks.ts";
 import { settleEarlierMerge } from "../../git/merge/earlierMerge.ts";
 import { findNotes } from "../../git/merge/mergeNote.ts";
 import type { Repository } from "../../git/repository.ts";
-import { type RunRecord, runsWithin } from "../recordedRun.ts";
+import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { lockRun } from "./recoverLocation.ts";
 import { type RecoverOptions, recoverRun } from "./recoverRun.ts";
 import type { Recovery } from "./recovery.ts";
 import { forgetUnusable } from "./unfinishedWorktrees.ts";
 
 /** The sessions that share a worktree or a sandbox with a run: what is to be rescued may be any of theirs. */
-const familyOf = (runs: readonly RunRecord[], run: RunRecord): RunRecord[] => {
+const familyOf = (runs: readonly StoredRun[], run: StoredRun): StoredRun[] => {
   const outer = runs.find(({ runId }) => runId === run.within);
   return outer === undefined ? [run, ...runsWithin(runs, run)] : familyOf(runs, outer);
 };
@@ -41,8 +41,8 @@ const settleMergesOf = Effect.fnUntraced(function* (
 
 const recoverFamily = Effect.fnUntraced(function* (
   repository: Repository,
-  runs: readonly RunRecord[],
-  run: RunRecord,
+  runs: readonly StoredRun[],
+  run: StoredRun,
   options: RecoverOptions,
 ): Effect.fn.Return<Recovery, SandduneError> {
   const family = familyOf(runs, run);
@@ -71,7 +71,7 @@ const recoverFamily = Effect.fnUntraced(function* (
  */
 export const rescueRun = (
   repository: Repository,
-  runs: readonly RunRecord[],
-  run: RunRecord,
+  runs: readonly StoredRun[],
+  run: StoredRun,
   { signal, ...options }: RecoverOptions & { readonly signal?: AbortSignal } = {},
 ): Promise<Recovery> => runAtBoundary(recoverFamily(repository, runs, run, options), signal);

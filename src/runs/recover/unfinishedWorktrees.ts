@@ -10,19 +10,19 @@ import { adminDirectoriesOf, isAttached, isUsable } from "../../git/worktrees/ad
 import { compareWithCommit } from "../../git/worktrees/compareWithCommit.ts";
 import { removeAdminDirectories } from "../../git/worktrees/removeWorktree.ts";
 import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.ts";
-import { amendJournal } from "../journal/readJournal.ts";
-import type { RunRecord } from "../recordedRun.ts";
+import { amendJournal } from "../journal/writeJournal.ts";
+import type { StoredRun } from "../storedRun.ts";
 
 /** The place of a branch's worktree, and the runs that have worked there, the latest last. None of them is running. */
 export interface WorktreePlace {
   readonly path: string;
   readonly branch: string;
-  readonly owners: readonly RunRecord[];
+  readonly owners: readonly StoredRun[];
 }
 
 /** Where runs have made worktrees, if no run is at work there. */
-export const worktreePlaces = (repository: Repository, runs: readonly RunRecord[]): WorktreePlace[] => {
-  const owners = new Map<string, RunRecord[]>();
+export const worktreePlaces = (repository: Repository, runs: readonly StoredRun[]): WorktreePlace[] => {
+  const owners = new Map<string, StoredRun[]>();
   for (const run of runs) {
     const isOwner = run.owns.some(({ what }) => what === "worktree");
     if (run.branch !== undefined && isOwner) owners.set(run.branch, [...(owners.get(run.branch) ?? []), run]);
@@ -85,7 +85,7 @@ export const discardWorthless = (
  */
 export const forgetUnusable = Effect.fnUntraced(function* (
   repository: Repository,
-  runs: readonly RunRecord[],
+  runs: readonly StoredRun[],
 ): Effect.fn.Return<boolean, SandduneError> {
   const unusable = () =>
     worktreePlaces(repository, runs).flatMap(({ path }) =>

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { runTable, showAge } from "../../../src/cli/runs/runTable.ts";
 import { widthOf } from "../../../src/display/columns.ts";
 import { showTokens } from "../../../src/display/tokens.ts";
-import { readRun } from "../../../src/runs/recordedRun.ts";
+import { readRun } from "../../../src/runs/storedRun.ts";
 import { begun, runDirectory } from "../../runs/journal/journals.ts";
 
 const tableOf = (changes: object, columns?: number): string[] => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { createStandaloneSandbox, type IsolatedSandboxProvider, run, scripted } from "../../../src/index.ts";
 import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
-import { cleanUp, cleanUpOfNoRepository } from "../../../src/runs/clean/cleanUp.ts";
+import { cleanUp, cleanUpOutsideRepositories } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import type { LeftSandbox } from "../../../src/sandboxes/leftovers.ts";
 import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";
@@ -144,10 +144,10 @@ it("a standalone sandbox of a dead process is looked for at its place as well", 
   );
   const owner = readFileSync(join(directory, "owner.json"), "utf8");
   writeFileSync(join(directory, "owner.json"), JSON.stringify({ ...ownIdentity(), bootId: "another" }));
-  expect(await cleanUpOfNoRepository({ remove: false })).toMatchObject([
+  expect(await cleanUpOutsideRepositories({ remove: false })).toMatchObject([
     { outcome: "wouldBeRemoved", name: `${sandbox.name} at c, directory ${directory}` },
   ]);
   writeFileSync(join(directory, "owner.json"), owner);
-  expect(await cleanUpOfNoRepository({ remove: false })).toEqual([]);
+  expect(await cleanUpOutsideRepositories({ remove: false })).toEqual([]);
   await sandbox.terminate();
 });

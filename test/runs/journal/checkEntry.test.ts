@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { checkEntry } from "../../../src/runs/journal/checkEntry.ts";
-import { readRun } from "../../../src/runs/recordedRun.ts";
+import { readRun } from "../../../src/runs/storedRun.ts";
 import { begun, entry, RUN_ID, runDirectory } from "./journals.ts";
 
 const USAGE = { inputTokens: 1, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, outputTokens: 2 };

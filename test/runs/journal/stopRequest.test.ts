@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { stopRequestPath } from "../../../src/runs/journal/runDirectory.ts";
 import { onStopRequest } from "../../../src/runs/journal/stopRequest.ts";
-import { Journal, stopRequestPath } from "../../../src/runs/journal/writeJournal.ts";
+import { Journal } from "../../../src/runs/journal/writeJournal.ts";
 import { waitFor } from "../../helpers/processes/waiting.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 

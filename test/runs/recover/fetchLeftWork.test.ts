@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect";
 import { expect, it, onTestFinished } from "vitest";
 import { openRepository } from "../../../src/git/repository.ts";
 import { worktreeDirectoryName } from "../../../src/git/worktrees/worktrees.ts";
-import { type RunRecord, readRun } from "../../../src/runs/recordedRun.ts";
 import { type FetchedWork, fetchLeftWork } from "../../../src/runs/recover/fetchLeftWork.ts";
+import { readRun, type StoredRun } from "../../../src/runs/storedRun.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journal/journals.ts";
@@ -44,7 +44,7 @@ const scene = async (): Promise<Scene> => {
   git(sandboxPath, "config", "user.name", "Agent");
   git(sandboxPath, "config", "user.email", "agent@example.com");
   const agent = (...args: string[]) => git(sandboxPath, ...args);
-  const run = readRun(directory) as RunRecord;
+  const run = readRun(directory) as StoredRun;
   return {
     cwd,
     sandboxPath,

@@ -32,7 +32,7 @@ export interface RunRecovery {
 }
 
 /** What a journal tells of its run. */
-export interface RunRecord {
+export interface StoredRun {
   readonly runId: string;
   readonly runDirectory: string;
   readonly state: RunState;
@@ -99,7 +99,7 @@ const usageIn = (entries: readonly WrittenEntry[]): IterationUsage | undefined =
 };
 
 /** Reads what a run has written down; `undefined` if it had not got so far as to say what it is. */
-export const readRun = (runDirectory: string): RunRecord | undefined => {
+export const readRun = (runDirectory: string): StoredRun | undefined => {
   const entries = readJournal(runDirectory);
   const [begun] = ofType(entries, "begun");
   // The directory's name is what everything else is called by.
@@ -139,5 +139,5 @@ export const readRun = (runDirectory: string): RunRecord | undefined => {
 };
 
 /** What has worked in the sandbox or the worktree of a run, and in what was made there. */
-export const runsWithin = (runs: readonly RunRecord[], { runId }: RunRecord): RunRecord[] =>
+export const runsWithin = (runs: readonly StoredRun[], { runId }: StoredRun): StoredRun[] =>
   runs.filter(({ within }) => within === runId).flatMap((inner) => [inner, ...runsWithin(runs, inner)]);

@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import { describe, expect, it } from "vitest";
 import { ownIdentity } from "../../src/process/kill/processIdentity.ts";
-import { readRun } from "../../src/runs/recordedRun.ts";
+import { readRun } from "../../src/runs/storedRun.ts";
 import { begun, entry, RUN_ID, runDirectory } from "./journal/journals.ts";
 
 const stateOf = (...lines: (object | string)[]) => readRun(runDirectory(lines))?.state;
