@@ -35,7 +35,7 @@ export const ROOMS = {
   display: { holds: "the run log and terminal mode", uses: ["process"] },
   git: { holds: "the only room that starts git on the host", uses: ["process", "boundary"] },
   markup: { holds: "building blocks of HTML pages", uses: ["display"] },
-  project: { holds: "`.sanddune/config.json` of a repository", uses: ["git", "boundary"] },
+  project: { holds: "`.sanddune/config.json` of a repository", uses: ["git", "boundary", "sandboxes"] },
   runs: {
     holds: "the journal of runs; listing, stopping, recovering and cleaning them",
     uses: ["git", "sandboxes", "process", "boundary"],

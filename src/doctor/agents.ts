@@ -2,6 +2,7 @@ import type { AgentProvider } from "../agents/contract.ts";
 import { agentRegistry } from "../agents/registry.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { BindMountSandboxHandle } from "../sandboxes/contract.ts";
+import { findProvider } from "../sandboxes/registry.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import { type Finding, failed, note, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
@@ -25,10 +26,13 @@ const versionIn = async (
 
 /** How a program gets into a sandbox, by lines of a Dockerfile. */
 export const installFix = (lines: readonly string[], sandbox: string): string => {
-  if (sandbox === "bubblewrap") {
-    return `On this machine, as root or with a Node.js of your own, as nvm installs it: ${lines.map((line) => line.replace(/^RUN /, "")).join(" && ")}`;
+  const provider = findProvider(sandbox);
+  const commands = lines.map((line) => line.replace(/^RUN /, "")).join(" && ");
+  if (provider === undefined) return `Install it in the sandbox: ${commands}`;
+  if (provider.imageEngine === undefined) {
+    return `On this machine, as root or with a Node.js of your own, as nvm installs it: ${commands}`;
   }
-  const file = sandbox === "podman" ? "Containerfile" : "Dockerfile";
+  const file = provider.imageEngine === "podman" ? "Containerfile" : "Dockerfile";
   return `Have in .sanddune/${file}: ${lines.join("; ")} – then: ${sandduneCommand(sandbox, "build-image")}`;
 };
 

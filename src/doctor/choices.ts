@@ -5,9 +5,8 @@ import { checkImageName } from "../images/imageNames.ts";
 import { type BacklogManager, type BacklogManagerName, backlogManagers } from "../init/backlogManagers.ts";
 import type { ProjectChoices } from "../project/choices.ts";
 import { isModulePath } from "../project/modulePath.ts";
-import { sandboxesElsewhere } from "./elsewhere.ts";
 import { type Finding, failed } from "./finding.ts";
-import { examinedSandboxes } from "./sandboxes.ts";
+import { examinedProviders } from "./sandboxes.ts";
 
 /** What was chosen, as far as a run would take it. */
 export interface ExaminedChoices {
@@ -47,7 +46,7 @@ const examineAgent = ({ agent, model }: ProjectChoices): Pick<ExaminedChoices, "
 export const examineChoices = (choices: ProjectChoices): ExaminedChoices => {
   const { agent, findings } = examineAgent(choices);
   const sandbox = choices.sandbox?.value;
-  const names = [...Object.keys(examinedSandboxes), ...sandboxesElsewhere];
+  const names = examinedProviders.map(({ name }) => name);
   const isKnownSandbox = sandbox === undefined || names.includes(sandbox) || isModulePath(sandbox);
   const backlog = choices.backlog?.value;
   const isKnownBacklog = backlog === undefined || Object.hasOwn(backlogManagers, backlog);

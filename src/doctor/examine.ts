@@ -3,12 +3,10 @@ import type { ChoiceFlags } from "../project/choices.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
-import { examineElsewhere, sandboxesElsewhere } from "./elsewhere.ts";
 import { asNotes, attempt, type Finding, failed } from "./finding.ts";
 import { checkGit, checkIdentity, checkNode } from "./host.ts";
-import { examineOwn } from "./ownSandbox.ts";
 import { checkRepository } from "./repository.ts";
-import { examinedSandboxes, examineSandbox, tryByHand } from "./sandboxes.ts";
+import { examineCustom, examinedProviders, examineLocal, examineRemote, tryByHand } from "./sandboxes.ts";
 import { findSituation, type Situation } from "./situation.ts";
 import { checkUserNamespaces } from "./userNamespaces.ts";
 
@@ -97,19 +95,17 @@ export const examine = async (
   const [before, sandboxes, after] = await Promise.all([
     onHost(BEFORE),
     Promise.all([
-      ...Object.keys(examinedSandboxes).map(async (name) => ({
-        name,
-        findings: await within(name, tryByHand(name), () => examineSandbox(name, situation, signal)),
-      })),
-      ...sandboxesElsewhere
-        .filter((name) => name === situation.sandbox)
-        .map(async (name) => ({
-          name,
-          findings: await within(name, mend(), () => examineElsewhere(name, situation, signal)),
-        })),
+      ...examinedProviders
+        .filter(({ name, doctor }) => doctor.isLocal || name === situation.sandbox)
+        .map(async (provider) => {
+          const { name, doctor } = provider;
+          const check = doctor.isLocal ? examineLocal : examineRemote;
+          const findings = await within(name, tryByHand(provider), () => check(provider, situation, signal));
+          return { name, findings };
+        }),
       ...(own === undefined ? [] : [own]).map(async (provider) => ({
         name: situation.sandbox ?? "",
-        findings: await within(provider.name, mend(), () => examineOwn(provider, situation, signal)),
+        findings: await within(provider.name, mend(), () => examineCustom(provider, situation, signal)),
       })),
     ]),
     onHost(AFTER),

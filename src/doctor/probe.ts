@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { removeDirectory } from "../process/removeDirectory.ts";
 import type { BindMountSandboxHandle, BindMountSandboxProvider } from "../sandboxes/contract.ts";
 import { openHandle } from "../sandboxes/handle/openHandle.ts";
+import { findProvider } from "../sandboxes/registry.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 
 const WORKTREE = "/sanddune-doctor/worktree";
@@ -14,7 +15,7 @@ const FILE = "made-in-the-sandbox";
 /** Makes a real sandbox over an empty directory, for as long as `use` takes. */
 export const withProbe = async <Result>(
   provider: BindMountSandboxProvider,
-  { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal: AbortSignal | undefined },
+  { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal?: AbortSignal | undefined },
   use: (handle: BindMountSandboxHandle, directory: string) => Promise<Result>,
 ): Promise<Result> => {
   const directory = await mkdtemp(join(await realpath(tmpdir()), "sanddune-doctor-"));
@@ -63,8 +64,6 @@ export const checkOwner = async (
   return failed(
     title,
     `belong to uid ${uid}, and you are ${own}`,
-    sandbox === "podman"
-      ? 'sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 "$USER" && podman system migrate'
-      : "Leave user namespace remapping (userns-remap) of the daemon off, or use podman.",
+    findProvider(sandbox)?.doctor?.ownerFix ?? "Let the sandbox run commands as your own user.",
   );
 };

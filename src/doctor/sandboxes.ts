@@ -2,58 +2,68 @@ import { BuildContextError } from "../errors/commandErrors.ts";
 import { findBuildFile } from "../images/buildFile.ts";
 import { checkBuildFile } from "../images/buildImage.ts";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
-import { bubblewrap } from "../sandboxes/bubblewrap.ts";
-import type { BindMountSandboxProvider } from "../sandboxes/contract.ts";
-import { docker } from "../sandboxes/docker.ts";
+import type { SandboxProvider } from "../sandboxes/contract.ts";
+import type { DoctorChecks, ProviderDescription } from "../sandboxes/description/providerDescription.ts";
 import { preflight } from "../sandboxes/handle/preflight.ts";
-import { podman } from "../sandboxes/podman.ts";
+import { sandboxProviders } from "../sandboxes/registry.ts";
 import { checkAgents } from "./agents.ts";
 import { checkBacklogProgram } from "./backlog.ts";
-import { checkDocker, checkPodman } from "./engines.ts";
 import { attempt, type Finding, ok } from "./finding.ts";
 import { checkOwner, withProbe } from "./probe.ts";
 import type { Situation } from "./situation.ts";
 
-interface ExaminedSandbox {
-  provider(imageName: string | undefined): BindMountSandboxProvider;
-  /** Whether there is such a sandbox on this machine at all. Rejects with the error that a run would meet. */
-  check(provider: BindMountSandboxProvider, situation: Situation): Promise<Finding>;
-  readonly hasImages: boolean;
-  /** What shows people why it does not work. */
-  readonly trial: string;
-}
-
-const byPreflight: ExaminedSandbox["check"] = async (provider, { cwd }) => {
-  await preflight(provider, { repositoryPath: cwd });
-  return ok(provider.name, "works");
+/** A provider that doctor can examine by its name. */
+export type ExaminedProvider = ProviderDescription & {
+  readonly create: NonNullable<ProviderDescription["create"]>;
+  readonly doctor: DoctorChecks;
 };
 
-const settings = (imageName: string | undefined) => (imageName === undefined ? {} : { imageName });
+export const examinedProviders: readonly ExaminedProvider[] = sandboxProviders.filter(
+  (provider): provider is ExaminedProvider => provider.create !== undefined && provider.doctor !== undefined,
+);
 
-/** The sandboxes that are made on this machine. */
-export const examinedSandboxes: Readonly<Record<string, ExaminedSandbox>> = {
-  docker: {
-    provider: (image) => docker(settings(image)),
-    check: checkDocker,
-    hasImages: true,
-    trial: "docker info",
-  },
-  podman: {
-    provider: (image) => podman(settings(image)),
-    check: checkPodman,
-    hasImages: true,
-    trial: "podman info",
-  },
-  bubblewrap: {
-    provider: () => bubblewrap(),
-    check: byPreflight,
-    hasImages: false,
-    trial: "bwrap --ro-bind / / true",
-  },
+export const tryByHand = ({ doctor: { trial } }: ExaminedProvider): string =>
+  `Try it by hand: ${trial} – then again: ${sandduneCommand("doctor")}`;
+
+const placeOf = ({ repository, cwd }: Situation, signal: AbortSignal | undefined) => ({
+  repositoryPath: repository?.topLevel ?? cwd,
+  ...(signal && { signal }),
+});
+
+/** Checks whether a sandbox of another machine could be made, and makes none: that may cost money. */
+export const examineRemote = (
+  description: ExaminedProvider,
+  situation: Situation,
+  signal: AbortSignal | undefined,
+): Promise<readonly Finding[]> => {
+  const { name, settings } = description;
+  const { imageName } = situation;
+  return attempt(name, tryByHand(description), async () => {
+    const image = imageName !== undefined && "imageName" in settings ? { imageName } : {};
+    await preflight(await description.create(image, { network: false }), placeOf(situation, signal));
+    return [ok(name, "can be reached; its image and its agents were not looked at")];
+  });
 };
 
-export const tryByHand = (name: string): string =>
-  `Try it by hand: ${examinedSandboxes[name]?.trial} – then again: ${sandduneCommand("doctor")}`;
+/** Examines a custom provider. No isolated sandbox is made: that may cost money. */
+export const examineCustom = (
+  provider: SandboxProvider,
+  situation: Situation,
+  signal: AbortSignal | undefined,
+): Promise<readonly Finding[]> => {
+  const { name } = provider;
+  const fix = `Fix the provider – then again: ${sandduneCommand("doctor")}`;
+  const place = placeOf(situation, signal);
+  return attempt(name, fix, async () => {
+    await preflight(provider, place);
+    if (provider.type === "isolated") return [ok(name, "can be reached; its agents were not looked at")];
+    return withProbe(provider, place, async (handle, directory) => [
+      ok(name, "works"),
+      await checkOwner(handle, directory, name),
+      await checkAgents(handle, situation, name, signal),
+    ]);
+  });
+};
 
 /**
  * What to do about an image whose name sanddune has made up: the command that builds it needs a file. Where that is
@@ -61,15 +71,14 @@ export const tryByHand = (name: string): string =>
  */
 const ownImageFindings = async (
   finding: Finding,
-  engine: string,
+  engine: "docker" | "podman",
   { imageName = "", sandbox, repository }: Situation,
 ): Promise<readonly Finding[]> => {
   if (finding.state !== "failed" || repository === undefined) return [finding];
   const { configDirectory: contextDirectory } = repository;
-  const engineName = engine === "podman" ? "podman" : "docker";
-  const file = findBuildFile(engineName, contextDirectory);
+  const file = findBuildFile(engine, contextDirectory);
   try {
-    await checkBuildFile({ engine: engineName, imageName, file, contextDirectory });
+    await checkBuildFile({ engine, imageName, file, contextDirectory });
     return [finding];
   } catch (error) {
     if (!(error instanceof BuildContextError)) throw error;
@@ -77,23 +86,38 @@ const ownImageFindings = async (
   }
 };
 
+/** Checks the runtime of a local provider. */
+const checkRuntime = async (
+  { name, doctor }: ExaminedProvider,
+  provider: SandboxProvider,
+  { cwd }: Situation,
+): Promise<Finding> => {
+  if (doctor.version !== undefined) return ok(name, await doctor.version());
+  await preflight(provider, { repositoryPath: cwd });
+  return ok(name, "works");
+};
+
 /**
- * Examines a sandbox as far as it goes: the runtime, the image, and in a real sandbox who its files belong to and which
- * agents it has. The first finding is about the runtime.
+ * Examines a sandbox on this machine as far as possible: the runtime, the image, and in a real sandbox the owner of its
+ * files and the agents that it has. The first finding is about the runtime.
  */
-export const examineSandbox = async (
-  name: string,
+export const examineLocal = async (
+  description: ExaminedProvider,
   situation: Situation,
   signal: AbortSignal | undefined,
 ): Promise<readonly Finding[]> => {
-  const { provider: create, check, hasImages } = examinedSandboxes[name] as ExaminedSandbox;
-  const { imageName, repository, cwd } = situation;
-  const provider = create(imageName);
-  const fix = tryByHand(name);
-  const runtime = await attempt(name, fix, async () => [await check(provider, situation)]);
+  const { name, imageEngine } = description;
+  const { imageName } = situation;
+  const hasImages = imageEngine !== undefined;
+  const settings = hasImages && imageName !== undefined ? { imageName } : {};
+  const provider = await description.create(settings, { network: false });
+  const fix = tryByHand(description);
+  const runtime = await attempt(name, fix, async () => [
+    await checkRuntime(description, provider, situation),
+  ]);
   if (runtime.some(({ state }) => state !== "ok") || (hasImages && imageName === undefined)) return runtime;
 
-  const repositoryPath = repository?.topLevel ?? cwd;
+  const { repositoryPath } = placeOf(situation, signal);
   const imageTitle = `image ${imageName} (${name})`;
   const looked = await attempt(imageTitle, fix, async () => {
     if (!hasImages) return [];
@@ -101,10 +125,12 @@ export const examineSandbox = async (
     return [ok(imageTitle, "is there")];
   });
   if (looked.some(({ state }) => state !== "ok")) {
-    const own = (finding: Finding) => ownImageFindings(finding, name, situation);
+    const own = async (finding: Finding) =>
+      imageEngine === undefined ? [finding] : ownImageFindings(finding, imageEngine, situation);
     const image = situation.imageIsOwn ? (await Promise.all(looked.map(own))).flat() : looked;
     return [...runtime, ...image];
   }
+  if (provider.type !== "bind-mount") return [...runtime, ...looked];
 
   const inside = await attempt(name, fix, () =>
     withProbe(provider, { repositoryPath, signal }, async (handle, directory) => [

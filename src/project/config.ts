@@ -4,11 +4,11 @@ import { ProjectConfigError } from "../errors/commandErrors.ts";
 import { InvalidOptionsError } from "../errors.ts";
 import type { BranchStrategy } from "../options/branchStrategy.ts";
 import { branchStrategy } from "../options/checks/branchStrategy.ts";
-import { aboveZero, type Checks, count, members, names, seconds, text } from "../options/checks/checks.ts";
+import { type Check, type Checks, count, members, names, seconds, text } from "../options/checks/checks.ts";
 import { hooks } from "../options/checks/hooks.ts";
-import { type MountOption, mountOptions } from "../options/checks/mounts.ts";
-import { absolutePaths, memory, network } from "../options/checks/sandboxSettings.ts";
 import type { Hooks } from "../options/hooks.ts";
+import { flagOf } from "../sandboxes/description/settings.ts";
+import { sandboxSettings } from "../sandboxes/registry.ts";
 
 /** The settings of a project that are names, which flags can say as well. */
 export interface ProjectNames {
@@ -23,17 +23,6 @@ export interface ProjectNames {
   readonly backlog?: string;
 }
 
-/** Settings of the sandbox that `sandbox` names, called as the options of its provider. */
-export interface SandboxDefaults {
-  readonly network?: string | readonly string[];
-  readonly mounts?: readonly MountOption[];
-  readonly readOnlyPaths?: readonly string[];
-  readonly path?: string;
-  readonly memory?: string;
-  readonly cpus?: number;
-  readonly pids?: number;
-}
-
 /** Settings of runs, called as the options of `run()`. */
 export interface RunDefaults {
   readonly branchStrategy?: BranchStrategy;
@@ -43,21 +32,18 @@ export interface RunDefaults {
   readonly idleTimeoutSeconds?: number;
 }
 
-/** What the command line takes for granted in a repository; flags win over it. Written by `sanddune init`. */
-export interface ProjectConfig extends ProjectNames, SandboxDefaults, RunDefaults {
+/**
+ * The defaults of the command line in a repository; flags win over them. Written by `sanddune init`. The settings of
+ * sandbox providers that a config may have are in it, too: `sandboxSettingsIn()` reads them.
+ */
+export interface ProjectConfig extends ProjectNames, RunDefaults {
   /** The address of the JSON schema, for editors. */
   readonly $schema?: string;
 }
 
-export const SANDBOX_DEFAULTS: Checks<SandboxDefaults> = {
-  network,
-  mounts: mountOptions,
-  readOnlyPaths: absolutePaths,
-  path: text,
-  memory,
-  cpus: aboveZero,
-  pids: count,
-};
+const SANDBOX_CHECKS: Readonly<Record<string, Check>> = Object.fromEntries(
+  [...sandboxSettings].flatMap(([name, { config }]) => (config === undefined ? [] : [[name, config]])),
+);
 
 const SETTINGS: Checks<ProjectConfig> = {
   $schema: text,
@@ -67,7 +53,7 @@ const SETTINGS: Checks<ProjectConfig> = {
   sandbox: text,
   imageName: text,
   backlog: text,
-  ...SANDBOX_DEFAULTS,
+  ...SANDBOX_CHECKS,
   branchStrategy,
   hooks,
   copyToWorktree: names,
@@ -75,15 +61,17 @@ const SETTINGS: Checks<ProjectConfig> = {
   idleTimeoutSeconds: seconds,
 };
 
-/** They take protection away, or send the work elsewhere: that is said for a run, and by nothing that comes with a repository. */
+/** Settings that a file of the repository must not set, with the flags for a single run. */
 const FLAGS_ONLY: ReadonlyMap<string, string> = new Map([
-  ["allowUnsafeMounts", "--allow-unsafe-mounts"],
-  ["capabilities", "--capability"],
-  ["extraArgs", "--engine-arg"],
-  ["host", "--host"],
-  ["user", "--user"],
+  ...[...sandboxSettings]
+    .filter(([name]) => !Object.hasOwn(SETTINGS, name))
+    .map(([name, setting]) => [name, flagOf(setting)] as const),
   ["env", "--env"],
 ]);
+
+/** The settings of sandbox providers that a project config has. */
+export const sandboxSettingsIn = (config: ProjectConfig): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(SANDBOX_CHECKS, name)));
 
 export const PROJECT_CONFIG_FILE = "config.json";
 

@@ -1,25 +1,9 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
-import { SandboxError } from "../errors.ts";
 import { type Checks, checkedOptions } from "../options/checks/checks.ts";
 import { env } from "../options/checks/envVars.ts";
 import type { EnvVars } from "../options/envVars.ts";
-import { hostSystem } from "../process/host/system.ts";
-import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../process/kill/processMarks.ts";
-import {
-  createIsolatedSandboxProvider,
-  type IsolatedSandboxHandle,
-  type IsolatedSandboxProvider,
-  type SandboxCreateOptions,
-} from "./contract.ts";
-import { removeTestIsolated, testIsolatedDirectory } from "./directories/sandboxDirectories.ts";
-import { isolatedCommandSandbox } from "./exec/commandSandbox.ts";
-import { killedOnHost } from "./exec/killedOnHost.ts";
-import { inPseudoTerminal, requirePseudoTerminal } from "./exec/pseudoTerminal.ts";
-import { NO_ROOT } from "./handle/noRoot.ts";
-
-const NAME = "test-isolated";
+import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
+import { requirePseudoTerminal } from "./exec/pseudoTerminal.ts";
+import { createTestIsolatedSandbox, TEST_ISOLATED } from "./testIsolated/sandbox.ts";
 
 /** The options of `testIsolated()`. */
 export interface TestIsolatedOptions {
@@ -29,49 +13,6 @@ export interface TestIsolatedOptions {
 
 const OPTIONS: Checks<TestIsolatedOptions> = { env };
 
-const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
-  signal?.throwIfAborted();
-  // The name says whose it is, should sanddune be killed before it can remove it.
-  const directory = testIsolatedDirectory(await realpath(tmpdir()), sandboxName);
-  await mkdir(directory, { mode: 0o700 });
-  const sandboxMark = basename(directory);
-  const worktreePath = join(directory, "repo");
-  const homePath = join(directory, "home");
-  const temporaryPath = join(directory, "tmp");
-  for (const path of [worktreePath, homePath, temporaryPath]) await mkdir(path);
-
-  const env = {
-    PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
-    HOME: homePath,
-    LANG: "C.UTF-8",
-    // What a killed command leaves there goes with the sandbox.
-    TMPDIR: temporaryPath,
-    [SANDBOX_VARIABLE]: sandboxMark,
-  };
-  return isolatedCommandSandbox({
-    provider: NAME,
-    name: sandboxName,
-    worktreePath,
-    fallbackHome: homePath,
-    temporaryPath,
-    launch: (argv, { sudo, execId, terminal = false }) => {
-      if (sudo) throw new SandboxError(NAME, NO_ROOT);
-      const ownEnv = { ...env, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) };
-      const [program = "sh", ...args] = argv;
-      if (terminal) return inPseudoTerminal({ program, args, env: ownEnv });
-      // In a session of their own, background processes outlive the process that the host waits for.
-      return { ...hostSystem().inOwnSession(argv), env: ownEnv };
-    },
-    ...killedOnHost,
-    requireTerminal: () => requirePseudoTerminal(NAME),
-    diagnose: async () => ({
-      problem: "commands cannot be started any more",
-      details: `Its directory: ${directory}`,
-    }),
-    close: () => removeTestIsolated(directory),
-  });
-};
-
 /**
  * For tests of code that uses isolated sandboxes: the "sandbox" is a temporary directory, and commands run in it, on
  * the host, as the host's user. It isolates NOTHING: never run an agent in it.
@@ -80,11 +21,11 @@ const create = async ({ sandboxName, signal }: SandboxCreateOptions): Promise<Is
  */
 export const testIsolated = (options: TestIsolatedOptions = {}): IsolatedSandboxProvider =>
   createIsolatedSandboxProvider({
-    name: NAME,
+    name: TEST_ISOLATED,
     ...checkedOptions(options, OPTIONS),
     capabilities: { sudo: false, networkPolicy: "none" },
     preflight: async ({ usesTerminal }) => {
-      if (usesTerminal) await requirePseudoTerminal(NAME);
+      if (usesTerminal) await requirePseudoTerminal(TEST_ISOLATED);
     },
-    create,
+    create: createTestIsolatedSandbox,
   });

@@ -39,7 +39,7 @@ describeWithCluster("sanddune run --sandbox kubernetes", () => {
 
   it.each([
     [["--network", "none"], /--network means nothing to kubernetes/],
-    [["--user", "agent"], /--user: kubernetes knows only the number/],
+    [["--user", "agent"], /--user: kubernetes supports only the number/],
   ])("refuses %j", async (flags, says) => {
     const cwd = temporaryRepository();
     const { exitCode, stderr } = await runCli(["run", ...AGENT, ...SANDBOX, ...flags, ...REST], { cwd });

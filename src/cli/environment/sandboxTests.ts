@@ -1,10 +1,10 @@
 import type { EnvironmentClient } from "../../environment/client/client.ts";
-import { givenPlaceFlag, type PlaceFlags, sandboxFor } from "../run/placeFlags.ts";
+import { givenSandboxFlag, type SandboxFlags, sandboxFor } from "../run/sandboxFlags.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 
 /** The flags of `sanddune environment run` that have tests run in a sandbox, on a commit. */
-export interface SandboxTestFlags extends PlaceFlags {
+export interface SandboxTestFlags extends SandboxFlags {
   readonly worktree?: string;
   readonly commit?: string;
 }
@@ -15,7 +15,7 @@ export type OpenTests = Pick<EnvironmentClient, "schema" | "run"> & AsyncDisposa
 /** Whether tests are to be run in a sandbox. Refuses flags that would mean nothing on this machine. */
 export const isForSandbox = (flags: SandboxTestFlags): boolean => {
   if (flags.sandbox !== undefined || flags.commit !== undefined) return true;
-  const lonely = givenPlaceFlag(flags);
+  const lonely = givenSandboxFlag(flags);
   if (lonely === undefined) return false;
   throw new UsageError(`${lonely} says something about a sandbox, so it needs --sandbox NAME`);
 };

@@ -3,25 +3,22 @@ import { ProjectConfigError } from "../../errors/commandErrors.ts";
 import { InvalidOptionsError } from "../../errors.ts";
 import type { BranchStrategy } from "../../index.ts";
 import type { MountOption } from "../../options/checks/mounts.ts";
-import { type ProjectConfig, SANDBOX_DEFAULTS } from "../../project/config.ts";
+import { type ProjectConfig, sandboxSettingsIn } from "../../project/config.ts";
 import type { Project } from "../../project/findProject.ts";
-import type { SandboxEntry, SandboxSettings } from "../../sandboxes/registry.ts";
+import type { ProviderDescription } from "../../sandboxes/description/providerDescription.ts";
+import { flagKeyOf } from "../../sandboxes/description/settings.ts";
+import { sandboxSettings } from "../../sandboxes/registry.ts";
 import { withoutUndefined } from "../../tools/values/withoutUndefined.ts";
 import type { StrategyFlags } from "../run/chosenStrategy.ts";
 import type { RunFlags } from "../run/runFlags.ts";
 
-/** The settings of the command line that settings of the project config stand for. */
-const SETTING_OF = {
-  network: "network",
-  mounts: "mount",
-  readOnlyPaths: "readOnlyPath",
-  path: "path",
-  memory: "memory",
-  cpus: "cpus",
-  pids: "pids",
-} as const satisfies Record<keyof typeof SANDBOX_DEFAULTS, keyof SandboxSettings>;
-
 type Configured = Pick<Project, "config" | "configPath">;
+
+/** The settings whose values differ between the file and the providers' options. */
+interface SharedSettings {
+  readonly network?: string | readonly string[];
+  readonly mounts?: readonly MountOption[];
+}
 
 /** The file is the same wherever in the repository a command is called. */
 const inRepository = (configPath: string) => {
@@ -32,28 +29,28 @@ const inRepository = (configPath: string) => {
   });
 };
 
-const SANDBOX_KEYS = Object.keys(SANDBOX_DEFAULTS) as (keyof typeof SANDBOX_DEFAULTS)[];
-
-/** The settings that the project config has for its own sandbox. Those of another one are that one's. */
+/** The settings that the project config has for its own sandbox. Those of another sandbox are not used. */
 export const sandboxDefaults = (
   { config, configPath }: Configured,
-  sandbox: string,
-  { settings }: Pick<SandboxEntry, "settings">,
-): SandboxSettings => {
-  if (config.sandbox !== sandbox) return {};
-  const given = SANDBOX_KEYS.filter((key) => config[key] !== undefined);
-  const foreign = given.find((key) => !settings.includes(SETTING_OF[key]));
+  { name, settings }: Pick<ProviderDescription, "name" | "settings">,
+): Readonly<Record<string, unknown>> => {
+  if (config.sandbox !== name) return {};
+  const given = sandboxSettingsIn(config);
+  const foreign = Object.keys(given).find((key) => !Object.hasOwn(settings, key));
   if (foreign !== undefined) {
-    throw new ProjectConfigError(configPath, `${foreign}: it means nothing to the sandbox ${sandbox}`);
+    throw new ProjectConfigError(configPath, `${foreign}: it means nothing to the sandbox ${name}`);
   }
-  const network = typeof config.network === "string" ? [config.network] : config.network;
-  const values = { ...config, network, mounts: config.mounts?.map(inRepository(configPath)) };
-  return Object.fromEntries(given.map((key) => [SETTING_OF[key], values[key]]));
+  const { network, mounts } = given as SharedSettings;
+  return {
+    ...given,
+    ...(network !== undefined && { network: [network].flat() }),
+    ...(mounts !== undefined && { mounts: mounts.map(inRepository(configPath)) }),
+  };
 };
 
-/** The flags that set what a setting of the file sets. */
+/** The flags that set the same as a key of the file. */
 const FLAGS_OF: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(Object.entries(SETTING_OF).map(([key, setting]) => [key, [setting]])),
+  ...Object.fromEntries([...sandboxSettings].map(([key, setting]) => [key, [flagKeyOf(setting)]])),
   copyToWorktree: ["copy"],
   idleTimeoutSeconds: ["idleTimeout"],
   branchStrategy: ["branch", "mergeToHead", "head"],

@@ -7,7 +7,7 @@ import { sandbox as sandboxCheck } from "../../options/checks/sandbox.ts";
 import { PRIVATE_PARTS } from "../../options/configDirectory.ts";
 import type { Project } from "../../project/findProject.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
-import { knowLeftovers } from "../../sandboxes/registry.ts";
+import { addLeftovers } from "../../sandboxes/registry.ts";
 import { isInside } from "../../tools/isInside.ts";
 import type { Said } from "../run/runDefaults.ts";
 
@@ -57,6 +57,6 @@ export const loadProvider = async (path: string, said: Said): Promise<SandboxPro
   const problem = problemOf(sandboxCheck, exported.default);
   if (problem !== undefined) throw said.refuse(`the default export of ${path} ${problem}`);
   const provider = exported.default as SandboxProvider;
-  if (provider.leftovers !== undefined) knowLeftovers(provider.name, provider.leftovers);
+  if (provider.leftovers !== undefined) addLeftovers(provider.name, provider.leftovers);
   return provider;
 };

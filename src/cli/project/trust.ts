@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { ProjectConfig } from "../../project/config.ts";
+import { type ProjectConfig, sandboxSettingsIn } from "../../project/config.ts";
 import type { Project } from "../../project/findProject.ts";
 import { isModulePath } from "../../project/modulePath.ts";
+import { sandboxSettings } from "../../sandboxes/registry.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { configuredModule } from "./providerModule.ts";
 
@@ -13,8 +14,13 @@ type Trusting = Pick<Project, "config" | "configPath" | "configDirectory" | "git
 /** In git's own directory, which no commit can write to and no sandbox sees. */
 const trustPath = ({ gitDirectory }: Trusting): string => join(gitDirectory, "sanddune-trusted");
 
-const opensNetwork = ({ network }: ProjectConfig): boolean =>
-  network !== undefined && [network].flat().some((name) => name !== "none");
+/** The settings of sandboxes that let a sandbox reach more of this machine. */
+const openingSettings = (config: ProjectConfig): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(sandboxSettingsIn(config)).filter(([name, value]) =>
+      sandboxSettings.get(name)?.needsTrust?.(value),
+    ),
+  );
 
 /**
  * The settings of a project config that run code on this machine, or let a sandbox reach more of it. The config file comes
@@ -22,7 +28,7 @@ const opensNetwork = ({ network }: ProjectConfig): boolean =>
  */
 export const hostSettings = (project: Trusting): Readonly<Record<string, unknown>> => {
   const { config } = project;
-  const { hooks, mounts, readOnlyPaths, copyToWorktree, branchStrategy, network, sandbox } = config;
+  const { hooks, copyToWorktree, branchStrategy, sandbox } = config;
   const rootHooks = hooks?.sandbox?.onSandboxReady?.filter(({ sudo }) => sudo) ?? [];
   return {
     ...(sandbox !== undefined &&
@@ -30,12 +36,10 @@ export const hostSettings = (project: Trusting): Readonly<Record<string, unknown
     ...(hooks?.host !== undefined && { "hooks.host": hooks.host }),
     // A container in which a hook is root has capabilities that others do not have.
     ...(rootHooks.length > 0 && { "hooks.sandbox": rootHooks }),
-    ...(mounts !== undefined && { mounts }),
-    ...(readOnlyPaths !== undefined && { readOnlyPaths }),
+    ...openingSettings(config),
     // Files that git ignores are often keys.
     ...(copyToWorktree !== undefined && { copyToWorktree }),
     ...(branchStrategy?.type === "head" && { branchStrategy }),
-    ...(opensNetwork(config) && { network }),
   };
 };
 

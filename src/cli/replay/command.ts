@@ -1,8 +1,8 @@
 import { Command, Option } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { Replay } from "../../trajectory/read/replay.ts";
-import { givenPlaceFlag } from "../run/placeFlags.ts";
 import { wholeNumberOrNone } from "../run/runValues.ts";
+import { givenSandboxFlag } from "../run/sandboxFlags.ts";
 import { tellUnreadable } from "../runs/unreadableRuns.ts";
 import { WHICH_RUN } from "../runs/whichRun.ts";
 import { withExamples } from "../shared/helpExamples.ts";
@@ -68,7 +68,7 @@ const checkFlags = (flags: ReplayFlags): void => {
   if (flags.to !== undefined && flags.checkout === undefined) {
     throw new UsageError("--to says where files are put, so it needs --checkout STEP");
   }
-  const lonely = givenPlaceFlag(flags);
+  const lonely = givenSandboxFlag(flags);
   if (lonely !== undefined && flags.evaluate === undefined) {
     throw new UsageError(`${lonely} says where tests are run, so it needs --evaluate DIR`);
   }

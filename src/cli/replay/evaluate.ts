@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { Replay } from "../../trajectory/read/replay.ts";
 import { showTests } from "../../trajectory/show/words.ts";
-import { addSandboxFlags, type PlaceFlags, sandboxFor } from "../run/placeFlags.ts";
+import { addSandboxFlags, type SandboxFlags, sandboxFor } from "../run/sandboxFlags.ts";
 import { tell } from "../shared/output.ts";
 import { abortOnStopSignals } from "../shared/stopSignals.ts";
 
 /** The flags of `sanddune replay --evaluate`. */
-export interface EvaluateFlags extends PlaceFlags {
+export interface EvaluateFlags extends SandboxFlags {
   readonly cwd?: string;
   readonly evaluate?: string;
 }

@@ -4,17 +4,15 @@ import { agentNames, effortNames } from "./agentFlags.ts";
 import { sandboxNames } from "./chosenSandbox.ts";
 import {
   collect,
-  collectHosts,
-  collectMounts,
   numberAboveZero,
   rateLimitAnswer,
   seconds,
   wholeNumber,
   wholeNumberOrNone,
 } from "./runValues.ts";
+import { addSettingFlags } from "./sandboxFlags.ts";
 
-/** Adds the flags of `sanddune run`, in the groups in which its help shows them. */
-export const addRunFlags = (command: Command): Command =>
+const addAgentFlags = (command: Command): Command =>
   command
     .optionsGroup("Agent:")
     .addOption(choices("--agent <name>", "who does the work", agentNames))
@@ -32,37 +30,11 @@ export const addRunFlags = (command: Command): Command =>
     .option("--no-capture-sessions", "leave the agent's sessions in the sandbox")
     .optionsGroup("Sandbox:")
     .addOption(choices("--sandbox <name>", "where the work is done", sandboxNames))
-    .option("--image-name <name>", "image of the container (default: sanddune:<the directory's name>)")
-    .option("--network <name>", "network of the container (repeatable); bubblewrap: `host`, `none`", collect)
-    .option(
-      "--mount <host:path>",
-      "show a host file or directory in the sandbox; host:path:ro for reading alone (repeatable)",
-      collectMounts,
-    )
-    .option("--allow-unsafe-mounts", "let --mount show your home, an engine's socket, the checkout or .git")
-    .option("--env <name>", "pass this environment variable into the sandbox (repeatable)", collect)
-    .option("--memory <size>", "memory of the container, swap included, e.g. 4g")
-    .option("--cpus <n>", "processors of the container, e.g. 1.5", numberAboveZero)
-    .option("--pids <n>", "processes and threads of the container (default: 4096)", wholeNumber)
-    .option(
-      "--user <uid:gid>",
-      "who commands in the container run as (default: you; with --host: the image's user)",
-    )
-    .option("--capability <name>", "a capability that the container is to have (repeatable)", collect)
-    .addOption(
-      new Option("--selinux-label <label>", "label of the container's mounts").choices(["z", "Z", "none"]),
-    )
-    .option("--engine-arg <arg>", "one more argument of docker run or podman run (repeatable)", collect)
-    .option(
-      "--host <url>",
-      "docker or podman on another machine: ssh://user@machine, tcp://machine:port (repeatable)",
-      collectHosts,
-    )
-    .option("--lifetime <seconds>", "how long a sandbox on another machine may last at most", seconds)
-    .option("--read-only-path <dir>", "one more directory with programs for bubblewrap (repeatable)", collect)
-    .option("--path <dirs>", "PATH in bubblewrap")
-    .option("--namespace <name>", "where kubernetes makes the pod (default: that of the context)")
-    .option("--context <name>", "the cluster, by its context in the kubeconfig (default: the current one)")
+    .option("--env <name>", "pass this environment variable into the sandbox (repeatable)", collect);
+
+/** Adds the flags of `sanddune run`, in the groups in which its help shows them. */
+export const addRunFlags = (command: Command): Command =>
+  addSettingFlags(addAgentFlags(command))
     .optionsGroup("Repository and branch:")
     .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
     .addOption(

@@ -6,11 +6,12 @@ import type { Project } from "../../project/findProject.ts";
 import { withRunDefaults } from "../project/configured.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { type AgentFlags, createAgent } from "./agentFlags.ts";
-import { createSandboxProvider, type SandboxFlags } from "./chosenSandbox.ts";
+import { createSandboxProvider } from "./chosenSandbox.ts";
 import { chosenStrategy, type StrategyFlags } from "./chosenStrategy.ts";
 import { readPrompt } from "./readPrompt.ts";
 import { choicesOf } from "./runDefaults.ts";
 import { readRunFiles } from "./runFiles.ts";
+import type { SandboxFlags } from "./sandboxFlags.ts";
 
 /** The flags of `sanddune run`, as the parser hands them over. */
 export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
@@ -18,7 +19,6 @@ export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
   readonly agent?: string;
   readonly model?: string;
   readonly agentCommand?: string;
-  readonly sandbox?: string;
   readonly prompt?: string;
   readonly promptFile?: string;
   readonly promptArg?: readonly string[];

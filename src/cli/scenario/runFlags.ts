@@ -2,15 +2,15 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { RUNNABLE_FILTERS, type RunnableFilter } from "../../scenarios/execution/executions.ts";
 import { agentNames } from "../run/agentFlags.ts";
 import { sandboxNames } from "../run/chosenSandbox.ts";
-import { addPlaceFlags, type PlaceFlags } from "../run/placeFlags.ts";
 import { collect, wholeNumber } from "../run/runValues.ts";
+import { addGeneralFlags, type SandboxFlags } from "../run/sandboxFlags.ts";
 import { choices } from "../shared/flagChoices.ts";
 
 /** The explicit way to let an agent work on the host itself. */
 export const NO_SANDBOX = "none";
 
 /** The flags of `sanddune scenario run`, as the parser hands them over. */
-export interface ScenarioRunFlags extends PlaceFlags {
+export interface ScenarioRunFlags extends SandboxFlags {
   readonly cwd?: string;
   readonly config?: string;
   readonly runnable?: RunnableFilter;
@@ -25,7 +25,6 @@ export interface ScenarioRunFlags extends PlaceFlags {
   readonly agent?: string;
   readonly model?: string;
   readonly agentCommand?: string;
-  readonly sandbox?: string;
   readonly json?: boolean;
 }
 
@@ -69,7 +68,7 @@ const addExecutionFlags = (command: Command): Command =>
     );
 
 export const addScenarioRunFlags = (command: Command): Command =>
-  addPlaceFlags(addExecutionFlags(command))
+  addGeneralFlags(addExecutionFlags(command))
     .optionsGroup("Records:")
     .option("--ci <url>", "the CI run that this is part of: stands in every record")
     .option(

@@ -4,7 +4,7 @@ import { isModulePath } from "../../project/modulePath.ts";
 import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { createSandboxProvider, sandboxNames } from "../run/chosenSandbox.ts";
 import { choicesOf, type Said } from "../run/runDefaults.ts";
-import { kebabCase } from "../shared/flagNames.ts";
+import { givenSettingFlag } from "../run/sandboxFlags.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { NO_SANDBOX, type ScenarioRunFlags } from "./runFlags.ts";
 
@@ -54,14 +54,12 @@ const requireMirror = (sandbox: Said, { network, host }: ScenarioRunFlags, { use
   );
 };
 
-const SANDBOX_FLAGS = ["imageName", "network", "mount", "host", "readOnlyPath", "path"] as const;
-
 /** A flag that would mean nothing is a slip. */
 const refuseSandboxFlags = (flags: ScenarioRunFlags): void => {
-  const given = SANDBOX_FLAGS.find((flag) => flags[flag] !== undefined);
+  const given = givenSettingFlag(flags);
   if (given === undefined) return;
   throw new UsageError(
-    `--${kebabCase(given)} is for a sandbox, and none is used. Choose one: --sandbox ${sandboxNames.join("|")}`,
+    `${given} is for a sandbox, and none is used. Choose one: --sandbox ${sandboxNames.join("|")}`,
   );
 };
 
@@ -91,14 +89,9 @@ export const scenarioSandboxes = async (
     return { cli: "none", agent: undefined };
   }
   requireMirror(sandbox, flags, needs);
-  const { imageName: ownImage, mount, host, readOnlyPath, path } = flags;
   const create = (needsNetwork: boolean) => {
     const network = flags.network ?? (needsNetwork && sandbox.value === "bubblewrap" ? ["host"] : undefined);
-    return createSandboxProvider(
-      { sandbox, imageName },
-      { imageName: ownImage, network, mount, host, readOnlyPath, path },
-      project,
-    );
+    return createSandboxProvider({ sandbox, imageName }, { ...flags, network }, project);
   };
   return {
     cli: flags.sandbox === undefined ? "none" : await create(needs.usesMirror),

@@ -1,26 +1,25 @@
+import { flagOf as flagOfSetting } from "../../sandboxes/description/settings.ts";
+import { sandboxProviders } from "../../sandboxes/registry.ts";
+
 /** Options of `run()` and of the providers whose flags have the same name. */
 const SAME_NAMES = [
-  ...["cwd", "agent", "model", "effort", "sandbox", "network", "memory", "cpus", "pids", "user"],
-  ...["path", "allowUnsafeMounts", "selinuxLabel", "prompt", "promptFile", "maxIterations"],
+  ...["cwd", "agent", "model", "effort", "sandbox", "prompt", "promptFile", "maxIterations"],
   ...["completionSignal", "resumeSession", "forkSession", "maxTokens", "maxCostUsd", "prices"],
   ...["onRateLimit", "hooks", "env", "name", "logging", "environment", "until", "trajectory"],
-  ...["namespace", "context", "host"],
 ];
 
 export const kebabCase = (name: string): string =>
   name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
+/** Options of sandbox providers. */
+const SETTING_FLAGS = sandboxProviders
+  .flatMap(({ settings }) => Object.entries(settings))
+  .map(([name, setting]) => [setting.option ?? name, flagOfSetting(setting)] as const);
+
 const FLAGS: ReadonlyMap<string, string> = new Map([
   ...SAME_NAMES.map((name) => [name, `--${kebabCase(name)}`] as const),
   ["thinking", "--effort"],
-  ["mounts", "--mount"],
-  ["capabilities", "--capability"],
-  ["extraArgs", "--engine-arg"],
-  ["lifetimeMs", "--lifetime"],
-  ["imageName", "--image-name"],
-  ["template", "--image-name"],
-  ["vcpus", "--cpus"],
-  ["readOnlyPaths", "--read-only-path"],
+  ...SETTING_FLAGS,
   ["branchStrategy", "--branch, --merge-to-head, --head"],
   ["head", "--head"],
   ["merge-to-head", "--merge-to-head"],

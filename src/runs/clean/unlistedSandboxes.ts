@@ -7,7 +7,7 @@ import { listWorktrees } from "../../git/worktrees/worktreeList.ts";
 import { configDirectoryPart } from "../../options/configDirectory.ts";
 import { providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { UnlistedSandbox } from "../../sandboxes/leftovers.ts";
-import { sandboxLeftovers } from "../../sandboxes/registry.ts";
+import { findLeftovers, providersWithLeftovers } from "../../sandboxes/registry.ts";
 import type { Leftover } from "./leftover.ts";
 
 const leftoverOf = (provider: string, { runId, description, doubt, remove }: UnlistedSandbox): Leftover => ({
@@ -31,18 +31,16 @@ export const findUnlistedSandboxes = Effect.fnUntraced(function* (
   const runs = configDirectoryPart(configDirectory, "runs");
   const isListed = (runId: string) => known.has(runId) || existsSync(join(runs, runId));
   const found = yield* Effect.forEach(
-    [...sandboxLeftovers],
-    ([provider, { findUnlisted }]) =>
-      findUnlisted === undefined
-        ? Effect.succeed([])
-        : interruptible(
-            () => findUnlisted(checkouts, isListed),
-            () => undefined,
-          ).pipe(
-            Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
-            // Most often its program is not installed.
-            Effect.catch(() => Effect.succeed([])),
-          ),
+    providersWithLeftovers(),
+    (provider) =>
+      interruptible(
+        async () => (await findLeftovers(provider))?.findUnlisted?.(checkouts, isListed) ?? [],
+        () => undefined,
+      ).pipe(
+        Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
+        // Most often its program is not installed.
+        Effect.catch(() => Effect.succeed([])),
+      ),
     { concurrency: "unbounded" },
   );
   return found.flat();

@@ -7,7 +7,7 @@ import type { Repository } from "../../git/repository.ts";
 import { isTracked } from "../../git/trackedFile.ts";
 import { openHandle, providerError } from "../../sandboxes/handle/openHandle.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../../sandboxes/leftovers.ts";
-import { sandboxLeftovers } from "../../sandboxes/registry.ts";
+import { findLeftovers } from "../../sandboxes/registry.ts";
 import { isForTests, type OwnedThing } from "../journal/ownedThings.ts";
 import { journalPath } from "../journal/runDirectory.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
@@ -73,7 +73,7 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   { name: sandboxName, place }: OwnedThing,
 ): Effect.fn.Return<SandboxState> {
   const { runId, runDirectory, sandbox = "" } = run;
-  const known = sandboxLeftovers.get(sandbox);
+  const known = yield* Effect.promise(() => findLeftovers(sandbox));
   if (known === undefined) {
     const problem = `sanddune does not know how to find the sandboxes of ${JSON.stringify(sandbox)}. If that is a provider of your own which has leftovers, name its module with --sandbox`;
     return { state: "unknown", problem, isProviderKnown: false };

@@ -2,7 +2,9 @@ import { SandboxError, SandboxLostError } from "../../errors.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 import { remoteEngine } from "../remote/engine.ts";
 import { parseRemoteHost } from "../remote/host.ts";
+import { dockerEngine } from "./dockerEngine.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
+import { podmanEngine } from "./podmanEngine.ts";
 import { removeContainer } from "./startContainer.ts";
 import { findUnlistedContainers } from "./unlisted.ts";
 
@@ -39,7 +41,7 @@ const engineAt = (engine: ContainerEngine, { sandboxName, place }: LeftSandbox):
 };
 
 /** Containers of an engine, on this machine and on others. */
-export const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
+const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
   // A container of this machine has the worktree from outside.
   holdsWork: async ({ place }) => place !== undefined,
   find: async (sandbox) => {
@@ -59,3 +61,6 @@ export const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers =>
   remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),
   findUnlisted: (checkouts, isListed) => findUnlistedContainers(engine, checkouts, isListed),
 });
+
+export const dockerLeftovers = containerLeftovers(dockerEngine);
+export const podmanLeftovers = containerLeftovers(podmanEngine);

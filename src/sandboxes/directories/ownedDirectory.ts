@@ -10,7 +10,7 @@ import { parseJson } from "../../tools/values/json.ts";
 import { isText, objectWith, optional, type Predicate } from "../../tools/values/predicates.ts";
 import { inTime } from "../../tools/wait/inTime.ts";
 import type { LeftSandbox } from "../leftovers.ts";
-import { sandboxLeftovers } from "../registry.ts";
+import { findLeftovers } from "../registry.ts";
 
 /** Who has such directories. */
 export type OwnedDirectoryKind = "scenarios" | "standalone";
@@ -90,12 +90,12 @@ const leftSandbox = async ({ provider, ...sandbox }: NotedSandbox): Promise<Left
 });
 
 const describeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<string | undefined> =>
-  sandboxLeftovers.get(note.provider)?.find(await leftSandbox(note), signal);
+  (await findLeftovers(note.provider))?.find(await leftSandbox(note), signal);
 
 const removeSandbox = async (note: NotedSandbox, signal?: AbortSignal): Promise<void> => {
   if (note.provider === ON_HOST) return killMarked({ name: SANDBOX_VARIABLE, value: note.sandboxName });
   if ((await describeSandbox(note, signal)) === undefined) return;
-  await sandboxLeftovers.get(note.provider)?.remove(await leftSandbox(note));
+  await (await findLeftovers(note.provider))?.remove(await leftSandbox(note));
 };
 
 const removeWithSandboxes = async (path: string, signal?: AbortSignal): Promise<void> => {

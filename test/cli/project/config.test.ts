@@ -83,7 +83,7 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
     [{ branchStrategy: { type: "brnch" } }, "branchStrategy: `type` must be"],
     [{ pids: "many" }, "pids: must be a whole number, 1 or more; got a string"],
     [{ memory: "2g" }, "memory: it means nothing to the sandbox bubblewrap"],
-    [{ network: "own-network" }, "network: bubblewrap knows only"],
+    [{ network: "own-network" }, "network: bubblewrap supports only"],
     [{ mounts: [{ hostPath: "gone", sandboxPath: "/x" }] }, "mounts: "],
     [
       { allowUnsafeMounts: true },

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { examineElsewhere } from "../../../src/doctor/elsewhere.ts";
+import { assert, describe, expect, it, onTestFinished, vi } from "vitest";
+import { examinedProviders, examineRemote } from "../../../src/doctor/sandboxes.ts";
 import type { Situation } from "../../../src/doctor/situation.ts";
 import type { CleanOutcome } from "../../../src/runs/clean/cleanUp.ts";
 import { runCli } from "../../cli/callCli.ts";
@@ -59,7 +59,9 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
   it("look, as a doctor, whether it answers, and make nothing", async () => {
     const { loopback } = cloud();
     const before = loopback.count(requests.create);
-    const examine = () => examineElsewhere(name, { cwd: temporaryDirectory() } as Situation, undefined);
+    const [provider] = examinedProviders.filter((known) => known.name === name);
+    assert(provider !== undefined);
+    const examine = () => examineRemote(provider, { cwd: temporaryDirectory() } as Situation, undefined);
     expect(await examine()).toMatchObject([{ detail: expect.stringContaining("can be reached") }]);
     const credential = process.env[CREDENTIALS[name]];
     vi.stubEnv(CREDENTIALS[name], "of-nobody");

@@ -6,7 +6,7 @@ import { ownIdentity } from "../../../src/process/kill/processIdentity.ts";
 import { cleanUp, cleanUpOutsideRepositories } from "../../../src/runs/clean/cleanUp.ts";
 import { findRepository } from "../../../src/runs/findRepository.ts";
 import type { LeftSandbox } from "../../../src/sandboxes/leftovers.ts";
-import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";
+import { addLeftovers } from "../../../src/sandboxes/registry.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
@@ -26,7 +26,7 @@ const placed = (place: string, afterPlacing: () => void = () => {}): IsolatedSan
   },
 });
 
-(sandboxLeftovers as Map<string, unknown>).set(NAME, {
+addLeftovers(NAME, {
   holdsWork: false,
   find: async (sandbox: LeftSandbox) => {
     asked.push(sandbox);

@@ -1,7 +1,7 @@
 import { describe, expect, it, test } from "vitest";
 import { InvalidOptionsError } from "../../../src/errors.ts";
 import type { RemoteContainerOptions } from "../../../src/sandboxes/containers/options.ts";
-import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";
+import { findLeftovers } from "../../../src/sandboxes/registry.ts";
 import { parseRemoteHost } from "../../../src/sandboxes/remote/host.ts";
 import { ENGINES } from "../containers/containers.ts";
 
@@ -91,7 +91,7 @@ describe.each(ENGINES)("%s on other machines", (engine, provider) => {
   });
 
   it("does not believe a journal whose place is no address", async () => {
-    const leftovers = sandboxLeftovers.get(engine);
+    const leftovers = await findLeftovers(engine);
     for (const place of NO_ADDRESSES) {
       const left = { sandboxName: "x", runId: "x", temporaryDirectory: "/tmp", place };
       await expect(leftovers?.find(left)).rejects.toThrow(/not the address of an engine/);

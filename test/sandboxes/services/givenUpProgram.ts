@@ -4,7 +4,7 @@
  */
 import { e2b } from "../../../src/sandboxes/e2b.ts";
 import { modal } from "../../../src/sandboxes/modal.ts";
-import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";
+import { findLeftovers } from "../../../src/sandboxes/registry.ts";
 import { vercel } from "../../../src/sandboxes/vercel.ts";
 
 const [, , service = ""] = process.argv;
@@ -28,9 +28,9 @@ const QUESTIONS: Readonly<Record<string, () => Promise<unknown> | undefined>> = 
     PROVIDERS[service as keyof typeof PROVIDERS]().preflight?.({ repositoryPath: "/", signal: aborting() }),
   create: () => create({ ...NAMES, sandboxName: "unanswered" }),
   "create that is aborted": () => create({ ...NAMES, signal: aborting() }),
-  "clean that is aborted": () => {
+  "clean that is aborted": async () => {
     const place = service === "modal" ? { place: "sanddune" } : {};
-    return sandboxLeftovers.get(service)?.find({ ...NAMES, ...place, temporaryDirectory: "/" }, aborting());
+    return (await findLeftovers(service))?.find({ ...NAMES, ...place, temporaryDirectory: "/" }, aborting());
   },
 };
 

@@ -7,13 +7,13 @@ import { pipeline } from "node:stream/promises";
 import { SandboxError } from "../../../src/errors.ts";
 import { SANDBOX_VARIABLE } from "../../../src/process/kill/processMarks.ts";
 import type { IsolatedSandboxHandle } from "../../../src/sandboxes/contract.ts";
-import { removeTestIsolated } from "../../../src/sandboxes/directories/sandboxDirectories.ts";
 import { isolatedCommandSandbox } from "../../../src/sandboxes/exec/commandSandbox.ts";
 import type { Heartbeat } from "../../../src/sandboxes/exec/heartbeat.ts";
 import { killInSandbox } from "../../../src/sandboxes/exec/killInSandbox.ts";
 import type { LaunchStreams } from "../../../src/sandboxes/exec/runLaunch.ts";
 import type { LibraryCall, SandboxAccess } from "../../../src/sandboxes/exec/sandboxAccess.ts";
 import { NO_ROOT } from "../../../src/sandboxes/handle/noRoot.ts";
+import { removeTestIsolated } from "../../../src/sandboxes/testIsolated/directory.ts";
 
 export type Call = LibraryCall["call"];
 

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { InvalidOptionsError, SandboxError, SandboxUnavailableError } from "../../../src/errors.ts";
 import type { IsolatedSandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { e2b } from "../../../src/sandboxes/e2b.ts";
-import { sandboxLeftovers } from "../../../src/sandboxes/registry.ts";
+import { findLeftovers } from "../../../src/sandboxes/registry.ts";
 import { vercel } from "../../../src/sandboxes/vercel.ts";
 import { useE2bServer, useVercelServer } from "../../helpers/cloud/useServers.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
@@ -149,7 +149,7 @@ describe("an e2b sandbox", () => {
     await openWithTags(e2b(), "dead run/1", name);
     await openWithTags(e2b(), "dead run/1", `${name}-recovery`);
     await openWithTags(e2b(), "other run", name);
-    const known = sandboxLeftovers.get("e2b");
+    const known = await findLeftovers("e2b");
     const left = { sandboxName: name, runId: "dead run/1", temporaryDirectory: tmpdir() };
     const [first] = server.current.sandboxes.keys();
     expect(await known?.find(left)).toBe(`e2b sandbox ${first}`);
@@ -166,8 +166,9 @@ describe("an e2b sandbox", () => {
       server.current.heedsFilters = true;
     });
     const left = { sandboxName: name, runId: "dead run", temporaryDirectory: tmpdir() };
-    expect(await sandboxLeftovers.get("e2b")?.find(left)).toBe(undefined);
-    await sandboxLeftovers.get("e2b")?.remove(left);
+    const leftovers = await findLeftovers("e2b");
+    expect(await leftovers?.find(left)).toBe(undefined);
+    await leftovers?.remove(left);
     // A request that fails, although it may have made something, ends nothing either that is not its own.
     server.current.loopback.faults.push({
       on: /^POST \/v2\/sandboxes$/,
@@ -293,7 +294,7 @@ describe("a vercel sandbox", () => {
     const [name, other] = [newSandboxName(), newSandboxName()];
     await openWithTags(vercel(), "dead run/1", name);
     await openWithTags(vercel(), "other run", other);
-    const known = sandboxLeftovers.get("vercel");
+    const known = await findLeftovers("vercel");
     const left = { sandboxName: name, runId: "dead run/1", temporaryDirectory: tmpdir() };
     expect(await known?.find({ ...left, sandboxName: other })).toBe(undefined);
     expect(await known?.find(left)).toBe(`vercel sandbox ${name}`);

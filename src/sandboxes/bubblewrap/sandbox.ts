@@ -1,0 +1,117 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { SandboxError } from "../../errors.ts";
+import { hostPath } from "../../process/hostPrograms.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import { removeDirectory } from "../../process/removeDirectory.ts";
+import type { BindMountCreateOptions, BindMountSandboxHandle } from "../contract.ts";
+import { commandSandbox } from "../exec/commandSandbox.ts";
+import { killedOnHost } from "../exec/killedOnHost.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
+import { NO_ROOT } from "../handle/noRoot.ts";
+import { bubblewrapArguments, PROGRAMS_PATH } from "./arguments.ts";
+import { bubblewrapDirectory } from "./directory.ts";
+import { BUBBLEWRAP, type BubblewrapOptions, sharesNetwork, userMounts } from "./options.ts";
+import { PROGRAM, rootDirectories } from "./preflight.ts";
+import { programsFor } from "./programsFor.ts";
+import { pinned, refuseReplaceable } from "./sources.ts";
+import type { UserPrograms } from "./userPrograms.ts";
+
+const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+
+/** The processes of bwrap share the terminal with the command in it: a Ctrl-C that is meant for that must not end them. */
+const IGNORE_KEYS = `trap '' INT QUIT; exec "$@"`;
+/** What is ignored is inherited, and no shell can undo that; where `env` cannot either, it stays so. */
+const HEED_KEYS = `if env --default-signal=INT,QUIT true 2>/dev/null; then exec env --default-signal=INT,QUIT "$@"; fi
+exec "$@"`;
+
+/** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
+const environmentOfBubblewrap = (
+  sandboxName: string,
+  execId: string | undefined,
+): Record<string, string> => ({
+  PATH: hostPath(),
+  [SANDBOX_VARIABLE]: sandboxName,
+  ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
+});
+
+/** A PATH that was asked for comes first; otherwise the user's own programs do, as on the host. */
+const pathWith = ({ links }: UserPrograms, { path }: BubblewrapOptions): string => {
+  if (links.size === 0) return path ?? DEFAULT_PATH;
+  return path === undefined ? `${PROGRAMS_PATH}:${DEFAULT_PATH}` : `${path}:${PROGRAMS_PATH}`;
+};
+
+/** Makes a sandbox. Nothing is left behind when that fails or is aborted. */
+export const createBubblewrapSandbox = async (
+  settings: BubblewrapOptions,
+  options: BindMountCreateOptions,
+): Promise<BindMountSandboxHandle> => {
+  options.signal?.throwIfAborted();
+  const { sandboxName, homePath, worktreePath } = options;
+  const own = await userMounts(settings, options);
+  const mounts = [...options.mounts, ...own];
+  const { readOnlyPaths = [] } = settings;
+  if (settings.allowUnsafeMounts !== true) {
+    const ownPaths = own.map(({ hostPath }) => hostPath);
+    await refuseReplaceable("mounts", ownPaths, mounts);
+    await refuseReplaceable("readOnlyPaths", readOnlyPaths, mounts);
+  }
+  const programs = await programsFor(settings, options.repositoryPath);
+  const links = await rootDirectories();
+
+  // The name says whose it is, should sanddune be killed before it can remove it.
+  const directory = bubblewrapDirectory(await realpath(tmpdir()), sandboxName);
+  const temporaryPath = join(directory, "tmp");
+  const homeHostPath = join(directory, "home");
+  const remove = () => removeDirectory(directory);
+  await mkdir(directory, { mode: 0o700 });
+  try {
+    await mkdir(temporaryPath);
+    await mkdir(homeHostPath);
+    options.signal?.throwIfAborted();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+
+  const plan = {
+    sandboxName,
+    rootDirectories: links,
+    temporaryPath,
+    homeHostPath,
+    homePath,
+    path: pathWith(programs, settings),
+    programs: programs.links,
+    network: sharesNetwork(settings),
+    readOnlyPaths: [...programs.paths, ...readOnlyPaths],
+    mounts,
+  };
+  const checkSources = pinned(
+    BUBBLEWRAP,
+    [...plan.readOnlyPaths, ...own.map(({ hostPath }) => hostPath)],
+    options.mounts,
+  );
+
+  return commandSandbox({
+    provider: BUBBLEWRAP,
+    name: sandboxName,
+    worktreePath,
+    fallbackHome: homePath,
+    launch: (argv, { sudo, execId, terminal = false }) => {
+      if (sudo) throw new SandboxError(BUBBLEWRAP, NO_ROOT);
+      checkSources();
+      const prefix = bubblewrapArguments({ ...plan, terminal });
+      const env = environmentOfBubblewrap(sandboxName, execId);
+      if (!terminal) return { program: PROGRAM, args: [...prefix, "--", ...argv], env };
+      const args = ["-c", IGNORE_KEYS, "sh", PROGRAM, ...prefix, "--", "sh", "-c", HEED_KEYS, "sh", ...argv];
+      return inPseudoTerminal({ program: "sh", args, env });
+    },
+    // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
+    // host kills, when both have only just been started.
+    ...killedOnHost,
+    requireTerminal: () => requirePseudoTerminal(BUBBLEWRAP),
+    diagnose: async () => ({ problem: `${PROGRAM} cannot start commands in it any more`, details: "" }),
+    close: remove,
+  });
+};

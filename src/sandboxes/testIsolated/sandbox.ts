@@ -1,0 +1,60 @@
+import { mkdir, realpath } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { SandboxError } from "../../errors.ts";
+import { hostSystem } from "../../process/host/system.ts";
+import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
+import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
+import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
+import { killedOnHost } from "../exec/killedOnHost.ts";
+import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
+import { NO_ROOT } from "../handle/noRoot.ts";
+import { removeTestIsolated, testIsolatedDirectory } from "./directory.ts";
+
+export const TEST_ISOLATED = "test-isolated";
+
+export const createTestIsolatedSandbox = async ({
+  sandboxName,
+  signal,
+}: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
+  signal?.throwIfAborted();
+  // The name says whose it is, should sanddune be killed before it can remove it.
+  const directory = testIsolatedDirectory(await realpath(tmpdir()), sandboxName);
+  await mkdir(directory, { mode: 0o700 });
+  const sandboxMark = basename(directory);
+  const worktreePath = join(directory, "repo");
+  const homePath = join(directory, "home");
+  const temporaryPath = join(directory, "tmp");
+  for (const path of [worktreePath, homePath, temporaryPath]) await mkdir(path);
+
+  const env = {
+    PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
+    HOME: homePath,
+    LANG: "C.UTF-8",
+    // What a killed command leaves there goes with the sandbox.
+    TMPDIR: temporaryPath,
+    [SANDBOX_VARIABLE]: sandboxMark,
+  };
+  return isolatedCommandSandbox({
+    provider: TEST_ISOLATED,
+    name: sandboxName,
+    worktreePath,
+    fallbackHome: homePath,
+    temporaryPath,
+    launch: (argv, { sudo, execId, terminal = false }) => {
+      if (sudo) throw new SandboxError(TEST_ISOLATED, NO_ROOT);
+      const ownEnv = { ...env, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) };
+      const [program = "sh", ...args] = argv;
+      if (terminal) return inPseudoTerminal({ program, args, env: ownEnv });
+      // In a session of their own, background processes outlive the process that the host waits for.
+      return { ...hostSystem().inOwnSession(argv), env: ownEnv };
+    },
+    ...killedOnHost,
+    requireTerminal: () => requirePseudoTerminal(TEST_ISOLATED),
+    diagnose: async () => ({
+      problem: "commands cannot be started any more",
+      details: `Its directory: ${directory}`,
+    }),
+    close: () => removeTestIsolated(directory),
+  });
+};
