@@ -19,4 +19,4 @@ export {
   type TestFunction,
 } from "./definition/definition.ts";
 export type { CommandSuite, RunnerSuite, SuiteDefinition } from "./suites/definition.ts";
-export { type Suite, suite } from "./suites/suite.ts";
+export { suite, type TestSuite } from "./suites/suite.ts";

@@ -58,7 +58,7 @@ export const openStrict = Effect.fnUntraced(function* (
   const socket = socketFor(setup.sandboxPlan.provider);
   const startCourier = startServer(sandbox.repository.handle, {
     tool: inPackage(packagePath).tool,
-    args: ["courier", ...(socket === undefined ? [] : ["--socket", socket])],
+    args: ["proxy", ...(socket === undefined ? [] : ["--socket", socket])],
     env: { ...session.plan.env.values, [TOKEN_FOR_SERVER]: token },
     stdin: courier.answers,
     ...{ timeoutMs, onProgress },

@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
 import type { ParameterValues, TestParameters } from "../contract.ts";
-import type { Suite } from "../suites/suite.ts";
+import type { TestSuite } from "../suites/suite.ts";
 import { definitionProblem } from "./checkDefinition.ts";
 
 /** The options of `run` in a test. */
@@ -83,7 +83,7 @@ export interface EnvironmentDefinition<Session = unknown> {
    * By path: segments joined by "/", so that tests that belong together can be run together. No path is the beginning of
    * another one.
    */
-  readonly tests: Readonly<Record<string, TestFunction<Session> | EnvironmentTest<Session> | Suite>>;
+  readonly tests: Readonly<Record<string, TestFunction<Session> | EnvironmentTest<Session> | TestSuite>>;
   /** What of the folder is brought along: files and directories, relative to it. Everything when it is left out. */
   readonly files?: readonly string[];
   /** For each test, and for `setup`: 60,000 unless it is set. */

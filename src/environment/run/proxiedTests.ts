@@ -27,7 +27,7 @@ const refusalOf = (error: Record<string, unknown>): TestRequestError => {
 
 const gone = (): TestServerError =>
   new TestServerError(
-    "the other end of the courier",
+    "the other end of the test proxy",
     "does not answer any more",
     "The run that it belongs to is over.",
   );
@@ -36,7 +36,7 @@ const gone = (): TestServerError =>
  * Tests that somebody else runs, who is reached by lines of JSON: requests go out by `write`, and what becomes of them comes by `input`.
  * Resolves when the other side has told which tests there are.
  */
-export const testsByCourier = async (input: Readable, write: (line: object) => void): Promise<ReadyTests> => {
+export const proxiedTests = async (input: Readable, write: (line: object) => void): Promise<ReadyTests> => {
   const waiting = new Map<number, Waiting>();
   let schema: EnvironmentSchema | undefined;
   let isOver = false;

@@ -50,8 +50,7 @@ const shellCommand = ({ command, format, report }: CommandSuite, places: Command
   const isInScratch = report?.startsWith(SCRATCH_PREFIX) === true;
   const file =
     report === undefined ? undefined : resolve(places.cwd, isInScratch ? fillPlaces(report, places) : report);
-  const source =
-    file === undefined ? outputSource((text) => parse(text)) : fileSource(file, roots, (text) => parse(text));
+  const source = file === undefined ? outputSource(parse) : fileSource(file, roots, parse);
   return {
     title: "The command",
     program: "sh",

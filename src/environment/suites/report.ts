@@ -15,7 +15,7 @@ export interface SuiteReport {
   readonly problem: string | undefined;
 }
 
-export interface Outcome {
+export interface TestOutcome {
   readonly passed: boolean;
   readonly durationMs?: number | undefined;
   /** Why it failed; of a test that has passed, it is not told. */
@@ -33,7 +33,7 @@ export class ReportBuilder {
   #problem: string | undefined;
 
   /** `names` are those of a test and of all that it is in, outermost first. */
-  add(names: readonly string[], { passed, durationMs, message = "" }: Outcome): void {
+  add(names: readonly string[], { passed, durationMs, message = "" }: TestOutcome): void {
     if (this.#tests.length >= MAX_TESTS) {
       this.fail(`has more than ${MAX_TESTS} tests: divide the suite`);
       return;

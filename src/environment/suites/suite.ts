@@ -3,7 +3,7 @@ import { checkSuite } from "./checkSuite.ts";
 import type { SuiteDefinition } from "./definition.ts";
 
 /** An existing suite, to stand among the `tests` of an environment. Made with `suite()`. */
-export interface Suite {
+export interface TestSuite {
   readonly type: "suite";
   readonly definition: SuiteDefinition;
 }
@@ -14,7 +14,7 @@ export interface Suite {
  * @example
  * defineEnvironment({ tests: { unit: suite({ runner: "pytest", args: ["{environment}/tests"] }) } });
  */
-export const suite = (definition: SuiteDefinition): Suite => {
+export const suite = (definition: SuiteDefinition): TestSuite => {
   const problem = checkSuite(definition);
   if (problem !== undefined) throw new InvalidOptionsError("suite", problem);
   const copy = structuredClone(definition);
@@ -23,7 +23,7 @@ export const suite = (definition: SuiteDefinition): Suite => {
 };
 
 /** Told by its shape: an environment and whoever runs it need not have the same copy of sanddune. */
-export const isSuite = (value: unknown): value is Suite => {
+export const isSuite = (value: unknown): value is TestSuite => {
   if (typeof value !== "object" || value === null) return false;
   const { type, definition } = value as { type?: unknown; definition?: unknown };
   return type === "suite" && checkSuite(definition) === undefined;

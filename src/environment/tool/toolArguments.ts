@@ -36,7 +36,7 @@ const COMMANDS = {
   serve: { ...PLACE, ...SERVER },
   run: { ...PLACE, parameters: text, archive: text, tree: text },
   setup: { ...PLACE, schema: flag },
-  courier: { ...SERVER, sealed: flag },
+  proxy: { ...SERVER, sealed: flag },
   worker: {},
 } as const satisfies Record<string, Flags>;
 
@@ -52,9 +52,7 @@ export const readArguments = (
 ): { readonly command: ToolCommandName; readonly args: ToolArguments } => {
   const [command, ...rest] = argv;
   if (!isCommand(command))
-    throw new ToolUsageError(
-      `There is no such command: expected one of ${Object.keys(COMMANDS).join(", ")}.`,
-    );
+    throw new ToolUsageError(`Unknown command; expected one of: ${Object.keys(COMMANDS).join(", ")}.`);
   try {
     const { values, positionals } = parseArgs({
       args: rest,

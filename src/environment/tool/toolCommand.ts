@@ -4,7 +4,7 @@ import { readEnvironment } from "../folder/readEnvironment.ts";
 import { boundResults } from "../results/boundResults.ts";
 import { TOKEN_VARIABLE } from "../run/envVars.ts";
 import { openSetup, openTests } from "../run/openTests.ts";
-import { testsByCourier } from "../run/proxiedTests.ts";
+import { proxiedTests } from "../run/proxiedTests.ts";
 import type { ReadyTests } from "../run/readyTests.ts";
 import { TestWorker } from "../run/workers/testWorker.ts";
 import { startTestServer } from "../server/testServer.ts";
@@ -79,10 +79,10 @@ const serve = (args: ToolArguments, stop: AbortController): Promise<void> => {
   return withTests(args, stop.signal, (tests) => serveUntilStopped(tests, args, stop.signal));
 };
 
-/** Hands every request to whoever has started it, by standard output, and gets the answers by standard input. */
-const courier = async (args: ToolArguments, stop: AbortController): Promise<void> => {
+/** Forwards every request over standard output to the process that started it, and reads the answers from standard input. */
+const proxy = async (args: ToolArguments, stop: AbortController): Promise<void> => {
   abortAtEndOfInput(stop);
-  const tests = await testsByCourier(process.stdin, sayLine);
+  const tests = await proxiedTests(process.stdin, sayLine);
   await serveUntilStopped(tests, args, stop.signal);
 };
 
@@ -143,7 +143,7 @@ const setup = async (args: ToolArguments, { signal }: AbortController): Promise<
   }
 };
 
-const COMMANDS = { serve, courier, run, setup };
+const COMMANDS = { serve, proxy, run, setup };
 
 /** Carries out a command line, and resolves with the exit code. */
 export const toolCommand = async (argv: readonly string[]): Promise<number> => {

@@ -8,6 +8,7 @@ import { definitionProblem } from "../definition/checkDefinition.ts";
 import type { EnvironmentDefinition } from "../definition/definition.ts";
 import { PLAIN_LIST } from "../folder/filesOption.ts";
 import { readEnvironment } from "../folder/readEnvironment.ts";
+import provideModule from "./programs/provideModule.ts?text";
 
 const MAX_STACK_LINES = 10;
 const CHECK_TIMEOUT_MS = 10_000;
@@ -16,13 +17,6 @@ const SPECIFIER = `${PACKAGE_NAME}/environment`;
 
 /** Beside the program that this is part of. */
 const OWN_MODULE = join(import.meta.dirname, "index.js");
-
-/** A hook of Node's module loader: finds one module where there is no such package to find it in. */
-const hookSource = (specifier: string, url: string): string => `
-export const resolve = (specifier, context, next) =>
-  specifier === ${JSON.stringify(specifier)}
-    ? { url: ${JSON.stringify(url)}, format: "module", shortCircuit: true }
-    : next(specifier, context);`;
 
 const isInstalledFor = (file: string): boolean => {
   try {
@@ -36,8 +30,8 @@ const isInstalledFor = (file: string): boolean => {
 /** A folder need not be part of a project, and has no `node_modules` then. */
 const provideOwnModule = (file: string): void => {
   if (isInstalledFor(file) || !existsSync(OWN_MODULE)) return;
-  const source = hookSource(SPECIFIER, pathToFileURL(OWN_MODULE).href);
-  register(`data:text/javascript,${encodeURIComponent(source)}`);
+  const data = { specifier: SPECIFIER, url: pathToFileURL(OWN_MODULE).href };
+  register(`data:text/javascript,${encodeURIComponent(provideModule)}`, { data });
 };
 
 const requireTypeScript = (definitionFile: string): void => {

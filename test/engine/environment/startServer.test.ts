@@ -17,7 +17,7 @@ it("a server has its time from the moment at which it has everything that it nee
     const needed = yield* Deferred.make<void>();
     const server = yield* Effect.forkChild(
       startServer(sandbox, {
-        ...{ tool: "tool", args: ["courier"], timeoutMs: 1000, beginning: Deferred.await(needed) },
+        ...{ tool: "tool", args: ["proxy"], timeoutMs: 1000, beginning: Deferred.await(needed) },
         ...{ onProgress: () => {}, onEnd: () => {} },
       }).pipe(Effect.flip),
     );

@@ -117,7 +117,7 @@ describe("tool.js run", () => {
 });
 
 it("tool.js seals its lines with the key that it is sent, and leaves the rest of its input alone", async () => {
-  const child = spawn(process.execPath, [toolFile(), "courier", "--sealed"]);
+  const child = spawn(process.execPath, [toolFile(), "proxy", "--sealed"]);
   onTestFinished(() => void child.kill());
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
   child.stdin.write("the k");
@@ -139,7 +139,7 @@ it("tool.js does not believe results of tests that were changed while they ran, 
 });
 
 it("tool.js lets nobody in who asks for its debugger", async () => {
-  const { child, line, exitCode } = tool(["courier"]);
+  const { child, line, exitCode } = tool(["proxy"]);
   child.stdin.write(`${JSON.stringify({ schema: { tests: [{ path: "a" }] } })}\n`);
   await line("ready");
   const said: string[] = [];
@@ -256,8 +256,8 @@ describe("tool.js serve", () => {
   });
 });
 
-it("tool.js courier hands requests to whoever has started it", async () => {
-  const { child, lines, line, exitCode } = tool(["courier"]);
+it("tool.js proxy forwards requests to the process that started it", async () => {
+  const { child, lines, line, exitCode } = tool(["proxy"]);
   const tell = (value: unknown) => child.stdin.write(`${JSON.stringify(value)}\n`);
   tell({ schema: { tests: [{ path: "far/away" }] } });
   const { url } = (await line("ready")) as Line & { url: string };

@@ -25,7 +25,7 @@ it.each<[string[], string]>([
   [["run", ...PLACE, "--parameters", '{"a":[1]}'], "--parameters: "],
   [["serve", ...PLACE, "--port", "70000"], "--port must be a whole number"],
   [["serve", "--nothing"], "Unknown option '--nothing'"],
-  [["dance"], "There is no such command: expected one of serve, run, setup, courier, worker."],
+  [["dance"], "Unknown command; expected one of: serve, run, setup, proxy, worker."],
 ])("tool.js understands not %j", (argv, message) => {
   const read = () => {
     const { args } = readArguments(argv);

@@ -8,7 +8,7 @@ import { pathToFileURL } from "node:url";
 import { MCP_CONFIG, RESULT_LINE, UNAVAILABLE } from "../protocol.ts";
 import { findSdk } from "./findSdk.ts";
 
-interface Outcome {
+interface RunOutcome {
   readonly status: string;
   readonly result?: unknown;
   readonly error?: unknown;
@@ -19,7 +19,7 @@ interface Outcome {
 interface Sdk {
   readonly Agent: {
     create(options: object): Promise<{
-      send(prompt: string): Promise<{ stream(): AsyncIterable<object>; wait(): Promise<Outcome> }>;
+      send(prompt: string): Promise<{ stream(): AsyncIterable<object>; wait(): Promise<RunOutcome> }>;
     }>;
   };
 }
@@ -30,7 +30,7 @@ const EXIT_CODES: Readonly<Record<string, number>> = { finished: 0, cancelled: 1
 const say = (message: object) =>
   new Promise((resolve) => process.stdout.write(`${JSON.stringify(message)}\n`, resolve));
 
-const end = async (outcome: Outcome): Promise<never> => {
+const end = async (outcome: RunOutcome): Promise<never> => {
   await say({ type: RESULT_LINE, ...outcome });
   process.exit(EXIT_CODES[outcome.status] ?? 1);
 };

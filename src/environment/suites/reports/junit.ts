@@ -20,13 +20,6 @@ interface Element {
   isSkipped: boolean;
 }
 
-export interface JunitOptions {
-  /** What stands between the names in a `name`, where a runner joins several. */
-  readonly nameSeparator?: string;
-  /** A file's name, as it is told. */
-  readonly shownFile?: (file: string) => string;
-}
-
 const milliseconds = (time: string | undefined): number =>
   Number((time ?? "").replaceAll(",", "") || 0) * 1000;
 
@@ -42,8 +35,6 @@ class JunitReader {
   /** From the root to where the reader is. */
   readonly #stack: Element[] = [];
   hasEnded = false;
-
-  constructor(private readonly options: JunitOptions) {}
 
   finish(problem?: string): SuiteReport {
     if (problem !== undefined) this.#report.fail(problem);
@@ -111,14 +102,11 @@ class JunitReader {
   }
 
   #namesOf(attributes: Attributes): string[] {
-    const { nameSeparator, shownFile = (file) => file } = this.options;
     const name = attributes.get("name") ?? "";
     const className = attributes.get("classname");
-    // Some say the same in both.
-    if (className === name) return [shownFile(name)];
-    const own = nameSeparator === undefined ? [name] : name.split(nameSeparator);
-    if (className === "") return own;
-    return [...(className === undefined ? this.#suiteNames() : [shownFile(className)]), ...own];
+    // Some runners repeat the name as the class name.
+    if (className === name || className === "") return [name];
+    return [...(className === undefined ? this.#suiteNames() : [className]), name];
   }
 }
 
@@ -126,9 +114,9 @@ const ROOT = /<(?:[\w.-]+:)?testsuites?[\s/>]/;
 /** Where the report begins in what may have been printed around it. */
 const BEGINNING = new RegExp(`<\\?xml\\s|${ROOT.source}`);
 
-/** Reads a report in the XML format that JUnit began and everybody varies. */
-export const parseJunit = (text: string, options: JunitOptions = {}): SuiteReport => {
-  const reader = new JunitReader(options);
+/** Reads a report in JUnit's XML format, of which every runner has its own variant. */
+export const parseJunit = (text: string): SuiteReport => {
+  const reader = new JunitReader();
   const start = text.search(BEGINNING);
   if (start === -1) return reader.finish(text.trim() === "" ? "is empty" : "is no JUnit report");
   const report = text.slice(start);

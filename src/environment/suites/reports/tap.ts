@@ -16,11 +16,6 @@ interface Level {
 /** Names that come again with the test itself, and the sums at the end. */
 const NOTHING_NEW = /^Subtest: |^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)\s+[\d.]+$/;
 
-export interface TapOptions {
-  /** A file's name, as it is told: Node.js names some tests after their files. */
-  readonly shownFile?: (file: string) => string;
-}
-
 class TapReader {
   readonly #report = new ReportBuilder();
   readonly #levels: Level[] = [];
@@ -33,8 +28,6 @@ class TapReader {
   #yamlIndentation: string | undefined;
   #points = 0;
   #isOver = false;
-
-  constructor(private readonly options: TapOptions) {}
 
   read(raw: string): void {
     if (this.#isOver || this.#readYaml(raw)) return;
@@ -101,9 +94,8 @@ class TapReader {
       this.#end(`has more than ${MAX_POINTS} tests: divide the suite`);
       return;
     }
-    const shown = this.options.shownFile?.(name) ?? name;
-    const children = this.#take(level + 1, shown);
-    this.#last = new TapTest(shown, isOk, isSkipped, children, this.#printed.take(), durationMs);
+    const children = this.#take(level + 1, name);
+    this.#last = new TapTest(name, isOk, isSkipped, children, this.#printed.take(), durationMs);
     this.#level(level).tests.push(this.#last);
   }
 
@@ -126,9 +118,12 @@ class TapReader {
   }
 }
 
-/** Reads a report of the Test Anything Protocol, versions 12 to 14, subtests included. */
-export const parseTap = (text: string, options: TapOptions = {}): SuiteReport => {
-  const reader = new TapReader(options);
+/**
+ * Reads a report of the Test Anything Protocol, versions 12 to 14, subtests included. `node --test` reports over a channel of its
+ * own; this is for commands whose `format` is `tap`: tape and prove, for example, print TAP and have no JUnit reporter.
+ */
+export const parseTap = (text: string): SuiteReport => {
+  const reader = new TapReader();
   for (let start = 0; start < text.length; ) {
     const end = text.indexOf("\n", start);
     const stop = end === -1 ? text.length : end;

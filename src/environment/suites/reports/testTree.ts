@@ -1,7 +1,7 @@
-import type { Outcome, ReportBuilder } from "../report.ts";
+import type { ReportBuilder, TestOutcome } from "../report.ts";
 
 /** A test as runners with tests in tests know it. */
-export interface TestNode extends Outcome {
+export interface TestNode extends TestOutcome {
   readonly name: string;
   /** Neither passed nor failed, with all that is in it. */
   readonly isSkipped: boolean;

@@ -16,7 +16,7 @@ export type RunnerEvent =
   /** So has the runner. */
   | readonly ["end"];
 
-interface Outcome {
+interface RunnerOutcome {
   readonly names: readonly string[];
   readonly state: string;
   readonly durationMs: number;
@@ -25,7 +25,7 @@ interface Outcome {
 
 class TestFile {
   readonly known: (readonly string[])[] = [];
-  readonly outcomes: Outcome[] = [];
+  readonly outcomes: RunnerOutcome[] = [];
   hasEnded = false;
 }
 
@@ -146,7 +146,10 @@ export class RunnerReport {
     if (!file.hasEnded && !hasFailed) this.#report.add(own, { passed: false, message });
   }
 
-  #missing(expected: readonly (readonly string[])[], outcomes: readonly Outcome[]): (readonly string[])[] {
+  #missing(
+    expected: readonly (readonly string[])[],
+    outcomes: readonly RunnerOutcome[],
+  ): (readonly string[])[] {
     const reported = new Set(outcomes.map(({ names }) => keyOf(names)));
     // Tests are in groups; and a test with parameters is written down once, and reported with each of them.
     for (const { names } of outcomes) {

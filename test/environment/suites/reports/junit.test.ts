@@ -3,22 +3,22 @@ import { parseJunit } from "../../../../src/environment/suites/reports/junit.ts"
 import { messageOf, outline, recording } from "../recording.ts";
 
 describe("a report of a real runner", () => {
-  it("vitest's: files, describes and tests are segments, skipped ones are left out", () => {
-    const report = parseJunit(recording("vitest.xml"), { nameSeparator: " > " });
+  it("vitest's: files and tests are segments, skipped ones are left out", () => {
+    const report = parseJunit(recording("vitest.xml"));
     expect(outline(report)).toEqual([
       "✗ bad.test.js",
-      "calc.test.js/calc/inner/adds",
-      "✗ calc.test.js/calc/inner/GET /users/0 _ back",
-      "calc.test.js/calc/inner/fails ok",
-      "calc.test.js/calc/adds",
-      "calc.test.js/calc/adds (2)",
-      "calc.test.js/calc/(unnamed)",
-      "calc.test.js/hook/fine",
+      "calc.test.js/calc > inner > adds",
+      "✗ calc.test.js/calc > inner > GET /users > 0 _ back",
+      "calc.test.js/calc > inner > fails ok",
+      "calc.test.js/calc > adds",
+      "calc.test.js/calc > adds (2)",
+      "calc.test.js/calc >",
+      "calc.test.js/hook > fine",
       "✗ calc.test.js/hook",
       "late.test.js/late",
     ]);
     expect(report).toMatchObject({ skipped: 2, problem: undefined });
-    expect(messageOf(report, "calc.test.js/calc/inner/GET /users/0 _ back")).toMatch(
+    expect(messageOf(report, "calc.test.js/calc > inner > GET /users > 0 _ back")).toMatch(
       /^AssertionError: expected \{ a: 1 \} to deeply equal \{ a: 2 \}\n\n- Expected/,
     );
     expect(report.tests.at(-1)).toEqual({

@@ -19,14 +19,16 @@ describe("a report of a real runner", () => {
   it.each(["node20.tap", "node22.tap"])(
     "%s: subtests are told, and what failed for a reason of its own",
     (name) => {
-      const shownFile = (file: string) => file.replace("/srv/node/", "");
-      const report = parseTap(recording(name), { shownFile });
-      expect(outline(report)).toEqual(OF_NODE);
+      const report = parseTap(recording(name));
+      // Some versions name a file by its whole path.
+      expect(outline(report).map((path) => path.replace("srv/node/", ""))).toEqual(OF_NODE);
       expect(report).toMatchObject({ skipped: 2, problem: undefined });
       expect(messageOf(report, "calc/sub # hash / slash")).toContain("+   a: 1\n  -   a: 2");
       expect(messageOf(report, "parent")).toContain("error: 'parent itself'");
       // Why a file could not be loaded is only printed.
-      expect(messageOf(report, "bad.test.mjs")).toContain("Cannot find module '/srv/node/nope.mjs'");
+      expect(
+        messageOf(report, report.tests.find(({ path }) => path.endsWith("bad.test.mjs"))?.path ?? ""),
+      ).toContain("Cannot find module '/srv/node/nope.mjs'");
       expect(report.tests[0]?.durationMs).toBeGreaterThan(0);
     },
   );
