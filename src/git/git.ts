@@ -130,7 +130,7 @@ const start = async (spec: ProcessSpec, finishesAlone: boolean): Promise<Process
 const TOO_MUCH_OUTPUT = "too much output";
 
 /** Whether git printed more than is read of it. */
-export const hadTooMuchOutput = (error: SandduneError): boolean =>
+export const hadTooMuchOutput = (error: unknown): boolean =>
   error instanceof GitError && error.stderr === TOO_MUCH_OUTPUT;
 
 /** Runs git on the host. The only place that does. */

@@ -1,5 +1,4 @@
-import * as Effect from "effect/Effect";
-import type { SandduneError } from "../../errors.ts";
+import { runAtBoundary } from "../../boundary/boundary.ts";
 import { git, gitText, hadTooMuchOutput } from "../git.ts";
 import { isObjectName } from "../objectName.ts";
 import { checkpointRefs } from "../runRefs.ts";
@@ -20,19 +19,18 @@ export interface ChangedFile {
 const DIFF_TREE = ["-c", "core.bigFileThreshold=8m", "diff-tree", "-r", "--root"] as const;
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"] as const;
 
-/** The checkpoints of a run that are here, in order. */
-export const listCheckpoints = (cwd: string, runId: string): Effect.Effect<Checkpoint[], SandduneError> => {
+/** The checkpoints of a run in this repository, in order. */
+export const listCheckpoints = async (cwd: string, runId: string): Promise<Checkpoint[]> => {
   const prefix = checkpointRefs(runId);
-  return gitText(["for-each-ref", "--format=%(objectname) %(refname)", prefix], { cwd }).pipe(
-    Effect.map((output) =>
-      output
-        .split("\n")
-        .map((line) => line.split(" "))
-        .map(([sha = "", ref = ""]) => ({ sha, number: Number(ref.slice(prefix.length)) }))
-        .filter(({ sha, number }) => sha !== "" && Number.isInteger(number))
-        .sort((a, b) => a.number - b.number),
-    ),
+  const output = await runAtBoundary(
+    gitText(["for-each-ref", "--format=%(objectname) %(refname)", prefix], { cwd }),
   );
+  return output
+    .split("\n")
+    .map((line) => line.split(" "))
+    .map(([sha = "", ref = ""]) => ({ sha, number: Number(ref.slice(prefix.length)) }))
+    .filter(({ sha, number }) => sha !== "" && Number.isInteger(number))
+    .sort((a, b) => a.number - b.number);
 };
 
 const NUMBERS = /^(\d+|-)\t(\d+|-)\t(.*)$/s;
@@ -40,34 +38,36 @@ const NUMBERS = /^(\d+|-)\t(\d+|-)\t(.*)$/s;
 const lines = (text: string | undefined): number | undefined =>
   text === undefined || text === "-" ? undefined : Number(text);
 
-/** What each of some commits has changed, by the commit. */
-export const changesOf = (
+/** The files that each commit has changed, by the commit. */
+export const changesOf = async (
   cwd: string,
   commits: readonly string[],
-): Effect.Effect<ReadonlyMap<string, readonly ChangedFile[]>, SandduneError> => {
-  if (commits.length === 0) return Effect.succeed(new Map());
-  return git([...DIFF_TREE, "--stdin", "--no-renames", "--numstat", "-z", ...PLAIN], {
-    cwd,
-    stdin: `${commits.join("\n")}\n`,
-  }).pipe(
-    Effect.map(({ stdout }) => {
-      const changes = new Map<string, ChangedFile[]>(commits.map((commit) => [commit, []]));
-      let commit = "";
-      for (const part of stdout.split("\0")) {
-        const [, added, removed, path] = NUMBERS.exec(part) ?? [];
-        if (isObjectName(part)) commit = part;
-        else if (path !== undefined)
-          changes.get(commit)?.push({ path, added: lines(added), removed: lines(removed) });
-      }
-      return changes;
+): Promise<ReadonlyMap<string, readonly ChangedFile[]>> => {
+  const changes = new Map<string, ChangedFile[]>(commits.map((commit) => [commit, []]));
+  if (commits.length === 0) return changes;
+  const { stdout } = await runAtBoundary(
+    git([...DIFF_TREE, "--stdin", "--no-renames", "--numstat", "-z", ...PLAIN], {
+      cwd,
+      stdin: `${commits.join("\n")}\n`,
     }),
   );
+  let commit = "";
+  for (const part of stdout.split("\0")) {
+    const [, added, removed, path] = NUMBERS.exec(part) ?? [];
+    if (isObjectName(part)) commit = part;
+    else if (path !== undefined)
+      changes.get(commit)?.push({ path, added: lines(added), removed: lines(removed) });
+  }
+  return changes;
 };
 
-/** What a commit has changed, as a patch. */
-export const patchOf = (cwd: string, commit: string): Effect.Effect<string, SandduneError> =>
-  gitText([...DIFF_TREE, "--no-commit-id", "--find-renames", "--patch", ...PLAIN, commit], { cwd }).pipe(
-    Effect.catchIf(hadTooMuchOutput, () =>
-      Effect.succeed(`The patch is too large to be shown here. See: git show ${commit}`),
-    ),
-  );
+/** The changes of a commit, as a patch. */
+export const patchOf = async (cwd: string, commit: string): Promise<string> => {
+  const args = [...DIFF_TREE, "--no-commit-id", "--find-renames", "--patch", ...PLAIN, commit];
+  try {
+    return await runAtBoundary(gitText(args, { cwd }));
+  } catch (error) {
+    if (!hadTooMuchOutput(error)) throw error;
+    return `The patch is too large to be shown here. See: git show ${commit}`;
+  }
+};

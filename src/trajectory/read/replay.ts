@@ -36,16 +36,12 @@ export const openReplay = async (
   const run = readTrajectory(runDirectory);
   if (run?.runId !== runId) throw new TrajectoryNotFoundError(runId);
   const cwd = repository.topLevel;
-  const here = new Map(
-    (await runAtBoundary(listCheckpoints(cwd, runId))).map(({ number, sha }) => [number, sha]),
-  );
+  const here = new Map((await listCheckpoints(cwd, runId)).map(({ number, sha }) => [number, sha]));
   // A file can name any commit: one that no ref of the run's stands for is not shown as the run's.
   const shown = run.checkpoints.filter(({ number, sha }) => here.get(number) === sha);
-  const changes = await runAtBoundary(
-    changesOf(
-      cwd,
-      shown.map(({ sha }) => sha),
-    ),
+  const changes = await changesOf(
+    cwd,
+    shown.map(({ sha }) => sha),
   );
   const isBaseHere = (await runAtBoundary(resolveCommit(cwd, run.base))) !== undefined;
   return {
@@ -62,7 +58,7 @@ export const findStep = ({ run, steps }: Replay, number: number): RecordedStep =
 
 /** What a step has changed, as a patch; nothing if it has changed no files, or they are not here. */
 export const patchOfStep = async ({ repository }: Replay, step: RecordedStep): Promise<string> =>
-  step.change === "changed" && step.isHere ? runAtBoundary(patchOf(repository.topLevel, step.commit)) : "";
+  step.change === "changed" && step.isHere ? patchOf(repository.topLevel, step.commit) : "";
 
 /** Where nothing else is, and where it goes with the run. A repository may come with a link there. */
 const ownPlace = ({ runDirectory }: Replay, number: number): string => {
