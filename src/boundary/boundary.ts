@@ -1,7 +1,7 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
 import { InternalError, SandduneError } from "../errors.ts";
-import { onAbort } from "../tools/wait/onAbort.ts";
+import { LinkedController } from "../tools/wait/linkedController.ts";
 import { callerOf, namingCaller } from "./callersStack.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
@@ -30,10 +30,8 @@ const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
  */
 export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
   if (signal?.aborted) throw signal.reason;
-  const controller = new AbortController();
-  const stopFollowing = onAbort(signal, (reason) => controller.abort(reason));
+  using controller = new LinkedController(signal);
   const exit = await Effect.runPromiseExit(effect, { signal: controller.signal });
-  stopFollowing();
   if (exit._tag === "Success") return exit.value;
   if (signal?.aborted && Cause.hasInterrupts(exit.cause)) throw signal.reason;
   const callers = callerFailure(exit.cause);

@@ -1,6 +1,7 @@
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import type { ChoiceFlags } from "../project/choices.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { inTime } from "../tools/wait/timeLimit.ts";
 import { agentTitle } from "./agents.ts";
 import { checkCredentials, checkEnvFile } from "./credentials.ts";
 import { asNotes, attempt, type Finding, failed } from "./finding.ts";
@@ -19,12 +20,10 @@ const within = async (
   fix: string,
   check: () => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> => {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<readonly Finding[]>((resolve) => {
-    const detail = `the check did not come back within ${CHECK_LIMIT_MS / 1000} s`;
-    timer = setTimeout(() => resolve([failed(title, detail, fix)]), CHECK_LIMIT_MS);
-  });
-  return Promise.race([attempt(title, fix, check), limit]).finally(() => clearTimeout(timer));
+  const detail = `the check did not come back within ${CHECK_LIMIT_MS / 1000} s`;
+  return inTime(() => attempt(title, fix, check), { timeoutMs: CHECK_LIMIT_MS }).catch(() => [
+    failed(title, detail, fix),
+  ]);
 };
 
 interface ExaminedSandbox {

@@ -2,6 +2,7 @@ import { SandboxBusyError, SandboxLostError, SandduneError } from "../errors.ts"
 import type { RunResult } from "../options/results.ts";
 import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { retry } from "../tools/wait/retry.ts";
 import type { FleetOptions } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";
 
@@ -49,15 +50,16 @@ export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
   },
 ): Promise<Attempts<Value>> => {
   const lost: SandduneError[] = [];
-  for (;;) {
-    try {
-      return { ending: { result: await run(task) }, lost };
-    } catch (error) {
-      const mayRetry = error instanceof SandduneError && !task.signal?.aborted && lost.length < retries;
-      if (!mayRetry || !(isOfSandbox(error) || isWanted(retryIf, error, lost.length + 1)))
-        return { ending: { error }, lost };
-      lost.push(error);
-      onRetry(error, lost.length + 1);
-    }
-  }
+  const pauseAfter = (error: unknown, failures: number): 0 | undefined => {
+    const mayRetry = error instanceof SandduneError && !task.signal?.aborted;
+    if (!mayRetry || !(isOfSandbox(error) || isWanted(retryIf, error, failures))) return undefined;
+    lost.push(error);
+    onRetry(error, lost.length + 1);
+    return 0;
+  };
+  const ending = await retry(() => run(task), { attempts: retries + 1, pauseAfter }).then(
+    (result) => ({ result }),
+    (error: unknown) => ({ error }),
+  );
+  return { ending, lost };
 };

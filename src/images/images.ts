@@ -6,6 +6,7 @@ import {
   engineClients,
   unavailability,
 } from "../sandboxes/containers/engine.ts";
+import { retry } from "../tools/wait/retry.ts";
 
 const TIMEOUT_MS = 30_000;
 
@@ -32,16 +33,20 @@ export const imageSize = async (engine: EngineClient["name"], imageName: string)
 
 /** Podman lists images by looking at each, and gives up if another process removes one meanwhile. */
 const IMAGE_WENT = /image not known|file does not exist/;
-const LIST_TRIES = 10;
+const LIST_ATTEMPTS = 10;
 
 /** All tags that the engine has, as it writes them. */
 export const listTags = async (client: EngineClient): Promise<string[]> => {
   const args = ["image", "ls", "--format", "{{.Repository}}:{{.Tag}}"];
-  for (let tries = 1; ; tries++) {
+  let complaint = "";
+  const list = async () => {
     const { exitCode, stdout, stderr } = await callEngine(client, args, { timeoutMs: TIMEOUT_MS });
-    if (exitCode === 0) return stdout.split("\n").filter((tag) => tag !== "");
-    if (tries === LIST_TRIES || !IMAGE_WENT.test(stderr)) throw lookUpError(client, "", stderr);
-  }
+    complaint = stderr;
+    if (exitCode !== 0) throw lookUpError(client, "", stderr);
+    return stdout.split("\n").filter((tag) => tag !== "");
+  };
+  const pauseAfter = () => (IMAGE_WENT.test(complaint) ? 0 : undefined);
+  return retry(list, { attempts: LIST_ATTEMPTS, pauseAfter });
 };
 
 /**

@@ -1,5 +1,5 @@
-import { inTime } from "../tools/wait/inTime.ts";
 import { sharedAnswer } from "../tools/wait/sharedAnswer.ts";
+import { inTime } from "../tools/wait/timeLimit.ts";
 import { createIsolatedSandboxProvider, type IsolatedSandboxProvider } from "./contract.ts";
 import { findPlace, KUBERNETES } from "./kubernetes/client.ts";
 import { checkedKubernetesOptions, type KubernetesOptions } from "./kubernetes/options.ts";

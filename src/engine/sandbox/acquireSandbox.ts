@@ -1,4 +1,3 @@
-import { setTimeout as delay } from "node:timers/promises";
 import * as Effect from "effect/Effect";
 import type * as Scope from "effect/Scope";
 import { interruptible } from "../../boundary/interruptible.ts";
@@ -6,6 +5,7 @@ import type { SandduneError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxHandle, SandboxProvider } from "../../sandboxes/contract.ts";
 import { openHandle } from "../../sandboxes/handle/openHandle.ts";
+import { inTime, TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import type { Session } from "../session/session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;
@@ -27,22 +27,12 @@ const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promis
 };
 
 /** Ends a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
-const endInTime = async (
-  handle: SandboxHandle,
-  loss: SandboxLoss | undefined,
-): Promise<string | undefined> => {
-  const timeout = new AbortController();
-  try {
-    return await Promise.race([
-      end(handle, loss).catch((error: Error) => error.message),
-      delay(CLOSE_TIMEOUT_MS, `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`, {
-        signal: timeout.signal,
-      }),
-    ]);
-  } finally {
-    timeout.abort();
-  }
-};
+const endInTime = (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> =>
+  inTime(() => end(handle, loss), { timeoutMs: CLOSE_TIMEOUT_MS }).catch((error: Error) =>
+    error instanceof TimeLimitError
+      ? `The sandbox ${handle.name} did not close within ${CLOSE_TIMEOUT_MS} ms.`
+      : error.message,
+  );
 
 /** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
 export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(

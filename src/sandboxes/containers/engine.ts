@@ -1,7 +1,7 @@
 import { ProcessStartError, ProcessTimeoutError, SandboxUnavailableError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { type ProcessResult, type ProcessSpec, runProcess } from "../../process/runProcess.ts";
-import { inTime, NoAnswerError } from "../../tools/wait/inTime.ts";
+import { inTime, TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import { type ContainerUser, isBuiltHere } from "./arguments.ts";
 
 /** How an engine's client gets to an engine on another machine. */
@@ -89,7 +89,7 @@ const openInTime = async (
   try {
     await inTime(open, options);
   } catch (error) {
-    if (!(error instanceof NoAnswerError)) throw error;
+    if (!(error instanceof TimeLimitError)) throw error;
     throw new SandboxUnavailableError(
       name,
       `the way to ${host} was not open within ${options.timeoutMs} ms`,

@@ -8,7 +8,7 @@ import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { parseJson } from "../../tools/values/json.ts";
 import { isText, objectWith, optional, type Predicate } from "../../tools/values/predicates.ts";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox } from "../leftovers.ts";
 import { findLeftovers } from "../registry.ts";
 

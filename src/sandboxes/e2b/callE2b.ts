@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import {
   isTransientStatus,
   readRetryAfter,

@@ -1,6 +1,6 @@
 import type { CommandExitError, Sandbox } from "e2b";
 import { SandboxBusyError, SandboxError, SandboxUnavailableError, type SandduneError } from "../../errors.ts";
-import { NoAnswerError } from "../../tools/wait/inTime.ts";
+import { TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import { type CloudAccount, fingerprintOf } from "../services/account.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "../services/credentials.ts";
 import { loadSdk, notLoaded } from "../services/loadSdk.ts";
@@ -86,7 +86,7 @@ export const e2bError = (problem: string, error: unknown): SandduneError => {
   if (statusOf(error) === 429) {
     return forNow("E2B has no room at the moment", "Try again later, or run less at once");
   }
-  const isUnanswered = error instanceof NoAnswerError || name === "TimeoutError" || name === "TypeError";
+  const isUnanswered = error instanceof TimeLimitError || name === "TimeoutError" || name === "TypeError";
   if (isUnanswered || e2bTransience(error) !== undefined) {
     return forNow(
       "E2B cannot be reached",

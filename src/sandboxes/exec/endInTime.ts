@@ -1,5 +1,5 @@
 import { SandboxError } from "../../errors.ts";
-import { onAbort } from "../../tools/wait/onAbort.ts";
+import { LinkedController } from "../../tools/wait/linkedController.ts";
 import { MAX_TIMER_MS } from "../../tools/wait/timeLimit.ts";
 import type { ExecOptions, InteractiveExecOptions, IsolatedSandboxHandle } from "../contract.ts";
 
@@ -85,14 +85,8 @@ export const endInTime = (handle: IsolatedSandboxHandle, lastCall: LastCall): Is
     perform: (signal?: AbortSignal) => Promise<Result>,
   ): Promise<Result> => {
     if (lastCall.signal.aborted) return perform(signal);
-    const ends = new AbortController();
-    const follow = (reason: unknown) => ends.abort(reason);
-    const stopFollowing = [onAbort(signal, follow), onAbort(lastCall.signal, follow)];
-    try {
-      return await perform(ends.signal);
-    } finally {
-      for (const stop of stopFollowing) stop();
-    }
+    using ends = new LinkedController(signal, lastCall.signal);
+    return await perform(ends.signal);
   };
   const { interactiveExec } = handle;
   return {

@@ -1,6 +1,6 @@
 import { SandboxLostError } from "../../errors.ts";
-import { inTime } from "../../tools/wait/inTime.ts";
-import { onAbort } from "../../tools/wait/onAbort.ts";
+import { pause } from "../../tools/wait/pause.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 
 /** How a sandbox on another machine is watched: whether it is there is known only by asking. */
 export interface Heartbeat {
@@ -26,7 +26,8 @@ export const watch = async (
 ): Promise<void> => {
   let missed = 0;
   while (!signal.aborted) {
-    await pause(heartbeat.everyMs, signal);
+    // The watch does not keep the process from ending.
+    await pause(heartbeat.everyMs, signal, { ref: false });
     if (signal.aborted) return;
     try {
       // After a power cut there are connections that never end.
@@ -42,15 +43,3 @@ export const watch = async (
     }
   }
 };
-
-/** Does not keep the process from ending: it is the sandbox that is watched, not the watch. */
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      stopWaiting();
-      resolve();
-    };
-    const timer = setTimeout(done, ms).unref();
-    const stopWaiting = onAbort(signal, done);
-  });

@@ -1,6 +1,7 @@
-import { setTimeout as delay } from "node:timers/promises";
 import { SandboxError, SandboxLostError } from "../../errors.ts";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { pause } from "../../tools/wait/pause.ts";
+import { retry } from "../../tools/wait/retry.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import { KUBERNETES, type KubernetesPlace } from "./client.ts";
 import { nodeProblem } from "./diagnosis.ts";
 import { DOUBT_MS, doubtedNodes, doubtNode } from "./doubts.ts";
@@ -43,7 +44,7 @@ const untilRunning = async (
   const givenUp = async (problem: string) =>
     new SandboxError(KUBERNETES, `the pod ${name} ${problem}`, await podEvents(place, name));
   for (;;) {
-    await delay(PAUSE_MS, undefined, signal && { signal }).catch(() => {});
+    await pause(PAUSE_MS, signal);
     signal?.throwIfAborted();
     const asked = inTime(() => podCensus(place), { timeoutMs: CENSUS_TIMEOUT_MS, signal });
     const census = await asked.catch((error: unknown) => {
@@ -90,22 +91,16 @@ const isTaken = (error: unknown): boolean =>
   error instanceof SandboxError && /\(AlreadyExists\)/.test(error.output);
 
 /** Puts a pod in the place of one that was removed: its node may take a while to let it go. */
-const createAnew = async (
+const createAnew = (
   place: KubernetesPlace,
   manifest: PodManifest,
   signal: AbortSignal | undefined,
-): Promise<void> => {
-  const begunAt = performance.now();
-  for (;;) {
-    try {
-      return await createPod(place, manifest);
-    } catch (error) {
-      if (!isTaken(error) || performance.now() - begunAt > PATIENCE_MS) throw error;
-    }
-    await delay(PAUSE_MS, undefined, signal && { signal }).catch(() => {});
-    signal?.throwIfAborted();
-  }
-};
+): Promise<void> =>
+  retry(() => createPod(place, manifest), {
+    timeoutMs: PATIENCE_MS,
+    signal,
+    pauseAfter: (error) => (isTaken(error) ? PAUSE_MS : undefined),
+  });
 
 /** What to avoid, and what if that leaves no node: the one that was doubted last is the one most likely to be gone. */
 const concessions = (doubted: readonly string[]): readonly (readonly string[])[] =>

@@ -1,6 +1,6 @@
 import type { ModalClient, ModalClientParams } from "modal";
 import { SandboxBusyError, SandboxError, SandboxUnavailableError, SandduneError } from "../../errors.ts";
-import { inTime, NoAnswerError, type Patience } from "../../tools/wait/inTime.ts";
+import { inTime, type Patience, TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "../services/credentials.ts";
 import { loadSdk, notLoaded } from "../services/loadSdk.ts";
 import { refusalOf } from "../services/refusal.ts";
@@ -106,7 +106,7 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
   const secrets = [process.env["MODAL_TOKEN_SECRET"]];
   const discreet = (text: string) => withoutSecrets(text, secrets);
   const said = discreet((error as Error).message);
-  switch (error instanceof NoAnswerError ? GRPC.deadlineExceeded : grpcCodeOf(error)) {
+  switch (error instanceof TimeLimitError ? GRPC.deadlineExceeded : grpcCodeOf(error)) {
     case GRPC.unauthenticated:
       return unavailable(`Modal refuses the credentials (${said})`, TOKEN_HINT);
     case GRPC.permissionDenied:

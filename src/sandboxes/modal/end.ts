@@ -1,5 +1,5 @@
 import type { Sandbox } from "modal";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import { inWords } from "../exec/endInTime.ts";
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { isNotFound } from "./client.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ContainerProcess, Sandbox } from "modal";
-import { inTime } from "../../tools/wait/inTime.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { ExecInput } from "../contract.ts";
 import type { LibraryCall } from "../exec/sandboxAccess.ts";
 import { untilAccepted } from "../services/untilAccepted.ts";

@@ -1,6 +1,6 @@
 import type { App, ModalClient, Sandbox } from "modal";
 import { SandboxError } from "../../errors.ts";
-import { inTime, type Patience } from "../../tools/wait/inTime.ts";
+import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 import { type CloudPlace, lookInAccount } from "../services/account.ts";
 import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";

@@ -1,5 +1,5 @@
 import type { App, Image, ModalClient, Sandbox } from "modal";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { SandboxCreateOptions } from "../contract.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
 import { untilAccepted } from "../services/untilAccepted.ts";

@@ -1,7 +1,7 @@
 import type { App, ModalClient, Sandbox } from "modal";
 import { SandboxError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import { inTime, type Patience } from "../../tools/wait/inTime.ts";
+import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import { isNotFound, MODAL } from "./client.ts";
 import { identifyingTags, type NamedSandbox } from "./tags.ts";
 

@@ -1,7 +1,6 @@
 import { BoundedCapture } from "../../tools/boundedCapture.ts";
-import { inTime } from "../../tools/wait/inTime.ts";
 import { orAborted } from "../../tools/wait/onAbort.ts";
-import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
+import { inTime, withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { runLaunch } from "../exec/runLaunch.ts";
 import type { Launch, SandboxAccess } from "../exec/sandboxAccess.ts";
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 

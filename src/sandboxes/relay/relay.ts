@@ -1,6 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { inTime } from "../../tools/wait/inTime.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
+import { pause } from "../../tools/wait/pause.ts";
+import { doubling, retry } from "../../tools/wait/retry.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { ExecInput } from "../contract.ts";
 import type { LaunchStreams } from "../exec/runLaunch.ts";
 import type { LibraryCall } from "../exec/sandboxAccess.ts";
@@ -52,7 +54,7 @@ export interface RelayEngine {
   isGone(): Promise<boolean>;
 }
 
-const TRIES = 6;
+const ATTEMPTS = 6;
 /** No file of the relay's is larger; but the command can write to them, too. */
 const MAX_FILE_BYTES = 256 * 1024;
 const FIRST_PAUSE_MS = 200;
@@ -68,22 +70,19 @@ const SILENCE_MS = 60_000;
 export class UnfitSandboxError extends Error {}
 
 /** Tries again what may be repeated, with growing pauses, for as long as the sandbox is there. */
-const patiently = async <A>(
+const patiently = <A>(
   engine: RelayEngine,
   signal: AbortSignal | undefined,
   action: () => Promise<A>,
-): Promise<A> => {
-  for (let failures = 1; ; failures++) {
-    try {
-      return await action();
-    } catch (error) {
-      signal?.throwIfAborted();
-      const isHopeless = failures === TRIES || error instanceof UnfitSandboxError;
-      if (isHopeless || (await engine.isGone())) throw error;
-      await delay(FIRST_PAUSE_MS * 2 ** (failures - 1), undefined, { signal });
-    }
-  }
-};
+): Promise<A> =>
+  retry(action, {
+    attempts: ATTEMPTS,
+    signal,
+    pauseAfter: async (error, failures) =>
+      error instanceof UnfitSandboxError || (await engine.isGone())
+        ? undefined
+        : doubling(FIRST_PAUSE_MS, failures),
+  });
 
 /** A relay that runs in the sandbox, and is listened to. */
 class OpenRelay {
@@ -228,10 +227,11 @@ class OpenRelay {
       if (!this.engine.replays) await this.#takeKept();
       if (await isSettled(this.#output.ended)) return;
       failures = this.#output.received > received ? 0 : failures + 1;
-      if (failures >= TRIES || (await this.engine.isGone())) {
+      if (failures >= ATTEMPTS || (await this.engine.isGone())) {
         throw problem ?? new Error("the connection broke");
       }
-      if (failures > 0) await delay(FIRST_PAUSE_MS * 2 ** (failures - 1), undefined, { signal });
+      if (failures > 0) await pause(doubling(FIRST_PAUSE_MS, failures), signal);
+      if (signal.aborted) return;
     }
   }
 

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
 import type { SshHost } from "./host.ts";
 import { connectBySsh, type SshConnection } from "./sshConnection.ts";
 
@@ -19,7 +19,8 @@ export interface Tunnel {
 }
 
 const LINGER_MS = 30_000;
-const TRIES = 5;
+const ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 300;
 
 /** An address of a socket has room for a hundred bytes, and ssh takes a colon in it for a separator. */
 const temporaryDirectory = (): string => (/^[A-Za-z0-9._/-]{1,60}$/.test(tmpdir()) ? tmpdir() : "/tmp");
@@ -29,6 +30,13 @@ const BROKEN = new Error("the connection was lost");
 
 /** A server that has too many logins under way turns some of them down: those are to come again. */
 const COMES_AGAIN = /kex_exchange_identification|connection (reset|closed) by|the connection was lost/i;
+
+const pauseAfter = (problem: unknown, failures: number): number | undefined => {
+  if (problem === BROKEN) return 0;
+  return COMES_AGAIN.test((problem as Error).message)
+    ? scattered(doubling(FIRST_PAUSE_MS, failures))
+    : undefined;
+};
 
 const newSocketPath = (): string =>
   join(temporaryDirectory(), `sanddune-ssh-${randomBytes(8).toString("hex")}`, "engine");
@@ -69,18 +77,18 @@ const makeTunnel = (host: SshHost, remoteSocketPath: string): Tunnel => {
       () => (existsSync(current.socketPath) ? undefined : BROKEN),
       (error: Error) => error,
     );
+  const connect = async () => {
+    const current = await (way ?? start());
+    const problem = await problemOf(current);
+    if (problem === undefined) return;
+    current.stop();
+    await current.isOver;
+    throw problem;
+  };
   const open = async () => {
     clearTimeout(linger);
     try {
-      for (let tries = 1; ; tries++) {
-        const current = await (way ?? start());
-        const problem = await problemOf(current);
-        if (problem === undefined) return;
-        if (tries === TRIES || !COMES_AGAIN.test(problem.message)) throw problem;
-        current.stop();
-        await current.isOver;
-        if (problem !== BROKEN) await delay(2 ** tries * 100 * (1 + Math.random()));
-      }
+      await retry(connect, { attempts: ATTEMPTS, pauseAfter });
     } finally {
       restLater();
     }

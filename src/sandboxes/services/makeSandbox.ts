@@ -1,4 +1,4 @@
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { ServiceLimits } from "./limits.ts";
 import { type Persistence, untilAccepted } from "./untilAccepted.ts";
 

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
 
-const TRIES = 6;
+const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
 
 /** What a service has said about a request that the same request may succeed with later. */
@@ -17,32 +17,23 @@ export interface Persistence {
   transienceOf(error: unknown): Transience | undefined;
 }
 
-/** Many runs are refused at the same moment, and should not all come back at the same moment. */
-const pauseBefore = (attempt: number): number => FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + Math.random());
-
 /**
  * Asks a service again that has refused a request for the moment: after the time that it wants, or with growing pauses.
  * Rejects with its last error when there is no use in it, or no time left, and with `signal.reason`.
  */
-export const untilAccepted = async <A>(
+export const untilAccepted = <A>(
   ask: (leftMs: number) => Promise<A>,
   { timeoutMs, signal, transienceOf }: Persistence,
-): Promise<A> => {
-  const endsAt = performance.now() + timeoutMs;
-  for (let attempt = 1; ; attempt++) {
-    signal?.throwIfAborted();
-    try {
-      return await ask(Math.ceil(endsAt - performance.now()));
-    } catch (error) {
-      signal?.throwIfAborted();
+): Promise<A> =>
+  retry(ask, {
+    attempts: ATTEMPTS,
+    timeoutMs,
+    signal,
+    pauseAfter: (error, failures) => {
       const transience = transienceOf(error);
-      if (transience === undefined || attempt === TRIES) throw error;
-      const pauseMs = transience.retryAfterMs ?? pauseBefore(attempt);
-      if (performance.now() + pauseMs >= endsAt) throw error;
-      await delay(pauseMs, undefined, signal && { signal }).catch(() => {});
-    }
-  }
-};
+      return transience && (transience.retryAfterMs ?? scattered(doubling(FIRST_PAUSE_MS, failures)));
+    },
+  });
 
 /** The header `Retry-After`, in seconds or as a date. */
 export const readRetryAfter = (header: string | null | undefined): number | undefined => {

@@ -2,7 +2,7 @@ import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
 import { SandboxError } from "../../errors.ts";
 import { parseObject } from "../../tools/values/json.ts";
 import { isText } from "../../tools/values/predicates.ts";
-import { inTime, type Patience } from "../../tools/wait/inTime.ts";
+import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import type { CloudAccount } from "../services/account.ts";
 import { checkCredential, discreetCause } from "../services/credentials.ts";
 import { loadSdk, notLoaded } from "../services/loadSdk.ts";

@@ -1,5 +1,5 @@
 import type { Sandbox } from "@vercel/sandbox";
-import { inTime } from "../../tools/wait/inTime.ts";
+import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { RelayEngine } from "../relay/relay.ts";
 import { uploadTimeoutMs } from "../relay/upload.ts";
 import { boundedText } from "../services/boundedText.ts";

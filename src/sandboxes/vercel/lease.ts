@@ -1,6 +1,6 @@
 import type { Sandbox } from "@vercel/sandbox";
 import { SandboxLostError } from "../../errors.ts";
-import { inTime, type Patience } from "../../tools/wait/inTime.ts";
+import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import type { Heartbeat } from "../exec/heartbeat.ts";
 import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "../services/lease.ts";
 import { findVercelSandbox, type VercelClient } from "./client.ts";

@@ -5,7 +5,7 @@ import { EnvironmentStartError, type SandduneError, TestRequestError } from "../
 import type { ExecInput, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { parseObject } from "../../../tools/values/json.ts";
-import { onAbort } from "../../../tools/wait/onAbort.ts";
+import { LinkedController } from "../../../tools/wait/linkedController.ts";
 
 /** What the tool says, a line each. */
 export type ToolMessage =
@@ -78,11 +78,10 @@ async function* keyThenInput(
 
 /** A signal that is aborted like another one, and when nothing was heard for too long. */
 const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefined) => {
-  const controller = new AbortController();
+  const controller = new LinkedController(other);
   const giveUp = () =>
     controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
   let timer: NodeJS.Timeout | undefined;
-  const stopFollowing = onAbort(other, (reason) => controller.abort(reason));
   return {
     signal: controller.signal,
     begin: () => {
@@ -91,7 +90,7 @@ const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefi
     heard: () => timer?.refresh(),
     [Symbol.dispose]: () => {
       clearTimeout(timer);
-      stopFollowing();
+      controller[Symbol.dispose]();
     },
   };
 };

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { EnvironmentStartError } from "../../../errors.ts";
 import { type Dependent, startDependent } from "../../../process/dependent.ts";
-import { onAbort } from "../../../tools/wait/onAbort.ts";
+import { withTimeLimit } from "../../../tools/wait/timeLimit.ts";
 import { askServer } from "../../client/askServer.ts";
 import type { ServerDefinition } from "../../folder/environmentJson.ts";
 import type { TestPlace } from "../../worker/messages.ts";
@@ -45,20 +45,13 @@ const freePort = async (wanted: number | undefined, isAlone: boolean): Promise<n
   }
 };
 
-const isHealthy = async (url: string, path: string, signal: AbortSignal): Promise<boolean> => {
-  const limit = new AbortController();
-  const give = () => limit.abort();
-  const timer = setTimeout(give, ANSWER_MS);
-  const stopFollowing = onAbort(signal, give);
-  try {
-    return (await askServer({ url }, { method: "GET", path, signal: limit.signal })).status === 200;
-  } catch {
-    return false;
-  } finally {
-    clearTimeout(timer);
-    stopFollowing();
-  }
-};
+const isHealthy = (url: string, path: string, signal: AbortSignal): Promise<boolean> =>
+  withTimeLimit(ANSWER_MS, signal, (given) =>
+    askServer({ url }, { method: "GET", path, signal: given }),
+  ).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
 
 interface Starting {
   readonly server: Dependent;

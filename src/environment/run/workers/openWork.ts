@@ -1,4 +1,4 @@
-import { onAbort } from "../../../tools/wait/onAbort.ts";
+import { LinkedController } from "../../../tools/wait/linkedController.ts";
 
 /** Work that goes on until its caller does not want it any more, or until everything is closed. */
 export class OpenWork {
@@ -10,16 +10,13 @@ export class OpenWork {
   }
 
   async perform<A>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<A>): Promise<A> {
-    const either = new AbortController();
-    const follow = (reason: unknown) => either.abort(reason);
-    const stopFollowing = [onAbort(signal, follow), onAbort(this.#closed.signal, follow)];
+    using either = new LinkedController(signal, this.#closed.signal);
     const working = either.signal.aborted ? Promise.reject(either.signal.reason) : work(either.signal);
     this.#atWork.add(working);
     try {
       return await working;
     } finally {
       this.#atWork.delete(working);
-      for (const stop of stopFollowing) stop();
     }
   }
 
