@@ -13,7 +13,7 @@ import { choices } from "./shared/flagChoices.ts";
 import { withExamples } from "./shared/helpExamples.ts";
 import { print, printJson } from "./shared/output.ts";
 import { performing } from "./shared/performing.ts";
-import { abortOnStopSignals } from "./shared/stopSignals.ts";
+import { stopOnSignals } from "./shared/stopSignals.ts";
 import { UsageError } from "./shared/usageError.ts";
 
 interface DoctorFlags {
@@ -80,7 +80,7 @@ const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
     flags.sandbox === undefined || module !== undefined
       ? await findOwnProvider(module, flags.cwd)
       : undefined;
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   const findings = [...(await examine(flags, stop.signal, own)), ...(await checkTrust(flags.cwd))];
   const ok = findings.every(({ state }) => state !== "failed");
   if (json) await printJson({ ok, findings });

@@ -1,6 +1,6 @@
 import { EXIT_BAD_USAGE, exitCodeOf } from "../shared/exitCodes.ts";
 import { reportError } from "../shared/reportError.ts";
-import { abortOnStopSignals, StoppedError, type StopWords } from "../shared/stopSignals.ts";
+import { StoppedError, type StopWords, stopOnSignals } from "../shared/stopSignals.ts";
 
 /** What commands for environments have in common. */
 interface CommonFlags {
@@ -19,7 +19,7 @@ export const performingEnv =
   async (...given: unknown[]): Promise<void> => {
     // The parser hands over the arguments, then the flags, then the command.
     const flags = given.at(-2) as Flags & CommonFlags;
-    using stop = abortOnStopSignals(words);
+    using stop = stopOnSignals(words);
     try {
       await work(stop.signal, flags, ...(given.slice(0, -2) as unknown as Arguments));
     } catch (error) {

@@ -6,7 +6,7 @@ import { collect } from "../run/runValues.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { showBuildProgress } from "./progress.ts";
 import { type BuildFlags, type Engine, findBuildTarget } from "./target.ts";
@@ -32,7 +32,7 @@ const build = (engine: Engine) =>
     await tell(`Building ${imageName} from ${target.file} with ${engine} …`);
     const startedAt = performance.now();
     {
-      using stop = abortOnStopSignals(STOPPED_BUILD);
+      using stop = stopOnSignals(STOPPED_BUILD);
       using progress = showBuildProgress(imageName, { verbose });
       await buildImage({ engine, ...target, buildArgs, network, ...progress, signal: stop.signal });
     }

@@ -14,7 +14,7 @@ import { withExamples } from "../shared/helpExamples.ts";
 import { tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
 import { reportError } from "../shared/reportError.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { AGENT, BACKLOG, BASE, initAnswers, SANDBOX, TEMPLATE } from "./answers.ts";
 import type { InitFlags, Question } from "./flags.ts";
 import { reportScaffold } from "./report.ts";
@@ -84,7 +84,7 @@ const init = performing(async (flags: InitFlags) => {
   const scaffold = scaffoldFor(answers, project);
 
   // From here on a signal must not leave half a scaffold.
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   writeScaffold(project.configDirectory, scaffold);
   const problem = buildsImage ? await build(project, answers, stop.signal) : undefined;
   const isBuilt = buildsImage && problem === undefined;

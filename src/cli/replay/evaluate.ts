@@ -4,7 +4,7 @@ import type { Replay } from "../../trajectory/read/replay.ts";
 import { showTests } from "../../trajectory/show/words.ts";
 import { addSandboxFlags, type SandboxFlags, sandboxFor } from "../run/sandboxFlags.ts";
 import { tell } from "../shared/output.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 
 /** The flags of `sanddune replay --evaluate`. */
 export interface EvaluateFlags extends SandboxFlags {
@@ -35,7 +35,7 @@ export const evaluate = async (replay: Replay, directory: string, flags: Evaluat
     import("../../trajectory/read/evaluate.ts"),
   ]);
   const sandbox = await sandboxFor(flags, flags.cwd);
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   const { signal } = stop;
   const cwd = flags.cwd ?? ".";
   const onProgress = (sentence: string) => void tell(sentence);

@@ -9,7 +9,7 @@ import { withExamples } from "../shared/helpExamples.ts";
 import { tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
 import { reportError } from "../shared/reportError.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { PROMPT_FILE } from "./readPrompt.ts";
 import { reportResult } from "./reportResult.ts";
@@ -33,7 +33,7 @@ const performOne = async (flags: RunFlags): Promise<void> => {
     ]);
     const project = await findProject(flags.cwd);
     const options = await runOptionsOf(flags, project);
-    using stop = abortOnStopSignals();
+    using stop = stopOnSignals();
     if (options.logging?.type === "stdout") answer = { ...answer, isShown: true };
     // Not before: whatever is wrong with the command line is told first, and nothing else then.
     const source =

@@ -5,7 +5,7 @@ import type { RunOptions } from "../../options/runOptions.ts";
 import { EXIT_RUN_FAILED, EXIT_SUCCESS, EXIT_UNSOLVED, exitCodeOf } from "../shared/exitCodes.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
 import { forPrograms, reportError } from "../shared/reportError.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { FleetProgress } from "./fleetProgress.ts";
 import { countStates, fleetTable } from "./fleetTable.ts";
@@ -93,7 +93,7 @@ export const performTasks = async (path: string, flags: RunFlags): Promise<void>
   try {
     checkFlags(flags);
     const planned = await planTasks(path, { ...flags, logging: flags.logging ?? "file" });
-    using stop = abortOnStopSignals(STOPPED);
+    using stop = stopOnSignals(STOPPED);
     const { outcomes } = await performPlanned(planned, flags, stop.signal);
     const states = outcomes.map(({ state }) => state);
     if (!json) {

@@ -7,7 +7,7 @@ import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { cleanLines } from "./cleanReport.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 
@@ -52,7 +52,7 @@ const perform = async (flags: CleanFlags): Promise<void> => {
   ]);
   requireModulePath(flags.sandbox);
   await findOwnProvider(flags.sandbox, flags.cwd);
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   const options = { remove: flags.yes ?? false, signal: stop.signal };
   const repository = await findRepository(flags.cwd).catch((error: unknown) => {
     if (!(error instanceof NotARepositoryError) || needsRepository(flags)) throw error;

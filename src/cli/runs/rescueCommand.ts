@@ -5,7 +5,7 @@ import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
-import { abortOnStopSignals } from "../shared/stopSignals.ts";
+import { stopOnSignals } from "../shared/stopSignals.ts";
 import { tellUnreadable } from "./unreadableRuns.ts";
 import { WHICH_RUN } from "./whichRun.ts";
 
@@ -37,7 +37,7 @@ const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<v
   ]);
   requireModulePath(flags.sandbox);
   await findOwnProvider(flags.sandbox, flags.cwd);
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   const repository = await findRepository(flags.cwd);
   const runs = listRuns(repository, tellUnreadable);
   const found = runsToRescue(runs, wanted);

@@ -5,7 +5,7 @@ import { EXIT_BAD_USAGE, EXIT_RUN_FAILED, exitCodeOf } from "../shared/exitCodes
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
 import { forPrograms, messageOf, reportError } from "../shared/reportError.ts";
-import { abortOnStopSignals, StoppedError } from "../shared/stopSignals.ts";
+import { StoppedError, stopOnSignals } from "../shared/stopSignals.ts";
 import { asRunnerProblem, tellPageProblems } from "./problems.ts";
 import { linesOf, showTally, tallyOf, widthOfNames } from "./progress.ts";
 import { addScenarioRunFlags, type ScenarioRunFlags } from "./runFlags.ts";
@@ -103,7 +103,7 @@ const tellResults = async (
 const perform = async (dir: string | undefined, flags: ScenarioRunFlags): Promise<void> => {
   const json = flags.json ?? false;
   const reports = flags.report ?? [];
-  using stop = abortOnStopSignals(STOPPED);
+  using stop = stopOnSignals(STOPPED);
   let hasTold = false;
   try {
     await checkReports(reports);

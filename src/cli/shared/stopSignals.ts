@@ -1,14 +1,6 @@
-import { constants } from "node:os";
 import { SandduneError } from "../../errors.ts";
+import { abortOnStopSignals, exitCodeOf, type StopSignal } from "../../process/stopSignals.ts";
 import { tell } from "./output.ts";
-
-const STOP_SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** Package runners pass on a Ctrl-C that the terminal has delivered already: that is one wish, not two. */
-const SAME_WISH_MS = 250;
-
-const exitCodeOf = (signal: StopSignal): number => 128 + constants.signals[signal];
 
 /** What people are told about what is being stopped. */
 export interface StopWords {
@@ -39,26 +31,14 @@ export class StoppedError extends SandduneError {
 }
 
 /**
- * Turns signals to this process into an abort, so that a run, for one, can tidy up; a second one ends the process at once.
- * Disposing gives the signals back.
+ * Turns signals to this process into an abort, so that a run can import its commits and clean up; a second signal ends the
+ * process at once.
  */
-export const abortOnStopSignals = (words = RUN): { readonly signal: AbortSignal } & Disposable => {
-  const controller = new AbortController();
-  let firstAt: number | undefined;
-  const onSignal = (name: StopSignal) => {
-    if (firstAt === undefined) {
-      firstAt = performance.now();
+export const stopOnSignals = (words = RUN): { readonly signal: AbortSignal } & Disposable =>
+  abortOnStopSignals(
+    (name) => {
       void tell(`${name}: ${words.tidying}. Once more to leave without cleaning up.`);
-      controller.abort(new StoppedError(name, words));
-    } else if (performance.now() - firstAt > SAME_WISH_MS) {
-      process.exit(exitCodeOf(name));
-    }
-  };
-  for (const name of STOP_SIGNALS) process.on(name, onSignal);
-  return {
-    signal: controller.signal,
-    [Symbol.dispose]: () => {
-      for (const name of STOP_SIGNALS) process.off(name, onSignal);
+      return new StoppedError(name, words);
     },
-  };
-};
+    (name) => process.exit(exitCodeOf(name)),
+  );

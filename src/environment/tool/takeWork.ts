@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
 import { EnvironmentStartError } from "../../errors.ts";
 import { runProcess } from "../../process/runProcess.ts";
+import { orAborted } from "../../tools/wait/onAbort.ts";
 import { firstLine } from "./firstLine.ts";
 import { say } from "./say.ts";
-import { untilAborted } from "./stop.ts";
 
 const unpack = async (archive: string, tree: string, signal: AbortSignal): Promise<void> => {
   await mkdir(tree, { recursive: true });
@@ -24,11 +24,11 @@ const unpack = async (archive: string, tree: string, signal: AbortSignal): Promi
  */
 export const takeWork = async (archive: string, tree: string, signal: AbortSignal): Promise<void> => {
   say({ type: "waiting" });
-  await Promise.race([firstLine(process.stdin), untilAborted(signal)]);
+  await orAborted(firstLine(process.stdin), signal);
   await unpack(archive, tree, signal);
   say({ type: "unpacked" });
   if (process.stdin.readableEnded) return;
   const ended = once(process.stdin, "end");
   process.stdin.resume();
-  await Promise.race([ended, untilAborted(signal)]);
+  await orAborted(ended, signal);
 };

@@ -1,4 +1,5 @@
 import { mkdir } from "node:fs/promises";
+import { abortOnStopSignals, exitCodeOf } from "../../process/stopSignals.ts";
 import type { TestProgress, TestResults } from "../contract.ts";
 import { readEnvironment } from "../folder/readEnvironment.ts";
 import { boundResults } from "../results/boundResults.ts";
@@ -12,7 +13,7 @@ import { runWorker } from "../worker/main.ts";
 import { firstLine } from "./firstLine.ts";
 import { guardFiles } from "./guardedFiles.ts";
 import { say, sayFailed, sayLine, saySentence, sealLinesWith } from "./say.ts";
-import { abortAtEndOfInput, abortOnStopSignals, Stopped, untilAborted } from "./stop.ts";
+import { abortAtEndOfInput, Stopped, untilAborted } from "./stop.ts";
 import { takeWork } from "./takeWork.ts";
 import {
   parametersOf,
@@ -151,7 +152,10 @@ export const toolCommand = async (argv: readonly string[]): Promise<number> => {
     const { command, args } = readArguments(argv);
     if (command === "worker") return await runWorker();
     if (args.sealed === true) sealLinesWith(await firstLine(process.stdin));
-    await COMMANDS[command](args, abortOnStopSignals());
+    await COMMANDS[command](
+      args,
+      abortOnStopSignals((name) => new Stopped(exitCodeOf(name))),
+    );
     return 0;
   } catch (reason) {
     if (reason instanceof Stopped) return reason.exitCode;
