@@ -3,7 +3,7 @@ import { bubblewrapPreflight } from "./bubblewrap/preflight.ts";
 import { createBubblewrapSandbox } from "./bubblewrap/sandbox.ts";
 import { type BindMountSandboxProvider, createBindMountSandboxProvider } from "./contract.ts";
 
-export type { MountOption } from "./mounts/options.ts";
+export type { MountOption } from "./mounts/resolveMounts.ts";
 export type { BubblewrapOptions };
 
 /**

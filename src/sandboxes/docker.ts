@@ -2,7 +2,7 @@ import { dockerEngine } from "./containers/dockerEngine.ts";
 import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } from "./containers/options.ts";
 import { containerSandboxes } from "./containers/provider.ts";
 
-export type { MountOption } from "./mounts/options.ts";
+export type { MountOption } from "./mounts/resolveMounts.ts";
 
 /** The options of `docker()` for containers on this machine. */
 export type DockerOptions = ContainerOptions;

@@ -4,7 +4,7 @@ import { type E2bOptions, e2bSettings } from "./e2b/options.ts";
 import { createE2bSandbox } from "./e2b/sandbox.ts";
 import { writeCloudPlace } from "./services/account.ts";
 
-export type { CloudNetwork } from "./services/options.ts";
+export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { E2bOptions };
 
 /**

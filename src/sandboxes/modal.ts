@@ -4,7 +4,7 @@ import { type ModalOptions, modalSettings } from "./modal/options.ts";
 import { writeModalPlace } from "./modal/place.ts";
 import { createModalSandbox } from "./modal/sandbox.ts";
 
-export type { CloudNetwork } from "./services/options.ts";
+export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { ModalOptions };
 
 /**

@@ -7,7 +7,7 @@ import type { EnvVars } from "../options/envVars.ts";
 import { EXEC_ID_VARIABLE } from "../process/kill/processMarks.ts";
 import type { NoSandboxProvider } from "./contract.ts";
 import { commandSandbox } from "./exec/commandSandbox.ts";
-import { killedOnHost } from "./exec/killedOnHost.ts";
+import { killedOnHost } from "./exec/killOnHost.ts";
 
 const NAME = "no-sandbox";
 

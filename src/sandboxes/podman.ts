@@ -2,7 +2,7 @@ import type { ContainerOptions, ContainerSandboxes, RemoteContainerOptions } fro
 import { podmanEngine } from "./containers/podmanEngine.ts";
 import { containerSandboxes } from "./containers/provider.ts";
 
-export type { MountOption } from "./mounts/options.ts";
+export type { MountOption } from "./mounts/resolveMounts.ts";
 
 /** The options of `podman()` for containers on this machine. */
 export type PodmanOptions = ContainerOptions;

@@ -5,7 +5,7 @@ import { VERCEL } from "./vercel/error.ts";
 import { type VercelOptions, vercelSettings } from "./vercel/options.ts";
 import { createVercelSandbox } from "./vercel/sandbox.ts";
 
-export type { CloudNetwork } from "./services/options.ts";
+export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { VercelOptions };
 
 /**

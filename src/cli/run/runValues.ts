@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import type { RunOptions } from "../../options/runOptions.ts";
-import type { MountOption } from "../../sandboxes/mounts/options.ts";
-import { parseRemoteHost } from "../../sandboxes/remote/host.ts";
+import type { MountOption } from "../../sandboxes/mounts/resolveMounts.ts";
+import { parseRemoteHost } from "../../sandboxes/remote/remoteHost.ts";
 
 /** The longest time that a timer can hold. */
 const MAX_SECONDS = 2_147_483;

@@ -6,8 +6,8 @@ import { env } from "../../options/checks/envVars.ts";
 import { absolutePaths } from "../../options/checks/sandboxSettings.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { BindMountCreateOptions, SandboxMount } from "../contract.ts";
-import { refuseLinkOut } from "../mounts/linkOut.ts";
-import { type MountOption, mountOptions, resolveMounts } from "../mounts/options.ts";
+import { refuseLinkOut } from "../mounts/refuseLinkOut.ts";
+import { type MountOption, mountOptions, resolveMounts } from "../mounts/resolveMounts.ts";
 import { refuseUnsafeMount } from "../mounts/unsafeMounts.ts";
 
 export const BUBBLEWRAP = "bubblewrap";

@@ -7,15 +7,15 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMa
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { BindMountCreateOptions, BindMountSandboxHandle } from "../contract.ts";
 import { commandSandbox } from "../exec/commandSandbox.ts";
-import { killedOnHost } from "../exec/killedOnHost.ts";
+import { killedOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { bubblewrapArguments, PROGRAMS_PATH } from "./arguments.ts";
 import { bubblewrapDirectory } from "./directory.ts";
+import { pinned, refuseReplaceable } from "./mountSources.ts";
 import { BUBBLEWRAP, type BubblewrapOptions, sharesNetwork, userMounts } from "./options.ts";
 import { PROGRAM, rootDirectories } from "./preflight.ts";
 import { programsFor } from "./programsFor.ts";
-import { pinned, refuseReplaceable } from "./sources.ts";
 import type { UserPrograms } from "./userPrograms.ts";
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,5 +1,5 @@
 import type { HostProcess, LaunchOptions, SandboxAccess } from "../exec/sandboxAccess.ts";
-import { diagnoseContainer } from "./diagnose.ts";
+import { diagnoseContainer } from "./diagnoseContainer.ts";
 import { type ContainerEngine, clientArguments } from "./engine.ts";
 import { memoryKillExplainer } from "./memoryKills.ts";
 

@@ -1,12 +1,12 @@
 import { SandboxError, SandboxLostError } from "../../errors.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
-import { remoteEngine } from "../remote/engine.ts";
-import { parseRemoteHost } from "../remote/host.ts";
+import { remoteEngine } from "../remote/remoteEngine.ts";
+import { parseRemoteHost } from "../remote/remoteHost.ts";
 import { dockerEngine } from "./dockerEngine.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
 import { podmanEngine } from "./podmanEngine.ts";
 import { removeContainer } from "./startContainer.ts";
-import { findUnlistedContainers } from "./unlisted.ts";
+import { findUnlistedContainers } from "./unlistedContainers.ts";
 
 const INSPECT_TIMEOUT_MS = 10_000;
 
@@ -55,7 +55,7 @@ const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
     if (!(await isContainerOf(at, sandbox))) {
       throw new SandboxLostError(engine.name, "its container does not exist any more");
     }
-    const { reopenContainer } = await import("../remote/handle.ts");
+    const { reopenContainer } = await import("../remote/remoteHandle.ts");
     return reopenContainer(at, sandbox.sandboxName);
   },
   remove: async (sandbox) => removeContainer(engineAt(engine, sandbox), sandbox.sandboxName),

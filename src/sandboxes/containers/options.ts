@@ -20,8 +20,8 @@ import type {
   SandboxMount,
 } from "../contract.ts";
 import { timeWithin } from "../exec/sandboxTimes.ts";
-import { type MountOption, mountOptions, resolveMounts } from "../mounts/options.ts";
-import { remoteHostsOf } from "../remote/host.ts";
+import { type MountOption, mountOptions, resolveMounts } from "../mounts/resolveMounts.ts";
+import { remoteHostsOf } from "../remote/remoteHost.ts";
 import { defaultImage } from "./arguments.ts";
 
 /** What holds for containers wherever they are. */

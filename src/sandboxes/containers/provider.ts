@@ -1,5 +1,5 @@
 import { InvalidOptionsError } from "../../errors.ts";
-import { remoteContainerProvider } from "../remote/container.ts";
+import { remoteContainerProvider } from "../remote/remoteProvider.ts";
 import type { ContainerEngine } from "./engine.ts";
 import {
   type ContainerOptions,

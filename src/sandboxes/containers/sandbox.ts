@@ -14,7 +14,7 @@ import { containerCommands } from "./commands.ts";
 import { type ContainerEngine, callEngine, unavailability } from "./engine.ts";
 import { type ContainerOptions, imageOf, mountsOf } from "./options.ts";
 import { removeContainer, startContainer } from "./startContainer.ts";
-import { processLabel } from "./unlisted.ts";
+import { processLabel } from "./unlistedContainers.ts";
 
 const INSPECT_TIMEOUT_MS = 10_000;
 const KILL_TIMEOUT_MS = 2000;

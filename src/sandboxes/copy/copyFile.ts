@@ -6,7 +6,7 @@ import { SandboxError, SandboxLostError } from "../../errors.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { ExecResult } from "../contract.ts";
 import type { ExecRequest } from "../exec/runExec.ts";
-import { boundedArrival } from "./boundedArrival.ts";
+import { boundedArrival } from "./downloadLimit.ts";
 
 /** What copying needs of a sandbox. */
 export interface FileExec {

@@ -1,7 +1,7 @@
 import { SandboxError } from "../../errors.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 import { lookInAccount, readCloudPlace } from "../services/account.ts";
-import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";
+import { REQUEST_TIMEOUT_MS } from "../services/serviceLimits.ts";
 import {
   E2B,
   type E2bSdk,

@@ -2,8 +2,8 @@ import { type Checks, checkedOptions, milliseconds, text } from "../../options/c
 import { env } from "../../options/checks/envVars.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import { consistentTimes, type SandboxTimes } from "../exec/sandboxTimes.ts";
-import { type ServiceLimits, serviceLimits } from "../services/limits.ts";
-import { type CloudNetwork, cloudNetwork, cloudTime } from "../services/options.ts";
+import { type ServiceLimits, serviceLimits } from "../services/serviceLimits.ts";
+import { type CloudNetwork, cloudNetwork, cloudTime } from "../services/serviceOptions.ts";
 
 /** The options of `e2b()`. */
 export interface E2bOptions {

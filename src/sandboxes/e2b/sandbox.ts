@@ -2,13 +2,13 @@ import type { Sandbox, SandboxOpts } from "e2b";
 import { SandboxError, SandboxUnavailableError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
 import { killInSandbox } from "../exec/killInSandbox.ts";
 import type { Diagnosis, SandboxAccess } from "../exec/sandboxAccess.ts";
 import { relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
 import { makeWorktree } from "../services/makeWorktree.ts";
-import { sandboxTags } from "../services/tags.ts";
+import { sandboxTags } from "../services/sandboxTags.ts";
 import { callE2b, e2bTransience, requestOfE2b } from "./callE2b.ts";
 import {
   discreet,
@@ -21,9 +21,9 @@ import {
   isNotFound,
   loadE2b,
 } from "./client.ts";
-import { e2bEngine } from "./engine.ts";
 import { ENDED, e2bLease } from "./lease.ts";
 import type { E2bSettings } from "./options.ts";
+import { e2bEngine } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 

@@ -9,7 +9,7 @@ import type {
 } from "../contract.ts";
 import { copyFileIn, copyFileOut, type FileExec } from "../copy/copyFile.ts";
 import { copyIn } from "../copy/copyIn.ts";
-import type { Reach } from "../relay/reach.ts";
+import type { Reach } from "../relay/reachability.ts";
 import { type Heartbeat, watch } from "./heartbeat.ts";
 import { runInteractiveExec } from "./interactiveExec.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";

@@ -6,7 +6,7 @@ import { shellQuote } from "../../tools/shellQuote.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type { ExecResult, InteractiveExecOptions } from "../contract.ts";
 import { checkExecRequest, FALLBACK_HOME, MISSING_CWD_EXIT_CODE } from "./execWrapper.ts";
-import { SIGKILL_EXIT_CODE } from "./missingMarker.ts";
+import { SIGKILL_EXIT_CODE } from "./missingExitMarker.ts";
 import type { ExecRequest } from "./runExec.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 

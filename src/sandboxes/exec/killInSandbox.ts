@@ -1,5 +1,5 @@
 import { killExecArguments } from "../../process/kill/killScript.ts";
-import type { Reach } from "../relay/reach.ts";
+import type { Reach } from "../relay/reachability.ts";
 import { askLaunch } from "./runLaunch.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 

@@ -8,7 +8,7 @@ import type { ExecOptions, ExecResult } from "../contract.ts";
 import { execInput } from "./execInput.ts";
 import { ExecOutput } from "./execOutput.ts";
 import { checkExecRequest, execArguments, execPreamble } from "./execWrapper.ts";
-import { exitCodeWithoutMarker, SIGKILL_EXIT_CODE } from "./missingMarker.ts";
+import { exitCodeWithoutMarker, SIGKILL_EXIT_CODE } from "./missingExitMarker.ts";
 import { type LaunchEnd, runLaunch } from "./runLaunch.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 

@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from "../../errors.ts";
 import type { Check } from "../../options/checks/checks.ts";
-import { inWords } from "./endInTime.ts";
+import { inWords } from "./deadlineWarning.ts";
 
 export const MINUTE_MS = 60_000;
 export const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -1,8 +1,8 @@
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { callKubectl, type KubernetesPlace } from "./client.ts";
-import { doubtNode } from "./doubts.ts";
 import { type Node, type Pod, whyNotReady, whyOver } from "./podState.ts";
 import { readPod } from "./pods.ts";
+import { doubtNode } from "./unreachableNodes.ts";
 
 const TIMEOUT_MS = 5000;
 

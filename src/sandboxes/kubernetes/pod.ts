@@ -3,7 +3,7 @@ import { defaultImage } from "../containers/arguments.ts";
 import { capabilitiesOf } from "../containers/options.ts";
 import type { SandboxCreateOptions } from "../contract.ts";
 import { sandboxTimes } from "../exec/sandboxTimes.ts";
-import { sandboxTags } from "../services/tags.ts";
+import { sandboxTags } from "../services/sandboxTags.ts";
 import type { KubernetesOptions } from "./options.ts";
 
 export const CONTAINER = "sandbox";

@@ -1,6 +1,6 @@
 import { SandboxError, SandboxLostError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
-import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 import { sandboxTimes } from "../exec/sandboxTimes.ts";
@@ -11,7 +11,7 @@ import { writePlace } from "./place.ts";
 import { FILES, HOME, podManifest, WORKTREE } from "./pod.ts";
 import { podHandle, podLauncher } from "./podHandle.ts";
 import { PROCESS_ID, removePod } from "./pods.ts";
-import { startPod } from "./start.ts";
+import { startPod } from "./startPod.ts";
 
 const DEFAULT_START_TIMEOUT_MS = 5 * 60 * 1000;
 /** When fifty pods have started at once, their nodes are busy. */

@@ -3,7 +3,7 @@ import { SandboxLostError } from "../../errors.ts";
 import type { Heartbeat } from "../exec/heartbeat.ts";
 import type { LibraryCall } from "../exec/sandboxAccess.ts";
 import { MODAL } from "./client.ts";
-import { modalEnd } from "./end.ts";
+import { modalEnd } from "./diagnosis.ts";
 
 /** How long Modal may be silent at least; of a short life, a tenth. */
 const SILENCE_MS = 2 * 60_000;

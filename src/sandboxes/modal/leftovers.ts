@@ -3,7 +3,7 @@ import { SandboxError } from "../../errors.ts";
 import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 import { type CloudPlace, lookInAccount } from "../services/account.ts";
-import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";
+import { REQUEST_TIMEOUT_MS } from "../services/serviceLimits.ts";
 import { askModal, isNotFound, MODAL, modalError } from "./client.ts";
 import { type ModalPlace, modalAccount, readModalPlace } from "./place.ts";
 import { findTagged, terminateModalSandbox } from "./terminate.ts";

@@ -10,8 +10,8 @@ import {
 import { env } from "../../options/checks/envVars.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import { MINUTE_MS } from "../exec/sandboxTimes.ts";
-import { type ServiceLimits, serviceLimits } from "../services/limits.ts";
-import { type CloudNetwork, cloudNetwork, cloudTime } from "../services/options.ts";
+import { type ServiceLimits, serviceLimits } from "../services/serviceLimits.ts";
+import { type CloudNetwork, cloudNetwork, cloudTime } from "../services/serviceOptions.ts";
 
 /** The options of `modal()`. */
 export interface ModalOptions {

@@ -1,18 +1,18 @@
 import { SandboxError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
 import { killInSandbox } from "../exec/killInSandbox.ts";
 import type { LaunchOptions } from "../exec/sandboxAccess.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { makeWorktree } from "../services/makeWorktree.ts";
 import { MODAL, modalError } from "./client.ts";
 import type { ModalConnection } from "./connection.ts";
-import { diagnoseModal, LIVE_LONGER } from "./end.ts";
+import { diagnoseModal, LIVE_LONGER } from "./diagnosis.ts";
 import { modalExec } from "./exec.ts";
 import { modalHeartbeat } from "./heartbeat.ts";
 import type { ModalSettings } from "./options.ts";
-import { startModalSandbox } from "./start.ts";
+import { startModalSandbox } from "./startSandbox.ts";
 import { terminateModalSandbox } from "./terminate.ts";
 
 /** For what is no command of anybody's, but a question of ours. */

@@ -1,4 +1,4 @@
-import { sandboxTags } from "../services/tags.ts";
+import { sandboxTags } from "../services/sandboxTags.ts";
 
 /** Which sandbox of which run. */
 export interface NamedSandbox {

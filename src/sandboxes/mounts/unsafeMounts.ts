@@ -4,8 +4,8 @@ import { dirname, join, sep } from "node:path";
 import { InvalidOptionsError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import type { SandboxMount } from "../contract.ts";
+import { contains } from "./contains.ts";
 import { repositoryData } from "./repositoryData.ts";
-import { contains } from "./sameFile.ts";
 
 /** Sockets through which any process that can write to them controls the host. */
 export const ENGINE_SOCKETS: readonly string[] = [

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { startCompanion } from "../../process/companion.ts";
 import { BoundedCapture } from "../../tools/boundedCapture.ts";
-import type { SshHost } from "./host.ts";
+import type { SshHost } from "./remoteHost.ts";
 
 const OPEN_TIMEOUT_MS = 20_000;
 const COMPLAINT_BYTES = 4096;

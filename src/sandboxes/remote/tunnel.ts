@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
-import type { SshHost } from "./host.ts";
+import type { SshHost } from "./remoteHost.ts";
 import { connectBySsh, type SshConnection } from "./sshConnection.ts";
 
 /** A socket on this machine behind which an engine on another one listens. */

@@ -1,4 +1,4 @@
-import type { LastCall } from "../exec/endInTime.ts";
+import type { LastCall } from "../exec/deadlineWarning.ts";
 import type { Heartbeat } from "../exec/heartbeat.ts";
 
 const BEAT_MS = 20_000;

@@ -1,5 +1,5 @@
 import { inTime } from "../../tools/wait/timeLimit.ts";
-import type { ServiceLimits } from "./limits.ts";
+import type { ServiceLimits } from "./serviceLimits.ts";
 import { type Persistence, untilAccepted } from "./untilAccepted.ts";
 
 /** How long a caller that has given up waits for a sandbox that is about to come, and for its end. */

@@ -6,7 +6,7 @@ import { hostSystem } from "../../process/host/system.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { killedOnHost } from "../exec/killedOnHost.ts";
+import { killedOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { removeTestIsolated, testIsolatedDirectory } from "./directory.ts";

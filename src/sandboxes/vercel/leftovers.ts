@@ -2,7 +2,7 @@ import type { Sandbox } from "@vercel/sandbox";
 import { SandboxError } from "../../errors.ts";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 import { type CloudPlace, lookInAccount, readCloudPlace } from "../services/account.ts";
-import { REQUEST_TIMEOUT_MS } from "../services/limits.ts";
+import { REQUEST_TIMEOUT_MS } from "../services/serviceLimits.ts";
 import { deleteVercelSandbox, findVercelSandbox, loadVercel, vercelAccount } from "./client.ts";
 import { VERCEL, vercelError } from "./error.ts";
 import { isSandboxOfRun } from "./sandbox.ts";

@@ -2,18 +2,18 @@ import type { NetworkPolicy, Sandbox } from "@vercel/sandbox";
 import { SandboxError, SandboxUnavailableError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
 import { killInSandbox } from "../exec/killInSandbox.ts";
 import type { Diagnosis, SandboxAccess } from "../exec/sandboxAccess.ts";
 import { relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
 import { makeWorktree } from "../services/makeWorktree.ts";
-import { sandboxTags } from "../services/tags.ts";
+import { sandboxTags } from "../services/sandboxTags.ts";
 import { deleteVercelSandbox, findVercelSandbox, loadVercel, type VercelClient } from "./client.ts";
-import { vercelEngine } from "./engine.ts";
 import { discreet, statusOf, VERCEL, vercelError, vercelTransience } from "./error.ts";
 import { findVercelState, vercelLease } from "./lease.ts";
 import type { VercelSettings } from "./options.ts";
+import { vercelEngine } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
-import type { MountOption } from "../../../src/sandboxes/mounts/options.ts";
+import type { MountOption } from "../../../src/sandboxes/mounts/resolveMounts.ts";
 import { shellQuote } from "../../../src/tools/shellQuote.ts";
 import { AGENTS } from "../runtimes/runtimes.ts";
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { MountOption } from "../../../src/sandboxes/mounts/options.ts";
+import type { MountOption } from "../../../src/sandboxes/mounts/resolveMounts.ts";
 import { AGENTS } from "./runtimes.ts";
 
 const NODE_IN_SANDBOX = "/opt/node";

@@ -4,7 +4,7 @@ import { claudeCode, codex, interactive, opencode, pi } from "../../../src/index
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import type { InteractiveSandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
-import type { MountOption } from "../../../src/sandboxes/mounts/options.ts";
+import type { MountOption } from "../../../src/sandboxes/mounts/resolveMounts.ts";
 import { noSandbox } from "../../../src/sandboxes/no-sandbox.ts";
 
 const AGENTS = { claude: claudeCode, codex, opencode, pi } as const;

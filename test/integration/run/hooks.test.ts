@@ -14,7 +14,7 @@ import type { RunResult } from "../../../src/index.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { docker } from "../../../src/sandboxes/docker.ts";
-import type { MountOption } from "../../../src/sandboxes/mounts/options.ts";
+import type { MountOption } from "../../../src/sandboxes/mounts/resolveMounts.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { leftovers } from "../../helpers/processes/leftovers.ts";
 import { processIsAlive, waitFor } from "../../helpers/processes/waiting.ts";

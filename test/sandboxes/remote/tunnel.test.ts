@@ -5,7 +5,7 @@ import { connect, createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import { parseRemoteHost, type SshHost } from "../../../src/sandboxes/remote/host.ts";
+import { parseRemoteHost, type SshHost } from "../../../src/sandboxes/remote/remoteHost.ts";
 import { tunnelTo } from "../../../src/sandboxes/remote/tunnel.ts";
 import { bundle } from "../../helpers/bundle.ts";
 import { commandLines } from "../../helpers/processes/processes.ts";

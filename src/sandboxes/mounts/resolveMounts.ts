@@ -4,7 +4,7 @@ import { isAbsolute, join, posix, resolve } from "node:path";
 import { InvalidOptionsError } from "../../errors.ts";
 import type { MountOption } from "../../options/checks/mounts.ts";
 import type { SandboxCreateOptions, SandboxMount } from "../contract.ts";
-import { refuseLinkOut } from "./linkOut.ts";
+import { refuseLinkOut } from "./refuseLinkOut.ts";
 import { refuseUnsafeMount } from "./unsafeMounts.ts";
 
 export { type MountOption, mountOptions } from "../../options/checks/mounts.ts";

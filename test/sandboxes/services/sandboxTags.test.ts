@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import { expect, it } from "vitest";
-import { sandboxTags } from "../../../src/sandboxes/services/tags.ts";
+import { sandboxTags } from "../../../src/sandboxes/services/sandboxTags.ts";
 
 it("tags say whose a sandbox is, and from when on nobody wants it", () => {
   const before = Date.now();

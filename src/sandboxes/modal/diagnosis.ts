@@ -1,6 +1,6 @@
 import type { Sandbox } from "modal";
 import { inTime } from "../../tools/wait/timeLimit.ts";
-import { inWords } from "../exec/endInTime.ts";
+import { inWords } from "../exec/deadlineWarning.ts";
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { isNotFound } from "./client.ts";
 

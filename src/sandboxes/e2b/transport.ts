@@ -3,7 +3,7 @@ import { shellQuote } from "../../tools/shellQuote.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type { RelayReader } from "../relay/output.ts";
 import type { RelayEngine, RelayListener, RelayProcess } from "../relay/relay.ts";
-import { uploadTimeoutMs } from "../relay/upload.ts";
+import { uploadTimeoutMs } from "../relay/uploadTimeout.ts";
 import { boundedText } from "../services/boundedText.ts";
 import { callE2b, type E2bCall } from "./callE2b.ts";
 import { type E2bSdk, isNotFound } from "./client.ts";

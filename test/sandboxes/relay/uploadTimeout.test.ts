@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { inputPieces } from "../../../src/sandboxes/relay/input.ts";
-import { uploadTimeoutMs } from "../../../src/sandboxes/relay/upload.ts";
+import { uploadTimeoutMs } from "../../../src/sandboxes/relay/uploadTimeout.ts";
 
 /** What is left of a line of 3 Mbit/s when 20 runs upload at once. */
 const SLOW_BYTES_PER_MS = 18;

@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { InvalidOptionsError } from "../../errors.ts";
-import { contains } from "./sameFile.ts";
+import { contains } from "./contains.ts";
 
 /** Whether a path leads to something in a directory, or through it. */
 const leadsThrough = async (path: string, directory: string): Promise<boolean> =>

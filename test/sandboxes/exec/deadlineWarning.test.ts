@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SandboxError } from "../../../src/errors.ts";
 import type { ExecOptions, IsolatedSandboxHandle } from "../../../src/sandboxes/contract.ts";
-import { endInTime, LastCall } from "../../../src/sandboxes/exec/endInTime.ts";
+import { endInTime, LastCall } from "../../../src/sandboxes/exec/deadlineWarning.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

@@ -1,7 +1,7 @@
 import { SandboxUnavailableError } from "../../errors.ts";
 import { hostEnvironment } from "../../process/hostPrograms.ts";
 import type { ContainerEngine, EngineConnection } from "../containers/engine.ts";
-import type { RemoteHost, SshHost, TcpHost } from "./host.ts";
+import type { RemoteHost, SshHost, TcpHost } from "./remoteHost.ts";
 import { tunnelTo } from "./tunnel.ts";
 
 const byTcp = (engine: ContainerEngine, { url }: TcpHost): EngineConnection => {

@@ -2,7 +2,7 @@ import { describe, expect, it, test } from "vitest";
 import { InvalidOptionsError } from "../../../src/errors.ts";
 import type { RemoteContainerOptions } from "../../../src/sandboxes/containers/options.ts";
 import { findLeftovers } from "../../../src/sandboxes/registry.ts";
-import { parseRemoteHost } from "../../../src/sandboxes/remote/host.ts";
+import { parseRemoteHost } from "../../../src/sandboxes/remote/remoteHost.ts";
 import { ENGINES } from "../containers/containers.ts";
 
 test.each([

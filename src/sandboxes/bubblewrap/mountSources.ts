@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { InvalidOptionsError, SandboxLostError } from "../../errors.ts";
 import { isInside } from "../../tools/isInside.ts";
 import type { SandboxMount } from "../contract.ts";
-import { contains } from "../mounts/sameFile.ts";
+import { contains } from "../mounts/contains.ts";
 
 /**
  * bwrap looks up what it mounts anew for every command. Refuses what the user wants to mount from a directory that the sandbox

@@ -4,10 +4,10 @@ import { retry } from "../../tools/wait/retry.ts";
 import { inTime } from "../../tools/wait/timeLimit.ts";
 import { KUBERNETES, type KubernetesPlace } from "./client.ts";
 import { nodeProblem } from "./diagnosis.ts";
-import { DOUBT_MS, doubtedNodes, doubtNode } from "./doubts.ts";
 import type { PodManifest } from "./pod.ts";
 import { startOf } from "./podState.ts";
 import { createPod, podCensus, podEvents, removePod } from "./pods.ts";
+import { DOUBT_MS, doubtedNodes, doubtNode } from "./unreachableNodes.ts";
 
 const PAUSE_MS = 500;
 /** How long trouble may last that goes away by itself at times. */

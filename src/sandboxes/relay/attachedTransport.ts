@@ -13,7 +13,7 @@ import {
   writeArguments,
 } from "./attachScript.ts";
 import { Connection, type SentFile } from "./connection.ts";
-import type { Reach } from "./reach.ts";
+import type { Reach } from "./reachability.ts";
 import {
   type RelayEngine,
   type RelayListener,
@@ -21,7 +21,7 @@ import {
   relayed,
   UnfitSandboxError,
 } from "./relay.ts";
-import { uploadTimeoutMs } from "./upload.ts";
+import { uploadTimeoutMs } from "./uploadTimeout.ts";
 
 const HELLO_TIMEOUT_MS = 30_000;
 const READ_TIMEOUT_MS = 30_000;

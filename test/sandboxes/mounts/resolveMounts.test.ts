@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { InvalidOptionsError } from "../../../src/errors.ts";
-import { type MountOption, resolveMounts } from "../../../src/sandboxes/mounts/options.ts";
+import { type MountOption, resolveMounts } from "../../../src/sandboxes/mounts/resolveMounts.ts";
 
 let directory: string;
 let home: string;

@@ -1,7 +1,7 @@
 import type { Sandbox } from "@vercel/sandbox";
 import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { RelayEngine } from "../relay/relay.ts";
-import { uploadTimeoutMs } from "../relay/upload.ts";
+import { uploadTimeoutMs } from "../relay/uploadTimeout.ts";
 import { boundedText } from "../services/boundedText.ts";
 import { findVercelSandbox, type VercelClient } from "./client.ts";
 

@@ -9,14 +9,14 @@ import {
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "../contract.ts";
-import { endInTime, LastCall } from "../exec/endInTime.ts";
+import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import { consistentTimes, type SandboxTimes } from "../exec/sandboxTimes.ts";
-import { sandboxTags } from "../services/tags.ts";
-import { remoteEngine } from "./engine.ts";
-import { HOME_PATH, remoteCommands, remoteHandle, WORKTREE_PATH } from "./handle.ts";
-import { remoteHostsOf } from "./host.ts";
+import { sandboxTags } from "../services/sandboxTags.ts";
 import { type Placement, placeSandbox, usableEngines } from "./placement.ts";
+import { remoteEngine } from "./remoteEngine.ts";
+import { HOME_PATH, remoteCommands, remoteHandle, WORKTREE_PATH } from "./remoteHandle.ts";
+import { remoteHostsOf } from "./remoteHost.ts";
 
 const LONGER = "For a longer one, set `lifetimeMs`";
 
