@@ -2,7 +2,7 @@ export { abortedRuns } from "./abortedRuns.ts";
 export { type AiderEnvKey, type AiderOptions, aider } from "./agents/aider/provider.ts";
 export { type ClaudeCodeEnvKey, type ClaudeCodeOptions, claudeCode } from "./agents/claudeCode/provider.ts";
 export { type CodexEnvKey, type CodexOptions, codex } from "./agents/codex/provider.ts";
-export { type CommandOptions, command } from "./agents/command.ts";
+export { type CommandOptions, command } from "./agents/command/provider.ts";
 export type {
   AgentCommand,
   AgentErrorKind,

@@ -1,7 +1,7 @@
 import type { EnvValue, EnvVars } from "../options/envVars.ts";
 import type { IterationUsage } from "../options/results.ts";
-import type { AgentSessions } from "./sessionContract.ts";
 import type { McpServers } from "./shared/mcpServers.ts";
+import type { AgentSessions } from "./shared/sessions.ts";
 
 /**
  * What kind of trouble an agent has with its model. `unreachable`: there was no connection to it, and so no answer.
@@ -145,5 +145,5 @@ export interface AgentProvider<EnvKey extends string = string> {
   interactiveCommand?(interaction: AgentInteraction): AgentProgram;
 }
 
-export type { AgentSessions, SessionDirectory } from "./sessionContract.ts";
 export type { McpServer, McpServers } from "./shared/mcpServers.ts";
+export type { AgentSessions, SessionDirectory } from "./shared/sessions.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { command } from "../../src/agents/command.ts";
+import { command } from "../../src/agents/command/provider.ts";
 import { InvalidOptionsError, InvalidTaskError } from "../../src/errors.ts";
 import { checkFleet } from "../../src/fleet/checkFleetOptions.ts";
 import { checkTasks } from "../../src/fleet/checkTasks.ts";

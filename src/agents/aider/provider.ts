@@ -7,7 +7,7 @@ import {
   checkModel,
   declareEnv,
   keysFor,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
 import { PROMPT_FILE, writePromptFile } from "../shared/promptFile.ts";
 import { aiderParser, END_LINE } from "./output.ts";
 

@@ -7,7 +7,7 @@ import {
   declareEnv,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
 import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
 import { claudeCodeParser } from "./output.ts";
 import { claudeCodeSessions } from "./sessions.ts";

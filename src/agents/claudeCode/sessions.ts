@@ -1,4 +1,4 @@
-import type { AgentSessions } from "../sessionContract.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 
 const LONGEST_NAME = 200;
 

@@ -2,15 +2,15 @@ import { type Checks, checkedOptions, oneOf } from "../../options/checks/checks.
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentProvider, McpServer, McpServers } from "../contract.ts";
-import type { AgentSessions } from "../sessionContract.ts";
 import {
   type AgentSettings,
   checkModel,
   declareEnv,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
 import { objectAt } from "../shared/jsonLine.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 import { codexParser, codexUsage } from "./output.ts";
 
 export const CODEX_EFFORTS = ["low", "medium", "high", "xhigh"] as const;

@@ -1,15 +1,15 @@
 import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider, McpServers, ResumedSession } from "../contract.ts";
-import type { AgentSessions } from "../sessionContract.ts";
 import {
   type AgentSettings,
   checkModel,
   declareEnv,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
 import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 import { copilotParser, SESSION_LINE } from "./output.ts";
 
 const ENV_KEYS = [

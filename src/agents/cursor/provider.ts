@@ -1,7 +1,7 @@
 import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
-import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv } from "../shared/agentSettings.ts";
+import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv } from "../shared/agentOptions.ts";
 import { PROMPT_FILE, writePromptFile } from "../shared/promptFile.ts";
 
 import { cursorMcpEnv, defineRestoreCursorMcp, RESTORE_CURSOR_MCP, writeCursorMcp } from "./mcp.ts";

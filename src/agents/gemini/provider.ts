@@ -2,14 +2,14 @@ import { basename } from "node:path";
 import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
-import type { AgentSessions } from "../sessionContract.ts";
 import {
   type AgentSettings,
   checkModel,
   declareEnv,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 import { geminiParser } from "./output.ts";
 
 const ENV_KEYS = [

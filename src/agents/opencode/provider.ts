@@ -2,7 +2,6 @@ import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { parseObject } from "../../tools/values/json.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
-import type { AgentSessions } from "../sessionContract.ts";
 import {
   type AgentSettings,
   checkModel,
@@ -10,9 +9,10 @@ import {
   keysFor,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
 import { objectAt, objectsAt, textAt } from "../shared/jsonLine.ts";
 import { mcpFile } from "../shared/mcpFile.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 import { opencodeParser } from "./output.ts";
 
 const ENV_KEYS = {

@@ -1,7 +1,6 @@
 import { type Checks, checkedOptions, oneOf } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
-import type { AgentSessions } from "../sessionContract.ts";
 import {
   type AgentSettings,
   checkModel,
@@ -9,7 +8,8 @@ import {
   keysFor,
   SESSION_OPTIONS,
   type SessionSettings,
-} from "../shared/agentSettings.ts";
+} from "../shared/agentOptions.ts";
+import type { AgentSessions } from "../shared/sessions.ts";
 import { PI_MCP_EXTENSION_FILE, piMcp } from "./mcp.ts";
 import { piParser } from "./output.ts";
 

@@ -1,4 +1,4 @@
-import { command } from "../../agents/command.ts";
+import { command } from "../../agents/command/provider.ts";
 import type { AgentProvider } from "../../agents/contract.ts";
 import { agentRegistry, type KnownAgent } from "../../agents/registry.ts";
 import { InvalidOptionsError } from "../../errors.ts";

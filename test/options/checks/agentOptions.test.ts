@@ -1,5 +1,5 @@
 import { describe, it } from "vitest";
-import { command } from "../../../src/agents/command.ts";
+import { command } from "../../../src/agents/command/provider.ts";
 import {
   agent,
   type Case,

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { command } from "../../../src/agents/command.ts";
+import { command } from "../../../src/agents/command/provider.ts";
 import { InvalidOptionsError } from "../../../src/errors.ts";
 import * as validate from "../../../src/options/checks/entryPoints.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { command } from "../../../src/agents/command.ts";
+import { command } from "../../../src/agents/command/provider.ts";
 import type { AgentSetup } from "../../../src/scenarios/agents/performAgentStep.ts";
 import { runScenario } from "../../../src/scenarios/execution/runScenario.ts";
 import type { ScenarioSpec, ScenarioStep } from "../../../src/scenarios/spec.ts";

@@ -2,7 +2,7 @@ import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { claudeCode } from "../../../src/agents/claudeCode/provider.ts";
-import { command } from "../../../src/agents/command.ts";
+import { command } from "../../../src/agents/command/provider.ts";
 import type { AgentProvider } from "../../../src/agents/contract.ts";
 import type { SandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";

@@ -1,4 +1,4 @@
-import type { IterationUsage } from "../options/results.ts";
+import type { IterationUsage } from "../../options/results.ts";
 
 /** The directory in which an agent keeps what is its own, on the host as in a sandbox. */
 export interface SessionDirectory {

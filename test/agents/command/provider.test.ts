@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { command } from "../../src/agents/command.ts";
-import { InvalidOptionsError } from "../../src/errors.ts";
+import { command } from "../../../src/agents/command/provider.ts";
+import { InvalidOptionsError } from "../../../src/errors.ts";
 
 const HOSTILE = [
   "two words",

@@ -1,8 +1,8 @@
-import { type Check, type Checks, checkedOptions, checkValue, text } from "../options/checks/checks.ts";
-import { env } from "../options/checks/envVars.ts";
-import type { EnvVars } from "../options/envVars.ts";
-import { shellQuote } from "../tools/shellQuote.ts";
-import type { AgentProvider } from "./contract.ts";
+import { type Check, type Checks, checkedOptions, checkValue, text } from "../../options/checks/checks.ts";
+import { env } from "../../options/checks/envVars.ts";
+import type { EnvVars } from "../../options/envVars.ts";
+import { shellQuote } from "../../tools/shellQuote.ts";
+import type { AgentProvider } from "../contract.ts";
 
 /** The options of `command()`. */
 export interface CommandOptions {
