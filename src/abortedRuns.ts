@@ -3,8 +3,9 @@ import { InvalidOptionsError } from "./errors.ts";
 import type { AbortedRun } from "./options/results.ts";
 
 /**
- * The runs that this signal has aborted, in the order in which they ended, each with its branch, commits, worktree and log:
- * `run()` rejects with `signal.reason` itself, which has no room for them. Runs that had not begun are not listed.
+ * Lists the runs that this signal aborted, in the order in which they ended, each with its branch, commits, worktree and
+ * log. An aborted `run()` rejects with `signal.reason` itself, which cannot carry them. Runs that had not begun are not
+ * listed.
  *
  * @example
  * const signal = AbortSignal.timeout(600_000);

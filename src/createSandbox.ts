@@ -8,8 +8,8 @@ import type { Sandbox } from "./options/sandbox.ts";
 import type { CreateSandboxOptions } from "./options/sandboxOptions.ts";
 
 /**
- * Makes a sandbox on a branch, for several runs: it is started once, and what is installed in it stays. It owns its
- * worktree: `close()` ends both. For a worktree that outlives its sandboxes, see `createWorktree()`.
+ * Creates a sandbox on a branch, for several runs. It starts once, and its state persists between the runs. `close()`
+ * closes the sandbox and removes its worktree. For a worktree that outlives its sandboxes, see `createWorktree()`.
  *
  * @example
  * const sandbox = await createSandbox({ branch: "agent/fix-42", sandbox: docker() });

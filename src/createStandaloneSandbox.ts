@@ -4,8 +4,8 @@ import type { SandboxProvider } from "./sandboxes/contract.ts";
 import { createStandalone } from "./standalone/createStandalone.ts";
 
 /**
- * Makes a sandbox that belongs to no repository, for those who only want a machine: to run commands on, and to bring
- * files to and from. For an agent that commits, see `run()` and `createSandbox()`.
+ * Creates a sandbox without a repository: a machine to run commands on and to copy files to and from. For an agent that
+ * makes commits, see `run()` and `createSandbox()`.
  *
  * @example
  * const machine = await createStandaloneSandbox(docker({ imageName: "node:24" }));

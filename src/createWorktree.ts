@@ -8,8 +8,8 @@ import type { Worktree } from "./options/worktree.ts";
 import type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
 
 /**
- * Makes a worktree, for sessions that come one after the other: a person looks around, an agent works in a sandbox,
- * another reviews.
+ * Creates a worktree for several sessions, one after the other: for example, plan interactively, let an agent work in a
+ * sandbox, and let another agent review.
  *
  * @example
  * const worktree = await createWorktree({ branchStrategy: { type: "branch", branch: "agent/fix-42" } });

@@ -9,7 +9,7 @@ import type { RunResult } from "./options/results.ts";
 import type { RunOptions } from "./options/runOptions.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
-/** As `run()`; says when everything was checked and the work begins. */
+/** Like `run()`. Calls `onBegin` when all checks have passed, before anything is created. */
 export const runChecked = <Sandbox extends SandboxProvider, Value = undefined>(
   options: RunOptions<Sandbox, Value>,
   onBegin: () => Promise<void>,
@@ -26,7 +26,7 @@ export const runChecked = <Sandbox extends SandboxProvider, Value = undefined>(
 };
 
 /**
- * Runs an agent on a prompt in a sandbox, and resolves with the commits it made on a branch.
+ * Runs an agent on a prompt in a sandbox, and resolves with the commits that it made on a branch.
  *
  * @example
  * const { commits, branch } = await run({

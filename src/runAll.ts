@@ -6,8 +6,8 @@ import { run } from "./run.ts";
 import type { SandboxProvider } from "./sandboxes/contract.ts";
 
 /**
- * Does many tasks, each in a run session of its own, so many at a time. Resolves when all are over, whether they succeeded or
- * not: the outcomes say it. Rejects only if the tasks or the options are wrong, or with what the source of the tasks throws.
+ * Runs many tasks, each in its own run session, with limited concurrency. Resolves when all tasks have ended, also if some
+ * failed: see the outcomes. Rejects only if the tasks or options are invalid, or if the source of the tasks throws.
  *
  * @example
  * const { outcomes } = await runAll(
@@ -24,7 +24,7 @@ export function runAll<Sandbox extends SandboxProvider, Value = undefined>(
   tasks: Tasks<Sandbox, Value>,
   options?: FleetOptions<Value>,
 ): Promise<FleetResult<Value>>;
-/** As above, with `defaults`: options of `run()` that all tasks have in common. A value of the task itself wins. */
+/** With `defaults`: options of `run()` for all tasks. A task's own value takes precedence. */
 export function runAll<
   Sandbox extends SandboxProvider,
   Value = undefined,

@@ -6,22 +6,22 @@ import { retry } from "../tools/wait/retry.ts";
 import type { FleetOptions } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";
 
-/** Does one task once. */
+/** Runs a task once. */
 export type RunOne<Sandbox extends SandboxProvider, Value> = (
   task: RunOptions<Sandbox, Value>,
 ) => Promise<RunResult<Value>>;
 
-/** How all attempts at a task went. */
+/** The end of the last attempt, and the errors of those before it. */
 export interface Attempts<Value> {
   readonly ending: Ending<Value>;
   readonly lost: readonly SandduneError[];
 }
 
-/** The next attempt has another sandbox. */
+/** Whether the sandbox is to blame: the next attempt gets another one. */
 const isOfSandbox = (error: SandduneError): boolean =>
   error instanceof SandboxLostError || error instanceof SandboxBusyError;
 
-/** A mistake in the caller's code must not start an agent again. */
+/** An error in the caller's code must not start an agent again. */
 const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attempt: number): boolean => {
   try {
     return retryIf?.(error, attempt) === true;
@@ -31,9 +31,9 @@ const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attemp
 };
 
 /**
- * Does a task, and does it again in a new run session if its sandbox was lost, there was none for the moment, or the caller
- * wants that. The options are the same: on a named branch, or in the checkout, the next attempt continues from what was imported
- * from the one before; with merge-to-head it starts anew from the target branch, which an attempt that failed never reaches.
+ * Runs a task. Runs it again, in a new run session with the same options, if its sandbox was lost, no sandbox was available,
+ * or the caller asks for it. On a named branch, or in the checkout, the next attempt continues from the imported commits of
+ * the one before. With merge-to-head it starts from the target branch, which a failed attempt never reaches.
  */
 export const attemptTask = async <Sandbox extends SandboxProvider, Value>(
   task: RunOptions<Sandbox, Value>,

@@ -1,7 +1,7 @@
 import { InvalidOptionsError } from "../errors.ts";
 import { type Checks, callback, count, countOrNone, flag, members } from "../options/checks/checks.ts";
+import { signal } from "../options/checks/session.ts";
 import { isOptionsObject } from "../options/checks/valueKind.ts";
-import { signal } from "../options/checks/values.ts";
 import type { FleetOptions } from "./contract.ts";
 
 const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {
@@ -17,12 +17,9 @@ const FLEET: Checks<FleetOptions & { readonly defaults: unknown }> = {
 const isSource = (value: unknown): boolean =>
   typeof value === "object" && value !== null && (Symbol.iterator in value || Symbol.asyncIterator in value);
 
-/** Rejects what the types would have rejected, for callers that have none. */
-export const checkFleet = (tasks: unknown, options: FleetOptions<never>): void => {
+/** For callers without types: refuses what the types would refuse. */
+export const checkFleetOptions = (tasks: unknown, options: FleetOptions<never>): void => {
   members("options", options, FLEET);
   if (isSource(tasks)) return;
-  throw new InvalidOptionsError(
-    "tasks",
-    "must be a list of options of run(), or something else that can be iterated over",
-  );
+  throw new InvalidOptionsError("tasks", "must be a list, or another iterable, of options for run()");
 };

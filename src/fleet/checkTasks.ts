@@ -4,7 +4,7 @@ import { type BranchPlan, resolveBranchStrategy } from "../options/branchStrateg
 import { validateRun } from "../options/checks/entryPoints.ts";
 import type { RunOptions } from "../options/runOptions.ts";
 
-/** Only what was asked for matters here: where HEAD is will be found out by the run. */
+/** Only the requested strategy matters here. The run reads the actual HEAD. */
 const SOME_HEAD = { branch: undefined, sha: "" };
 
 const planBranch = (task: RunOptions): BranchPlan => {
@@ -22,7 +22,7 @@ const planBranches = (tasks: readonly RunOptions[]): BranchPlan[] =>
     }
   });
 
-/** Remembers who came first with a key, and gives that one to those who come later. */
+/** Remembers the first index with each key. Returns it for every later index with the same key. */
 const firsts = () => {
   const known = new Map<string, number>();
   return (key: string, index: number): number | undefined => {
@@ -32,9 +32,9 @@ const firsts = () => {
   };
 };
 
-const OWN_BRANCH = "Give each a branch of its own, or use `merge-to-head`.";
+const OWN_BRANCH = "Give each task its own branch, or use `merge-to-head`.";
 
-/** A branch is held by one run at a time, and so is a checkout: the second one would fail, or wait for who knows what. */
+/** Only one run at a time can work on a branch or in a checkout: a second one would fail. */
 const checkBranches = (tasks: readonly RunOptions[], plans: readonly BranchPlan[]): void => {
   const placeOf = (index: number) => resolve(tasks[index]?.cwd ?? ".");
   const firstOn = firsts();
@@ -50,15 +50,15 @@ const checkBranches = (tasks: readonly RunOptions[], plans: readonly BranchPlan[
       if (first === undefined) continue;
       throw new InvalidTaskError(
         index,
-        `it works on the branch ${plan.sourceBranch}, and so does tasks[${first}]. ${OWN_BRANCH}`,
+        `it works on the branch ${plan.sourceBranch}, as does tasks[${first}]. ${OWN_BRANCH}`,
       );
     }
     if (holder === undefined || holder === index) continue;
     throw new InvalidTaskError(
       index,
       plan.strategy === "head"
-        ? `it works in the checkout ${place}, and so does tasks[${holder}]: their branch strategy is \`head\`. ${OWN_BRANCH}`
-        : `it is to be merged into the checkout ${place}, but tasks[${holder}] works there with \`head\`. ${OWN_BRANCH}`,
+        ? `it works in the checkout ${place}, as does tasks[${holder}]: their branch strategy is \`head\`. ${OWN_BRANCH}`
+        : `it would be merged into the checkout ${place}, but tasks[${holder}] works there with \`head\`. ${OWN_BRANCH}`,
     );
   }
 };
@@ -70,12 +70,12 @@ const checkNames = (tasks: readonly RunOptions[]): void => {
     if (first === undefined) continue;
     throw new InvalidTaskError(
       index,
-      `it is called ${JSON.stringify(name)}, and so is tasks[${first}]: nobody could tell them apart.`,
+      `it has the same name as tasks[${first}], ${JSON.stringify(name)}. Give each task its own name.`,
     );
   }
 };
 
-/** Refuses a list in which a task is wrong, or is in the way of another one. */
+/** Refuses a list with an invalid task, or with two tasks that conflict. */
 export const checkTasks = (tasks: readonly RunOptions[]): void => {
   checkBranches(tasks, planBranches(tasks));
   checkNames(tasks);

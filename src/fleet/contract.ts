@@ -4,8 +4,8 @@ import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
 
 /**
- * What a fleet has to do: the options of one `run()` each. A list is checked as a whole before anything starts. Of anything
- * else that can be iterated over, a task is taken when there is room for it, and checked then.
+ * The tasks of a fleet: the options of a `run()` each. A list is checked as a whole before anything starts. From any other
+ * iterable, a task is taken and checked when it can start.
  */
 export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unknown> =
   | Iterable<RunOptions<Sandbox, Value>>
@@ -13,7 +13,7 @@ export type Tasks<Sandbox extends SandboxProvider = SandboxProvider, Value = unk
 
 type OmitFromEach<Union, Names extends PropertyKey> = Union extends unknown ? Omit<Union, Names> : never;
 
-/** A task of which all that is in `Defaults` may be left out. */
+/** A task that may leave out all options in `Defaults`. */
 export type TaskWithDefaults<
   Defaults,
   Sandbox extends SandboxProvider = SandboxProvider,
@@ -21,40 +21,40 @@ export type TaskWithDefaults<
 > = OmitFromEach<RunOptions<Sandbox, Value>, keyof Defaults> & Partial<RunOptions<Sandbox, Value>>;
 
 /**
- * - `"succeeded"`: the run did.
- * - `"unsolved"`: it was to go on until its tests pass, and they do not. What it has committed is on `branch`, unmerged.
- * - `"failed"`: it did not; `error` says why.
- * - `"aborted"`: it was stopped, by a signal or by `sanddune stop`. What had been committed is on `branch`.
- * - `"not started"`: the fleet was aborted before its turn came.
+ * - `"succeeded"`: the run succeeded.
+ * - `"unsolved"`: the run has `until: "tests-pass"`, and its tests still fail. Its commits are on `branch`, unmerged.
+ * - `"failed"`: the run failed; see `error`.
+ * - `"aborted"`: a signal or `sanddune stop` stopped the run. Its commits are on `branch`.
+ * - `"not started"`: the fleet was aborted before the task could start.
  */
 export type TaskState = "succeeded" | "unsolved" | "failed" | "aborted" | "not started";
 
-/** How one task ended. What its run reached is told whether it succeeded or not, as far as it came. */
+/** How a task ended. It has the progress of the run, also if the run failed. */
 export interface TaskOutcome<Value = unknown>
   extends Partial<Omit<SandboxRunResult<Value>, "stdout" | "commits">> {
-  /** Its place among the tasks, counted from 0. */
+  /** The index of the task, from 0. */
   readonly index: number;
   /** The `name` of the task. */
   readonly name?: string;
   readonly state: TaskState;
-  /** How many run sessions it took: more than one if it was tried again. */
+  /** The number of run sessions: more than one if the task was retried. */
   readonly attempts: number;
-  /** Of all attempts. */
+  /** The duration of all attempts. */
   readonly durationMs: number;
-  /** On `branch`; those of a lost attempt too, if the next one went on from them. */
+  /** The commits on `branch`, including those of earlier attempts that the last one continued from. */
   readonly commits: Commit[];
-  /** Of all attempts. */
+  /** The tokens of all attempts. */
   readonly usage?: IterationUsage;
-  /** What the run rejected with. */
+  /** The error that the run rejected with. */
   readonly error?: unknown;
-  /** Why attempts ended that were followed by another one. Each tells its `branch` and `commits`. */
+  /** The errors of the attempts before the last one. Each has its `branch` and `commits`. */
   readonly lost: readonly SandduneError[];
 }
 
-/** What becomes of the tasks, as it happens. */
+/** The progress of the tasks. */
 export type FleetEvent<Value = unknown> =
   | { readonly type: "started"; readonly index: number; readonly name?: string }
-  /** The task is tried again in a new run session. `attempt` is the one that begins: 2 or more. */
+  /** The task is retried in a new run session. `attempt` is the number of the new attempt: 2 or more. */
   | {
       readonly type: "retried";
       readonly index: number;
@@ -62,7 +62,7 @@ export type FleetEvent<Value = unknown> =
       readonly attempt: number;
       readonly error: SandduneError;
     }
-  /** Every task has one of these, also one that was not started. `result` is all that `run()` resolved with. */
+  /** Sent once for each task, also for one that was not started. `result` is the complete result of `run()`. */
   | {
       readonly type: "finished";
       readonly outcome: TaskOutcome<Value>;
@@ -71,32 +71,32 @@ export type FleetEvent<Value = unknown> =
 
 /** The options of `runAll()`. */
 export interface FleetOptions<Value = unknown> {
-  /** How many run sessions there are at a time; one for each core when it is left out. */
+  /** How many run sessions run at a time. Default: the number of cores. */
   readonly concurrency?: number;
   /**
-   * How often a task is tried again whose sandbox was lost, whose service had none for the moment, or for which `retryIf`
-   * says so; never when it is left out.
+   * How often a task is retried if its sandbox was lost, no sandbox was available, or `retryIf` returns true.
+   * Default: 0.
    */
   readonly retries?: number;
-  /** Whether a task is tried again after another failure, too. `attempt` is the one that failed, from 1. A throw counts as `false`. */
+  /** Whether to retry a task after any other failure. `attempt` is the number of the failed attempt, from 1. Throwing counts as `false`. */
   readonly retryIf?: (error: SandduneError, attempt: number) => boolean;
-  /** Aborting ends all runs as an abort of each would, and starts no further ones. */
+  /** Aborting it aborts all runs and starts no more. */
   readonly signal?: AbortSignal;
-  /** Called with each event, in order. What it throws is swallowed: it cannot end a run. */
+  /** Called with each event, in order. Errors that it throws are ignored: they cannot end a run. */
   readonly onProgress?: (event: FleetEvent<Value>) => void;
-  /** `false`: `outcomes` of the result stays empty, because there are too many of them to keep. `onProgress` has told them. */
+  /** With `false`, `outcomes` of the result stays empty, to save memory in a large fleet; use `onProgress`. Default: `true`. */
   readonly keepOutcomes?: boolean;
 }
 
-/** What `runAll()` resolves with. */
+/** The result of `runAll()`. */
 export interface FleetResult<Value = unknown> {
-  /** One for each task, in the order of the tasks. Without what the agents said, which `onProgress` is told. */
+  /** One for each task, in the order of the tasks. Without the agents' text, which only `onProgress` gets. */
   readonly outcomes: TaskOutcome<Value>[];
   readonly succeeded: number;
   readonly unsolved: number;
   readonly failed: number;
   readonly aborted: number;
   readonly notStarted: number;
-  /** Tokens of all runs; not set if no agent tells. */
+  /** The tokens of all runs. Not set if no agent reports them. */
   readonly usage?: IterationUsage;
 }

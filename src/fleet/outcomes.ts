@@ -2,16 +2,17 @@ import { RunStoppedError, SandduneError } from "../errors.ts";
 import type { IterationUsage, RunResult } from "../options/results.ts";
 import type { RunOptions } from "../options/runOptions.ts";
 import { addUsage } from "../options/usage.ts";
+import { withoutUndefined } from "../tools/values/withoutUndefined.ts";
 import type { FleetResult, TaskOutcome, TaskState } from "./contract.ts";
 
-/** Which task an outcome is about. */
-export interface TaskPlace {
+/** Identifies a task. */
+export interface TaskId {
   readonly index: number;
   readonly name?: string;
 }
 
-export const placeOf = (task: RunOptions, index: number): TaskPlace => {
-  // A task that is none has no name either: what is wrong with it, `run()` says.
+export const taskIdOf = (task: RunOptions, index: number): TaskId => {
+  // The source may produce anything; `run()` refuses a task that is not an object.
   const name = (task as Partial<RunOptions> | null | undefined)?.name;
   return name === undefined ? { index } : { index, name };
 };
@@ -19,40 +20,18 @@ export const placeOf = (task: RunOptions, index: number): TaskPlace => {
 /** How the last attempt ended. */
 export type Ending<Value> = { readonly result: RunResult<Value> } | { readonly error: unknown };
 
-/** What was told by an error of ours; others have nothing to tell. */
+/** The progress that an error of ours carries. */
 const reachedBy = (error: unknown) => {
   if (!(error instanceof SandduneError)) return {};
-  const {
-    runId,
-    iterations,
-    branch,
-    commits,
-    keptRefs,
-    logFilePath,
-    preservedWorktreePath,
-    protectedPaths,
-    committedUserPaths,
-    warnings,
-    usage,
-    solved,
-  } = error;
-  return {
-    ...(runId !== undefined && { runId }),
-    ...(iterations && { iterations }),
-    ...(branch !== undefined && { branch }),
-    ...(commits && { commits }),
-    ...(keptRefs && { keptRefs }),
-    ...(logFilePath !== undefined && { logFilePath }),
-    ...(preservedWorktreePath !== undefined && { preservedWorktreePath }),
-    ...(protectedPaths && { protectedPaths }),
-    ...(committedUserPaths && { committedUserPaths }),
-    ...(warnings && { warnings }),
-    ...(usage && { usage }),
-    ...(solved !== undefined && { solved }),
-  };
+  const { runId, iterations, branch, commits, keptRefs, logFilePath, preservedWorktreePath } = error;
+  const { protectedPaths, committedUserPaths, warnings, usage, solved } = error;
+  return withoutUndefined({
+    ...{ runId, iterations, branch, commits, keptRefs, logFilePath, preservedWorktreePath },
+    ...{ protectedPaths, committedUserPaths, warnings, usage, solved },
+  });
 };
 
-/** All that a result tells, without what the agent said: that can be a mebibyte of each run. */
+/** A result without the agent's text, which can be a mebibyte for each run. */
 const reachedIn = <Value>({ stdout, ...reached }: RunResult<Value>) => reached;
 
 const stateOf = (ending: Ending<unknown>, signal: AbortSignal): TaskState => {
@@ -64,9 +43,9 @@ const stateOf = (ending: Ending<unknown>, signal: AbortSignal): TaskState => {
 const sumUsage = (usages: readonly (IterationUsage | undefined)[]): IterationUsage | undefined =>
   usages.reduce((sum, usage) => (usage === undefined ? sum : addUsage(sum, usage)), undefined);
 
-/** Makes the outcome of a task out of how its attempts ended. */
+/** The outcome of a task after its last attempt. */
 export const outcomeOf = <Value>(
-  place: TaskPlace,
+  id: TaskId,
   ending: Ending<Value>,
   {
     lost,
@@ -76,23 +55,23 @@ export const outcomeOf = <Value>(
 ): TaskOutcome<Value> => {
   const reached: Partial<TaskOutcome<Value>> =
     "result" in ending ? reachedIn(ending.result) : reachedBy(ending.error);
-  const gatheredOn = lost.filter(({ branch }) => branch !== undefined && branch === reached.branch);
+  const onSameBranch = lost.filter(({ branch }) => branch !== undefined && branch === reached.branch);
   const usage = sumUsage([...lost.map((error) => error.usage), reached.usage]);
   return {
-    ...place,
+    ...id,
     ...reached,
     state: stateOf(ending, signal),
     attempts: lost.length + 1,
     durationMs: performance.now() - startedAt,
-    commits: [...gatheredOn.flatMap(({ commits = [] }) => commits), ...(reached.commits ?? [])],
+    commits: [...onSameBranch.flatMap(({ commits = [] }) => commits), ...(reached.commits ?? [])],
     ...(usage && { usage }),
     ...("error" in ending && { error: ending.error }),
     lost,
   };
 };
 
-export const notStarted = (place: TaskPlace): TaskOutcome<never> => ({
-  ...place,
+export const notStarted = (id: TaskId): TaskOutcome<never> => ({
+  ...id,
   state: "not started",
   attempts: 0,
   durationMs: 0,
@@ -108,7 +87,7 @@ const COUNTS = {
   "not started": "notStarted",
 } as const;
 
-/** Counts outcomes as they come, and keeps them if they are wanted. */
+/** Counts outcomes as they arrive, and keeps them if the caller wants them. */
 export class FleetTally<Value> {
   readonly #outcomes: TaskOutcome<Value>[] = [];
   readonly #counts = { succeeded: 0, unsolved: 0, failed: 0, aborted: 0, notStarted: 0 };

@@ -1,14 +1,14 @@
 import { TaskAbortedError } from "../errors.ts";
 import { onAbort } from "../tools/wait/onAbort.ts";
 
-/** The signal of one run, for as long as the run needs it. */
+/** The signal of one run. Dispose of it when the run has ended. */
 export interface RunSignal extends Disposable {
   readonly signal: AbortSignal;
 }
 
 /**
- * Passes the abort of a fleet, or of one of its tasks, on to a run. Each run is aborted with an error of its own, because
- * that error tells what the run had reached.
+ * Forwards the abort of a fleet, or of one of its tasks, to a run. Each run is aborted with its own error, because that
+ * error carries the run's progress.
  */
 export const signalFor = (...causes: readonly (AbortSignal | undefined)[]): RunSignal => {
   const controller = new AbortController();

@@ -1,20 +1,18 @@
-/** Loose refs are files, and git appends `.lock` to their name while it writes them. */
+/** A loose ref is a file, and git appends `.lock` to its name while it writes it. */
 const MAX_COMPONENT_BYTES = 240;
 const MAX_BYTES = 1000;
 
-/**
- * Says why a name cannot be a branch, or nothing if it can: git's own rules for refs, and those for command lines.
- */
+/** Why a branch cannot have this name, or nothing if it can: git's rules for refs, and rules for command lines. */
 export const branchNameProblem = (branch: string): string | undefined => {
   if (branch === "") return "it is empty";
   if (Buffer.byteLength(branch) > MAX_BYTES) return "it is too long";
-  if (branch === "HEAD") return "HEAD has a meaning of its own";
+  if (branch === "HEAD") return "HEAD is reserved";
   if (branch.startsWith("-")) return "it begins with a dash";
   if (branch === "@") return "@ means HEAD";
   if (/[\x00-\x20\x7f~^:?*[\\]/.test(branch)) {
     return "it contains a space, a control character or one of ~ ^ : ? * [ \\";
   }
-  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(branch)) return "it could be taken for a commit";
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/i.test(branch)) return "it looks like a commit";
   if (branch.includes("..")) return "it contains two dots";
   if (branch.includes("@{")) return "it contains @{";
   if (branch.startsWith("refs/")) return "name the branch without refs/";

@@ -1,41 +1,41 @@
 import { InvalidBranchNameError, InvalidOptionsError } from "../errors.ts";
 import { branchNameProblem } from "./branchName.ts";
 
-/** The agent works in the host's working directory, on the branch that is checked out there. */
+/** The agent works in your checkout, on the branch that is checked out there. */
 export interface HeadStrategy {
   readonly type: "head";
 }
 
-/** The agent works on a temporary branch, which is merged into the host's branch when the run succeeded. */
+/** The agent works on a temporary branch. When the run succeeds, that branch is merged into your current branch. */
 export interface MergeToHeadStrategy {
   readonly type: "merge-to-head";
 }
 
-/** The agent works on the named branch, which is created if it does not exist. */
+/** The agent works on the named branch. It is created if it does not exist. */
 export interface NamedBranchStrategy {
   readonly type: "branch";
   readonly branch: string;
-  /** Where a new branch starts: a branch, tag or commit. HEAD when it is left out. */
+  /** The branch, tag or commit that a new branch starts from. Default: `HEAD`. */
   readonly from?: string;
 }
 
 /** Where the agent works, and where its commits end up. */
 export type BranchStrategy = HeadStrategy | MergeToHeadStrategy | NamedBranchStrategy;
 
-/** Isolated sandboxes have no host directory to work in: `head` is not possible. */
+/** A branch strategy with a worktree. `head` has none, so it is not possible with an isolated sandbox. */
 export type WorktreeBranchStrategy = MergeToHeadStrategy | NamedBranchStrategy;
 
-/** What the host repository's HEAD points to; without a branch when it is detached. */
+/** The HEAD of the host repository. It has no branch when it is detached. */
 export interface HostHead {
   readonly branch: string | undefined;
   readonly sha: string;
 }
 
-/** How the agent's work relates to branches, decided before anything is created. */
+/** The branches of a run, decided before anything is created. */
 export type BranchPlan = {
   /** The host's branch when the run began; `undefined` when HEAD was detached. */
   readonly targetBranch: string | undefined;
-  /** What a new source branch starts from. */
+  /** The commit, branch or tag that a new source branch starts from. */
   readonly from: string;
 } & (
   | {
@@ -54,10 +54,10 @@ const DEFAULT_STRATEGY: Record<SandboxType, BranchStrategy> = {
   none: { type: "head" },
 };
 
-/** Prefix of the temporary branches of merge-to-head. */
+/** The prefix of merge-to-head's temporary branches. */
 export const TEMPORARY_BRANCH_PREFIX = "sanddune/";
 
-/** The branch strategy resolver: pure, no I/O. Throws for what is impossible or not allowed. */
+/** Resolves a branch strategy, without any I/O. Throws if the strategy is not possible. */
 export const resolveBranchStrategy = (
   requested: BranchStrategy | undefined,
   sandboxType: SandboxType,

@@ -11,51 +11,51 @@ export const ENV_FILE = `${CONFIG_DIRECTORY_NAME}/.env`;
 /** The config file of the repository's scenarios, in the config directory. */
 export const SCENARIOS_FILE = "scenarios.json";
 
-/** The parts of `.sanddune/` that runs write to. Each hides itself from git; the user's ignore files are not touched. */
+/** The directories in `.sanddune/` that runs write to. Each has its own `.gitignore`; the user's stays unchanged. */
 const PARTS = ["worktrees", "runs", "logs"] as const;
 type ConfigDirectoryPart = (typeof PARTS)[number];
 
-/** What in the config directory is not for git: what runs write, and the env file. */
+/** The entries of the config directory that must not be committed. */
 export const PRIVATE_PARTS = [...PARTS, ".env"] as const;
 
 export const configDirectoryPart = (configDirectory: string, part: ConfigDirectoryPart): string =>
   join(configDirectory, part);
 
-/** What agents commit must not lead sanddune elsewhere: whatever else is in the place of a directory is refused. */
+/** Refuses a symbolic link in place of a directory: an agent could commit one that leads elsewhere. */
 const checkDirectory = (path: string): void => {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (status !== undefined && !status.isDirectory()) throw new ConfigDirectoryError(path);
 };
 
-/** Checks the config directory, before anything is created in it. Throws a `ConfigDirectoryError`. */
+/** Throws a `ConfigDirectoryError` if something other than a directory is in the way. */
 export const checkConfigDirectory = (configDirectory: string): void => {
   checkDirectory(configDirectory);
   for (const part of PARTS) checkDirectory(configDirectoryPart(configDirectory, part));
 };
 
-/** Not `recursive`: with that, Node reports a read-only file system as a missing directory. */
+/** Not `recursive`: Node would report a read-only file system as a missing directory. */
 const makeDirectory = (path: string, mode = 0o777): void => {
   if (!existsSync(path)) {
     try {
       mkdirSync(path, { mode });
     } catch (error) {
-      // Another run may have made it meanwhile.
+      // Another run may have created it meanwhile.
       if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     }
   }
 };
 
-/** Other accounts of the machine must not get at what agents write: not to read it, nor to run it. */
+/** Other accounts of the machine must not read or execute the files that agents write. */
 const OWNER_ONLY = 0o700;
 const OTHERS = 0o077;
 
-/** For one that was made before, or by other means. */
+/** For a directory that already existed. */
 const closeToOthers = (path: string): void => {
   if ((lstatSync(path).mode & OTHERS) === 0) return;
   try {
     chmodSync(path, OWNER_ONLY);
   } catch (error) {
-    // It is another account's, which shares its checkout.
+    // Another account owns it, and shares its checkout.
     if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
   }
 };

@@ -1,45 +1,45 @@
-/** A shell command that runs on the host at a moment of a run's setup. */
+/** A shell command that runs on the host while a run is set up. */
 export interface HostHook {
-  /** A line for `sh`. */
+  /** A command for `sh`. */
   readonly command: string;
-  /** 60 000 when it is left out. */
+  /** Default: 60,000. */
   readonly timeoutMs?: number;
 }
 
-/** A shell command that runs in the sandbox at a moment of a run's setup. */
+/** A shell command that runs in the sandbox while a run is set up. */
 export interface SandboxHook extends HostHook {
-  /** Run as root in the sandbox. */
+  /** Whether it runs as root. Default: `false`. */
   readonly sudo?: boolean;
 }
 
-/** Commands on the host that get a worktree ready. */
+/** Commands on the host that prepare a worktree. */
 export interface HostWorktreeHooks {
-  /** After `copyToWorktree` and before the sandbox is made, in the worktree. */
+  /** Run in the worktree, after `copyToWorktree` and before the sandbox is created. */
   readonly onWorktreeReady?: readonly HostHook[];
 }
 
-/** Commands on the host that get a sandbox ready. */
+/** Commands on the host that prepare a sandbox. */
 export interface HostSandboxHooks {
-  /** Once the sandbox is up, at the same time as `sandbox.onSandboxReady`. */
+  /** Run when the sandbox has started, in parallel with `sandbox.onSandboxReady`. */
   readonly onSandboxReady?: readonly HostHook[];
 }
 
-/** Commands that get a worktree ready. */
+/** Commands that prepare a worktree. */
 export interface WorktreeHooks {
   readonly host?: HostWorktreeHooks;
 }
 
-/** Commands that get a sandbox ready. */
+/** Commands that prepare a sandbox. */
 export interface SandboxHooks {
   readonly host?: HostSandboxHooks;
   readonly sandbox?: {
-    /** Once the sandbox is up and before the agent starts. */
+    /** Run in the sandbox when it has started, before the agent starts. */
     readonly onSandboxReady?: readonly SandboxHook[];
   };
 }
 
 /**
- * Commands that prepare a run. Each list is run in its order; the first failure stops everything and fails the run.
+ * Commands that prepare a run. The commands of a list run one after the other. The first failure fails the run.
  *
  * @example
  * await run({

@@ -1,18 +1,18 @@
 import type { AgentStreamEvent } from "../agents/contract.ts";
 
-/** How a run is shown while it goes on. */
+/** How a run is shown while it runs. */
 export interface LoggingOption {
   /**
-   * The run log in `.sanddune/logs/` is written in both modes.
-   * - `"file"`: log-to-file mode. Only a `tail -f` command for the run log is printed, to stderr.
-   * - `"stdout"`: terminal mode. Progress, the agent's words and a summary also go to the standard output; without
-   *   colours and spinners if that is not a terminal, if `NO_COLOR` is set, or if `TERM` is `dumb`.
+   * Both modes write a run log to `.sanddune/logs/`.
+   * - `"file"`: log-to-file mode. Prints only a `tail -f` command for the run log, to stderr.
+   * - `"stdout"`: terminal mode. Also prints progress, the agent's text and a summary to stdout. Without colours and
+   *   spinners if stdout is not a terminal, if `NO_COLOR` is set, or if `TERM` is `dumb`.
    */
   readonly type: "file" | "stdout";
-  /** Write every line as the agent printed it to the run log; in terminal mode, also show what hooks and tools print. */
+  /** Also write each line of the agent's raw output to the run log and, in terminal mode, show the output of hooks and tools. */
   readonly verbose?: boolean;
-  /** In log-to-file mode: print nothing, not even the `tail -f` command. The result has the run log's path. */
+  /** In log-to-file mode, print nothing, not even the `tail -f` command. The result has the path of the run log. */
   readonly quiet?: boolean;
-  /** Called with each agent stream event, in order. What it throws is swallowed: it cannot end a run. */
+  /** Called with each agent stream event, in order. Errors that it throws are ignored: they cannot end the run. */
   readonly onAgentStreamEvent?: (event: AgentStreamEvent) => void;
 }

@@ -1,4 +1,4 @@
-/** The part of the Standard Schema interface (standardschema.dev) that is used here; Zod, Valibot and ArkType have it. */
+/** The part of the Standard Schema interface (standardschema.dev) that sanddune uses. Zod, Valibot and ArkType implement it. */
 export interface StandardSchema<Output = unknown> {
   readonly "~standard": {
     readonly version: 1;
@@ -10,22 +10,22 @@ export interface StandardSchema<Output = unknown> {
   };
 }
 
-/** What a schema makes of a value: another value, or what is wrong with it. */
+/** The result of a validation: the value, or its problems. */
 export type StandardSchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardSchemaIssue[] };
 
-/** One thing that is wrong with a value. */
+/** One problem of a value. */
 export interface StandardSchemaIssue {
   readonly message: string;
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What the agent is to say in a tag of its text, and how that is read. */
+/** The structured output that the agent writes into a tag of its text. */
 export interface OutputDefinition<Value = unknown> {
   readonly tag: string;
-  /** The tag holds JSON that has to satisfy it; without a schema, the tag's text is the output. */
+  /** Validates the JSON in the tag. Without a schema, the text in the tag is the output. */
   readonly schema?: StandardSchema<Value>;
-  /** How often the agent is asked for a correction, in the same session, if the answer is missing or wrong; 0 when it is left out. */
+  /** How often the agent is asked, in the same session, to correct a missing or wrong output. Default: 0. */
   readonly maxRetries?: number;
 }

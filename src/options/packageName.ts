@@ -1,2 +1,2 @@
-/** The package, as programs import it. Its program is called `sanddune`. */
+/** The name that programs import. The executable is called `sanddune`. */
 export const PACKAGE_NAME = "@missingstudio/sanddune";

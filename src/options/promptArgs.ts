@@ -1,2 +1,2 @@
-/** Values for the placeholders of a prompt template, by key. */
+/** Prompt arguments: values for the placeholders of a prompt template, by key. */
 export type PromptArgs = Readonly<Record<string, string | number | boolean>>;

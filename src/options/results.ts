@@ -1,20 +1,21 @@
 import type { TestResults } from "../environment/contract.ts";
 
-/** A commit that the run made, by its full object name. */
+/** A commit that the run made. */
 export interface Commit {
+  /** The full object name. */
   readonly sha: string;
 }
 
-/** A ref of the host that holds what the agent has left anywhere but on the source branch. */
+/** A ref in the host repository that keeps commits which the agent did not put on the source branch. */
 export interface KeptRef {
-  /** In the host repository: `refs/sanddune/runs/…`. */
+  /** The ref in the host repository: `refs/sanddune/runs/…`. */
   readonly ref: string;
-  /** How it was called in the sandbox: `refs/heads/feature`, for one. */
+  /** The ref in the sandbox, for example `refs/heads/feature`. */
   readonly name: string;
   readonly sha: string;
 }
 
-/** Tokens of one iteration, summed over all its model calls. */
+/** The tokens that one iteration used in all its model calls. */
 export interface IterationUsage {
   readonly inputTokens: number;
   readonly cacheCreationInputTokens: number;
@@ -24,94 +25,94 @@ export interface IterationUsage {
 
 /** One invocation of the agent. */
 export interface IterationResult {
-  /** What the agent calls its session. */
+  /** The id of the agent session. */
   readonly sessionId?: string;
-  /** The session on the host, where the agent's own resume finds it; not set if it was not captured. */
+  /** The captured agent session on the host, where the agent's own resume command finds it. Not set if it was not captured. */
   readonly sessionFilePath?: string;
-  /** Not set if the agent does not tell. */
+  /** Not set if the agent does not report it. */
   readonly usage?: IterationUsage;
-  /** How many lines of the agent's output were not understood; not set if all were. */
+  /** How many lines of the agent's output were not recognised. Not set if there were none. */
   readonly unknownLines?: number;
-  /** What came of the environment's tests after it; not set without an environment. */
+  /** The results of the environment's tests after this iteration. Not set without an environment. */
   readonly tests?: TestResults;
 }
 
 /** A file that was copied out of the sandbox. */
 export interface Artifact {
-  /** Relative to the worktree. */
+  /** The path in the sandbox, relative to the worktree. */
   readonly path: string;
-  /** The copy, in the directory of the run. */
+  /** The path of the copy on the host. */
   readonly hostPath: string;
   readonly bytes: number;
 }
 
-/** What `sandbox.run()` resolves with; `Value` is the type of `output`. */
+/** The result of `sandbox.run()`. `Value` is the type of `output`. */
 export interface SandboxRunResult<Value = unknown> {
-  /** Names the run in `.sanddune/runs/`, in container labels and in refs. */
+  /** The id of the run in `.sanddune/runs/`, in container labels and in refs. */
   readonly runId: string;
-  /** One entry for each iteration; its length is the iteration count. */
+  /** One entry for each iteration. */
   readonly iterations: IterationResult[];
-  /** Tokens of all iterations; not set if the agent does not tell. */
+  /** The tokens of all iterations. Not set if the agent does not report them. */
   readonly usage?: IterationUsage;
   /** The completion signal that the agent printed, if it printed one. */
   readonly completionSignal?: string;
   /**
-   * With `until`: whether all tests of the environment passed after the last iteration. If not, the run is unsolved, and
-   * merge-to-head has not merged it. Not set without `until`.
+   * Whether all tests of the environment passed after the last iteration. If not, the run is unsolved, and
+   * merge-to-head did not merge it. Set only with `until`.
    */
   readonly solved?: boolean;
-  /** What the agent said in the tag of the `output` option; `undefined` without that option. */
+  /** The structured output of the agent. `undefined` without the `output` option. */
   readonly output: Value;
-  /** The end of what the agent said: at most the last mebibyte of its text. */
+  /** The agent's text: at most its last mebibyte. */
   readonly stdout: string;
-  /** The run's own commits, oldest first. */
+  /** The commits that this run made, oldest first. */
   readonly commits: Commit[];
-  /** The branch that holds the commits; `HEAD` when the host repository's HEAD is detached. */
+  /** The branch that has the commits. `HEAD` when the host repository's HEAD is detached. */
   readonly branch: string;
-  /** Where commits are that the agent has made anywhere but on the source branch; set if there are any. */
+  /** Commits that the agent made outside the source branch, and the refs that keep them. Set if there are any. */
   readonly keptRefs?: readonly KeptRef[];
-  /** The run log, which is written in every display mode. */
+  /** The run log. */
   readonly logFilePath: string;
-  /** Set when the worktree was kept because it has uncommitted changes. */
+  /** Set when the worktree was kept, for example because it has uncommitted changes. */
   readonly preservedWorktreePath?: string;
-  /** What was recorded of the run; set with the `trajectory` option only. */
+  /** The recorded trajectory. Set only with the `trajectory` option. */
   readonly trajectoryPath?: string;
-  /** Files that were copied out of the sandbox; set if there are globs for them. */
+  /** Files that were copied out of the sandbox. Set only with `trajectory.artifacts`. */
   readonly artifacts?: readonly Artifact[];
   /**
-   * Changed files that run by themselves on a developer's machine (git hooks, editor tasks, CI workflows, ...) or belong
-   * to the environment, and directories that git takes for repositories.
+   * Paths to review before you use the commits: changed files that run automatically (git hooks, editor tasks, CI
+   * workflows, ...), changed files of the environment, and directories that git treats as repositories.
    */
   readonly protectedPaths: string[];
   /**
-   * Files of your checkout that were changed or untracked when the run began, and that its commits contain. Set with the
-   * `head` strategy only, if there are any.
+   * Files that were changed or untracked in your checkout when the run began, and that its commits contain. Set only
+   * with the `head` strategy, if there are any.
    */
   readonly committedUserPaths?: string[];
-  /** What went differently than a caller would expect, in sentences. */
+  /** Sentences about anything that a caller might not expect. */
   readonly warnings: string[];
 }
 
-/** What may be different when a run is gone on with. */
+/** The options of `resume()` and `fork()`, which otherwise use those of the run. */
 export interface ContinueOptions {
-  /** Stands before every line that is shown of the run. */
+  /** A prefix for each line that is shown of the run. */
   readonly name?: string;
-  /** Aborts the run, as the option of `run()` does. */
+  /** Aborts the run, like the same option of `run()`. */
   readonly signal?: AbortSignal;
 }
 
-/** What `run()` resolves with; `Value` is the type of `output`. */
+/** The result of `run()`. `Value` is the type of `output`. */
 export interface RunResult<Value = unknown> extends SandboxRunResult<Value> {
   /**
-   * Goes on with the agent's session of the last iteration: another run with the same options, of one iteration, with
-   * this prompt. Rejects if that session was not captured.
+   * Resumes the agent session of the last iteration in another run, with this prompt, the same options and one
+   * iteration. Rejects if that session was not captured.
    */
   resume(prompt: string, options?: ContinueOptions): Promise<RunResult<Value>>;
-  /** As `resume()`, but in a copy of the session, which stays as it is. */
+  /** Like `resume()`, but continues in a copy of the session. The session itself does not change. */
   fork(prompt: string, options?: ContinueOptions): Promise<RunResult<Value>>;
 }
 
-/** What `interactive()` resolves with when the person has left the agent. */
+/** The result of `interactive()`, when the person has left the agent. */
 export interface InteractiveResult
   extends Pick<
     RunResult,
@@ -125,30 +126,30 @@ export interface InteractiveResult
     | "committedUserPaths"
     | "warnings"
   > {
-  /** Of the agent's program; 128 + n when signal n ended it. */
+  /** The exit code of the agent's program; 128 + n if signal n ended it. */
   readonly exitCode: number;
-  /** What the agent calls its session; set if it was captured from a sandbox. */
+  /** The id of the agent session. Set if it was captured from a sandbox. */
   readonly sessionId?: string;
-  /** The session on the host, where the agent's own resume finds it. */
+  /** The captured agent session on the host, where the agent's own resume command finds it. */
   readonly sessionFilePath?: string;
 }
 
-/** What a run had reached when it was aborted; a session at the terminal and a command, too. */
+/** What an aborted run, interactive session or command had achieved. */
 export interface AbortedRun extends Omit<SandboxRunResult, "completionSignal" | "output" | "stdout"> {
-  /** As in its options. */
+  /** The `name` option of the run. */
   readonly name?: string;
-  /** The iteration that was stopped: its session can be resumed, too. */
+  /** The iteration that was stopped. Its agent session can be resumed. */
   readonly failedIteration?: IterationResult;
 }
 
-/** What `sandbox.exec()` resolves with, whatever the exit code. */
+/** The result of `sandbox.exec()`, for any exit code. */
 export interface SandboxExecResult {
-  /** The end of what was printed: at most `captureBytes`, a mebibyte when that is left out. `onLine` gets all of it. */
+  /** The end of the output: at most `captureBytes`, by default one mebibyte. `onLine` gets all of it. */
   readonly stdout: string;
   readonly stderr: string;
-  /** 128 + n when signal n ended the command. */
+  /** 128 + n if signal n ended the command. */
   readonly exitCode: number;
-  /** What the command has committed: it is on the branch already. */
+  /** The commits that the command made. They are on the branch. */
   readonly commits: Commit[];
   /** As in `RunResult`. */
   readonly keptRefs?: readonly KeptRef[];
@@ -157,12 +158,12 @@ export interface SandboxExecResult {
   readonly warnings: string[];
 }
 
-/** What closing a sandbox or a worktree resolves with. */
+/** The result of closing a sandbox or a worktree. */
 export interface CloseResult {
-  /** Everything that was committed in it and is on the branch, oldest first: by calls, and by what they had left running. */
+  /** All commits that were made in it and are on the branch, oldest first. */
   readonly commits: Commit[];
-  /** Set when the worktree was kept, because it has uncommitted changes or holds work that could not be imported. */
+  /** Set when the worktree was kept, because it has uncommitted changes or work that could not be imported. */
   readonly preservedWorktreePath?: string;
-  /** What went differently than a caller would expect, in sentences. */
+  /** Sentences about anything that a caller might not expect. */
   readonly warnings: string[];
 }

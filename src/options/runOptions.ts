@@ -8,10 +8,10 @@ import type { OutputDefinition } from "./output.ts";
 import type { PromptArgs } from "./promptArgs.ts";
 import type { TokenPrices } from "./usage.ts";
 
-/** A prompt is given as text or as a file, never both. */
+/** The prompt: either text or a file. */
 export type PromptOption =
   | {
-      /** The prompt itself: handed to the agent as it is, nothing in it is interpreted. */
+      /** The text of the prompt. It is passed to the agent unchanged. */
       readonly prompt: string;
       readonly promptFile?: never;
       readonly promptArgs?: never;
@@ -19,126 +19,126 @@ export type PromptOption =
   | {
       readonly prompt?: never;
       /**
-       * A file that holds a prompt template: `{{KEY}}` is filled in from `promptArgs`, and `` !`command` `` is replaced
-       * by what the command prints in the sandbox. A relative path is resolved against `process.cwd()`.
+       * A file with a prompt template. `{{KEY}}` is replaced by the prompt argument `KEY`, and `` !`command` `` by the
+       * output of the command in the sandbox. A relative path is resolved against `process.cwd()`.
        */
       readonly promptFile: string;
-      /** `SOURCE_BRANCH` and `TARGET_BRANCH` are built in. Values are text: nothing in them is interpreted. */
+      /** Values for the placeholders of the template, inserted as plain text. `SOURCE_BRANCH` and `TARGET_BRANCH` are built in. */
       readonly promptArgs?: PromptArgs;
     };
 
-/** Which branch strategies a sandbox provider can do. */
+/** The branch strategies that a sandbox provider supports. */
 export type BranchStrategyFor<Sandbox extends SandboxProvider> = Sandbox extends IsolatedSandboxProvider
   ? WorktreeBranchStrategy
   : BranchStrategy;
 
-/** What all sessions with an agent have in common. */
+/** Options that all sessions have in common. */
 export interface SessionOptions {
-  /** Stands before every line that is shown of this session, so that parallel ones can be told apart. */
+  /** A prefix for each line that is shown of this session, to distinguish parallel sessions. */
   readonly name?: string;
-  /** Env vars in the sandbox. They win over those of `.sanddune/.env`, of the agent and of the sandbox provider. */
+  /** Env vars in the sandbox. They take precedence over those of `.sanddune/.env`, the agent and the sandbox provider. */
   readonly env?: EnvVars;
-  /** Aborting kills the agent, brings its commits home, keeps the worktree, and rejects with `signal.reason`. */
+  /** Aborting it kills the agent, imports its commits, keeps the worktree, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
 }
 
-/** How a checkout is made and got ready. */
+/** Options of calls that make a checkout. */
 export interface CheckoutOptions {
-  /** The repository to work on, or a directory in it. A relative path is resolved against `process.cwd()`, the default. */
+  /** The repository, or a directory in it where the agent starts. Default: `process.cwd()`, which also resolves a relative path. */
   readonly cwd?: string;
-  /** Files and directories that git does not track, copied into the worktree. Relative to `cwd`. */
+  /** Untracked files and directories to copy into the worktree, relative to `cwd`. */
   readonly copyToWorktree?: readonly string[];
-  /** Limits for single steps. */
+  /** Time limits of single steps. */
   readonly timeouts?: {
-    /** 60 000 when it is left out. */
+    /** Default: 60,000. */
     readonly copyToWorktreeMs?: number;
   };
 }
 
-/** Resuming an agent session that this machine has. */
+/** Options for resuming an agent session of this machine. */
 export interface ResumeOptions {
-  /** The id of the session, as in `iterations` of an earlier run's result. Only one iteration is possible with it. */
+  /** The id of the session, from `iterations` of an earlier result. The run has only one iteration then. */
   readonly resumeSession?: string;
-  /** Go on in a copy of the session, which stays as it is. */
+  /** Continue in a copy of the session. The session itself does not change. */
   readonly forkSession?: boolean;
 }
 
-/** Tests of what the agent does, which it can run itself: a folder, or more about it. */
+/** An environment: tests of the agent's work, which the agent can run itself. Its folder, or more settings. */
 export type EnvironmentOption =
   | string
   | {
       /**
-       * The environment's folder. A relative path is resolved against `process.cwd()`. One in the repository is read from the
-       * commit that is checked out there.
+       * The environment's folder. A relative path is resolved against `process.cwd()`. A folder in the repository is read
+       * from the commit that is checked out.
        */
       readonly path: string;
       /**
-       * Where tests run that the agent asks for. `shared`: in the agent's sandbox, on its files. `strict`: in a sandbox of their
-       * own, on a copy of what the agent has committed, so that the agent does not see them. `shared` for bind-mount sandboxes
-       * when it is left out, `strict` for all others. The tests after an iteration always run in a sandbox of their own.
+       * Where the tests run that the agent asks for. `shared`: in the agent's sandbox, on its files. `strict`: in a separate
+       * sandbox, on a copy of the agent's commits, so that the agent cannot see the tests. Default: `shared` for bind-mount
+       * sandboxes, `strict` for isolated ones. The tests after an iteration always run in a separate sandbox.
        */
       readonly isolation?: "shared" | "strict";
-      /** How long the set-up and the start of the test server may take; 300 000 when it is left out. */
+      /** How long the set-up and the start of the test server may take. Default: 300,000. */
       readonly startTimeoutMs?: number;
     };
 
-/** Options of those who make a sandbox. */
+/** Options of calls that make a sandbox. */
 export interface EnvironmentOptions {
-  /** Tests of what the agent does, which it can run itself. */
+  /** Tests of the agent's work, which the agent can run itself. */
   readonly environment?: EnvironmentOption;
 }
 
-/** What is recorded of a run. */
+/** What to record of a run. */
 export type TrajectoryOption =
   | true
   | {
       /**
-       * Files to be copied out of the sandbox after the last iteration, by globs relative to the worktree: `*` and `?` in
-       * a name, `**` for any number of directories. Ignored files, too.
+       * Globs of files to copy out of the sandbox after the last iteration, relative to the worktree. They also match
+       * files that git ignores. `*` and `?` match within a name, `**` matches any number of directories.
        */
       readonly artifacts?: readonly string[];
     };
 
-/** What the agent is to do, wherever it does it. */
+/** Options of all calls that run an agent. */
 export type AgentOptions<Value> = PromptOption &
   SessionOptions & {
     /** The agent that works on the prompt. */
     readonly agent: AgentProvider;
-    /** The most often the agent is invoked; 1 when it is left out. */
+    /** How often the agent is invoked at most. Default: 1. */
     readonly maxIterations?: number;
-    /** Text in the agent's output that ends the loop; `<promise>COMPLETE</promise>` when it is left out. Never put into the prompt. */
+    /** Text in the agent's output that ends the loop. sanddune does not add it to the prompt. Default: `<promise>COMPLETE</promise>`. */
     readonly completionSignal?: string | readonly string[];
-    /** How long the agent may print nothing before it is stopped; 600 when it is left out. */
+    /** How long the agent may print nothing before it is stopped. Default: 600. */
     readonly idleTimeoutSeconds?: number;
-    /** How long the agent's processes may linger once it has said that its turn is over; 30,000 when it is left out. */
+    /** How long the agent's processes may keep running after it reported the end of its turn. Default: 30,000. */
     readonly completionTimeoutMs?: number;
-    /** How the run is shown while it goes on; `{ type: "file" }` when it is left out. */
+    /** How the run is shown while it runs. Default: `{ type: "file" }`. */
     readonly logging?: LoggingOption;
-    /** Stops the run once it has used more tokens than this, of all kinds. What was committed is kept. */
+    /** Stops the run when it has used more tokens of all kinds than this. Commits are kept. */
     readonly maxTokens?: number;
-    /** Stops the run once it has cost more than this by `prices`, in US dollars. What was committed is kept. */
+    /** Stops the run when it has cost more US dollars than this, by `prices`. Commits are kept. */
     readonly maxCostUsd?: number;
-    /** What tokens cost; needed for `maxCostUsd`. */
+    /** What tokens cost. Required with `maxCostUsd`. */
     readonly prices?: TokenPrices;
     /**
-     * When the model lets the agent do no more for now: fail, or wait for as long as the agent says, but not longer than
-     * this in all, and go on with the same session. `"fail"` when it is left out.
+     * What to do when the model's rate limit is reached: fail, or wait until it ends and continue with the same session.
+     * `waitUpToMs` limits all waits of the run together. Default: `"fail"`.
      */
     readonly onRateLimit?: "fail" | { readonly waitUpToMs: number };
-    /** Tools that the agent is to have besides its own. */
+    /** MCP servers with additional tools for the agent. */
     readonly mcpServers?: McpServers;
     /**
-     * Stop when all tests of the environment pass after an iteration, and not before, whatever the agent says; but not after
-     * more than `maxIterations`. If they do not pass then, the run is unsolved: `solved` is false, and nothing is merged.
+     * Repeat until all tests of the environment pass after an iteration, whatever the agent says, but at most
+     * `maxIterations` times. If they still fail, the run is unsolved: `solved` is false, and nothing is merged.
      */
     readonly until?: "tests-pass";
-    /** Record what the agent does, with its files after each action: `sanddune replay` shows it. */
+    /** Records the agent's actions and the files after each of them. `sanddune replay` shows the recording. */
     readonly trajectory?: TrajectoryOption;
-    /** What the agent is to say in a tag of its text; see `Output`. */
+    /** The structured output that the agent writes into a tag of its text; see `Output`. */
     readonly output?: OutputDefinition<Value>;
-    /** Limits for single steps. */
+    /** Time limits of single steps. */
     readonly timeouts?: {
-      /** Of each shell expression of a prompt template; 30 000 when it is left out. */
+      /** For each shell expression of a prompt template. Default: 30,000. */
       readonly promptExpansionMs?: number;
     };
   };
@@ -153,20 +153,20 @@ export type RunOptions<
   ResumeOptions & {
     /** Where the agent works. */
     readonly sandbox: Sandbox;
-    /** Defaults to `head` for bind-mount sandboxes and to `merge-to-head` for isolated ones. */
+    /** Where the agent works, and where its commits end up. Default: `head` for bind-mount sandboxes, `merge-to-head` for isolated ones. */
     readonly branchStrategy?: BranchStrategyFor<Sandbox>;
     /** Commands that prepare the worktree and the sandbox. */
     readonly hooks?: Hooks;
   };
 
-/** The options of `sandbox.run()`: the sandbox and its worktree are there, and ready. */
+/** The options of `sandbox.run()`. The sandbox and its worktree exist already. */
 export type SandboxRunOptions<Value = unknown> = AgentOptions<Value> & {
-  /** Refused: a sandbox that lasts does not go on with a session of the agent's, each run in it begins a new one. */
+  /** Not possible: a run in an existing sandbox always starts a new agent session. */
   readonly resumeSession?: never;
   readonly forkSession?: never;
 };
 
-/** The options of `worktree.run()`: the worktree is there; the sandbox is made for this run. */
+/** The options of `worktree.run()`. The worktree exists already, and the sandbox is created for this run. */
 export type WorktreeRunOptions<Value = unknown> = AgentOptions<Value> &
   EnvironmentOptions &
   ResumeOptions & {

@@ -4,32 +4,32 @@ import type { SandboxRunOptions } from "./runOptions.ts";
 import type { SandboxExecOptions } from "./sandboxOptions.ts";
 
 /**
- * A sandbox that lasts, on one branch: what one call leaves in it (dependencies, build results) the next one finds.
+ * A long-lived sandbox on one branch. Its state (installed dependencies, build results) persists between calls.
  *
- * - Calls take turns: one that comes while another is going on waits for it.
- * - After an abort, an idle timeout or a failed agent the sandbox can be used as before.
- * - `close()` stops what is going on, brings its commits home, and can be called any number of times.
+ * - Calls take turns: a call waits until the one before it has finished.
+ * - The sandbox remains usable after an abort, an idle timeout or a failed agent.
+ * - `close()` stops the current call, imports its commits, and can be called any number of times.
  */
 export interface Sandbox extends AsyncDisposable {
-  /** Names it in `.sanddune/runs/`, in container labels and in refs. Each run in it has an id of its own. */
+  /** The id of the sandbox in `.sanddune/runs/`, in container labels and in refs. Each run in it has its own id. */
   readonly runId: string;
-  /** The branch that everything in the sandbox commits to. */
+  /** The branch that all commits in the sandbox go to. */
   readonly branch: string;
-  /** The worktree, on the host. */
+  /** The path of the worktree on the host. */
   readonly worktreePath: string;
-  /** The log of the making and the end of the sandbox, and of what `exec()` runs. Each run has a log of its own. */
+  /** The log of the sandbox's start and end, and of `exec()`. Each run has its own log. */
   readonly logFilePath: string;
-  /** What the making had to say: that a worktree with uncommitted changes was taken over, for one. */
+  /** Warnings from creating the sandbox, for example that its worktree existed and has uncommitted changes. */
   readonly warnings: readonly string[];
-  /** Runs an agent in the sandbox; what it commits is on the branch when the promise resolves. */
+  /** Runs an agent in the sandbox. Its commits are on the branch when the promise resolves. */
   run<Value = undefined>(options: SandboxRunOptions<Value>): Promise<SandboxRunResult<Value>>;
-  /** Runs a command with `sh`, where an agent would start, with the env vars of the sandbox. Resolves for every exit code. */
+  /** Runs a command with `sh`, in the directory where agents start, with the sandbox's env vars. Resolves for any exit code. */
   exec(command: string, options?: SandboxExecOptions): Promise<SandboxExecResult>;
-  /** Shows the agent's own interface on the terminal, until the person leaves it. */
+  /** Shows the agent's own interface in the terminal, until the person leaves it. */
   interactive(options: SandboxInteractiveOptions): Promise<InteractiveResult>;
   /**
-   * Ends the sandbox. If it was made with `createSandbox()` its worktree goes too, unless there is uncommitted work in
-   * it; a worktree from `createWorktree()` stays.
+   * Closes the sandbox. Also removes the worktree if `createSandbox()` made it and it has no uncommitted changes. A
+   * worktree from `createWorktree()` stays.
    */
   close(): Promise<CloseResult>;
 }

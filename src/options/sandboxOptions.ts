@@ -4,21 +4,21 @@ import type { Hooks, SandboxHooks } from "./hooks.ts";
 import type { LoggingOption } from "./logging.ts";
 import type { CheckoutOptions, EnvironmentOptions, SessionOptions } from "./runOptions.ts";
 
-/** What all ways to make a sandbox that lasts have in common. */
+/** Options that all calls which create a long-lived sandbox have in common. */
 interface LastingSandboxOptions extends Omit<SessionOptions, "signal">, EnvironmentOptions {
-  /** For the making only: aborting it gives everything back, and rejects with `signal.reason`. */
+  /** Aborting it stops the creation, removes everything created so far, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
-  /** The provider that makes the sandbox. */
+  /** The sandbox provider. */
   readonly sandbox: SandboxProvider;
-  /** How the making and the end of the sandbox are shown; `{ type: "file" }` when it is left out. */
+  /** How the start and the end of the sandbox are shown. Default: `{ type: "file" }`. */
   readonly logging?: Omit<LoggingOption, "onAgentStreamEvent">;
 }
 
 /** The options of `createSandbox()`. */
 export interface CreateSandboxOptions extends LastingSandboxOptions, CheckoutOptions {
-  /** The branch that everything in the sandbox commits to; it is created if it does not exist. */
+  /** The branch that all commits in the sandbox go to. It is created if it does not exist. */
   readonly branch: string;
-  /** Where a new branch starts: a branch, tag or commit. HEAD when it is left out. */
+  /** The branch, tag or commit that a new branch starts from. Default: `HEAD`. */
   readonly from?: string;
   /** Commands that prepare the worktree and the sandbox. They run once. */
   readonly hooks?: Hooks;
@@ -36,6 +36,6 @@ export interface SandboxExecOptions
     ExecOptions,
     "cwd" | "stdin" | "timeoutMs" | "signal" | "onLine" | "onStderrLine" | "captureBytes"
   > {
-  /** Env vars of this command, besides those of the sandbox. */
+  /** Additional env vars for this command. */
   readonly env?: CommandEnv;
 }

@@ -3,30 +3,30 @@ import type { CommandEnv, EnvVars } from "./envVars.ts";
 
 /** The options of `createStandaloneSandbox()`. */
 export interface StandaloneSandboxOptions {
-  /** Env vars of every command in the sandbox, besides those that its provider declares. */
+  /** Env vars of all commands in the sandbox, in addition to those that its provider declares. */
   readonly env?: EnvVars;
-  /** Commands are going to be run with `sudo`, to install packages for instance. */
+  /** Set it to run commands with `sudo`, for example to install packages. */
   readonly usesSudo?: boolean;
-  /** What the sandbox has to be able to do. A provider whose sandboxes cannot is refused before anything is created. */
+  /** Capabilities that the sandbox must have. A provider without them is refused before anything is created. */
   readonly needs?: SandboxCapabilities;
-  /** For the making only: aborting it gives everything back, and rejects with `signal.reason`. */
+  /** Aborting it stops the creation, removes everything created so far, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
 }
 
-/** The options of `run()` of a standalone sandbox. */
+/** The options of a standalone sandbox's `run()`. */
 export interface SandboxCommandOptions
   extends Pick<
     ExecOptions,
     "stdin" | "timeoutMs" | "signal" | "onLine" | "onStderrLine" | "captureBytes" | "sudo"
   > {
-  /** Where the command starts; `directory` of the sandbox when it is left out. */
+  /** Where the command starts. Default: the sandbox's `directory`. */
   readonly cwd?: string;
-  /** Env vars of this command, besides those of the sandbox. */
+  /** Additional env vars for this command. */
   readonly env?: CommandEnv;
 }
 
 /**
- * What became of a command, whatever its exit code: by name, or in this order.
+ * The result of a command, for any exit code: as named members, or as a tuple.
  *
  * @example
  * const sandbox = await createStandaloneSandbox(docker());
@@ -35,46 +35,47 @@ export interface SandboxCommandOptions
  * const [codeAgain] = (await sandbox.run("ls")).unpack();
  */
 export type CommandResult = readonly [exitCode: number, stdout: string, stderr: string] & {
-  /** 128 + n when signal n ended the command. */
+  /** 128 + n if signal n ended the command. */
   readonly exitCode: number;
-  /** The end of what was printed: at most `captureBytes`, a mebibyte when that is left out. `onLine` gets all of it. */
+  /** The end of the output: at most `captureBytes`, by default one mebibyte. `onLine` gets all of it. */
   readonly stdout: string;
   readonly stderr: string;
   readonly durationMs: number;
-  /** The tuple alone, without names. */
+  /** The plain tuple, without the named members. */
   unpack(): readonly [exitCode: number, stdout: string, stderr: string];
 };
 
 /**
- * A sandbox that belongs to no repository: a machine to run commands on.
+ * A sandbox without a repository: a machine to run commands on.
  *
- * - Paths are paths in the sandbox; a relative one begins at `directory`, and must not leave it.
- * - Operations may go on side by side. After a failure, a timeout or an abort the sandbox can be used as before.
- * - If the sandbox is gone, operations reject with a `SandboxLostError`: never is that the result of a command.
+ * - Paths are paths in the sandbox. A relative path starts at `directory` and must not leave it.
+ * - Operations can run in parallel. The sandbox remains usable after a failure, a timeout or an abort.
+ * - If the sandbox no longer exists, operations reject with a `SandboxLostError`. That is never reported as the result
+ *   of a command.
  */
 export interface StandaloneSandbox extends AsyncDisposable {
-  /** What its engine knows it by. */
+  /** The name of the sandbox in its engine. */
   readonly name: string;
-  /** A directory in the sandbox, empty at first, where commands start. */
+  /** The directory in the sandbox where commands start. It is empty at first. */
   readonly directory: string;
   /**
-   * Runs a line for `sh`. Resolves for every exit code. A timeout is a `ProcessTimeoutError`, and an abort rejects with
-   * `signal.reason`; in both cases the command is killed with all its descendants first.
+   * Runs a command with `sh`. Resolves for any exit code. Rejects with a `ProcessTimeoutError` after a timeout and with
+   * `signal.reason` after an abort; the command and all its descendants have been killed by then.
    */
   run(command: string, options?: SandboxCommandOptions): Promise<CommandResult>;
-  /** Writes a file anew; missing directories are made. */
+  /** Writes a file, replacing an existing one. Creates missing directories. */
   writeFile(path: string, content: string | Uint8Array): Promise<void>;
-  /** Reads a file that is UTF-8 text, of 64 MiB at most. */
+  /** Reads a UTF-8 text file of at most 64 MiB. */
   readFile(path: string): Promise<string>;
-  /** Reads a file of 64 MiB at most. */
+  /** Reads a file of at most 64 MiB. */
   readFileBytes(path: string): Promise<Uint8Array>;
-  /** Copies a host file or directory into the sandbox, of any size; missing directories are made. A directory needs `tar` in it. */
+  /** Copies a host file or directory of any size into the sandbox. Creates missing directories. Copying a directory needs `tar` in the sandbox. */
   copyIn(hostPath: string, path: string): Promise<void>;
-  /** Copies one regular file to the host, of any size. Refuses symbolic links, at either end. */
+  /** Copies a regular file of any size to the host. Refuses symbolic links at both ends. */
   copyFileOut(path: string, hostPath: string): Promise<void>;
   /**
-   * Ends what runs in the sandbox, and removes it. Can be called any number of times. Rejects only if something is left
-   * behind, with an error that says what.
+   * Stops all commands and removes the sandbox. Can be called any number of times. Rejects only if something could not
+   * be removed, with an error that names it.
    */
   terminate(): Promise<void>;
 }

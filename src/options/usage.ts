@@ -1,6 +1,6 @@
 import type { IterationUsage } from "./results.ts";
 
-/** The figures are the agent's: what cannot be a number of tokens counts as none, and a sum stays finite. */
+/** The agent reports these numbers, so they are not trusted: an invalid one counts as 0, and the sum stays finite. */
 const plus = (sum: number | undefined, more: number): number =>
   Math.min((sum ?? 0) + (Number.isFinite(more) && more > 0 ? more : 0), Number.MAX_VALUE);
 
@@ -11,16 +11,15 @@ export const addUsage = (sum: IterationUsage | undefined, usage: IterationUsage)
   outputTokens: plus(sum?.outputTokens, usage.outputTokens),
 });
 
-/** All tokens, whatever they cost. */
 export const totalTokens = (usage: IterationUsage): number =>
   usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
 
-/** What was used beyond what has been told already; never less than nothing. */
-export const usageBeyond = (all: IterationUsage, told: IterationUsage): IterationUsage => ({
-  inputTokens: Math.max(0, all.inputTokens - told.inputTokens),
-  cacheCreationInputTokens: Math.max(0, all.cacheCreationInputTokens - told.cacheCreationInputTokens),
-  cacheReadInputTokens: Math.max(0, all.cacheReadInputTokens - told.cacheReadInputTokens),
-  outputTokens: Math.max(0, all.outputTokens - told.outputTokens),
+/** The part of `all` that has not been reported yet; never negative. */
+export const usageBeyond = (all: IterationUsage, reported: IterationUsage): IterationUsage => ({
+  inputTokens: Math.max(0, all.inputTokens - reported.inputTokens),
+  cacheCreationInputTokens: Math.max(0, all.cacheCreationInputTokens - reported.cacheCreationInputTokens),
+  cacheReadInputTokens: Math.max(0, all.cacheReadInputTokens - reported.cacheReadInputTokens),
+  outputTokens: Math.max(0, all.outputTokens - reported.outputTokens),
 });
 
 export const NO_USAGE: IterationUsage = {
@@ -30,17 +29,17 @@ export const NO_USAGE: IterationUsage = {
   outputTokens: 0,
 };
 
-/** What a million tokens cost, in US dollars. */
+/** The prices of a million tokens, in US dollars. */
 export interface TokenPrices {
   readonly inputPerMillion: number;
   readonly outputPerMillion: number;
-  /** That of input when it is left out. */
+  /** Default: `inputPerMillion`. */
   readonly cacheCreationPerMillion?: number;
-  /** That of input when it is left out. */
+  /** Default: `inputPerMillion`. */
   readonly cacheReadPerMillion?: number;
 }
 
-/** What tokens cost, in US dollars. */
+/** The cost of the tokens in US dollars. */
 export const costOf = (usage: IterationUsage, prices: TokenPrices): number =>
   (usage.inputTokens * prices.inputPerMillion +
     usage.outputTokens * prices.outputPerMillion +

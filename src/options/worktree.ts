@@ -5,29 +5,29 @@ import type { Sandbox } from "./sandbox.ts";
 import type { WorktreeSandboxOptions } from "./sandboxOptions.ts";
 
 /**
- * A worktree that lasts: agents and people work in it one after the other, each in whatever sandbox they like.
+ * A long-lived worktree, in which agents and people work one after the other, each in any sandbox.
  *
- * - Calls take turns, also with those of its sandboxes: one that comes while another is going on waits for it.
- * - With `merge-to-head`, what a run has committed is merged when the run succeeds, and the worktree goes on.
- * - `close()` stops what is going on, closes the sandboxes that are still open, and removes the worktree if it is clean.
+ * - Calls take turns, also with calls on its sandboxes: a call waits until the one before it has finished.
+ * - With `merge-to-head`, the commits of each run are merged when it succeeds. The worktree stays.
+ * - `close()` stops the current call, closes the worktree's sandboxes, and removes the worktree if it is clean.
  */
 export interface Worktree extends AsyncDisposable {
-  /** Names it in `.sanddune/runs/`, in container labels and in refs. Each run in it has an id of its own. */
+  /** The id of the worktree in `.sanddune/runs/` and in refs. Each run in it has its own id. */
   readonly runId: string;
-  /** The source branch: the one that is checked out in the worktree. */
+  /** The source branch, which is checked out in the worktree. */
   readonly branch: string;
-  /** The worktree, on the host. */
+  /** The path of the worktree on the host. */
   readonly worktreePath: string;
-  /** The log of the making and the end of the worktree. Each run has a log of its own. */
+  /** The log of the worktree's creation and removal. Each run has its own log. */
   readonly logFilePath: string;
-  /** What the making had to say: that a worktree with uncommitted changes was taken over, for one. */
+  /** Warnings from creating the worktree, for example that it existed and has uncommitted changes. */
   readonly warnings: readonly string[];
-  /** Runs an agent in a sandbox that is made for this run. */
+  /** Runs an agent in a sandbox that is created for this run. */
   run<Value = undefined>(options: WorktreeRunOptions<Value>): Promise<RunResult<Value>>;
-  /** Shows the agent's own interface on the terminal, until the person leaves it. */
+  /** Shows the agent's own interface in the terminal, until the person leaves it. */
   interactive(options: WorktreeInteractiveOptions): Promise<InteractiveResult>;
-  /** Makes a sandbox that lasts over the worktree. Closing it leaves the worktree as it is. */
+  /** Creates a long-lived sandbox on the worktree. Closing the sandbox does not affect the worktree. */
   createSandbox(options: WorktreeSandboxOptions): Promise<Sandbox>;
-  /** Removes the worktree, unless there is uncommitted work in it. */
+  /** Removes the worktree, unless it has uncommitted changes. */
   close(): Promise<CloseResult>;
 }

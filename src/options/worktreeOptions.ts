@@ -5,12 +5,12 @@ import type { CheckoutOptions, SessionOptions } from "./runOptions.ts";
 
 /** The options of `createWorktree()`. */
 export interface CreateWorktreeOptions extends Pick<SessionOptions, "name">, CheckoutOptions {
-  /** For the making only: aborting it gives everything back, and rejects with `signal.reason`. */
+  /** Aborting it stops the creation, removes everything created so far, and rejects with `signal.reason`. */
   readonly signal?: AbortSignal;
-  /** `branch` or `merge-to-head`: with `head` there would be no worktree. */
+  /** `branch` or `merge-to-head`. With `head` there is no worktree. */
   readonly branchStrategy: WorktreeBranchStrategy;
   /** Commands that prepare the worktree. They run once. */
   readonly hooks?: WorktreeHooks;
-  /** How the making and the end of the worktree are shown; `{ type: "file" }` when it is left out. */
+  /** How the creation and the removal of the worktree are shown. Default: `{ type: "file" }`. */
   readonly logging?: Omit<LoggingOption, "onAgentStreamEvent">;
 }

@@ -1,39 +1,22 @@
-import {
-  type Checks,
-  callback,
-  checkValue,
-  count,
-  flag,
-  members,
-  milliseconds,
-  nested,
-  text,
-} from "../options/checks/checks.ts";
-import * as value from "../options/checks/values.ts";
+import { type Checks, checkValue, flag, members, nested, text } from "../options/checks/checks.ts";
+import { EXEC } from "../options/checks/entryPoints.ts";
+import { env } from "../options/checks/envVars.ts";
+import { sandbox } from "../options/checks/sandbox.ts";
+import { signal } from "../options/checks/session.ts";
 import type { SandboxCommandOptions, StandaloneSandboxOptions } from "../options/standaloneSandbox.ts";
 import { CAPABILITIES } from "../sandboxes/providerDefinition.ts";
 
 const HANDLE: Checks<StandaloneSandboxOptions> = {
-  env: value.env,
+  env,
   usesSudo: flag,
   needs: nested("needs", CAPABILITIES),
-  signal: value.signal,
+  signal,
 };
 
-const COMMAND: Checks<SandboxCommandOptions> = {
-  cwd: text,
-  env: value.commandEnv,
-  stdin: value.execInput,
-  sudo: flag,
-  timeoutMs: milliseconds,
-  signal: value.signal,
-  onLine: callback,
-  onStderrLine: callback,
-  captureBytes: count,
-};
+const COMMAND: Checks<SandboxCommandOptions> = { ...EXEC, sudo: flag };
 
 export const validateHandle = (provider: unknown, options: StandaloneSandboxOptions): void => {
-  checkValue("provider", provider, value.sandbox);
+  checkValue("provider", provider, sandbox);
   members("options", options, HANDLE);
 };
 

@@ -92,12 +92,12 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "budget for an agent that does not tell what it uses",
     args: [...COMPLETE, "--max-tokens", "5"],
-    says: ["--max-tokens", "does not tell how many tokens it uses"],
+    says: ["--max-tokens", "does not report how many tokens it uses"],
   },
   {
     name: "cost without prices",
     args: [...SANDBOX, ...PROMPT, "--agent", "pi", "--model", "a/b", "--max-cost-usd", "5"],
-    says: ["--max-cost-usd and --prices go together"],
+    says: ["--max-cost-usd and --prices need each other"],
   },
   {
     name: "cost of nothing",
@@ -112,7 +112,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "tools for an agent that can be given none",
     args: [...COMPLETE, "--mcp-config", MCP_FILE],
-    says: ["--mcp-config", "the agent command cannot be given any"],
+    says: ["--mcp-config", "the agent command does not support MCP servers"],
   },
   {
     name: "file of hooks that is not there",

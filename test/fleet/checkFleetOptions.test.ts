@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { command } from "../../src/agents/command/provider.ts";
 import { InvalidOptionsError, InvalidTaskError } from "../../src/errors.ts";
-import { checkFleet } from "../../src/fleet/checkFleetOptions.ts";
+import { checkFleetOptions } from "../../src/fleet/checkFleetOptions.ts";
 import { checkTasks } from "../../src/fleet/checkTasks.ts";
 import type { RunOptions } from "../../src/options/runOptions.ts";
 import { bubblewrap } from "../../src/sandboxes/bubblewrap.ts";
@@ -28,14 +28,14 @@ describe("a fleet", () => {
     ["a callback that is none", "onProgress", /function/, [], { onProgress: "print" }],
     ["options that are none", "options", /must be an object/, [], 3],
   ])("refuses %s, by the name of the option", (_, option, problem, tasks, options) => {
-    const error = thrownBy(() => checkFleet(tasks, options as never));
+    const error = thrownBy(() => checkFleetOptions(tasks, options as never));
     expect(error).toBeInstanceOf(InvalidOptionsError);
     expect(error).toMatchObject({ option, problem: expect.stringMatching(problem) });
   });
 
   it("takes a list, and whatever else can be iterated over", () => {
     const options = { concurrency: 1, retries: 0 };
-    for (const tasks of [[], new Set(), (async function* () {})()]) checkFleet(tasks, options);
+    for (const tasks of [[], new Set(), (async function* () {})()]) checkFleetOptions(tasks, options);
   });
 });
 
@@ -45,7 +45,7 @@ describe("a list of tasks", () => {
     ["wrong options", { maxIterations: 0 }, /`maxIterations`: must be a whole number/],
     ["a branch that cannot be", onBranch("a..b"), /"a\.\.b" cannot be used/],
     ["head in an isolated sandbox", { branchStrategy: { type: "head" } }, /an isolated sandbox cannot work/],
-    ["no prompt", { prompt: undefined }, /pass `prompt` with the text/],
+    ["no prompt", { prompt: undefined }, /pass the text as `prompt`/],
   ])("is refused if one has %s", (_, wrong, says) => {
     const error = refusalOfTasks(onBranch("a"), wrong);
     expect(error).toBeInstanceOf(InvalidTaskError);
@@ -54,8 +54,8 @@ describe("a list of tasks", () => {
   });
 
   it.each([
-    ["on the same branch", [onBranch("a"), MERGE, onBranch("a")], 2, /branch a, and so does tasks\[0\]/],
-    ["in the same checkout", [HEAD, onBranch("a"), HEAD], 2, /checkout .*, and so does tasks\[0\].*`head`/],
+    ["on the same branch", [onBranch("a"), MERGE, onBranch("a")], 2, /branch a, as does tasks\[0\]/],
+    ["in the same checkout", [HEAD, onBranch("a"), HEAD], 2, /checkout .*, as does tasks\[0\].*`head`/],
     [
       "in one where others are merged",
       [MERGE, HEAD],
@@ -69,7 +69,7 @@ describe("a list of tasks", () => {
         { ...onBranch("b"), name: "x" },
       ],
       1,
-      /called "x", and so is tasks\[0\]/,
+      /same name as tasks\[0\], "x"/,
     ],
   ])("is refused if two of them work %s", (_, tasks, index, says) => {
     const error = refusalOfTasks(...tasks);

@@ -13,10 +13,10 @@ import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { isDirty } from "../../git/worktrees/worktreeStatus.ts";
 import {
+  type GitWorktree,
   inspectSourceBranch,
   openWorktree,
   type SourceBranch,
-  type Worktree,
   worktreePathOf,
 } from "../../git/worktrees/worktrees.ts";
 import type { BranchPlan } from "../../options/branchStrategy.ts";
@@ -48,7 +48,7 @@ export interface CheckoutSession {
   /** It goes on after the call that has made it. */
   readonly lasts: boolean;
   /** There is none with the `head` strategy. */
-  readonly worktree: Worktree | undefined;
+  readonly worktree: GitWorktree | undefined;
   /** Where the source branch is on the host; moves with every import. */
   tip: string;
   /** Up to here the source branch is in the target branch, or was there before. */
@@ -108,7 +108,7 @@ const takeWorktree = Effect.fnUntraced(function* (
   const { plan, journal, progress } = session;
   if (!source.exists) journal.write({ type: "creating", what: "branch", name: source.branch });
   const name = worktreePathOf(plan.repository, source.branch);
-  const announce = ({ isReused }: Pick<Worktree, "isReused">) =>
+  const announce = ({ isReused }: Pick<GitWorktree, "isReused">) =>
     journal.write({ type: "creating", what: "worktree", name, isNew: !isReused });
   const checkout = yield* Effect.acquireRelease(
     Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce)).pipe(

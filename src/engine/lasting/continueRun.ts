@@ -1,10 +1,10 @@
 import { AgentSessionNotFoundError } from "../../errors.ts";
 import { type Checks, checkedOptions } from "../../options/checks/checks.ts";
-import { signal as aborts, name } from "../../options/checks/values.ts";
+import { name, signal as signalCheck } from "../../options/checks/session.ts";
 import type { ContinueOptions, RunResult, SandboxRunResult } from "../../options/results.ts";
 import type { AgentOptions, ResumeOptions } from "../../options/runOptions.ts";
 
-const CHANGES: Checks<ContinueOptions> = { name, signal: aborts };
+const CHANGES: Checks<ContinueOptions> = { name, signal: signalCheck };
 
 /** Gives the result of a run the means to go on with the agent's session, by the same door and with the same options. */
 export const withContinuation = <Value, Options extends AgentOptions<Value> & ResumeOptions>(

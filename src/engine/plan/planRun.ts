@@ -104,7 +104,7 @@ const requireTests = (
   else if (until !== undefined) {
     throw new InvalidOptionsError(
       "until",
-      "there are no tests that could pass: pass `environment` to createSandbox().",
+      "there are no tests to pass: pass `environment` to createSandbox().",
     );
   }
 };

@@ -12,13 +12,13 @@ import type { Repository } from "../repository.ts";
 import { baseRef } from "../runRefs.ts";
 import { hostExcludes } from "../sandboxDirectory/hostExcludes.ts";
 import { sandboxConfig } from "../sandboxDirectory/sandboxConfig.ts";
-import type { Worktree } from "../worktrees/worktrees.ts";
+import type { GitWorktree } from "../worktrees/worktrees.ts";
 import { SENT_BUNDLE } from "./bundle/keptBundles.ts";
 import { readBundle } from "./bundle/readBundle.ts";
 
 export interface WorktreeToSend {
   readonly repository: Repository;
-  readonly worktree: Worktree;
+  readonly worktree: GitWorktree;
   readonly targetBranch: string | undefined;
   readonly runId: string;
   readonly filesDirectory: string;

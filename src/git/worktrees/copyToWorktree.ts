@@ -12,7 +12,7 @@ import type { Repository } from "../repository.ts";
 import { type CopyLimits, copyWhole } from "./copyFiles.ts";
 import { type CopyStep, copyMissing } from "./copyMissing.ts";
 import { changedSinceCopy, stampCopy } from "./copyStamps.ts";
-import type { Worktree } from "./worktrees.ts";
+import type { GitWorktree } from "./worktrees.ts";
 
 const STEP = "copyToWorktree";
 
@@ -64,7 +64,7 @@ const prepareDestination = (worktreePath: string, { item, destination }: CopySte
 };
 
 /** The worktree that items are copied into. */
-type Place = Pick<Worktree, "path" | "gitDirectory">;
+type Place = Pick<GitWorktree, "path" | "gitDirectory">;
 
 /** Which files and directories below the destinations git tracks, or did before they were deleted. */
 const findTracked = Effect.fnUntraced(function* (

@@ -5,7 +5,7 @@ import type { SandduneError } from "../../errors.ts";
 import { type GitOptions, git, gitText } from "../git.ts";
 import { isGitFailure, reasonOf } from "../refs.ts";
 import { SANDDUNE_IDENTITY } from "../sandboxDirectory/sandboxConfig.ts";
-import type { Worktree } from "./worktrees.ts";
+import type { GitWorktree } from "./worktrees.ts";
 
 /**
  * The files of a worktree whose agent works elsewhere, in an isolated sandbox. They follow what the sandbox has,
@@ -43,7 +43,7 @@ const addUncommitted = Effect.fnUntraced(function* (
 });
 
 export const openWorktreeFiles = Effect.fnUntraced(function* (
-  worktree: Pick<Worktree, "path" | "gitDirectory" | "baseSha">,
+  worktree: Pick<GitWorktree, "path" | "gitDirectory" | "baseSha">,
   indexPath: string,
 ): Effect.fn.Return<WorktreeFiles, SandduneError> {
   copyFileSync(join(worktree.gitDirectory, "index"), indexPath);

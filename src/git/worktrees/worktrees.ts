@@ -26,7 +26,7 @@ import { lockReason, lockWorktree } from "./worktreeLock.ts";
 import { isDirty } from "./worktreeStatus.ts";
 
 /** A checkout of the source branch below `.sanddune/worktrees/`. */
-export interface Worktree {
+export interface GitWorktree {
   readonly path: string;
   /** Its own git directory, below the repository's. */
   readonly gitDirectory: string;
@@ -159,8 +159,8 @@ export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   source: SourceBranch,
   runId: string,
-  announce: (worktree: Pick<Worktree, "isReused">) => void,
-): Effect.fn.Return<Worktree, SandduneError, Scope.Scope> {
+  announce: (worktree: Pick<GitWorktree, "isReused">) => void,
+): Effect.fn.Return<GitWorktree, SandduneError, Scope.Scope> {
   yield* Effect.interruptible(lockWorktrees(repository));
   const { branch, sha, exists } = source;
   const path = worktreePathOf(repository, branch);

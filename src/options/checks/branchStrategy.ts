@@ -11,3 +11,11 @@ export const branchStrategy: Check = (value) => {
   } else return '`type` must be "head", "merge-to-head" or "branch"';
   return undefined;
 };
+
+export const worktreeBranchStrategy: Check = (value) =>
+  isObject(value) && value["type"] === "head"
+    ? "with `head` there is no worktree: use `branch` or `merge-to-head`, or run() or interactive() to work in your checkout"
+    : branchStrategy(value);
+
+export const branch: Check = (value) =>
+  typeof value === "string" ? undefined : "must be the name of the branch to commit to";

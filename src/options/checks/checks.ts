@@ -4,12 +4,12 @@ import { nearest } from "./nearest.ts";
 import { isOptionsObject, kindOf } from "./valueKind.ts";
 
 /**
- * Says what is wrong with a value; nothing, if it is right. A problem that begins with "must be" is completed with the
- * kind of the value.
+ * Returns the problem of a value, or nothing if the value is right. If the problem begins with "must be", the error
+ * message also names the kind of the value.
  */
 export type Check = (value: unknown) => string | undefined;
 
-/** A check for every option. The type makes a new option without a check an error of the compiler. */
+/** A check for each option. The compiler refuses an option without a check. */
 export type Checks<Options> = Record<keyof Options, Check>;
 
 type AnyChecks = Readonly<Record<string, Check>>;
@@ -25,7 +25,7 @@ export const texts: Check = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === "string")
     ? undefined
     : "must be a list of strings";
-/** A list in which an empty string could not be meant. */
+/** A list in which an empty string is a mistake. */
 export const names: Check = (value) =>
   Array.isArray(value) && value.every((item) => text(item) === undefined)
     ? undefined
@@ -53,7 +53,7 @@ export const nonNegative: Check = (value) =>
 export const flag: Check = (value) => (typeof value === "boolean" ? undefined : "must be true or false");
 export const callback: Check = (value) => (typeof value === "function" ? undefined : "must be a function");
 
-/** A sentence with the known word that was probably meant; nothing, if none is near. */
+/** Suggests the known word closest to the given one; an empty string if none is close. */
 export const didYouMean = (given: unknown, known: readonly string[]): string => {
   const meant = typeof given === "string" ? nearest(given, known) : undefined;
   return meant === undefined ? "" : ` Did you mean ${meant}?`;
@@ -67,33 +67,32 @@ export const oneOf = (choices: readonly (string | boolean)[]): Check => {
       : `expected one of: ${words.join(", ")}; got ${kindOf(value)}.${didYouMean(value, words)}`;
 };
 
-/** What a check says about a value. */
+/** The problem of a value, with the kind of the value where that helps. */
 export const problemOf = (check: Check, value: unknown): string | undefined => {
   const problem = check(value);
   return problem?.startsWith("must be") ? `${problem}; got ${kindOf(value)}` : problem;
 };
 
-/** Checks a value that has a name. */
+/** Throws an `InvalidOptionsError` with this name if the value is wrong. */
 export const checkValue = (name: string, value: unknown, check: Check): void => {
   const problem = problemOf(check, value);
   if (problem !== undefined) throw new InvalidOptionsError(name, problem);
 };
 
-/** An enumerable member that no check is for, inherited ones included: reading an option finds those, too. */
+/** The first enumerable member without a check. Inherited members count, because reading an option finds them too. */
 export const unknownMember = (value: object, checks: AnyChecks): string | undefined => {
   for (const name in value) if (!Object.hasOwn(checks, name)) return name;
   return undefined;
 };
 
-/** The problem of a member that no check is for. */
 const unknownProblem = (name: string, checks: AnyChecks): string => {
   const known = Object.keys(checks);
   return `there is no such option; expected one of: ${known.join(", ")}.${didYouMean(name, known)}`;
 };
 
 /**
- * Checks the members of an object, and gives those that it has, each as it was checked. Unknown ones are errors, because a
- * mistyped option would silently do nothing.
+ * Checks the members of an object and returns those that are set. An unknown member is an error, because a mistyped
+ * option would silently do nothing.
  */
 export const members = (
   path: string,
@@ -133,8 +132,8 @@ export const listOf =
   };
 
 /**
- * The options of a factory, checked: throws an `InvalidOptionsError` that names the wrong one. They are a copy, which
- * later changes of the caller's object do not reach.
+ * Checks the options of a factory and returns a frozen copy, which later changes to the caller's object do not affect.
+ * Throws an `InvalidOptionsError` that names the wrong option.
  */
 export const checkedOptions = <Options extends object>(
   options: Options,

@@ -1,9 +1,6 @@
-import { InvalidOptionsError } from "../../errors.ts";
 import { requireTerminal } from "../../process/terminal/terminalLease.ts";
-import { isObject } from "../../tools/values/predicates.ts";
 import type {
   InteractiveOptions,
-  InteractivePromptOption,
   SandboxInteractiveOptions,
   WorktreeInteractiveOptions,
 } from "../interactiveOptions.ts";
@@ -18,6 +15,18 @@ import type {
 import type { CreateSandboxOptions, SandboxExecOptions, WorktreeSandboxOptions } from "../sandboxOptions.ts";
 import type { CreateWorktreeOptions } from "../worktreeOptions.ts";
 import {
+  agent,
+  completionSignal,
+  cost,
+  interactiveAgent,
+  noResume,
+  onRateLimit,
+  prices,
+  resumeSession,
+  until,
+} from "./agent.ts";
+import { branch, branchStrategy, worktreeBranchStrategy } from "./branchStrategy.ts";
+import {
   type Checks,
   callback,
   checkValue,
@@ -30,51 +39,65 @@ import {
   text,
   texts,
 } from "./checks.ts";
-import { requireFreeName } from "./mcpServers.ts";
-import { trajectoryOption } from "./trajectory.ts";
-import * as value from "./values.ts";
+import {
+  checkAgentCan,
+  checkDeclaredEnv,
+  checkEnvironment,
+  checkPlace,
+  checkPrompt,
+  checkResume,
+  requirePrompt,
+} from "./combinations.ts";
+import { environment } from "./environment.ts";
+import { commandEnv, env } from "./envVars.ts";
+import { hooks, sandboxHooks, worktreeHooks } from "./hooks.ts";
+import { mcpServers } from "./mcpServers.ts";
+import { output } from "./output.ts";
+import { sandbox, sandboxOrNone } from "./sandbox.ts";
+import { execInput, logging, name, prompt, promptArgs, setupLogging, signal } from "./session.ts";
+import { trajectory } from "./trajectory.ts";
 
-const SESSION = { name: value.name, env: value.env, signal: value.signal };
+const SESSION = { name, env, signal };
 const CHECKOUT = { cwd: text, copyToWorktree: texts };
-const PROMPT = { prompt: value.prompt, promptFile: text, promptArgs: value.promptArgs };
+const PROMPT = { prompt, promptFile: text, promptArgs };
 const COPY_TIMEOUT = { copyToWorktreeMs: milliseconds };
 const EXPANSION_TIMEOUT = { promptExpansionMs: milliseconds };
 
 const AGENT: Checks<AgentOptions<unknown>> = {
   ...SESSION,
   ...PROMPT,
-  agent: value.agent,
+  agent,
   maxIterations: count,
-  completionSignal: value.completionSignal,
+  completionSignal,
   idleTimeoutSeconds: seconds,
   completionTimeoutMs: milliseconds,
-  logging: value.logging,
-  output: value.output,
+  logging,
+  output,
   maxTokens: count,
-  maxCostUsd: value.cost,
-  prices: value.prices,
-  onRateLimit: value.onRateLimit,
-  mcpServers: value.mcpServers,
-  until: value.until,
-  trajectory: trajectoryOption,
+  maxCostUsd: cost,
+  prices,
+  onRateLimit,
+  mcpServers,
+  until,
+  trajectory,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
-const RESUME: Checks<ResumeOptions> = { resumeSession: value.resumeSession, forkSession: flag };
+const RESUME: Checks<ResumeOptions> = { resumeSession, forkSession: flag };
 const INTERACTION: Checks<SandboxInteractiveOptions> = {
   ...SESSION,
   ...PROMPT,
-  agent: value.interactiveAgent,
+  agent: interactiveAgent,
   timeouts: nested("timeouts", EXPANSION_TIMEOUT),
 };
-const ENVIRONMENT: Checks<EnvironmentOptions> = { environment: value.environment };
+const ENVIRONMENT: Checks<EnvironmentOptions> = { environment };
 const LASTING_SANDBOX = {
   ...SESSION,
   ...ENVIRONMENT,
-  sandbox: value.sandbox,
-  logging: value.setupLogging,
+  sandbox,
+  logging: setupLogging,
 };
 
-/** Where there is both a checkout to be made and a prompt to be expanded. */
+/** For calls that both make a checkout and expand a prompt. */
 const BOTH_TIMEOUTS = nested("timeouts", { ...COPY_TIMEOUT, ...EXPANSION_TIMEOUT });
 
 const RUN: Checks<RunOptions> = {
@@ -82,160 +105,65 @@ const RUN: Checks<RunOptions> = {
   ...CHECKOUT,
   ...ENVIRONMENT,
   ...RESUME,
-  sandbox: value.sandbox,
-  branchStrategy: value.branchStrategy,
-  hooks: value.hooks,
+  sandbox,
+  branchStrategy,
+  hooks,
   timeouts: BOTH_TIMEOUTS,
 };
 const SANDBOX_RUN: Checks<SandboxRunOptions> = {
   ...AGENT,
-  resumeSession: value.noResume,
-  forkSession: value.noResume,
+  resumeSession: noResume,
+  forkSession: noResume,
 };
 const WORKTREE_RUN: Checks<WorktreeRunOptions> = {
   ...AGENT,
   ...ENVIRONMENT,
   ...RESUME,
-  sandbox: value.sandbox,
-  hooks: value.sandboxHooks,
+  sandbox,
+  hooks: sandboxHooks,
 };
 const INTERACTIVE: Checks<InteractiveOptions> = {
   ...INTERACTION,
   ...CHECKOUT,
-  sandbox: value.sandboxOrNone,
-  hooks: value.hooks,
+  sandbox: sandboxOrNone,
+  hooks,
   timeouts: BOTH_TIMEOUTS,
 };
 const WORKTREE_INTERACTIVE: Checks<WorktreeInteractiveOptions> = {
   ...INTERACTION,
-  sandbox: value.sandboxOrNone,
-  hooks: value.sandboxHooks,
+  sandbox: sandboxOrNone,
+  hooks: sandboxHooks,
 };
 const CREATE_SANDBOX: Checks<CreateSandboxOptions> = {
   ...LASTING_SANDBOX,
   ...CHECKOUT,
-  branch: value.branch,
+  branch,
   from: text,
-  hooks: value.hooks,
+  hooks,
   timeouts: nested("timeouts", COPY_TIMEOUT),
 };
-const WORKTREE_SANDBOX: Checks<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: value.sandboxHooks };
+const WORKTREE_SANDBOX: Checks<WorktreeSandboxOptions> = { ...LASTING_SANDBOX, hooks: sandboxHooks };
 const CREATE_WORKTREE: Checks<CreateWorktreeOptions> = {
   ...CHECKOUT,
-  name: value.name,
-  signal: value.signal,
-  branchStrategy: value.worktreeBranchStrategy,
-  hooks: value.worktreeHooks,
-  logging: value.setupLogging,
+  name,
+  signal,
+  branchStrategy: worktreeBranchStrategy,
+  hooks: worktreeHooks,
+  logging: setupLogging,
   timeouts: nested("timeouts", COPY_TIMEOUT),
 };
-const EXEC: Checks<SandboxExecOptions> = {
+export const EXEC: Checks<SandboxExecOptions> = {
   cwd: text,
-  env: value.commandEnv,
-  stdin: value.execInput,
+  env: commandEnv,
+  stdin: execInput,
   timeoutMs: milliseconds,
-  signal: value.signal,
+  signal,
   onLine: callback,
   onStderrLine: callback,
   captureBytes: count,
 };
 
-const checkPrompt = ({ prompt, promptFile, promptArgs }: InteractivePromptOption): void => {
-  if (prompt !== undefined && promptFile !== undefined) {
-    throw new InvalidOptionsError("promptFile", "`prompt` and `promptFile` exclude each other: pass one.");
-  }
-  if (promptArgs !== undefined && promptFile === undefined) {
-    throw new InvalidOptionsError(
-      "promptArgs",
-      "an inline `prompt` is handed over as it is, nothing is filled in. Put the template into a file and pass `promptFile`.",
-    );
-  }
-};
-
-const requirePrompt = (options: InteractivePromptOption): void => {
-  checkPrompt(options);
-  if (options.prompt === undefined && options.promptFile === undefined) {
-    throw new InvalidOptionsError(
-      "prompt",
-      "pass `prompt` with the text, or `promptFile` with a file that holds it.",
-    );
-  }
-};
-
-/** Providers come from elsewhere: what they declare is checked as well. */
-const checkDeclaredEnv = (options: object): void => {
-  for (const name of ["agent", "sandbox"]) {
-    const provider: unknown = Reflect.get(options, name);
-    const declared = isObject(provider) ? provider["env"] : undefined;
-    if (declared !== undefined) checkValue(`${name}.env`, declared, value.env);
-  }
-};
-
-/** What was meant for a sandbox is not run on the host by mistake. */
-const checkPlace = ({ sandbox, hooks }: WorktreeInteractiveOptions): void => {
-  const isOnHost = sandbox === undefined || sandbox.type === "none";
-  if (isOnHost && (hooks?.sandbox?.onSandboxReady ?? []).length > 0) {
-    throw new InvalidOptionsError(
-      "hooks.sandbox",
-      "there is no sandbox that these hooks could run in. Use hooks.host, or a sandbox.",
-    );
-  }
-};
-
-/** Only the first iteration could go on with the session. */
-const checkResume = (options: ResumeOptions & AgentOptions<unknown>): void => {
-  const { agent, resumeSession, forkSession, maxIterations } = options;
-  if (resumeSession === undefined) {
-    if (forkSession) throw new InvalidOptionsError("forkSession", "there is no `resumeSession` to fork.");
-    return;
-  }
-  if (agent.sessions === undefined) {
-    throw new InvalidOptionsError("resumeSession", `the agent ${agent.name} cannot resume a session.`);
-  }
-  if (maxIterations !== undefined && maxIterations > 1) {
-    throw new InvalidOptionsError(
-      "resumeSession",
-      "only one iteration can go on with a session: leave `maxIterations` out.",
-    );
-  }
-};
-
-/** An option that the agent could do nothing with would be a promise that nobody keeps. */
-const checkAgentCan = (options: AgentOptions<unknown>): void => {
-  const { agent, maxTokens, maxCostUsd, prices, mcpServers, output } = options;
-  const budget = maxTokens !== undefined ? "maxTokens" : maxCostUsd !== undefined ? "maxCostUsd" : undefined;
-  if (budget !== undefined && agent.reportsUsage === undefined) {
-    throw new InvalidOptionsError(budget, `the agent ${agent.name} does not tell how many tokens it uses.`);
-  }
-  if ((maxCostUsd === undefined) !== (prices === undefined)) {
-    throw new InvalidOptionsError(
-      maxCostUsd === undefined ? "prices" : "maxCostUsd",
-      "`maxCostUsd` and `prices` go together: what tokens cost is for you to say.",
-    );
-  }
-  if ((output?.maxRetries ?? 0) > 0 && agent.sessions === undefined) {
-    throw new InvalidOptionsError(
-      "output.maxRetries",
-      `the agent ${agent.name} cannot resume its session, so it cannot be asked to correct its answer.`,
-    );
-  }
-  if (mcpServers !== undefined && agent.acceptsMcpServers !== true) {
-    throw new InvalidOptionsError("mcpServers", `the agent ${agent.name} cannot be given any.`);
-  }
-};
-
-const checkEnvironment = ({
-  environment,
-  until,
-  mcpServers = {},
-}: EnvironmentOptions & AgentOptions<unknown>): void => {
-  if (until !== undefined && environment === undefined) {
-    throw new InvalidOptionsError("until", "there are no tests that could pass: pass `environment`, too.");
-  }
-  if (environment !== undefined) requireFreeName(mcpServers);
-};
-
-/** Makes the function that rejects what a door's types would have rejected, for callers that have none. */
+/** Makes the check of an entry point: for callers without types, it refuses what the types would refuse. */
 const validator =
   <Options extends object>(
     table: Checks<Options>,

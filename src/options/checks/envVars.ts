@@ -14,7 +14,7 @@ const isEnvValue = (value: unknown): boolean => {
   return text(command) === undefined && isTime && Object.keys(others).length === 0;
 };
 
-/** Values may be secrets: only keys are named. */
+/** Values may be secrets, so a problem names only the key. */
 export const env: Check = (value) => {
   if (!isOptionsObject(value)) return "must be an object";
   const wrong = Object.keys(value).find((key) => !isEnvValue(value[key]));
@@ -24,7 +24,7 @@ export const env: Check = (value) => {
   );
 };
 
-/** Env vars of a single command: their values are known. */
+/** Env vars of a single command, which need their values at once. */
 export const commandEnv: Check = (value) => {
   if (!isOptionsObject(value)) return "must be an object";
   const wrong = Object.keys(value).find((key) => typeof value[key] !== "string" && !isPublic(value[key]));

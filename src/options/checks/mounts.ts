@@ -1,12 +1,12 @@
 import { type Check, type Checks, flag, listOf, text } from "./checks.ts";
 
-/** A host file or directory that the user wants to see in the sandbox. */
+/** A host file or directory to mount into the sandbox. */
 export interface MountOption {
-  /** Absolute, `~/…`, or relative to `cwd` of the run. It must exist. */
+  /** An existing path: absolute, `~/…`, or relative to the run's `cwd`. */
   readonly hostPath: string;
   /** Absolute path in the sandbox. */
   readonly sandboxPath: string;
-  /** Whether the sandbox may only read it; `false` when it is left out. */
+  /** Whether the sandbox can only read it. Default: `false`. */
   readonly readOnly?: boolean;
 }
 

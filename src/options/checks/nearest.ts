@@ -1,4 +1,4 @@
-/** In how many places two words differ: letters that are missing, added or others. */
+/** The edit distance of two words. */
 const distance = (one: string, other: string): number => {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, letter] of [...one].entries()) {
@@ -12,11 +12,11 @@ const distance = (one: string, other: string): number => {
   return row.at(-1) ?? 0;
 };
 
-/** Half a word, or a word and more, is near enough too. */
+/** The beginning of a word, or a word with an ending, also counts as close. */
 const isPart = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= 3 && (one.startsWith(other) || other.startsWith(one));
 
-/** The known word that somebody most likely wanted to write, if there is one. */
+/** The known word that a mistyped word most likely stands for. */
 export const nearest = (word: string, known: readonly string[]): string | undefined => {
   const wanted = word.slice(0, 100).toLowerCase();
   const [best] = known

@@ -19,8 +19,8 @@ const OUTPUT: Checks<OutputDefinition> = { tag, schema, maxRetries: countOrNone 
 export const output: Check = nested("output", OUTPUT, ["tag"]);
 
 /**
- * Structured output: the agent writes it into a tag of its text, and `result.output` is what was in there, typed. The
- * last such tag of the run counts. The prompt has to ask for it: sanddune never adds anything to a prompt.
+ * Structured output: the agent writes it into a tag of its text, and `result.output` has the typed content of the last
+ * such tag. Ask for the tag in the prompt: sanddune never adds anything to a prompt.
  *
  * @example
  * const { output } = await run({
@@ -30,13 +30,13 @@ export const output: Check = nested("output", OUTPUT, ["tag"]);
  * });
  */
 export const Output = {
-  /** JSON that satisfies a schema. */
+  /** JSON that a schema validates. */
   object: <Value>(options: {
     readonly tag: string;
     readonly schema: StandardSchema<Value>;
     readonly maxRetries?: number;
   }): OutputDefinition<Value> => checkedOptions(options, OUTPUT, ["tag", "schema"]),
-  /** The text in the tag, without the white space around it. */
+  /** The text in the tag, trimmed. */
   string: (options: { readonly tag: string; readonly maxRetries?: number }): OutputDefinition<string> =>
     checkedOptions(options, { tag, maxRetries: countOrNone }, ["tag"]),
 };

@@ -1,12 +1,12 @@
 import { type Check, names, text } from "./checks.ts";
 
-/** With an empty list, an engine would choose a network. */
+/** Refuses an empty list: the engine would choose a network itself. */
 export const network: Check = (value) =>
   text(value) === undefined || (names(value) === undefined && (value as readonly string[]).length > 0)
     ? undefined
     : 'must be the name of a network, e.g. "none", or a list of them';
 
-/** What container engines read as an amount. */
+/** An amount in the notation of container engines. */
 export const memory: Check = (value) =>
   typeof value === "string" && /^\d+(\.\d+)?([bkmgtp]i?b?)?$/i.test(value)
     ? undefined

@@ -13,8 +13,8 @@ const artifacts: Check = (value) => {
   return undefined;
 };
 
-/** What `trajectory` may be. */
-export const trajectoryOption: Check = (value) => {
+/** The option `trajectory`. */
+export const trajectory: Check = (value) => {
   if (value === true) return undefined;
   if (typeof value !== "object" || value === null) return "must be true, or an object with `artifacts`";
   members("trajectory", value, { artifacts });

@@ -1,8 +1,8 @@
 const tagOf = (value: object): string => Object.prototype.toString.call(value).slice("[object ".length, -1);
 
 /**
- * Names the kind of a value for an error message. The text of a string is never part of it: the value of a mistyped
- * option may be a secret.
+ * Names the kind of a value for an error message. Never quotes a string: the value of a mistyped option may be a
+ * secret.
  */
 export const kindOf = (value: unknown): string => {
   if (value === null || value === undefined) return String(value);
@@ -14,6 +14,6 @@ export const kindOf = (value: unknown): string => {
   return tag === "Object" ? "an object" : `a ${tag}`;
 };
 
-/** An object that can hold options. A promise, a map or a date would hold none, and every default would apply. */
+/** Whether a value can hold options. A promise, a map or a date has none, so every default would silently apply. */
 export const isOptionsObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && tagOf(value) === "Object";

@@ -167,7 +167,7 @@ describe("calls on one sandbox", () => {
     expect(await failureOf(sandbox().run(options))).toMatchObject({
       name: "InvalidOptionsError",
       option: "resumeSession",
-      message: expect.stringMatching(/each run in it begins a new one/),
+      message: expect.stringMatching(/always starts a new agent session/),
     });
     expect((await sandbox().exec("git status --porcelain")).stdout).toBe("");
   });

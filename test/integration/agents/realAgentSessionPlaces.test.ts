@@ -210,7 +210,7 @@ describe("before anything is created, a session to resume", () => {
     const options = { agent: claudeCode("claude-sonnet-4-5"), prompt: "Go on.", resumeSession: ID };
     const error = await sandbox.run(options as unknown as SandboxRunOptions).catch((reason) => reason);
     expect(error).toBeInstanceOf(InvalidOptionsError);
-    expect(error.message).toContain("a sandbox that lasts does not go on with a session");
+    expect(error.message).toContain("always starts a new agent session");
     expect((await sandbox.run({ agent: command("cat"), prompt: "Here." })).stdout).toBe("Here.\n");
   });
 });

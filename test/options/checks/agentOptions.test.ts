@@ -31,7 +31,7 @@ const AGENTS: readonly Case[] = [
     "agent",
     /no terminal interface/,
   ],
-  ["no prompt", RUNS, { prompt: undefined }, "prompt", /pass `prompt`/],
+  ["no prompt", RUNS, { prompt: undefined }, "prompt", /pass the text as `prompt`/],
   ["a prompt that is no text", WITH_AGENT, { prompt: 7 }, "prompt", /string/],
   [
     "a prompt and a file",
@@ -55,11 +55,11 @@ const AGENTS: readonly Case[] = [
   ["an output without a tag", RUNS, { output: {} }, "output.tag", /must be a tag name/],
   ["an output of a person's", SESSIONS, { output: { tag: "a" } }, "output", /no such option/],
   [
-    "a session of the agent's to go on with, where each run begins a new one",
+    "an agent session to resume, because each run starts a new one",
     ["sandbox.run()"],
     { resumeSession: "1" },
     "resumeSession",
-    /begins a new one/,
+    /always starts a new agent session/,
   ],
   [
     "a session of the agent's to go on with",
