@@ -1,13 +1,13 @@
-import { checkedOptions } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
+import { shellLine } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
 import {
   AGENT_OPTIONS,
-  type AgentSettings,
-  checkModel,
+  type AgentOptions,
+  checkedArguments,
   declareEnv,
   keysFor,
 } from "../shared/agentOptions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { PROMPT_FILE, writePromptFile } from "../shared/promptFile.ts";
 import { aiderParser, END_LINE } from "./output.ts";
 
@@ -22,14 +22,14 @@ const ENV_KEYS = {
 /** Env vars that aider reads its credentials and settings from. */
 export type AiderEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
-/** A model can also have a short name, which says nothing of its provider. */
+/** A short name of a model does not name its provider. */
 const keysOf = (model: string): readonly AiderEnvKey[] =>
   model.includes("/") ? keysFor(model, ENV_KEYS) : Object.values(ENV_KEYS).flat();
 
 /** The options of `aider()`. */
-export interface AiderOptions extends AgentSettings {}
+export interface AiderOptions extends AgentOptions {}
 
-/** Nobody is there to be asked, to be shown news, or to see colors. */
+/** No questions, no news, no colors. */
 const NON_INTERACTIVE = [
   "--yes-always",
   "--no-stream",
@@ -44,21 +44,20 @@ const NON_INTERACTIVE = [
   "--analytics-disable",
 ];
 
-/** What aider would leave in the repository for the next time. It cannot be told to have no cache: one of its own is removed. */
+/** Keeps aider from leaving files in the repository. Its cache cannot be turned off: one that it makes is removed. */
 const HISTORIES = ["--chat-history-file", "/dev/null", "--input-history-file", "/dev/null"];
 const SETUP = `_sanddune_root=$(git rev-parse --show-toplevel 2>/dev/null || pwd)
 _sanddune_cache=$(ls -d "$_sanddune_root"/.aider.tags.cache.v[0-9]* 2>/dev/null)
 ${writePromptFile(`[ -n "$_sanddune_cache" ] || rm -rf -- "$_sanddune_root"/.aider.tags.cache.v[0-9]*; printf "\\n%s\\n" "${END_LINE}"`)}`;
 
 /**
- * aider, `aider`. It commits what it edits, has no tools besides, and tells neither its session nor what it uses.
+ * aider, `aider`. It commits its edits, has no other tools, and reports neither a session nor usage.
  *
  * @example
  * await run({ agent: aider("openai/gpt-6"), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const aider = (model: string, options: AiderOptions = {}): AgentProvider<AiderEnvKey> => {
-  checkModel(model);
-  const { env } = checkedOptions(options, AGENT_OPTIONS);
+  const { env } = checkedArguments(model, options, AGENT_OPTIONS);
   const program = ["aider", "--model", model, ...NON_INTERACTIVE, ...HISTORIES];
   return {
     name: "aider",
@@ -66,9 +65,9 @@ export const aider = (model: string, options: AiderOptions = {}): AgentProvider<
     env: declareEnv(keysOf(model), env),
     buildCommand: ({ prompt }) => ({
       setup: SETUP,
-      command: `${program.map(shellQuote).join(" ")} --message-file "$${PROMPT_FILE}" </dev/null`,
+      command: `${shellLine(program)} --message-file "$${PROMPT_FILE}" </dev/null`,
       stdin: prompt,
-      // It would break lines at the width of a terminal.
+      // aider breaks lines at the width of the terminal.
       env: { COLUMNS: "100000" },
     }),
     createParser: aiderParser,
@@ -81,4 +80,11 @@ export const aider = (model: string, options: AiderOptions = {}): AgentProvider<
       credentials: keysOf(model).filter((key) => key.endsWith("_KEY")),
     },
   };
+};
+
+export const aiderAgent: KnownAgent = {
+  title: "aider",
+  factory: "aider",
+  exampleModel: "sonnet",
+  create: (model) => aider(model),
 };

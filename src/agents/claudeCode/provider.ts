@@ -1,19 +1,20 @@
-import { type Checks, checkedOptions, flag, oneOf } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
+import { type Checks, flag, oneOf } from "../../options/checks/checks.ts";
+import { shellLine } from "../../tools/shellQuote.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
 import {
-  type AgentSettings,
-  checkModel,
+  checkedArguments,
   declareEnv,
-  SESSION_OPTIONS,
-  type SessionSettings,
+  SESSION_AGENT_OPTIONS,
+  type SessionAgentOptions,
 } from "../shared/agentOptions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
+import { mapServers } from "../shared/mcpServers.ts";
 import { claudeCodeParser } from "./output.ts";
 import { claudeCodeSessions } from "./sessions.ts";
 import { claudeCodeSetup, SKIP_WARNING } from "./setup.ts";
 
-export const CLAUDE_CODE_EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
+const EFFORTS = ["low", "medium", "high", "xhigh", "max"] as const;
 const PERMISSION_MODES = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"] as const;
 const ENV_KEYS = [
   "ANTHROPIC_API_KEY",
@@ -26,37 +27,35 @@ const ENV_KEYS = [
 export type ClaudeCodeEnvKey = (typeof ENV_KEYS)[number];
 
 /** The options of `claudeCode()`. */
-export interface ClaudeCodeOptions extends AgentSettings, SessionSettings {
+export interface ClaudeCodeOptions extends SessionAgentOptions {
   /** How hard the model thinks. The model's own default when it is left out. */
-  readonly effort?: (typeof CLAUDE_CODE_EFFORTS)[number];
+  readonly effort?: (typeof EFFORTS)[number];
   /**
-   * What the agent may do without asking. When it is left out, that is everything in a sandbox, and on the host what
-   * Claude Code itself decides; there `bypassPermissions` has no effect.
+   * What the agent may do without asking. When it is left out, the agent may do everything in a sandbox; on the host Claude
+   * Code decides. `bypassPermissions` has no effect on the host.
    */
   readonly permissionMode?: (typeof PERMISSION_MODES)[number];
-  /** Take a prompt that begins with `/` for a command of Claude Code's. It is text like any other when this is left out. */
+  /** Treat a prompt that begins with `/` as a command of Claude Code. When it is left out, it is text like any other. */
   readonly slashCommands?: boolean;
 }
 
 const OPTIONS: Checks<ClaudeCodeOptions> = {
-  ...SESSION_OPTIONS,
-  effort: oneOf(CLAUDE_CODE_EFFORTS),
+  ...SESSION_AGENT_OPTIONS,
+  effort: oneOf(EFFORTS),
   permissionMode: oneOf(PERMISSION_MODES),
   slashCommands: flag,
 };
 
-/** As root, Claude Code skips permissions only where it is told that it is in a sandbox. */
+/** As root, Claude Code skips permissions only if this variable says that it runs in a sandbox. */
 const IN_SANDBOX = { IS_SANDBOX: "1", DISABLE_AUTOUPDATER: "1" };
 
-const mcpConfig = (servers: McpServers) => {
-  const mcpServers = Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      "url" in server ? { type: "http", ...server } : { type: "stdio", ...server },
-    ]),
-  );
-  return mcpFile({ mcpServers });
-};
+const mcpConfig = (servers: McpServers) =>
+  mcpFile({
+    mcpServers: mapServers<object>(servers, {
+      stdio: (server) => ({ type: "stdio", ...server }),
+      http: (server) => ({ type: "http", ...server }),
+    }),
+  });
 
 /**
  * Claude Code, `claude`.
@@ -68,17 +67,16 @@ export const claudeCode = (
   model: string,
   options: ClaudeCodeOptions = {},
 ): AgentProvider<ClaudeCodeEnvKey> => {
-  checkModel(model);
   const {
     effort,
     permissionMode,
     slashCommands = false,
     captureSessions = true,
     env,
-  } = checkedOptions(options, OPTIONS);
+  } = checkedArguments(model, options, OPTIONS);
   const permissions =
     permissionMode === undefined ? ["--dangerously-skip-permissions"] : ["--permission-mode", permissionMode];
-  /** There, everything that skips permissions is left to the person. */
+  /** On the host, only the user may skip permissions. */
   const onHost =
     permissionMode === undefined || permissionMode === "bypassPermissions"
       ? []
@@ -96,22 +94,22 @@ export const claudeCode = (
     buildCommand: ({ prompt, resume, mcpServers }) => {
       const command = [
         ...["claude", "-p", "--output-format", "stream-json", "--verbose"],
-        // It tells what a message has used when that is written, and that it is being written at all.
+        // Reports the usage of a message once it is written, and that a message is being written.
         "--include-partial-messages",
         ...permissions,
         ...settings,
         ...(resume === undefined ? [] : ["--resume", resume.sessionId]),
         ...(resume?.isFork ? ["--fork-session"] : []),
       ];
-      // Only the very first character makes a command of a prompt.
+      // Claude Code looks at the first character only.
       const stdin = prompt.startsWith("/") && !slashCommands ? `\n${prompt}` : prompt;
       if (mcpServers === undefined) return { command, stdin, env: IN_SANDBOX };
-      const { env: mcpEnv, setup } = mcpConfig(mcpServers);
+      const mcp = mcpConfig(mcpServers);
       return {
-        command: `${command.map(shellQuote).join(" ")} --mcp-config "$${MCP_FILE}"`,
+        command: `${shellLine(command)} --mcp-config "$${MCP_FILE}"`,
         stdin,
-        env: { ...IN_SANDBOX, ...mcpEnv },
-        setup,
+        env: { ...IN_SANDBOX, ...mcp.env },
+        setup: mcp.setup,
       };
     },
     createParser: claudeCodeParser,
@@ -130,4 +128,12 @@ export const claudeCode = (
       credentials: ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_AUTH_TOKEN"],
     },
   };
+};
+
+export const claudeCodeAgent: KnownAgent = {
+  title: "Claude Code",
+  factory: "claudeCode",
+  exampleModel: "claude-opus-4-8",
+  efforts: EFFORTS,
+  create: (model, { effort } = {}) => claudeCode(model, { effort: effort as ClaudeCodeOptions["effort"] }),
 };

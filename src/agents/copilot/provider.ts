@@ -1,16 +1,16 @@
-import { checkedOptions } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
+import { shellLine, shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider, McpServers, ResumedSession } from "../contract.ts";
 import {
-  type AgentSettings,
-  checkModel,
+  checkedArguments,
   declareEnv,
-  SESSION_OPTIONS,
-  type SessionSettings,
+  SESSION_AGENT_OPTIONS,
+  type SessionAgentOptions,
 } from "../shared/agentOptions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { MCP_FILE, mcpFile } from "../shared/mcpFile.ts";
-import type { AgentSessions } from "../shared/sessions.ts";
+import { mapServers } from "../shared/mcpServers.ts";
 import { copilotParser, SESSION_LINE } from "./output.ts";
+import { copilotSessions } from "./sessions.ts";
 
 const ENV_KEYS = [
   "COPILOT_GITHUB_TOKEN",
@@ -24,32 +24,19 @@ const ENV_KEYS = [
 export type CopilotEnvKey = (typeof ENV_KEYS)[number];
 
 /** The options of `copilot()`. */
-export interface CopilotOptions extends AgentSettings, SessionSettings {}
+export interface CopilotOptions extends SessionAgentOptions {}
 
-const sessions: AgentSessions = {
-  directory: { variable: "COPILOT_HOME", inHome: ".copilot" },
-  files: (sessionId) => [`session-state/${sessionId}/events.jsonl`],
-  // Copilot CLI finds a session by its name, wherever it was begun.
-  place: (file) => file,
-  sealedKeys: ["encryptedContent", "reasoningBlocks", "reasoningOpaque"],
-  forksByCopy: true,
-};
-
-const mcpConfig = (servers: McpServers) => {
-  const mcpServers = Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      "url" in server
-        ? { type: "http", tools: ["*"], ...server }
-        : { type: "local", tools: ["*"], args: [], ...server },
-    ]),
-  );
-  return mcpFile({ mcpServers });
-};
+const mcpConfig = (servers: McpServers) =>
+  mcpFile({
+    mcpServers: mapServers<object>(servers, {
+      stdio: (server) => ({ type: "local", tools: ["*"], args: [], ...server }),
+      http: (server) => ({ type: "http", tools: ["*"], ...server }),
+    }),
+  });
 
 const SESSION = "_sanddune_session";
 
-/** Names the session, and tells its name, before Copilot CLI begins. It would choose and tell one only at its end. */
+/** Chooses the id of the session and prints it first. Copilot CLI prints the id only when it ends by itself. */
 const nameSession = (resume: ResumedSession | undefined): string => {
   const id =
     resume === undefined ? "$(cat /proc/sys/kernel/random/uuid 2>/dev/null)" : shellQuote(resume.sessionId);
@@ -64,8 +51,7 @@ printf '{"type":"%s","sessionId":"%s"}\\n' ${SESSION_LINE} "$${SESSION}"`;
  * await run({ agent: copilot("claude-opus-4.8"), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const copilot = (model: string, options: CopilotOptions = {}): AgentProvider<CopilotEnvKey> => {
-  checkModel(model);
-  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
+  const { captureSessions = true, env } = checkedArguments(model, options, SESSION_AGENT_OPTIONS);
   return {
     name: "copilot",
     model,
@@ -73,7 +59,7 @@ export const copilot = (model: string, options: CopilotOptions = {}): AgentProvi
     reportsResult: true,
     acceptsMcpServers: true,
     captureSessions,
-    sessions,
+    sessions: copilotSessions,
     buildCommand: ({ prompt, resume, mcpServers }) => {
       const program = [
         ...["copilot", "--output-format", "json", "--allow-all", "--no-ask-user"],
@@ -81,15 +67,15 @@ export const copilot = (model: string, options: CopilotOptions = {}): AgentProvi
       ];
       const session =
         resume === undefined ? `\${${SESSION}:+--session-id "$${SESSION}"}` : `--resume "$${SESSION}"`;
-      const command = `${program.map(shellQuote).join(" ")} ${session}`;
+      const command = `${shellLine(program)} ${session}`;
       const name = nameSession(resume);
       if (mcpServers === undefined) return { setup: name, command, stdin: prompt };
-      const { env: mcpEnv, setup } = mcpConfig(mcpServers);
+      const mcp = mcpConfig(mcpServers);
       return {
-        setup: `${setup}\n${name}`,
+        setup: `${mcp.setup}\n${name}`,
         command: `${command} --additional-mcp-config "@$${MCP_FILE}"`,
         stdin: prompt,
-        env: mcpEnv,
+        env: mcp.env,
       };
     },
     createParser: copilotParser,
@@ -98,7 +84,7 @@ export const copilot = (model: string, options: CopilotOptions = {}): AgentProvi
         ...["copilot", ...(dangerouslySkipPermissions ? ["--allow-all"] : []), "--model", model],
         ...(prompt === undefined ? [] : [`--interactive=${prompt}`]),
       ],
-      // Said this way it is also taken to trust the directory, which nobody else would be asked about.
+      // Unlike the option, the variable also marks the directory as trusted.
       ...(dangerouslySkipPermissions && { env: { COPILOT_ALLOW_ALL: "true" } }),
     }),
     installation: {
@@ -107,4 +93,11 @@ export const copilot = (model: string, options: CopilotOptions = {}): AgentProvi
       credentials: ["COPILOT_GITHUB_TOKEN", "COPILOT_PROVIDER_API_KEY"],
     },
   };
+};
+
+export const copilotAgent: KnownAgent = {
+  title: "GitHub Copilot CLI",
+  factory: "copilot",
+  exampleModel: "gpt-5.4",
+  create: (model) => copilot(model),
 };

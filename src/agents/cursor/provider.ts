@@ -1,7 +1,7 @@
-import { checkedOptions } from "../../options/checks/checks.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
-import { AGENT_OPTIONS, type AgentSettings, checkModel, declareEnv } from "../shared/agentOptions.ts";
+import { AGENT_OPTIONS, type AgentOptions, checkedArguments, declareEnv } from "../shared/agentOptions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { PROMPT_FILE, writePromptFile } from "../shared/promptFile.ts";
 
 import { cursorMcpEnv, defineRestoreCursorMcp, RESTORE_CURSOR_MCP, writeCursorMcp } from "./mcp.ts";
@@ -14,9 +14,9 @@ const ENV_KEYS = ["CURSOR_API_KEY"] as const;
 export type CursorEnvKey = (typeof ENV_KEYS)[number];
 
 /** The options of `cursor()`. */
-export interface CursorOptions extends AgentSettings {}
+export interface CursorOptions extends AgentOptions {}
 
-/** The CLI takes a prompt as an argument alone, and an argument ends at 128 KB. */
+/** The CLI accepts a prompt only as an argument, and an argument has at most 128 KB. */
 const LONGEST_ARGUMENT = 100_000;
 const ARGUMENT = "_sanddune_argument";
 
@@ -41,7 +41,7 @@ fi`,
     chooseArgument,
   ].join("\n");
 
-/** Cursor's CLI would leave out servers that nobody has approved, and say nothing. */
+/** Cursor's CLI silently ignores servers that are not approved. */
 const program = (model: string, hasServers: boolean): string =>
   [
     "cursor-agent --print --output-format stream-json --force",
@@ -51,15 +51,14 @@ const program = (model: string, hasServers: boolean): string =>
 
 /**
  * Cursor, by its CLI `cursor-agent` where that is installed, and otherwise by its SDK, `@cursor/sdk`, which needs
- * Node.js 22.13. The SDK is looked for among the global packages of npm's, in NODE_PATH, and in the directory that
- * CURSOR_SDK names.
+ * Node.js 22.13. The SDK is looked for in the directory that CURSOR_SDK names, in NODE_PATH, and among npm's global
+ * packages.
  *
  * @example
  * await run({ agent: cursor("composer-2"), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const cursor = (model: string, options: CursorOptions = {}): AgentProvider<CursorEnvKey> => {
-  checkModel(model);
-  const { env } = checkedOptions(options, AGENT_OPTIONS);
+  const { env } = checkedArguments(model, options, AGENT_OPTIONS);
   return {
     name: "cursor",
     model,
@@ -85,4 +84,11 @@ export const cursor = (model: string, options: CursorOptions = {}): AgentProvide
       credentials: ["CURSOR_API_KEY"],
     },
   };
+};
+
+export const cursorAgent: KnownAgent = {
+  title: "Cursor",
+  factory: "cursor",
+  exampleModel: "composer-2",
+  create: (model) => cursor(model),
 };

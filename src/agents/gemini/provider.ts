@@ -1,16 +1,14 @@
-import { basename } from "node:path";
-import { checkedOptions } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
 import {
-  type AgentSettings,
-  checkModel,
+  checkedArguments,
   declareEnv,
-  SESSION_OPTIONS,
-  type SessionSettings,
+  SESSION_AGENT_OPTIONS,
+  type SessionAgentOptions,
 } from "../shared/agentOptions.ts";
-import type { AgentSessions } from "../shared/sessions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
+import { mapServers } from "../shared/mcpServers.ts";
 import { geminiParser } from "./output.ts";
+import { geminiSessions } from "./sessions.ts";
 
 const ENV_KEYS = [
   "GEMINI_API_KEY",
@@ -25,50 +23,18 @@ const ENV_KEYS = [
 export type GeminiEnvKey = (typeof ENV_KEYS)[number];
 
 /** The options of `gemini()`. */
-export interface GeminiOptions extends AgentSettings, SessionSettings {}
-
-/** The name of the directory in which Gemini CLI keeps the sessions of those who work in `cwd`, unless it is taken. */
-export const geminiProject = (cwd: string): string =>
-  basename(cwd)
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-|-$/g, "") || "project";
-
-const chatOf = (sessionId: string): string => `session-*-${sessionId.slice(0, 8)}.jsonl`;
-
-/** A copy of a session still has the name of the original, which begins with the time and ends like the id. */
-const renameCopy = (
-  sessionId: string,
-): string => `for _sanddune_chat in "$HOME"/.gemini/tmp/*/chats/*.jsonl; do
-  if head -n 1 -- "$_sanddune_chat" | grep -qF ${shellQuote(`"sessionId":"${sessionId}"`)}; then
-    _sanddune_name="\${_sanddune_chat%-*}"-${shellQuote(sessionId.slice(0, 8))}.jsonl
-    [ "$_sanddune_chat" = "$_sanddune_name" ] || mv -- "$_sanddune_chat" "$_sanddune_name" || exit 1
-  fi
-done`;
-
-const sessions: AgentSessions = {
-  directory: { inHome: ".gemini" },
-  files: (sessionId) => [`tmp/*/chats/${chatOf(sessionId)}`],
-  place: (file, cwd) => file.replace(/^tmp\/[^/]+\//, `tmp/${geminiProject(cwd)}/`),
-  sealedKeys: ["thoughtSignature"],
-  forksByCopy: true,
-  importCommand: renameCopy,
-};
+export interface GeminiOptions extends SessionAgentOptions {}
 
 const mcpSettings = (servers: McpServers): object =>
-  Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      "url" in server
-        ? { httpUrl: server.url, ...(server.headers && { headers: server.headers }), trust: true }
-        : { ...server, trust: true },
-    ]),
-  );
+  mapServers<object>(servers, {
+    stdio: (server) => ({ ...server, trust: true }),
+    http: ({ url, headers }) => ({ httpUrl: url, ...(headers && { headers }), trust: true }),
+  });
 
 /**
- * In a fresh sandbox Gemini CLI would ask a person how to authenticate. All that it has to know is in a file of its own,
- * beneath all others: whatever the image or the repository says otherwise wins. It comes by an env var, since what stands
- * on a command line can be read by everybody on the machine.
+ * In a fresh sandbox Gemini CLI would ask how to authenticate. The answer is in a file of system defaults, so that settings of
+ * the image and of the repository take precedence. The content arrives in an env var: every user of the machine can read a
+ * command line.
  */
 const configure = (servers: McpServers = {}) => ({
   env: {
@@ -86,7 +52,7 @@ export GEMINI_CLI_SYSTEM_DEFAULTS_PATH
 unset SANDDUNE_GEMINI_SETTINGS _sanddune_auth`,
 });
 
-/** Of what it may do without asking, and of the directory, which nobody is there to trust. */
+/** For its actions, and for the directory that it would ask to trust. */
 const SKIP_PERMISSIONS = ["--yolo", "--skip-trust"];
 
 /**
@@ -96,8 +62,7 @@ const SKIP_PERMISSIONS = ["--yolo", "--skip-trust"];
  * await run({ agent: gemini("gemini-3-pro"), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const gemini = (model: string, options: GeminiOptions = {}): AgentProvider<GeminiEnvKey> => {
-  checkModel(model);
-  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
+  const { captureSessions = true, env } = checkedArguments(model, options, SESSION_AGENT_OPTIONS);
   return {
     name: "gemini",
     model,
@@ -106,7 +71,7 @@ export const gemini = (model: string, options: GeminiOptions = {}): AgentProvide
     reportsUsage: "perTurn",
     acceptsMcpServers: true,
     captureSessions,
-    sessions,
+    sessions: geminiSessions,
     buildCommand: ({ prompt, resume, mcpServers }) => ({
       command: [
         ...["gemini", "--output-format", "stream-json", ...SKIP_PERMISSIONS, "-m", model],
@@ -129,4 +94,11 @@ export const gemini = (model: string, options: GeminiOptions = {}): AgentProvide
       credentials: ["GEMINI_API_KEY", "GOOGLE_API_KEY"],
     },
   };
+};
+
+export const geminiAgent: KnownAgent = {
+  title: "Gemini CLI",
+  factory: "gemini",
+  exampleModel: "gemini-2.5-pro",
+  create: (model) => gemini(model),
 };

@@ -1,19 +1,16 @@
-import { checkedOptions } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
-import { parseObject } from "../../tools/values/json.ts";
 import type { AgentProvider, McpServers } from "../contract.ts";
 import {
-  type AgentSettings,
-  checkModel,
+  checkedArguments,
   declareEnv,
   keysFor,
-  SESSION_OPTIONS,
-  type SessionSettings,
+  SESSION_AGENT_OPTIONS,
+  type SessionAgentOptions,
 } from "../shared/agentOptions.ts";
-import { objectAt, objectsAt, textAt } from "../shared/jsonLine.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { mcpFile } from "../shared/mcpFile.ts";
-import type { AgentSessions } from "../shared/sessions.ts";
+import { mapServers } from "../shared/mcpServers.ts";
 import { opencodeParser } from "./output.ts";
+import { opencodeSessions } from "./sessions.ts";
 
 const ENV_KEYS = {
   anthropic: ["ANTHROPIC_API_KEY"],
@@ -27,55 +24,21 @@ const ENV_KEYS = {
 export type OpencodeEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
 /** The options of `opencode()`. */
-export interface OpencodeOptions extends AgentSettings, SessionSettings {}
-
-/** opencode has a database instead of files: sessions are exported to, and imported from, files beside it. */
-const EXPORTS = "opencode/sanddune";
-
-const directory = { variable: "XDG_DATA_HOME", inHome: ".local/share" };
-const exportFile = (sessionId: string): string =>
-  `"\${${directory.variable}:-$HOME/${directory.inHome}}"/${EXPORTS}/${shellQuote(`${sessionId}.json`)}`;
+export interface OpencodeOptions extends SessionAgentOptions {}
 
 const QUIET = { OPENCODE_DISABLE_AUTOUPDATE: "1" };
-const PROGRAM = `OPENCODE_DISABLE_AUTOUPDATE=${QUIET.OPENCODE_DISABLE_AUTOUPDATE} opencode`;
 
-/** What was said in an exported session: nobody changes that afterwards. */
-const saidIn = (exported: string): readonly string[] =>
-  objectsAt(parseObject(exported) ?? {}, "messages").map((message) =>
-    JSON.stringify([
-      textAt(objectAt(message, "info"), "id"),
-      ...objectsAt(message, "parts").map((part) => textAt(part, "text") ?? ""),
-    ]),
-  );
-
-const sessions: AgentSessions = {
-  directory,
-  files: (sessionId) => [`${EXPORTS}/${sessionId}.json`],
-  place: (file) => file,
-  continues: (before, after) => {
-    const saidAfter = saidIn(after);
-    return saidIn(before).every((said, index) => saidAfter[index] === said);
-  },
-  exportCommand: (sessionId) =>
-    `mkdir -p -- "$(dirname -- ${exportFile(sessionId)})" && ${PROGRAM} export ${shellQuote(sessionId)} >${exportFile(sessionId)}`,
-  importCommand: (sessionId) => `${PROGRAM} import ${exportFile(sessionId)}`,
-};
-
-/** Has opencode read a file of its own for this, beside all others. */
+/** opencode reads the file that this variable names, besides its others. */
 const mcpConfig = (servers: McpServers) => {
-  const mcp = Object.fromEntries(
-    Object.entries(servers).map(([name, server]) => [
-      name,
-      "url" in server
-        ? { type: "remote", enabled: true, ...server }
-        : {
-            type: "local",
-            enabled: true,
-            command: [server.command, ...(server.args ?? [])],
-            environment: server.env ?? {},
-          },
-    ]),
-  );
+  const mcp = mapServers<object>(servers, {
+    stdio: ({ command, args = [], env = {} }) => ({
+      type: "local",
+      enabled: true,
+      command: [command, ...args],
+      environment: env,
+    }),
+    http: (server) => ({ type: "remote", enabled: true, ...server }),
+  });
   return mcpFile({ mcp }, "OPENCODE_CONFIG");
 };
 
@@ -86,8 +49,7 @@ const mcpConfig = (servers: McpServers) => {
  * await run({ agent: opencode("anthropic/claude-opus-4-8"), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const opencode = (model: string, options: OpencodeOptions = {}): AgentProvider<OpencodeEnvKey> => {
-  checkModel(model);
-  const { captureSessions = true, env } = checkedOptions(options, SESSION_OPTIONS);
+  const { captureSessions = true, env } = checkedArguments(model, options, SESSION_AGENT_OPTIONS);
   return {
     name: "opencode",
     model,
@@ -96,13 +58,13 @@ export const opencode = (model: string, options: OpencodeOptions = {}): AgentPro
     reportsUsage: "perCall",
     acceptsMcpServers: true,
     captureSessions,
-    sessions,
+    sessions: opencodeSessions,
     buildCommand: ({ prompt, resume, mcpServers }) => {
       const mcp = mcpServers && mcpConfig(mcpServers);
       return {
         command: [
           ...["opencode", "run", "--format", "json", "--auto", "-m", model],
-          // Only its log tells of errors after which it tries again.
+          // opencode reports errors after which it retries only in its log.
           ...["--print-logs", "--log-level", "ERROR"],
           ...(resume === undefined ? [] : ["-s", resume.sessionId]),
           ...(resume?.isFork ? ["--fork"] : []),
@@ -126,4 +88,11 @@ export const opencode = (model: string, options: OpencodeOptions = {}): AgentPro
       credentials: keysFor(model, ENV_KEYS),
     },
   };
+};
+
+export const opencodeAgent: KnownAgent = {
+  title: "opencode",
+  factory: "opencode",
+  exampleModel: "anthropic/claude-opus-4-8",
+  create: (model) => opencode(model),
 };

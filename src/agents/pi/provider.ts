@@ -1,19 +1,19 @@
-import { type Checks, checkedOptions, oneOf } from "../../options/checks/checks.ts";
-import { shellQuote } from "../../tools/shellQuote.ts";
+import { type Checks, oneOf } from "../../options/checks/checks.ts";
+import { shellLine } from "../../tools/shellQuote.ts";
 import type { AgentProvider } from "../contract.ts";
 import {
-  type AgentSettings,
-  checkModel,
+  checkedArguments,
   declareEnv,
   keysFor,
-  SESSION_OPTIONS,
-  type SessionSettings,
+  SESSION_AGENT_OPTIONS,
+  type SessionAgentOptions,
 } from "../shared/agentOptions.ts";
-import type { AgentSessions } from "../shared/sessions.ts";
+import type { KnownAgent } from "../shared/knownAgent.ts";
 import { PI_MCP_EXTENSION_FILE, piMcp } from "./mcp.ts";
 import { piParser } from "./output.ts";
+import { piSessions } from "./sessions.ts";
 
-export const PI_EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+const EFFORTS = ["off", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 const ENV_KEYS = {
   anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_OAUTH_TOKEN"],
   openai: ["OPENAI_API_KEY"],
@@ -25,31 +25,17 @@ const ENV_KEYS = {
 export type PiEnvKey = (typeof ENV_KEYS)[keyof typeof ENV_KEYS][number];
 
 /** The options of `pi()`. */
-export interface PiOptions extends AgentSettings, SessionSettings {
+export interface PiOptions extends SessionAgentOptions {
   /** How long the model may think. */
-  readonly thinking?: (typeof PI_EFFORTS)[number];
+  readonly thinking?: (typeof EFFORTS)[number];
 }
 
 const OPTIONS: Checks<PiOptions> = {
-  ...SESSION_OPTIONS,
-  thinking: oneOf(PI_EFFORTS),
-};
-
-/** The name of the directory in which pi keeps the sessions of those who work in `cwd`. */
-export const piProject = (cwd: string): string => `--${cwd.replace(/^[/\\]/, "").replace(/[/\\:]/g, "-")}--`;
-
-const sessions: AgentSessions = {
-  directory: { variable: "PI_CODING_AGENT_DIR", inHome: ".pi/agent" },
-  files: (sessionId) => [`sessions/*/*_${sessionId}.jsonl`],
-  place: (file, cwd) => file.replace(/^sessions\/[^/]+\//, () => `sessions/${piProject(cwd)}/`),
-  // It refuses to go on where it has not worked before.
-  withCwd: (record, cwd) => (record["type"] === "session" ? { ...record, cwd } : undefined),
-  sealedKeys: ["thinking", "thinkingSignature", "textSignature", "thoughtSignature"],
+  ...SESSION_AGENT_OPTIONS,
+  thinking: oneOf(EFFORTS),
 };
 
 const QUIET = { PI_SKIP_VERSION_CHECK: "1", PI_TELEMETRY: "0" };
-
-const goOn = (sessionId: string, isFork: boolean): string[] => [isFork ? "--fork" : "--session", sessionId];
 
 /**
  * pi, `pi`. A model is named together with its provider.
@@ -58,8 +44,7 @@ const goOn = (sessionId: string, isFork: boolean): string[] => [isFork ? "--fork
  * await run({ agent: pi("anthropic/claude-opus-4-8", { thinking: "high" }), sandbox: docker(), prompt: "Fix issue 42" });
  */
 export const pi = (model: string, options: PiOptions = {}): AgentProvider<PiEnvKey> => {
-  checkModel(model);
-  const { thinking, captureSessions = true, env } = checkedOptions(options, OPTIONS);
+  const { thinking, captureSessions = true, env } = checkedArguments(model, options, OPTIONS);
   const settings = ["--model", model, ...(thinking === undefined ? [] : ["--thinking", thinking])];
   return {
     name: "pi",
@@ -69,25 +54,25 @@ export const pi = (model: string, options: PiOptions = {}): AgentProvider<PiEnvK
     reportsUsage: "perCall",
     acceptsMcpServers: true,
     captureSessions,
-    sessions,
+    sessions: piSessions,
     buildCommand: ({ prompt, resume, mcpServers }) => {
       const command = [
         ...["pi", "-p", "--mode", "json", ...settings],
-        ...(resume === undefined ? [] : goOn(resume.sessionId, resume.isFork)),
+        ...(resume === undefined ? [] : [resume.isFork ? "--fork" : "--session", resume.sessionId]),
       ];
       if (mcpServers === undefined) return { command, stdin: prompt, env: QUIET };
-      const { env: mcpEnv, setup } = piMcp(mcpServers);
+      const mcp = piMcp(mcpServers);
       return {
-        command: `${command.map(shellQuote).join(" ")} --extension ${PI_MCP_EXTENSION_FILE}`,
+        command: `${shellLine(command)} --extension ${PI_MCP_EXTENSION_FILE}`,
         stdin: prompt,
-        env: { ...QUIET, ...mcpEnv },
-        setup,
+        env: { ...QUIET, ...mcp.env },
+        setup: mcp.setup,
       };
     },
     createParser: piParser,
-    // pi has no permissions that it could ask for.
+    // pi never asks for permissions.
     interactiveCommand: ({ prompt }) => ({
-      // A word that begins with @ would be a file.
+      // pi would take a word that begins with @ for a file.
       command: ["pi", ...settings, ...(prompt === undefined ? [] : ["--", prompt.replace(/^@/, " @")])],
     }),
     installation: {
@@ -96,4 +81,12 @@ export const pi = (model: string, options: PiOptions = {}): AgentProvider<PiEnvK
       credentials: keysFor(model, ENV_KEYS),
     },
   };
+};
+
+export const piAgent: KnownAgent = {
+  title: "pi",
+  factory: "pi",
+  exampleModel: "anthropic/claude-opus-4-8",
+  efforts: EFFORTS,
+  create: (model, { effort } = {}) => pi(model, { thinking: effort as PiOptions["thinking"] }),
 };

@@ -1,37 +1,47 @@
-import { type Check, type Checks, checkValue, flag, text } from "../../options/checks/checks.ts";
+import {
+  type Check,
+  type Checks,
+  checkedOptions,
+  checkValue,
+  flag,
+  text,
+} from "../../options/checks/checks.ts";
 import { env } from "../../options/checks/envVars.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 
-/** What can be said about every agent. */
-export interface AgentSettings {
+/** The options of every agent. */
+export interface AgentOptions {
   /** More env vars for the agent, or values for those that it declares. */
   readonly env?: EnvVars;
 }
 
-/** What can be said about agents whose sessions can be captured. */
-export interface SessionSettings {
-  /** Bring the agent's session to the host after each iteration; `true` when it is left out. */
+/** The options of agents whose sessions can be captured. */
+export interface SessionAgentOptions extends AgentOptions {
+  /** Copy the agent's session to the host after each iteration; `true` when it is left out. */
   readonly captureSessions?: boolean;
 }
 
-/** The options that every agent has. */
-export const AGENT_OPTIONS: Checks<AgentSettings> = { env };
+export const AGENT_OPTIONS: Checks<AgentOptions> = { env };
 
-/** The options of agents whose sessions can be captured. */
-export const SESSION_OPTIONS: Checks<AgentSettings & SessionSettings> = {
-  ...AGENT_OPTIONS,
-  captureSessions: flag,
-};
+export const SESSION_AGENT_OPTIONS: Checks<SessionAgentOptions> = { ...AGENT_OPTIONS, captureSessions: flag };
 
-/** A hyphen would make an option of the agent's program of it. */
-const model: Check = (value) =>
+/** The agent's program would take a hyphen for the start of an option. */
+const modelName: Check = (value) =>
   text(value) === undefined && !(value as string).startsWith("-")
     ? undefined
-    : "must be the name of a model, which begins with no hyphen";
+    : "must be the name of a model, and must not begin with a hyphen";
 
-export const checkModel = (value: unknown): void => checkValue("model", value, model);
+/** Checks the arguments of an agent's factory. Throws an `InvalidOptionsError`. */
+export const checkedArguments = <Options extends object>(
+  model: unknown,
+  options: Options,
+  checks: Checks<Options>,
+): Options => {
+  checkValue("model", model, modelName);
+  return checkedOptions(options, checks);
+};
 
-/** The env vars for a model's provider, which is the first part of its name; none for a provider of the caller's own. */
+/** The env vars for a model's provider, which is the first part of its name; none for a provider that is not listed. */
 export const keysFor = <Key extends string>(
   model: string,
   keys: Readonly<Record<string, readonly Key[]>>,

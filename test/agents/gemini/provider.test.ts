@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import type { AgentProgram } from "../../../src/agents/contract.ts";
-import { gemini, geminiProject } from "../../../src/agents/gemini/provider.ts";
+import { gemini } from "../../../src/agents/gemini/provider.ts";
+import { geminiProject } from "../../../src/agents/gemini/sessions.ts";
 import {
   addedArguments,
   commandOf,

@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import mcpExtension from "../../../src/agents/pi/programs/mcpExtension.ts?text";
-import { pi, piProject } from "../../../src/agents/pi/provider.ts";
+import { pi } from "../../../src/agents/pi/provider.ts";
+import { piProject } from "../../../src/agents/pi/sessions.ts";
 import { commandLineOf } from "../../../src/engine/agent/agentCommand.ts";
 import {
   addedArguments,

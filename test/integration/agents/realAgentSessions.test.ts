@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { claudeCodeProject } from "../../../src/agents/claudeCode/sessions.ts";
-import { piProject } from "../../../src/agents/pi/provider.ts";
+import { piProject } from "../../../src/agents/pi/sessions.ts";
 import { AgentSessionNotFoundError, claudeCode, codex, type RunResult } from "../../../src/index.ts";
 import { offlineAgent } from "../../helpers/agents/agents.ts";
 import type { ModelServer } from "../../helpers/modelServer/server.ts";

@@ -1,9 +1,7 @@
 import type { IncomingMessage } from "node:http";
-import type { McpServer } from "../../contract.ts";
+import type { HttpMcpServer } from "../../shared/mcpServers.ts";
 import { exchange, messagesOf, textOf } from "./httpExchange.ts";
 import { GRACE_MS, type Message, settlesWithin, type Transport, type TransportEvents } from "./messages.ts";
-
-type HttpServer = Extract<McpServer, { url: string }>;
 
 const SESSION_HEADER = "mcp-session-id";
 const MAX_COMPLAINT_CHARACTERS = 500;
@@ -20,7 +18,7 @@ const refusal = async (response: IncomingMessage): Promise<Error> => {
 
 /** Talks to an MCP server by streamable HTTP. */
 export const openHttp = (
-  { url, headers = {} }: HttpServer,
+  { url, headers = {} }: HttpMcpServer,
   { onMessage }: Pick<TransportEvents, "onMessage">,
 ): Transport => {
   const closing = new AbortController();

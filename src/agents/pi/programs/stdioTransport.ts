@@ -1,9 +1,7 @@
 import { spawn } from "node:child_process";
 import { LineSplitter } from "../../../tools/lineSplitter.ts";
-import type { McpServer } from "../../contract.ts";
+import type { StdioMcpServer } from "../../shared/mcpServers.ts";
 import { GRACE_MS, messagesIn, settlesWithin, type Transport, type TransportEvents } from "./messages.ts";
-
-type ProgramServer = Extract<McpServer, { command: string }>;
 
 const MAX_STDERR_CHARACTERS = 1000;
 
@@ -13,7 +11,7 @@ const MAX_STDERR_CHARACTERS = 1000;
  * Its stderr is kept to explain why it ended: on pi's own stderr it would look like output of pi.
  */
 export const openStdio = (
-  { command, args = [], env = {} }: ProgramServer,
+  { command, args = [], env = {} }: StdioMcpServer,
   { onMessage, onEnd }: TransportEvents,
 ): Transport => {
   const child = spawn(command, args, { env: { ...process.env, ...env } });
