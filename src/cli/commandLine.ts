@@ -9,7 +9,7 @@ import { surviveClosedStreams } from "./shared/output.ts";
 import { reportError } from "./shared/reportError.ts";
 import { UsageError } from "./shared/usageError.ts";
 
-/** What the parser has to say, with the help that is about it. */
+/** The error of the parser, with the help command to read. */
 const usageErrorOf = (error: CommanderError, program: Command, argv: readonly string[]): UsageError => {
   const problem = error.message.replace(/^error: /, "");
   const { command } = findCommand(program, argv);
@@ -29,28 +29,28 @@ const usageErrorOf = (error: CommanderError, program: Command, argv: readonly st
   );
 };
 
-/** `help` of what is no command: the parser would print the help of all, as if nothing were wrong. */
-const asksHelpOfNone = (program: Command, [first, name = "-"]: readonly string[]): boolean =>
+/** `help` with an unknown command: the parser would print the general help, as if nothing were wrong. */
+const asksHelpOfUnknown = (program: Command, [first, name = "-"]: readonly string[]): boolean =>
   first === "help" && !name.startsWith("-") && !program.commands.some((command) => command.name() === name);
 
-/** Carries out a command line. Sets the exit code; never throws for what the user did or what a run met. */
+/** Executes a command line and sets the exit code. Never throws for a mistake of the user or a failure of a run. */
 export const main = async (argv: readonly string[]): Promise<void> => {
   surviveClosedStreams();
   const program = createProgram();
   try {
     distrustCheckoutOf(process.cwd());
-    // The parser says itself what is wrong with the name.
-    const words = asksHelpOfNone(program, argv) ? argv.slice(1, 2) : argv;
+    // Without "help", the parser reports the unknown name itself.
+    const words = asksHelpOfUnknown(program, argv) ? argv.slice(1, 2) : argv;
     await program.parseAsync([...words], { from: "user" });
   } catch (error) {
-    // A command line that could not be parsed may still say in which form the answer is expected.
+    // A command line that cannot be parsed may still ask for JSON.
     const answer = { json: argv.includes("--json"), isShown: false };
     if (!(error instanceof CommanderError)) {
       process.exitCode = await reportError(error, answer);
     } else if (error.exitCode === 0) {
       process.exitCode = EXIT_SUCCESS;
     } else if (error.code === "commander.help") {
-      // The help for a command line that says nothing has been printed already.
+      // For an empty command line, the help has been printed already.
       process.exitCode = EXIT_BAD_USAGE;
     } else {
       process.exitCode = await reportError(usageErrorOf(error, program, argv), answer);

@@ -28,12 +28,12 @@ interface DoctorFlags {
 const MARKS = { ok: "✓", failed: "✗", note: "-" } as const;
 
 const STOPPED = {
-  subject: "The examination",
+  subject: "doctor",
   kept: "Nothing was changed.",
-  tidying: "closing the sandboxes that were tried",
+  tidying: "closing the test sandboxes",
 };
 
-/** A version needs no more than a blank before it. What a program has said can have more than one line. */
+/** A version follows the title without a colon. The output of a program can have several lines. */
 const linesOf = (finding: Finding): string[] => {
   const { title, state, detail } = finding;
   const [first, ...others] = detail.split("\n").filter((line) => line.trim() !== "");
@@ -46,8 +46,8 @@ const linesOf = (finding: Finding): string[] => {
 
 const verdictOf = (findings: readonly Finding[]): string => {
   const failures = findings.filter(({ state }) => state === "failed").length;
-  if (failures === 0) return "Everything that a run needs is there.";
-  return failures === 1 ? "One thing has to be fixed." : `${failures} things have to be fixed.`;
+  if (failures === 0) return "This machine is ready for runs.";
+  return failures === 1 ? "One problem to fix." : `${failures} problems to fix.`;
 };
 
 const checkName = (flag: string, name: string | undefined, known: readonly string[]): void => {
@@ -57,7 +57,7 @@ const checkName = (flag: string, name: string | undefined, known: readonly strin
   );
 };
 
-/** A run would refuse what the user has not trusted. Everything else that is wrong with the project is found by the examination. */
+/** Settings that the user has not trusted: a run would refuse them. The other checks find all other problems of the project. */
 const checkTrust = async (cwd: string | undefined): Promise<readonly Finding[]> => {
   const distrust = await findProject(cwd)
     .then(findDistrust)
@@ -92,18 +92,18 @@ const perform = async ({ json, ...flags }: DoctorFlags): Promise<void> => {
 export const createDoctorCommand = (): Command =>
   withExamples(
     new Command("doctor")
-      .description("Looks whether everything is there that runs need, and says how to get what is missing.")
+      .description("Checks whether this machine is ready for runs, and says how to fix what is not.")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
-      .addOption(choices("--agent <name>", "an agent that has to work", agentNames))
-      .option("--model <name>", "the model that the agent is to use")
+      .addOption(choices("--agent <name>", "check this agent", agentNames))
+      .option("--model <name>", "the model of the agent")
       .addOption(
-        choices("--sandbox <name>", "a sandbox that has to work (default: any of them)", sandboxNames),
+        choices("--sandbox <name>", "check this sandbox (default: at least one must work)", sandboxNames),
       )
       .option("--image-name <name>", "the image of the container")
       .option("--json", "print the findings as one JSON object"),
     { title: "Before the first run", command: "sanddune doctor" },
     {
-      title: "Before a change of plans",
+      title: "Before you switch to another agent and sandbox",
       command: "sanddune doctor --agent codex --sandbox podman",
     },
   ).action(performing(perform));

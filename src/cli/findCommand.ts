@@ -1,11 +1,11 @@
 import type { Command, Option } from "commander";
 
-/** Where the words of a command line lead. */
+/** The command that the words of a command line name, and what may come next. */
 export interface Found {
   readonly command: Command;
-  /** How many arguments the command has got by then. */
+  /** The number of arguments so far. */
   readonly argumentCount: number;
-  /** The flag whose value is to come next. */
+  /** The flag whose value comes next. */
   readonly flag?: Option;
   /** There was no `--`, after which every word is an argument. */
   readonly takesFlags: boolean;
@@ -14,7 +14,7 @@ export interface Found {
 const flagNamed = (command: Command, word: string): Option | undefined =>
   command.options.find(({ long, short }) => word === long || word === short);
 
-/** Where one more word leads. */
+/** Adds one word. */
 const follow = (found: Found, word: string): Found => {
   const { command, argumentCount, flag, takesFlags } = found;
   if (flag !== undefined) return { command, argumentCount, takesFlags };
@@ -27,7 +27,7 @@ const follow = (found: Found, word: string): Found => {
   return next === undefined ? { ...found, argumentCount: argumentCount + 1 } : { ...found, command: next };
 };
 
-/** Goes from the program down to the command that words are about. What nobody knows is passed over. */
+/** Finds the command that the words name. Unknown words are skipped. */
 export const findCommand = (program: Command, words: readonly string[]): Found =>
   words.reduce(follow, { command: program, argumentCount: 0, takesFlags: true });
 

@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { nodeVersionProblem } from "./project/nodeVersion.ts";
 
-/** As for a command line that cannot be carried out. Nothing that an older Node.js lacks is imported here. */
+/** As for any bad command line. This file imports nothing that an older Node.js lacks. */
 const EXIT_BAD_USAGE = 2;
 
 const problem = nodeVersionProblem(process.versions.node, process.execPath);
@@ -11,8 +11,8 @@ if (problem !== undefined) {
   process.exit(EXIT_BAD_USAGE);
 }
 
-// The argument parser is CommonJS. Bundled into an ES module, its `require` of node's own modules looks for a global
-// one, which has to be there before the parser is loaded.
+// The argument parser is CommonJS. Bundled into an ES module, it needs a global `require` for modules of Node.js before it
+// is loaded.
 globalThis.require ??= createRequire(import.meta.url);
 
 const { main } = await import("./commandLine.ts");

@@ -23,7 +23,7 @@ const notes = (): string => `
 Help of a command: ${sandduneCommand()} <command> --help
 The stack of an error: SANDDUNE_DEBUG=1 ${sandduneCommand()} …`;
 
-/** What is said of the program holds for its commands: above all that the parser throws instead of ending the process. */
+/** Commands inherit the settings of the program, above all that the parser throws instead of ending the process. */
 const inheritSettings = (command: Command): void => {
   for (const child of command.commands) {
     inheritSettings(child.copyInheritedSettings(command).helpCommand(false));
@@ -33,7 +33,7 @@ const inheritSettings = (command: Command): void => {
 /** All commands, in the groups in which the help shows them. */
 export const createProgram = (): Command => {
   const program = new Command("sanddune")
-    .description("Hands a prompt to a coding agent in a sandbox, and gets commits on a branch.")
+    .description("Runs a coding agent in a sandbox and imports its commits into a branch.")
     .version(version, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .configureOutput({ outputError: () => {} })
@@ -47,7 +47,7 @@ export const createProgram = (): Command => {
     .addCommand(createTrustCommand());
   program.commandsGroup("Run:").addCommand(createRunCommand());
   program
-    .commandsGroup("Look after runs:")
+    .commandsGroup("Manage runs:")
     .addCommand(createPsCommand())
     .addCommand(createLogsCommand())
     .addCommand(createReplayCommand())
@@ -68,13 +68,13 @@ export const createProgram = (): Command => {
   return withExamples(
     program,
     {
-      title: "Set up this repository, then see whether everything is there",
+      title: "Set up this repository, then check the machine",
       command: "sanddune init && sanddune doctor",
     },
     {
       title: "Get commits on a branch",
       command: "sanddune run --branch agent/fix-42 'Fix issue 42'",
     },
-    { title: "See what is running", command: "sanddune ps --watch" },
+    { title: "Watch the runs", command: "sanddune ps --watch" },
   ).addHelpText("after", notes);
 };

@@ -1,4 +1,4 @@
 declare const SANDDUNE_VERSION: string;
 
-/** Of the package; put in by the build. */
+/** The version of the package, which the build inserts. */
 export const version: string = SANDDUNE_VERSION;

@@ -371,7 +371,7 @@ test("what fails has its fix in the line below", async () => {
   });
   expect(exitCode).toBe(1);
   expect(stdout).toMatch(/^✗ docker: .*\n {2}fix: Install Docker: /m);
-  expect(stdout).toMatch(/^One thing has to be fixed\.$/m);
+  expect(stdout).toMatch(/^One problem to fix\.$/m);
 });
 
 for (const place of ["environment", ".sanddune/.env"] as const) {
@@ -430,7 +430,7 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
     expect(stdout).toMatch(/^✓ git \d+\.\d+/m);
     expect(stdout).toMatch(/^✓ bubblewrap: works$/m);
     expect(stdout).toMatch(/^✓ files made in bubblewrap: belong to you$/m);
-    expect(stdout).toMatch(/^Everything that a run needs is there\.$/m);
+    expect(stdout).toMatch(/^This machine is ready for runs\.$/m);
     expect(git(cwd, "status", "--porcelain", "--ignored")).toBe("");
   });
 

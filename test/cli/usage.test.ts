@@ -57,7 +57,7 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "model for a command",
     args: [...COMPLETE, "--model", "gpt-6"],
-    says: ["--model", "a command has no model"],
+    says: ["--model", "the agent command has no model"],
   },
   {
     name: "command for an agent that has its own",
@@ -229,17 +229,17 @@ const MISTAKES: readonly Mistake[] = [
   {
     name: "memory for bubblewrap",
     args: [...COMPLETE, "--memory", "1g"],
-    says: ["--memory means nothing to bubblewrap", "--sandbox docker or --sandbox podman"],
+    says: ["--memory does not apply to bubblewrap", "--sandbox docker or --sandbox podman"],
   },
   {
     name: "PATH for a container",
     args: [...AGENT, ...PROMPT, "--sandbox", "podman", "--path", "/bin"],
-    says: ["--path means nothing to podman", "--sandbox bubblewrap"],
+    says: ["--path does not apply to podman", "--sandbox bubblewrap"],
   },
   {
     name: "lifetime for bubblewrap",
     args: [...COMPLETE, "--lifetime", "60"],
-    says: ["--lifetime means nothing to bubblewrap", "--sandbox e2b"],
+    says: ["--lifetime does not apply to bubblewrap", "--sandbox e2b"],
   },
   {
     name: "lifetime for a container of this machine",

@@ -38,7 +38,7 @@ describeWithCluster("sanddune run --sandbox kubernetes", () => {
   });
 
   it.each([
-    [["--network", "none"], /--network means nothing to kubernetes/],
+    [["--network", "none"], /--network does not apply to kubernetes/],
     [["--user", "agent"], /--user: kubernetes supports only the number/],
   ])("refuses %j", async (flags, says) => {
     const cwd = temporaryRepository();

@@ -7,7 +7,7 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** What can stand at the end of a command line: words, or what the shell itself knows best. */
+/** Completions of a command line: words, or paths, which the shell completes itself. */
 export type Candidates = readonly Candidate[] | "files" | "directories";
 
 const HELP = "help";
@@ -15,7 +15,7 @@ const HELP = "help";
 /** A flag and its value in one word, as `--agent=pi`. */
 const ASSIGNMENT = /^(--[\w-]+)=(.*)$/s;
 
-/** The flags of a command that people are told about. */
+/** The visible flags of a command. */
 const flagCandidates = (command: Command): Candidate[] =>
   command
     .createHelp()
@@ -28,11 +28,11 @@ const commandCandidates = (command: Command): Candidate[] =>
     .visibleCommands(command)
     .map((child) => ({ value: child.name(), description: child.description() }));
 
-/** What stands between the brackets of `<file>` or `[run]`. */
+/** The name between the brackets of `<file>` or `[run]`. */
 const placeholderOf = (target: Option | Argument): string | undefined =>
   "flags" in target ? /[<[]([^\]>]+)/.exec(target.flags)?.[1] : target.name();
 
-/** The values of a flag or an argument: its choices, or what its placeholder says that it is. */
+/** The values of a flag or an argument: its choices, or those of the kind that its placeholder names. */
 const valueCandidates = async (
   target: Option | Argument,
   command: Command,
@@ -63,7 +63,7 @@ const wordCandidates = async (
   if (takesFlags && current.startsWith("-")) return flagCandidates(command);
   if (argumentCount === 0 && command.commands.length > 0) return commandCandidates(command);
   const argument = command.registeredArguments[argumentCount] ?? command.registeredArguments.at(-1);
-  // A prompt is in the words of the user: the flags are what can be proposed in its place.
+  // A prompt cannot be completed, so the flags are proposed.
   const isKnown = argument !== undefined && argument.name() !== "prompt";
   if (isKnown && (argument.variadic || argumentCount < command.registeredArguments.length)) {
     return valueCandidates(argument, command, words);
@@ -74,7 +74,7 @@ const wordCandidates = async (
 const beginningWith = (candidates: Candidates, beginning: string): Candidates =>
   typeof candidates === "string" ? candidates : candidates.filter(({ value }) => value.startsWith(beginning));
 
-/** bash takes `--agent=pi` for three words. */
+/** bash splits `--agent=pi` into three words. */
 const joinAssignments = (words: readonly string[]): string[] =>
   words.flatMap((word, index) => {
     const isEquals = word === "=" && words[index - 1]?.startsWith("--");
@@ -82,7 +82,7 @@ const joinAssignments = (words: readonly string[]): string[] =>
     return index === words.length - 1 ? [""] : [];
   });
 
-/** What the last of the words, which may be empty, can become. The words are those after the program's name. */
+/** Completions of the last word, which may be empty. The words are those after the program's name. */
 export const candidatesFor = async (program: Command, given: readonly string[]): Promise<Candidates> => {
   const words = joinAssignments(given);
   const current = words.at(-1) ?? "";

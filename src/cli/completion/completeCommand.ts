@@ -2,10 +2,10 @@ import { Command } from "commander";
 import { print } from "../shared/output.ts";
 import { type Candidates, candidatesFor } from "./candidates.ts";
 
-/** What a shell could take for more than a word is not offered to it. */
+/** Values that a shell could split or expand are not proposed. */
 const SAFE_VALUE = /^[\w@%+=:,./-]+$/;
 
-/** One candidate a line, with its description after a tab; a line that begins with a colon is for the shell to do. */
+/** One candidate per line, with its description after a tab. A line with a colon asks the shell to complete paths. */
 const linesOf = (candidates: Candidates): string[] =>
   typeof candidates === "string"
     ? [`:${candidates}`]
@@ -14,12 +14,12 @@ const linesOf = (candidates: Candidates): string[] =>
         .map(({ value, description }) => `${value}\t${description.replace(/\s+/g, " ")}`);
 
 /**
- * `sanddune complete`: what the scripts of `sanddune completions` ask at every press of the tab key. A failure is no
- * candidates: at that moment nobody wants to read an error.
+ * `sanddune complete`: the scripts of `sanddune completions` call it at every press of the tab key. A failure yields no
+ * candidates, because an error message would break the prompt.
  */
 export const createCompleteCommand = (): Command =>
   new Command("complete")
-    .description("Prints what the last of some words could become.")
+    .description("Prints the completions of the last word.")
     .argument("[words...]", "the words after the program's name")
     .action(async (words: readonly string[], _flags: unknown, command: Command) => {
       const program = command.parent ?? command;

@@ -5,16 +5,16 @@ import { performing } from "../shared/performing.ts";
 import { completionScripts, type Shell } from "./scripts.ts";
 
 const NOTES = `
-sanddune has to be on your PATH: it is asked what could come next.`;
+sanddune must be on your PATH, because the script calls it.`;
 
-/** `sanddune completions`: the script that teaches a shell this command line. */
+/** `sanddune completions`: prints the completion script of a shell. */
 export const createCompletionsCommand = (): Command =>
   withExamples(
     new Command("completions")
-      .description("Prints a script that lets the tab key complete commands, flags, values and runs.")
+      .description("Prints a script that completes commands, flags, values and runs.")
       .addArgument(new Argument("<shell>", "your shell").choices(Object.keys(completionScripts))),
     {
-      title: "bash: for now, and for every new shell",
+      title: "bash: this shell, and every new one",
       command: `source <(sanddune completions bash)
 echo 'source <(sanddune completions bash)' >> ~/.bashrc`,
     },

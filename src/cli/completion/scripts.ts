@@ -1,5 +1,5 @@
-// Each script asks `sanddune complete` what the words so far could become. It is the program on PATH that is asked, not
-// the one on the line: a press of the tab key must not start a program that lies about in the current directory.
+// Each script calls `sanddune complete` of the sanddune on PATH, not the program on the line: a press of the tab key must
+// not start a program in the current directory.
 
 const bash = `# Completions of sanddune for bash.
 _sanddune() {

@@ -13,8 +13,8 @@ interface CheckFlags {
 
 const STOPPED = {
   subject: "The check",
-  kept: "Nothing of the environment runs any more.",
-  tidying: "ending what was started",
+  kept: "The environment was closed.",
+  tidying: "closing the environment",
 };
 
 const cellsOf = ({ path, description, parameters = {}, isSuite = false }: TestDescription): string[] => [
@@ -22,23 +22,23 @@ const cellsOf = ({ path, description, parameters = {}, isSuite = false }: TestDe
   Object.entries(parameters)
     .map(([name, { type, default: value }]) => `${name}=${value ?? `<${type}>`}`)
     .join(" ") || "-",
-  description ?? (isSuite ? "a suite, whose tests are known once it has run" : "-"),
+  description ?? (isSuite ? "a suite; its tests are known after its first run" : "-"),
 ];
 
 const perform = async (signal: AbortSignal, flags: CheckFlags, directory: string): Promise<void> => {
   await using environment = await openEnv(directory, flags, signal);
   const { tests } = await environment.schema({ signal });
   const table = textTable(["TEST", "PARAMETERS", "DESCRIPTION"], tests.map(cellsOf), terminalColumns());
-  await print([...table, "", `${resolve(directory)} can be used.`].join("\n"));
+  await print([...table, "", `${resolve(directory)} is ready.`].join("\n"));
 };
 
 /** `sanddune environment check`: whether an environment can be used, and which tests it has. */
 export const createEnvCheckCommand = (): Command =>
   withExamples(
     new Command("check")
-      .description("Makes the tests of an environment ready, and lists them. None of them is run.")
+      .description("Prepares the tests of an environment and lists them, without running them.")
       .argument("<dir>", "the environment: a folder with environment.ts or environment.json")
       .option(...WORKTREE_FLAG)
       .action(performingEnv(STOPPED, perform)),
-    { title: "Before it is given to an agent", command: "sanddune environment check tests/env" },
+    { title: "Before you give it to an agent", command: "sanddune environment check tests/env" },
   );

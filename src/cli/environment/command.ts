@@ -8,16 +8,16 @@ import { createEnvServeCommand } from "./serveCommand.ts";
 export const createEnvCommand = (): Command =>
   withExamples(
     new Command("environment")
-      .description("The tests of an environment: offers, checks and runs them on this machine.")
+      .description("Serves, checks and runs the tests of an environment.")
       .addCommand(createEnvServeCommand())
       .addCommand(createEnvCheckCommand())
       .addCommand(createEnvRunCommand()),
     {
-      title: "See whether an environment is right, then run its tests",
+      title: "Check an environment, then run its tests",
       command: "sanddune environment check tests/env && sanddune environment run tests/env",
     },
     {
-      title: "Offer them to an agent, which starts sanddune mcp",
+      title: "Serve them to an agent that uses sanddune mcp",
       command: "sanddune environment serve tests/env",
     },
   );

@@ -14,24 +14,22 @@ const DEFAULT_URL = "http://127.0.0.1:8000";
 const checkUrl = (url: string): string => {
   if (URL.canParse(url) && new URL(url).protocol === "http:") return url;
   throw new UsageError(
-    `--url: ${JSON.stringify(url)} is no address of a test server. Write one such as ${DEFAULT_URL}`,
+    `--url: ${JSON.stringify(url)} is not the address of a test server, such as ${DEFAULT_URL}`,
   );
 };
 
 const perform = async ({ url, tokenEnv }: McpFlags): Promise<void> => {
   const options = { url: checkUrl(url), token: takeToken(tokenEnv) };
-  // Only now: nobody else needs the protocol.
+  // Imported here, because only this command needs it.
   const { serveMcp } = await import("../../environment/mcp/serveMcp.ts");
   await serveMcp(options);
 };
 
-/** `sanddune mcp`: the tests of a test server as tools for an agent. */
+/** `sanddune mcp`: the tests of a test server as MCP tools. */
 export const createMcpCommand = (): Command =>
   withExamples(
     new Command("mcp")
-      .description(
-        "Gives an agent the tests of a test server as tools: an MCP server on standard input and output.",
-      )
+      .description("Starts an MCP server on stdin and stdout, with the tests of a test server as tools.")
       .option("--url <url>", "the test server", DEFAULT_URL)
       .option(...TOKEN_FLAG)
       .action(performing(perform)),
@@ -40,7 +38,7 @@ export const createMcpCommand = (): Command =>
       command: "claude mcp add tests -- sanddune mcp",
     },
     {
-      title: "For a server at another port",
+      title: "For a test server on another port",
       command: "sanddune mcp --url http://127.0.0.1:8123",
     },
   );

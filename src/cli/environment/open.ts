@@ -9,9 +9,12 @@ interface OpenFlags {
   readonly concurrency?: number;
 }
 
-export const WORKTREE_FLAG = ["--worktree <dir>", "what is tested (default: the current directory)"] as const;
+export const WORKTREE_FLAG = [
+  "--worktree <dir>",
+  "the directory to test (default: the current directory)",
+] as const;
 
-/** Makes the tests of an environment ready, and tells meanwhile what it does. Disposing ends everything of them. */
+/** Prepares the tests of an environment, and reports its progress. Disposing closes the environment. */
 export const openEnv = async (
   directory: string,
   { worktree = ".", timeout, concurrency }: OpenFlags,
@@ -20,7 +23,7 @@ export const openEnv = async (
   if (!statSync(worktree, { throwIfNoEntry: false })?.isDirectory()) {
     throw new UsageError(`--worktree: there is no directory ${worktree}`);
   }
-  // Only now: a command line that asks for help, or for a completion, does not wait for what runs tests.
+  // Imported here, so that the help and completions do not wait for it.
   const { openTests } = await import("../../environment/run/openTests.ts");
   const tests = await openTests({
     directory,

@@ -14,12 +14,10 @@ const read = (name: string, text: string, type: TestParameter["type"]): string |
   if (type === "boolean" && (text === "true" || text === "false")) return text === "true";
   if (type === "number" && text.trim() !== "" && Number.isFinite(Number(text))) return Number(text);
   const wanted = type === "number" ? "a number" : "true or false";
-  throw new UsageError(
-    `--param ${name}: ${JSON.stringify(text)} is not ${wanted}, as the tests want it to be`,
-  );
+  throw new UsageError(`--param ${name}: ${JSON.stringify(text)} is not ${wanted}`);
 };
 
-/** Texts as the tests want them: one that declares a parameter says of which type it is. */
+/** The values of parameters, with the types that the tests declare. */
 export const parametersOf = (
   assignments: readonly string[],
   tests: readonly TestDescription[],

@@ -2,14 +2,14 @@ import { EXIT_BAD_USAGE, exitCodeOf } from "../shared/exitCodes.ts";
 import { reportError } from "../shared/reportError.ts";
 import { StoppedError, type StopWords, stopOnSignals } from "../shared/stopSignals.ts";
 
-/** What commands for environments have in common. */
+/** The flags of every command for environments. */
 interface CommonFlags {
   readonly json?: boolean;
 }
 
 /**
- * Makes the action of a command for environments of what does its work. Whatever is wrong is told, and is no verdict on what
- * is tested: exit code 2. A signal to this process ends the work, which has ended what it had started when it rejects.
+ * The action of a command for environments. It reports every failure with exit code 2, because a failure is not a test
+ * result. A signal to this process aborts the work, which cleans up before it rejects.
  */
 export const performingEnv =
   <Arguments extends readonly unknown[], Flags extends object>(
@@ -17,7 +17,7 @@ export const performingEnv =
     work: (signal: AbortSignal, flags: Flags, ...args: Arguments) => Promise<void>,
   ) =>
   async (...given: unknown[]): Promise<void> => {
-    // The parser hands over the arguments, then the flags, then the command.
+    // The parser passes the arguments, then the flags, then the command.
     const flags = given.at(-2) as Flags & CommonFlags;
     using stop = stopOnSignals(words);
     try {

@@ -3,7 +3,7 @@ import type { TestResult } from "../../environment/contract.ts";
 
 const indented = (text: string): string[] => text.split("\n").map((line) => `    ${line}`);
 
-/** How a test went, in lines. */
+/** The result of a test, in lines. */
 export const linesOf = ({ path, passed, durationMs, message }: TestResult): string[] => [
   `${passed ? "✓" : "✗"} ${path}  ${showDuration(durationMs)}`,
   ...(message === undefined ? [] : indented(message)),

@@ -19,9 +19,9 @@ interface RunFlags extends SandboxTestFlags {
 }
 
 const STOPPED = {
-  subject: "The run of the tests",
-  kept: "Nothing of it runs any more.",
-  tidying: "ending the tests that run",
+  subject: "The test run",
+  kept: "Its processes have ended.",
+  tidying: "stopping the running tests",
 };
 
 const perform = async (signal: AbortSignal, flags: RunFlags, directory: string, path = ""): Promise<void> => {
@@ -41,7 +41,7 @@ const perform = async (signal: AbortSignal, flags: RunFlags, directory: string, 
     signal,
     onProgress: ({ last }) => void (last && show(last)),
   });
-  // A server that is not ours may have told nothing meanwhile.
+  // Other test servers may not report progress.
   for (const result of results.tests) await show(result);
   await (flags.json ? printJson(results) : print(`\n${verdictOf(results)}`));
   process.exitCode = allPassed(results) ? EXIT_SUCCESS : EXIT_RUN_FAILED;
@@ -49,7 +49,7 @@ const perform = async (signal: AbortSignal, flags: RunFlags, directory: string, 
 
 const NOTES = `
 Exit codes:
-  0  all tests have passed      1  one has failed, or has no result
+  0  all tests passed           1  a test failed or has no result
   2  the environment cannot be used, or there is no such test
   130, 143  stopped by Ctrl-C, by SIGTERM`;
 
@@ -58,25 +58,23 @@ export const createEnvRunCommand = (): Command =>
   withExamples(
     addSandboxFlags(
       new Command("run")
-        .description(
-          "Runs tests of an environment, on this machine or in a sandbox, and says why those fail that do.",
-        )
+        .description("Runs tests of an environment, on this machine or in a sandbox.")
         .argument("<dir>", "the environment: a folder with environment.ts or environment.json")
-        .argument("[test]", "the path of a test, or the beginning of several up to a / (default: all)")
+        .argument("[test]", "the path of a test, or of a group of tests (default: all)")
         .option("--param <name=value>", "a parameter of the tests (repeatable)", collect)
         .option(...WORKTREE_FLAG)
         .option("--json", "print the results as one JSON object")
         .optionsGroup("In a sandbox:")
-        .option("--commit <ref>", "the commit that is tested there (default: HEAD of the worktree)"),
+        .option("--commit <ref>", "the commit to test (default: HEAD of the worktree)"),
     ).action(performingEnv(STOPPED, perform)),
-    { title: "All tests, against the current directory", command: "sanddune environment run tests/env" },
+    { title: "All tests, on the current directory", command: "sanddune environment run tests/env" },
     {
-      title: "Some of them, against another checkout",
+      title: "Some tests, on another checkout",
       command: `sanddune environment run tests/env api/login --worktree ../feature \\
         --param user=ada`,
     },
     {
-      title: "Grade a branch in a sandbox, as a run would",
+      title: "Evaluate a branch in a sandbox, like a run",
       command: "sanddune environment run tests/env --sandbox docker --commit agent/parser",
     },
   ).addHelpText("after", NOTES);

@@ -3,24 +3,24 @@ import { givenSandboxFlag, type SandboxFlags, sandboxFor } from "../run/sandboxF
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 
-/** The flags of `sanddune environment run` that have tests run in a sandbox, on a commit. */
+/** The flags of `sanddune environment run` for tests in a sandbox, on a commit. */
 export interface SandboxTestFlags extends SandboxFlags {
   readonly worktree?: string;
   readonly commit?: string;
 }
 
-/** Tests that can be listed and run. Disposing ends everything of them. */
+/** Tests that can be listed and run. Disposing closes the environment. */
 export type OpenTests = Pick<EnvironmentClient, "schema" | "run"> & AsyncDisposable;
 
-/** Whether tests are to be run in a sandbox. Refuses flags that would mean nothing on this machine. */
+/** Whether the tests run in a sandbox. Refuses flags that apply only to a sandbox. */
 export const isForSandbox = (flags: SandboxTestFlags): boolean => {
   if (flags.sandbox !== undefined || flags.commit !== undefined) return true;
   const lonely = givenSandboxFlag(flags);
   if (lonely === undefined) return false;
-  throw new UsageError(`${lonely} says something about a sandbox, so it needs --sandbox NAME`);
+  throw new UsageError(`${lonely} needs --sandbox NAME`);
 };
 
-/** Makes the tests of an environment ready in a new sandbox, for one commit of the repository that the worktree belongs to. */
+/** Prepares the tests of an environment in a new sandbox, for one commit of the worktree's repository. */
 export const openSandboxTests = async (
   directory: string,
   flags: SandboxTestFlags,

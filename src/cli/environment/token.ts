@@ -7,8 +7,8 @@ export const TOKEN_FLAG = [
 ] as const;
 
 /**
- * The token of a test server, which stands on nobody's command line: others could read it there. It is taken out of this
- * process's env vars: the tests get those, and with them the work that is tested.
+ * The token of a test server. It is an env var, because other users can read a command line. It is removed from the env vars
+ * of this process, because the tests, and the work that they test, inherit these.
  */
 export const takeToken = (name: string | undefined): string | undefined => {
   const variable = name ?? TOKEN_VARIABLE;
@@ -16,5 +16,5 @@ export const takeToken = (name: string | undefined): string | undefined => {
   delete process.env[variable];
   if (token !== undefined && token !== "") return token;
   if (name === undefined) return undefined;
-  throw new UsageError(`--token-env: the env var ${JSON.stringify(name)} is not set. Put the token into it`);
+  throw new UsageError(`--token-env: the env var ${JSON.stringify(name)} is not set. Set it to the token`);
 };

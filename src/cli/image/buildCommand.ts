@@ -13,7 +13,7 @@ import { type BuildFlags, type Engine, findBuildTarget } from "./target.ts";
 
 const STOPPED_BUILD = {
   subject: "The build",
-  kept: "An older image of that name is still there.",
+  kept: "An older image of that name still exists.",
   tidying: "stopping the build",
 };
 
@@ -51,7 +51,7 @@ export const createBuildImageCommand = (engine: Engine): Command => {
   const fileFlag = `--${fileName.toLowerCase()}`;
   return withExamples(
     new Command("build-image")
-      .description(`Builds the image that sandboxes of this repository use, from .sanddune/${fileName}.`)
+      .description(`Builds the image of this repository's sandboxes from .sanddune/${fileName}.`)
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option(
         "--image-name <name>",
@@ -62,16 +62,16 @@ export const createBuildImageCommand = (engine: Engine): Command => {
         "build from this file instead, with the current directory as the build context",
       )
       .option("--build-arg <key=value>", "set an ARG of the file (repeatable)", collect)
-      .option("--network <name>", "network of the build's commands, e.g. `host`")
-      .option("--verbose", "show everything that the build prints")
+      .option("--network <name>", "network of the build commands, e.g. `host`")
+      .option("--verbose", "show all output of the build")
       .option("--json", "print the result as one JSON object"),
     { title: "Build the image after a change", command: `sanddune ${engine} build-image` },
     {
-      title: "Try another file, under another name",
+      title: "Build another file, with another name",
       command: `sanddune ${engine} build-image ${fileFlag} ci/${fileName} \\\n--image-name sanddune:trial`,
     },
     {
-      title: "Start from an image of your own",
+      title: "Use your own base image",
       command: `sanddune ${engine} build-image --build-arg BASE_IMAGE=my-node:22`,
     },
   ).action(build(engine));

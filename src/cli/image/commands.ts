@@ -17,7 +17,7 @@ const remove = (engine: Engine) =>
 const createRemoveImageCommand = (engine: Engine): Command =>
   withExamples(
     new Command("remove-image")
-      .description("Removes the image that sandboxes of this repository use, and no other name of it.")
+      .description("Removes the image of this repository's sandboxes.")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option(
         "--image-name <name>",
@@ -26,7 +26,7 @@ const createRemoveImageCommand = (engine: Engine): Command =>
       .option("--json", "print the result as one JSON object"),
     { title: "Free the disk space", command: `sanddune ${engine} remove-image` },
     {
-      title: "Remove another one",
+      title: "Remove another image",
       command: `sanddune ${engine} remove-image --image-name sanddune:trial`,
     },
   ).action(remove(engine));
@@ -34,7 +34,7 @@ const createRemoveImageCommand = (engine: Engine): Command =>
 const createEngineCommand = (engine: Engine, title: string): Command =>
   withExamples(
     new Command(engine)
-      .description(`The image that ${title} sandboxes of this repository use.`)
+      .description(`Builds and removes the image of this repository's ${title} sandboxes.`)
       .addCommand(createBuildImageCommand(engine))
       .addCommand(createRemoveImageCommand(engine)),
     { title: "Build the image", command: `sanddune ${engine} build-image` },

@@ -5,7 +5,7 @@ import { screenOf } from "../../display/screen.ts";
 import { oneLine } from "../../tools/shorten.ts";
 import { tell } from "../shared/output.ts";
 
-/** A step can be a script of many lines. */
+/** A step can be a long script. */
 const STEP_COLUMNS = 120;
 
 export interface BuildProgress extends Disposable {
@@ -13,7 +13,7 @@ export interface BuildProgress extends Disposable {
   onLine(line: string): void;
 }
 
-/** Shows how far a build is: in a status line at a terminal, a line for each step otherwise; with `verbose`, all of it. */
+/** Shows the progress of a build: a status line at a terminal, otherwise a line for each step; with `verbose`, all output. */
 export const showBuildProgress = (
   imageName: string,
   { verbose }: { readonly verbose: boolean },

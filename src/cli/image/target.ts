@@ -9,7 +9,7 @@ import { UsageError } from "../shared/usageError.ts";
 
 export type Engine = "docker" | "podman";
 
-/** What the commands about images have in common. */
+/** The flags of every image command. */
 export interface ImageFlags {
   readonly cwd?: string;
   readonly imageName?: string;
@@ -37,8 +37,8 @@ const configuredName = ({ config, configPath, topLevel }: Project): string =>
   );
 
 /**
- * The image that is meant: the flag's, the project config's, or the one named after the repository's directory. It is to
- * be replaced or removed, so whoever means an image of others has to say so with the flag.
+ * The image of the flag, of the project config, or the default one. Only the flag can name an image that sanddune did not
+ * build, because the commands replace or remove it.
  */
 export const findImageName = async (engine: Engine, { imageName, cwd }: ImageFlags): Promise<string> => {
   if (imageName !== undefined) {
@@ -49,7 +49,7 @@ export const findImageName = async (engine: Engine, { imageName, cwd }: ImageFla
   return configured;
 };
 
-/** Which image is to be built from what: the config directory, or a file of the user's with the current directory. */
+/** The image to build and its build context: the config directory, or the user's file with the current directory. */
 export const findBuildTarget = async (engine: Engine, flags: BuildFlags) => {
   const imageName = await findImageName(engine, flags);
   const file = flags.dockerfile ?? flags.containerfile;

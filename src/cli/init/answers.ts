@@ -13,49 +13,49 @@ const titles = (entries: Readonly<Record<string, { readonly title: string }>>): 
 
 export const AGENT = {
   flag: "--agent",
-  text: "Which agent is to do the work?",
-  choices: { ...titles(agentRegistry), [COMMAND_AGENT]: "a program of your own" },
+  text: "Which agent does the work?",
+  choices: { ...titles(agentRegistry), [COMMAND_AGENT]: "your own program" },
   byDefault: "claude-code",
 } satisfies Question;
 
 export const SANDBOX = {
   flag: "--sandbox",
-  text: "Where is it to work?",
+  text: "Which sandbox does it work in?",
   choices: titles(sandboxChoices),
   byDefault: "docker",
 } satisfies Question;
 
 export const TEMPLATE = {
   flag: "--template",
-  text: "What is it to begin with?",
+  text: "Which template do you want to start from?",
   choices: titles(templates),
   byDefault: "blank",
 } satisfies Question;
 
 export const BACKLOG = {
   flag: "--backlog",
-  text: "Where are the tasks?",
+  text: "Where do its tasks come from?",
   choices: titles(backlogManagers),
   byDefault: "none",
 } satisfies Question;
 
-/** Not asked: most people need no other one, and the Dockerfile can be changed. */
+/** Not asked, because most people need the default, and the Dockerfile can be changed. */
 export const BASE = {
   flag: "--base",
-  text: "What is the image built on?",
+  text: "Which base image do you want?",
   choices: titles(imageBases),
   byDefault: "node",
 } satisfies Question;
 
 const AGENT_COMMAND: Question = {
   flag: "--agent-command",
-  text: "Which command line starts it? It gets the prompt on its standard input.",
+  text: "Which command starts the agent? It reads the prompt from standard input.",
   example: "sh ./agent.sh",
 };
 
 const modelQuestion = (agent: AgentName): Question => ({
   flag: "--model",
-  text: `Which model is ${agentRegistry[agent].title} to use?`,
+  text: `Which model does ${agentRegistry[agent].title} use?`,
   byDefault: agentRegistry[agent].exampleModel,
 });
 
@@ -75,7 +75,7 @@ const backlogAnswer = async (
   const name = checked<BacklogManagerName>(BACKLOG, backlog ?? BACKLOG.byDefault);
   if (name === BACKLOG.byDefault) return name;
   throw new UsageError(
-    `--backlog: the template ${template} takes no tasks from anywhere; choose another --template, or leave it out`,
+    `--backlog: the template ${template} does not use a backlog; choose another --template, or remove the flag`,
   );
 };
 
@@ -84,14 +84,14 @@ const agentAnswer = async (flags: InitFlags, ask: Ask): Promise<AgentAnswer> => 
   const given = flags.agent ?? (agentCommand === undefined ? undefined : COMMAND_AGENT);
   const agent = checked<AgentName | typeof COMMAND_AGENT>(AGENT, given ?? (await ask(AGENT)));
   if (agent === COMMAND_AGENT) {
-    if (model !== undefined) throw new UsageError("--model: a command has no model that could be chosen");
+    if (model !== undefined) throw new UsageError("--model: the agent command has no model");
     const line = agentCommand ?? (await ask(AGENT_COMMAND));
     if (line.trim() === "") throw new UsageError("--agent-command: the command line is empty");
     return { agent, agentCommand: line };
   }
-  if (agentCommand !== undefined) throw new UsageError("--agent-command is for --agent command alone");
+  if (agentCommand !== undefined) throw new UsageError("--agent-command needs --agent command");
   const chosen = model ?? (await ask(modelQuestion(agent)));
-  // The agent provider knows what a model can be called.
+  // The agent provider checks the name of the model.
   agentRegistry[agent].create(chosen);
   return { agent, model: chosen };
 };
@@ -118,7 +118,7 @@ const baseAnswer = ({ base }: InitFlags, sandbox: SandboxChoiceName): { readonly
   return { base: checked<ImageBaseName>(BASE, base) };
 };
 
-/** Answers every question of init, with a flag or by asking. Throws a `UsageError` for an answer that makes no sense. */
+/** Answers every question of init, with a flag or by asking. Throws a `UsageError` for an answer that is not valid. */
 export const initAnswers = async (
   flags: InitFlags,
   ask: Ask,

@@ -20,7 +20,7 @@ import type { InitFlags, Question } from "./flags.ts";
 import { reportScaffold } from "./report.ts";
 import { withoutAsking } from "./unasked.ts";
 
-interface Wishes {
+interface Choices {
   readonly answers: InitAnswers;
   readonly buildsImage: boolean;
 }
@@ -31,8 +31,8 @@ const STOPPED = {
   tidying: "stopping",
 };
 
-/** Everything that init has to know, before it makes anything. */
-const findWishes = async (flags: InitFlags, { directory }: InitProject): Promise<Wishes> => {
+/** All answers, before init creates anything. */
+const findChoices = async (flags: InitFlags, { directory }: InitProject): Promise<Choices> => {
   const canAsk = process.stdin.isTTY && process.stdout.isTTY && !flags.yes && !flags.json;
   if (canAsk) {
     const { askAtTerminal, askForYesAtTerminal } = await import("./questions.ts");
@@ -41,7 +41,7 @@ const findWishes = async (flags: InitFlags, { directory }: InitProject): Promise
     const buildsImage =
       flags.build &&
       imageName !== undefined &&
-      (await askForYesAtTerminal(`Build the image ${imageName} now? That takes minutes.`));
+      (await askForYesAtTerminal(`Build the image ${imageName} now? This takes a few minutes.`));
     return { answers, buildsImage };
   }
   const { ask, check } = withoutAsking(flags.yes ?? false);
@@ -50,7 +50,7 @@ const findWishes = async (flags: InitFlags, { directory }: InitProject): Promise
   return { answers, buildsImage: flags.build && answers.imageName !== undefined };
 };
 
-/** Resolves with what went wrong with the image: the files are made, and worth telling about, all the same. */
+/** Resolves with the error of the build: the files exist, and are reported even if the image is not built. */
 const build = async (
   { configDirectory }: InitProject,
   answers: InitAnswers,
@@ -80,7 +80,7 @@ const init = performing(async (flags: InitFlags) => {
   const cwd = resolve(flags.cwd ?? ".");
   const project = await findInitProject(cwd);
   checkPlace(project.configDirectory);
-  const { answers, buildsImage } = await findWishes(flags, project);
+  const { answers, buildsImage } = await findChoices(flags, project);
   const scaffold = scaffoldFor(answers, project);
 
   // From here on a signal must not leave half a scaffold.
@@ -111,25 +111,25 @@ const choice = ({ flag, choices: answers = {} }: Question, description: string) 
 export const createInitCommand = (): Command =>
   withExamples(
     new Command("init")
-      .description("Makes .sanddune/ for this repository: a program to start, its prompts, an image.")
+      .description("Creates .sanddune/ in this repository: a program, its prompts and a Dockerfile.")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
-      .addOption(choice(AGENT, "who does the work"))
-      .option("--model <name>", "the model that the agent is to use")
-      .option("--agent-command <line>", "the program for --agent command")
-      .addOption(choice(SANDBOX, "where it is done"))
-      .addOption(choice(TEMPLATE, "what to begin with"))
-      .addOption(choice(BACKLOG, "where the tasks are"))
+      .addOption(choice(AGENT, "the agent"))
+      .option("--model <name>", "the model of the agent")
+      .option("--agent-command <line>", "the command line for --agent command")
+      .addOption(choice(SANDBOX, "the sandbox"))
+      .addOption(choice(TEMPLATE, "the template to start from"))
+      .addOption(choice(BACKLOG, "the source of the tasks"))
       .option(
         "--image-name <name>",
         "name of the image (default: sanddune:<name of the repository's directory>)",
       )
-      .addOption(choice(BASE, "what the image is built on (default: node)"))
+      .addOption(choice(BASE, "the base image (default: node)"))
       .option("--no-build", "do not build the image")
-      .option("--yes", "ask nothing: take the default for everything that no flag says")
+      .option("--yes", "ask nothing, and use the defaults")
       .option("--json", "print the result as one JSON object; asks nothing"),
-    { title: "Be asked", command: "sanddune init" },
+    { title: "Answer questions at the terminal", command: "sanddune init" },
     {
-      title: "Say it all",
+      title: "Answer all questions with flags",
       command:
         "sanddune init --agent claude-code --model claude-opus-4-8 \\\n--sandbox docker --template simple-loop --backlog github-issues",
     },

@@ -1,4 +1,4 @@
-/** The flags of `sanddune init`, as the parser hands them over. */
+/** The flags of `sanddune init`, as the parser returns them. */
 export interface InitFlags {
   readonly cwd?: string;
   readonly agent?: string;
@@ -15,13 +15,13 @@ export interface InitFlags {
   readonly json?: boolean;
 }
 
-/** Something that init has to know, and the flag that says it. */
+/** A question of init, and the flag that answers it. */
 export interface Question {
   readonly flag: string;
   readonly text: string;
-  /** The possible answers, with what they mean; any text when this is left out. */
+  /** The possible answers with their meaning. Without it, any text is an answer. */
   readonly choices?: Readonly<Record<string, string>>;
-  /** What most people want. */
+  /** The answer of most people. */
   readonly byDefault?: string;
   readonly example?: string;
 }

@@ -7,7 +7,7 @@ const answered = <Answer>(question: string, answer: Answer | typeof CANCEL_SYMBO
   return answer;
 };
 
-/** Asks at the terminal. Ctrl-C and Escape give up: rejects with a `CancelledError`. */
+/** Asks at the terminal. Rejects with a `CancelledError` on Ctrl-C and Escape. */
 export const askAtTerminal = async (question: Question): Promise<string> => {
   const { text: message, choices, byDefault, example } = question;
   if (choices !== undefined) {
@@ -22,7 +22,7 @@ export const askAtTerminal = async (question: Question): Promise<string> => {
     await text({
       message,
       ...(byDefault === undefined ? { placeholder: example ?? "" } : { initialValue: byDefault }),
-      validate: (typed) => (typed?.trim() ? undefined : "Type something, or give up with Ctrl-C."),
+      validate: (typed) => (typed?.trim() ? undefined : "Type an answer, or cancel with Ctrl-C."),
     }),
   );
 };

@@ -1,7 +1,7 @@
 import type { NextStep } from "../../init/nextSteps.ts";
 import { print, printJson } from "../shared/output.ts";
 
-/** What init tells in the end. */
+/** The result of init. */
 export interface InitReport {
   /** The config directory. */
   readonly directory: string;
@@ -10,7 +10,7 @@ export interface InitReport {
   readonly imageName: string | undefined;
   /** Whether the image is built. */
   readonly built: boolean;
-  /** Why it is not built although it was to be. */
+  /** Why the build failed. */
   readonly problem: string | undefined;
   readonly next: readonly NextStep[];
 }
@@ -28,11 +28,11 @@ export const reportScaffold = async (
   const { directory, files, imageName, built, next } = report;
   await print(
     [
-      `Made ${directory}/ with:`,
+      `Created ${directory}/ with:`,
       ...files.map((name) => `  ${name}`),
       ...(built ? [`Built ${imageName}`] : []),
       "",
-      "What is left to do:",
+      "Next steps:",
       ...next.flatMap(numbered),
     ].join("\n"),
   );

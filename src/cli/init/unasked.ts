@@ -5,22 +5,22 @@ const placeholder = ({ choices, byDefault, example }: Question): string =>
   choices === undefined ? `… (e.g. ${example ?? byDefault})` : Object.keys(choices).join("|");
 
 /**
- * Answers questions where nobody can be asked: with their defaults, if these are wanted. All that are left are named at
- * once, in the `UsageError` of `check()`.
+ * Answers questions without a terminal, with their defaults if these are wanted. The `UsageError` of `check()` names all
+ * other questions at once.
  */
 export const withoutAsking = (takesDefaults: boolean): { readonly ask: Ask; readonly check: () => void } => {
   const missing: Question[] = [];
   return {
     ask: async (question) => {
       if (!takesDefaults || question.byDefault === undefined) missing.push(question);
-      // Something to go on with, so that the questions that follow are found, too.
+      // Any answer, so that the questions after it are found, too.
       return question.byDefault ?? question.example ?? "";
     },
     check: () => {
       if (missing.length === 0) return;
       const flags = missing.map((question) => `  ${question.flag} ${placeholder(question)}`).join("\n");
       throw new UsageError(
-        `Nothing is asked here, so these flags are missing:\n${flags}${takesDefaults ? "" : "\nOr take what most people take: --yes"}`,
+        `Questions need a terminal. Pass these flags instead:\n${flags}${takesDefaults ? "" : "\nOr use the defaults: --yes"}`,
       );
     },
   };

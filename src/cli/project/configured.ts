@@ -20,7 +20,7 @@ interface SharedSettings {
   readonly mounts?: readonly MountOption[];
 }
 
-/** The file is the same wherever in the repository a command is called. */
+/** Paths are relative to the repository, wherever the command is called. */
 const inRepository = (configPath: string) => {
   const repository = dirname(dirname(configPath));
   return ({ hostPath, ...mount }: MountOption): MountOption => ({
@@ -38,7 +38,7 @@ export const sandboxDefaults = (
   const given = sandboxSettingsIn(config);
   const foreign = Object.keys(given).find((key) => !Object.hasOwn(settings, key));
   if (foreign !== undefined) {
-    throw new ProjectConfigError(configPath, `${foreign}: it means nothing to the sandbox ${name}`);
+    throw new ProjectConfigError(configPath, `${foreign}: it does not apply to the sandbox ${name}`);
   }
   const { network, mounts } = given as SharedSettings;
   return {
@@ -56,7 +56,7 @@ const FLAGS_OF: Readonly<Record<string, readonly string[]>> = {
   branchStrategy: ["branch", "mergeToHead", "head"],
 };
 
-/** An error about a value that stands in the file, in its words. */
+/** An error about a value of the file, with the name of its setting. */
 export const asConfigError = (error: unknown, { config, configPath }: Configured, flags: object): unknown => {
   if (!(error instanceof InvalidOptionsError)) return error;
   const [root = ""] = error.option.split(/[.[]/);
@@ -75,7 +75,7 @@ const strategyFlags = (strategy: BranchStrategy): StrategyFlags => {
 const hasStrategy = ({ branch, mergeToHead, head }: StrategyFlags): boolean =>
   [branch, mergeToHead, head].some((flag) => flag !== undefined);
 
-/** The flags of a run, with those that the project config stands for where none was given. */
+/** The flags of a run, with the defaults of the project config. */
 export const withRunDefaults = (flags: RunFlags, config: ProjectConfig): RunFlags => {
   const { branchStrategy, copyToWorktree, maxIterations, idleTimeoutSeconds } = config;
   const defaults = {

@@ -1,4 +1,4 @@
-/** As `engines` of package.json has it. */
+/** As in `engines` of package.json. */
 export const OLDEST_NODE = "20.19";
 
 const numbersOf = (version: string): [major: number, minor: number] => {
@@ -11,5 +11,5 @@ export const nodeVersionProblem = (version: string, path: string): string | unde
   const [major, minor] = numbersOf(version);
   const [oldestMajor, oldestMinor] = numbersOf(OLDEST_NODE);
   if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) return undefined;
-  return `sanddune needs Node.js ${OLDEST_NODE} or newer, and this is Node.js ${version} (${path}). Install a newer one, e.g. with: nvm install --lts`;
+  return `sanddune needs Node.js ${OLDEST_NODE} or newer, but this is Node.js ${version} (${path}). Install a newer one, e.g. with: nvm install --lts`;
 };

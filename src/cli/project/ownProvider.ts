@@ -22,8 +22,8 @@ const byConfig = async (cwd: string | undefined): Promise<SandboxProvider | unde
 };
 
 /**
- * The custom sandbox provider that a flag names, or else the project config. Without one, sandboxes of the other
- * providers are found all the same.
+ * The custom sandbox provider that a flag or the project config names. Sandboxes of the built-in providers are found without
+ * one.
  */
 export const findOwnProvider = async (
   file: string | undefined,
@@ -33,16 +33,16 @@ export const findOwnProvider = async (
   try {
     return await byConfig(cwd);
   } catch (error) {
-    // What else is wrong with the repository, or with its config, the command itself says if it matters to it.
+    // The command itself reports other problems of the repository or its config, if they matter to it.
     if (error instanceof UsageError) await tell(`warning: ${error.message}`);
     return undefined;
   }
 };
 
-/** Where only files are of use: sandboxes of sanddune's own providers are found without being named. */
+/** Refuses the name of a built-in provider: its sandboxes are found without a flag. */
 export const requireModulePath = (sandbox: string | undefined): void => {
   if (sandbox === undefined || isModulePath(sandbox)) return;
   throw new UsageError(
-    `--sandbox: ${JSON.stringify(sandbox)} is not a file. Sandboxes of sanddune's own providers are found without it`,
+    `--sandbox: ${JSON.stringify(sandbox)} is not a file. Sandboxes of built-in providers are found without this flag`,
   );
 };

@@ -11,15 +11,15 @@ import { addLeftovers } from "../../sandboxes/registry.ts";
 import { isInside } from "../../tools/isInside.ts";
 import type { Said } from "../run/runDefaults.ts";
 
-/** Whether only the user changes it: what agents commit below `.sanddune/` is not merged, and what runs write there is theirs. */
+/** Whether only the user can change the file: merge-to-head does not merge commits to `.sanddune/`, and runs write only to their own parts. */
 const isUsers = (real: string, configDirectory: string): boolean => {
   const parts = PRIVATE_PARTS.map((part) => join(configDirectory, part));
   return isInside(configDirectory, real) && !parts.some((part) => isInside(part, real));
 };
 
 /**
- * The module that the project config names. It is relative to the repository, and lies in `.sanddune/` or outside of the
- * repository: agents' commits change any other file without anybody being asked.
+ * The module that the project config names, relative to the repository. It must be in `.sanddune/` or outside the repository,
+ * because commits of agents can change any other file without a review.
  */
 export const configuredModule = ({
   config,
@@ -40,13 +40,13 @@ export const configuredModule = ({
   if (isInside(realpathSync(checkout), real) && !isUsers(real, realpathSync(configDirectory))) {
     throw new ProjectConfigError(
       configPath,
-      "sandbox: the module must lie in .sanddune/ or outside of the repository, because agents may change every other file. For a single run, pass it with --sandbox",
+      "sandbox: the module must be in .sanddune/ or outside the repository, because agents may change every other file. For a single run, pass it with --sandbox",
     );
   }
   return real;
 };
 
-/** Loads the sandbox provider that is the default export of a module. It runs on this machine, with all rights of its user. */
+/** Loads the sandbox provider that is the default export of a module. The module runs on this machine, as the user. */
 export const loadProvider = async (path: string, said: Said): Promise<SandboxProvider> => {
   if (!existsSync(path)) throw said.refuse(`there is no file ${path}`);
   const exported: { readonly default?: unknown } = await import(pathToFileURL(path).href).catch(

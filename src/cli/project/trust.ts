@@ -11,7 +11,7 @@ import { configuredModule } from "./providerModule.ts";
 
 type Trusting = Pick<Project, "config" | "configPath" | "configDirectory" | "gitDirectory">;
 
-/** In git's own directory, which no commit can write to and no sandbox sees. */
+/** In the git directory, which no commit can change and no sandbox can read. */
 const trustPath = ({ gitDirectory }: Trusting): string => join(gitDirectory, "sanddune-trusted");
 
 /** The settings of sandboxes that let a sandbox reach more of this machine. */
@@ -23,8 +23,8 @@ const openingSettings = (config: ProjectConfig): Readonly<Record<string, unknown
   );
 
 /**
- * The settings of a project config that run code on this machine, or let a sandbox reach more of it. The config file comes
- * with the repository, and a branch that is checked out may be an agent's.
+ * The settings of a project config that run code on this machine, or let a sandbox reach more of it. An agent may have
+ * written the config file, because it is part of the repository.
  */
 export const hostSettings = (project: Trusting): Readonly<Record<string, unknown>> => {
   const { config } = project;
@@ -34,10 +34,10 @@ export const hostSettings = (project: Trusting): Readonly<Record<string, unknown
     ...(sandbox !== undefined &&
       isModulePath(sandbox) && { sandbox, source: readFileSync(configuredModule(project), "utf8") }),
     ...(hooks?.host !== undefined && { "hooks.host": hooks.host }),
-    // A container in which a hook is root has capabilities that others do not have.
+    // A container with a root hook has additional capabilities.
     ...(rootHooks.length > 0 && { "hooks.sandbox": rootHooks }),
     ...openingSettings(config),
-    // Files that git ignores are often keys.
+    // Files that git ignores often contain secrets.
     ...(copyToWorktree !== undefined && { copyToWorktree }),
     ...(branchStrategy?.type === "head" && { branchStrategy }),
   };
@@ -54,12 +54,12 @@ const trusted = (project: Trusting): readonly string[] => {
   }
 };
 
-/** Remembers that the user has read these settings. They are asked about again once they change. */
+/** Records that the user trusts these settings, until they change. */
 export const trust = (project: Trusting): void => {
   appendFileSync(trustPath(project), `${digestOf(hostSettings(project))}\n`, { mode: 0o600 });
 };
 
-/** What is wrong if the project config has settings of that kind that the user has not looked at, and what to do. */
+/** The problem and its fix if the project config has such settings that the user does not trust yet. */
 export const findDistrust = (
   project: Trusting,
 ): { readonly problem: string; readonly fix: string } | undefined => {
@@ -67,12 +67,12 @@ export const findDistrust = (
   const names = Object.keys(settings).filter((name) => name !== "source");
   if (names.length === 0 || trusted(project).includes(digestOf(settings))) return undefined;
   return {
-    problem: `${project.configPath} sets ${names.join(", ")}: that runs code on this machine or opens it to the sandbox, and is not trusted yet`,
+    problem: `${project.configPath} sets ${names.join(", ")}, which runs code on this machine or opens it to the sandbox. You have not trusted these settings yet`,
     fix: `Read it, then allow it: ${sandduneCommand("trust")}`,
   };
 };
 
-/** Throws if the project config has settings of that kind that the user has not looked at. */
+/** Throws if the project config has such settings that the user does not trust yet. */
 export const requireTrust = (project: Trusting): void => {
   const distrust = findDistrust(project);
   if (distrust !== undefined) throw new UsageError(`${distrust.problem}. ${distrust.fix}`);

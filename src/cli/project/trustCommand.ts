@@ -9,7 +9,7 @@ const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {
   const project = await findProject(cwd);
   const { source: _, ...settings } = hostSettings(project);
   if (Object.keys(settings).length === 0) {
-    await print(`${project.configPath} has no settings that need it.`);
+    await print(`${project.configPath} has no settings that need to be trusted.`);
     return;
   }
   trust(project);
@@ -19,17 +19,17 @@ const perform = async ({ cwd }: { readonly cwd?: string }): Promise<void> => {
 };
 
 const NOTES = `
-It is about settings of .sanddune/config.json that run code on this machine, or
-let sandboxes reach more of it: hooks.host, hooks with sudo, mounts,
-readOnlyPaths, copyToWorktree, a network, the branch strategy head, and a
-sandbox that is a file. Commands that make sandboxes refuse them until you have
-trusted them, and again once they change.`;
+Some settings of .sanddune/config.json run code on this machine, or let
+sandboxes reach more of it: hooks.host, hooks with sudo, mounts, readOnlyPaths,
+copyToWorktree, a network, the branch strategy head, and a sandbox that is a
+file. Commands that create sandboxes refuse these settings until you trust them,
+and again when they change.`;
 
-/** `sanddune trust`: the user has read what the project config does on this machine. */
+/** `sanddune trust`: the user allows the settings of the project config. */
 export const createTrustCommand = (): Command =>
   withExamples(
     new Command("trust")
-      .description("Allows what .sanddune/config.json does on this machine, and prints it.")
+      .description("Trusts the settings of .sanddune/config.json that affect this machine, and prints them.")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .action(performing(perform)),
     { title: "After you have read the file", command: "sanddune trust" },

@@ -5,7 +5,7 @@ import { InvalidOptionsError } from "../../errors.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { type Choices, lookUp, type Said } from "./runDefaults.ts";
 
-/** What the command line alone can say about an agent. */
+/** Settings of an agent that only the command line has. */
 export interface AgentFlags {
   readonly effort?: string;
   readonly captureSessions?: boolean;
@@ -17,7 +17,7 @@ interface AgentEntry {
 
 const known: Readonly<Record<string, KnownAgent>> = agentRegistry;
 
-/** Every effort that some agent understands. */
+/** The efforts of all agents. */
 export const effortNames: readonly string[] = [
   ...new Set(Object.values(known).flatMap(({ efforts }) => efforts ?? [])),
 ];
@@ -25,12 +25,12 @@ export const effortNames: readonly string[] = [
 const effortRefused = (title: string): UsageError => {
   const others = Object.entries(known).filter(([, { efforts }]) => efforts !== undefined);
   const names = others.map(([name]) => name).join(", ");
-  return new UsageError(`--effort: ${title} cannot be told how hard to think. These can: ${names}`);
+  return new UsageError(`--effort: ${title} has no such setting. Agents with it: ${names}`);
 };
 
 const withModel = ({ title, exampleModel, efforts, create }: KnownAgent): AgentEntry => ({
   create: ({ model, agentCommand }, effort) => {
-    if (agentCommand !== undefined) throw agentCommand.refuse("it is for the agent `command` alone");
+    if (agentCommand !== undefined) throw agentCommand.refuse("it applies to the agent `command` only");
     if (model === undefined) throw new UsageError(`--model is missing, e.g. --model ${exampleModel}`);
     if (effort !== undefined && efforts === undefined) throw effortRefused(title);
     try {
@@ -55,7 +55,7 @@ const commandLineOf = (said: Said | undefined): string => {
 const anyProgram: AgentEntry = {
   create: ({ agentCommand, model }, effort) => {
     const commandLine = commandLineOf(agentCommand);
-    if (model !== undefined) throw model.refuse("a command has no model that could be chosen");
+    if (model !== undefined) throw model.refuse("the agent command has no model");
     if (effort !== undefined) throw effortRefused("a command");
     return command(commandLine);
   },
@@ -66,7 +66,7 @@ const agentEntries: Readonly<Record<string, AgentEntry>> = {
   command: anyProgram,
 };
 
-/** The agents of the command line: those that have a model, and any program. */
+/** The agents of the command line: the built-in ones, and any program. */
 export const agentNames: readonly string[] = Object.keys(agentEntries);
 
 /** The agent that was chosen. */

@@ -42,12 +42,12 @@ const refuseForeignFlags = (name: string, settings: object, given: Settings): vo
   if (foreign === undefined || setting === undefined) return;
   const others = sandboxNames.filter((other) => Object.hasOwn(offered[other]?.settings ?? {}, foreign));
   const ways = others.map((other) => `--sandbox ${other}`).join(" or ");
-  throw new UsageError(`${flagOf(setting)} means nothing to ${name}. Leave it out, or use ${ways}`);
+  throw new UsageError(`${flagOf(setting)} does not apply to ${name}. Remove it, or use ${ways}`);
 };
 
 type Configured = Pick<Project, "config" | "configPath">;
 
-/** What has to be known of a project for its sandboxes. */
+/** The parts of a project that its sandboxes need. */
 export type SandboxProject = Configured & Pick<Project, "configDirectory" | "gitDirectory">;
 
 const providers = new Map<string, Promise<SandboxProvider>>();
@@ -75,11 +75,11 @@ export const createSandboxProvider = async (
   const settings = {
     ...sandboxDefaults(project, provider),
     ...given,
-    // The image of the config file is for every provider that has images.
+    // The image of the config file applies to every provider with images.
     ...(imageName !== undefined && "imageName" in provider.settings && { imageName: imageName.value }),
   };
   const network = needsNetwork(agent?.value ?? "");
-  // Many tasks of one command share a provider, and with it what that has found out about its engine.
+  // The tasks of one command share a provider, and with it what the provider knows about its engine.
   const key = JSON.stringify([provider.name, settings, network]);
   const made =
     providers.get(key) ??

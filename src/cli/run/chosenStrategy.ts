@@ -13,7 +13,7 @@ export interface StrategyFlags {
 
 const flaggedStrategy = (flags: StrategyFlags): RunOptions["branchStrategy"] => {
   if (flags.from !== undefined && flags.branch === undefined) {
-    throw new UsageError("--from says where a new branch starts, so it needs --branch NAME");
+    throw new UsageError("--from needs --branch NAME");
   }
   if (flags.branch !== undefined) return { type: "branch", branch: flags.branch, from: flags.from };
   if (flags.mergeToHead) return { type: "merge-to-head" };
@@ -26,8 +26,8 @@ const CHOICES = `Choose one of:
   --branch NAME    the agent works in a worktree; its commits stay on that branch`;
 
 /**
- * The branch strategy that flags ask for; `undefined` leaves the choice to `run()`. That would be `head` for a sandbox
- * that sees the host's files, and an agent commits what it finds there: unfinished work is not handed over unasked.
+ * The branch strategy of the flags; `undefined` leaves the choice to `run()`. That is `head` for a bind-mount sandbox, and
+ * an agent commits what it finds there, so uncommitted changes need an explicit choice.
  */
 export const chosenStrategy = async (
   flags: StrategyFlags,

@@ -18,7 +18,7 @@ const MARKS = {
   "not started": ["dim", "-"],
 } as const satisfies Record<TaskOutcome["state"], readonly [Parameters<Style>[0], string]>;
 
-/** A run that goes on. */
+/** A run in progress. */
 interface Running {
   readonly label: string;
   readonly startedAt: number;
@@ -36,7 +36,7 @@ const statusOf = ({ label, startedAt, toolCalls }: Omit<Running, "status">): str
     ...(toolCalls === 0 ? [] : [counted(toolCalls, "tool call")]),
   ].join(" · ");
 
-/** How a task ended, in lines; the first says it all if it went well. */
+/** The outcome of a task in lines; one line if it succeeded. */
 const linesOf = (outcome: TaskOutcome, style: Style): string[] => {
   const { state, branch, commits, durationMs, error, logFilePath, warnings = [] } = outcome;
   const [colour, mark] = MARKS[state];
@@ -57,8 +57,8 @@ const linesOf = (outcome: TaskOutcome, style: Style): string[] => {
 };
 
 /**
- * Shows a fleet while it goes on: at a terminal a line for each run and one with the counts, which change, and elsewhere a
- * line for whatever happens.
+ * Shows the progress of a fleet: at a terminal a status line for each run and one with the counts, elsewhere one line for
+ * each event.
  */
 export class FleetProgress {
   readonly #screen: Screen | undefined;
@@ -73,9 +73,9 @@ export class FleetProgress {
   constructor(
     private readonly total: number,
     options: {
-      /** Standard output is for programs. */
+      /** Whether standard output is JSON. */
       readonly json: boolean;
-      /** Each run shows itself. */
+      /** Whether the runs show themselves. */
       readonly runsAreShown: boolean;
     },
   ) {
@@ -85,7 +85,7 @@ export class FleetProgress {
     this.#screen?.show(this.#counts);
   }
 
-  /** What the agent of a run does. */
+  /** Counts the tool calls of a run's agent. */
   agentEvent(index: number, { type }: AgentStreamEvent): void {
     const running = this.#running.get(index);
     if (running !== undefined && type === "toolCall") running.toolCalls++;
@@ -125,7 +125,7 @@ export class FleetProgress {
     this.#running.delete(outcome.index);
     if (running !== undefined) this.#screen?.hide(running.status);
     this.#states.push(outcome.state);
-    // The table at the end names those that never began.
+    // The table at the end shows the tasks that were not started.
     if (outcome.state !== "not started") this.#tell(linesOf(outcome, this.#screen?.style ?? plain));
   }
 

@@ -6,7 +6,7 @@ import { textTable } from "../shared/textTable.ts";
 
 const HEADINGS = ["TASK", "STATE", "BRANCH", "COMMITS", "TOKENS", "TIME"];
 
-/** What a task is called; every one has a name, because those without are given one. */
+/** The name of a task, or its number. */
 export const labelOf = ({ name, index }: Pick<TaskOutcome, "name" | "index">): string =>
   name ?? `task ${index + 1}`;
 
@@ -19,13 +19,13 @@ const cellsOf = (outcome: TaskOutcome): string[] => [
   outcome.attempts === 0 ? "-" : showDuration(outcome.durationMs),
 ];
 
-/** How each task ended, a line each. */
+/** The outcome of each task, one per line. */
 export const fleetTable = (outcomes: readonly TaskOutcome[], columns?: number): string[] =>
   textTable(HEADINGS, outcomes.map(cellsOf), columns);
 
 const STATES: readonly TaskState[] = ["succeeded", "unsolved", "failed", "aborted", "not started"];
 
-/** How many ended in which way: `48 succeeded, 2 failed`. */
+/** The number of tasks in each state: `48 succeeded, 2 failed`. */
 export const countStates = (states: readonly TaskState[]): string =>
   STATES.map((state) => ({ state, count: states.filter((each) => each === state).length }))
     .filter(({ state, count }) => count > 0 || state === "succeeded")

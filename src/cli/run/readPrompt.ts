@@ -10,7 +10,7 @@ import { UsageError } from "../shared/usageError.ts";
 const STANDARD_INPUT = "-";
 
 const readStandardInput = async (): Promise<string> => {
-  if (process.stdin.isTTY) await tell("Reading the prompt from the terminal; end it with Ctrl-D.");
+  if (process.stdin.isTTY) await tell("Reading the prompt from the terminal. End it with Ctrl-D.");
   return text(process.stdin);
 };
 
@@ -28,7 +28,7 @@ const promptArgsOf = (assignments: readonly string[]): PromptArgs =>
 /** The prompt template that `sanddune init` writes for one run. */
 export const PROMPT_FILE = "prompt.md";
 
-/** The prompt that the command line names; without one, that of the config directory, if it has one. */
+/** The prompt of the command line, or else `prompt.md` of the config directory, if it exists. */
 export const readPrompt = async (
   flags: {
     readonly prompt?: string;
@@ -43,17 +43,17 @@ export const readPrompt = async (
   const promptFile = flags.promptFile ?? (isDefault ? byDefault : undefined);
   if (promptFile !== undefined) return { promptFile, promptArgs };
   if (flags.promptArg !== undefined) {
-    throw new UsageError("--prompt-arg fills in the {{KEY}} of a template, so it needs --prompt-file FILE");
+    throw new UsageError("--prompt-arg sets a {{KEY}} of a template, so it needs --prompt-file FILE");
   }
   if (flags.prompt === undefined) {
     throw new UsageError(
-      `There is no prompt. Write it behind the command, or pass --prompt-file FILE:\n  ${sandduneCommand("run", "Fix issue 42")}`,
+      `There is no prompt. Write it after the command, or pass --prompt-file FILE:\n  ${sandduneCommand("run", "Fix issue 42")}`,
     );
   }
   const isPiped = flags.prompt === STANDARD_INPUT;
   const prompt = isPiped ? await readStandardInput() : flags.prompt;
   if (prompt.trim() === "") {
-    // Most often a variable that is not set, or a command that failed, at the other end of the pipe.
+    // Usually a variable that is not set, or a failed command at the other end of the pipe.
     throw new UsageError(isPiped ? "Standard input was empty: there is no prompt" : "The prompt is empty");
   }
   return { prompt };

@@ -25,8 +25,8 @@ const performOne = async (flags: RunFlags): Promise<void> => {
   let answer = { json, isShown: false, cwd: flags.cwd };
   try {
     const stray = FOR_TASKS.find((name) => flags[name] !== undefined);
-    if (stray !== undefined) throw new UsageError(`--${stray} is for many runs, so it needs --tasks FILE`);
-    // Only now: whoever wants the help, or a completion, does not wait for the engine.
+    if (stray !== undefined) throw new UsageError(`--${stray} needs --tasks FILE`);
+    // Imported here, so that the help and completions do not wait for the engine.
     const [{ runOptionsOf }, { runChecked }] = await Promise.all([
       import("./runFlags.ts"),
       import("../../run.ts"),
@@ -35,7 +35,7 @@ const performOne = async (flags: RunFlags): Promise<void> => {
     const options = await runOptionsOf(flags, project);
     using stop = stopOnSignals();
     if (options.logging?.type === "stdout") answer = { ...answer, isShown: true };
-    // Not before: whatever is wrong with the command line is told first, and nothing else then.
+    // After the checks: a mistake on the command line is the only thing to report then.
     const source =
       options.promptFile === undefined || flags.promptFile !== undefined ? "" : ` on ${DEFAULT_PROMPT}`;
     const begin = () => tell(`Running the agent ${options.agent.name} in ${options.sandbox.name}${source} …`);
@@ -49,13 +49,15 @@ const performOne = async (flags: RunFlags): Promise<void> => {
   }
 };
 
-/** The prompt can stand behind the command: it is what is typed most often. */
+/** The prompt may be an argument, because it is typed most often. */
 const withPrompt = (argument: string | undefined, flags: RunFlags): RunFlags => {
   if (argument === undefined) return flags;
   const other = (["prompt", "promptFile"] as const).find((name) => flags[name] !== undefined);
   if (other === undefined) return { ...flags, prompt: argument };
   const shown = shorten(argument, 40);
-  throw new UsageError(`There are two prompts, ${JSON.stringify(shown)} and --${kebabCase(other)}: keep one`);
+  throw new UsageError(
+    `There are two prompts, ${JSON.stringify(shown)} and --${kebabCase(other)}: remove one`,
+  );
 };
 
 const perform = performing(async (given: RunFlags, prompt: string | undefined): Promise<void> => {
@@ -66,19 +68,19 @@ const perform = performing(async (given: RunFlags, prompt: string | undefined): 
 });
 
 const NOTES = `
-Agent, model, sandbox and image are those of .sanddune/config.json, which
-sanddune init writes, unless a flag says otherwise.
+Defaults for agent, model, sandbox and image come from .sanddune/config.json,
+which sanddune init writes.
 
-A line of --tasks is a JSON object. Its keys are called as options of run():
+Each line of --tasks is a JSON object. Its keys are the options of run():
 prompt or promptFile, promptArgs, branch, name, model, maxIterations and so on.
-What it leaves out, the flags say for all.
+Flags apply to all tasks that do not set the option.
 
 Exit codes:
-  0  the run succeeded; with --tasks, all of them
-  1  the run failed; with --tasks, at least one
+  0  the run succeeded; with --tasks, all runs
+  1  the run failed; with --tasks, at least one run
   2  bad usage: nothing was started
   3  with --until tests-pass: the tests do not all pass, and nothing was merged;
-     with --tasks, of at least one run, and no run failed
+     with --tasks: at least one such run, and no failed run
   130, 143  stopped by Ctrl-C, by SIGTERM`;
 
 /** `sanddune run`: flags in, one call of `run()`, its result out. */
@@ -86,13 +88,11 @@ export const createRunCommand = (): Command =>
   withExamples(
     addRunFlags(
       new Command("run")
-        .description(
-          "Runs an agent on a prompt in a sandbox; its commits end up on a branch of this repository.",
-        )
+        .description("Runs an agent on a prompt in a sandbox, and imports its commits into a branch.")
         .argument("[prompt]", "the prompt; - reads it from standard input"),
     ),
     {
-      title: "With what sanddune init has set up",
+      title: "With the defaults of sanddune init",
       command: "sanddune run --branch agent/fix-42 'Fix issue 42'",
     },
     { title: "The same, with the prompt in .sanddune/prompt.md", command: "sanddune run --branch agent/x" },
@@ -102,16 +102,16 @@ export const createRunCommand = (): Command =>
         --sandbox docker --branch agent/fix-42 'Fix issue 42'`,
     },
     {
-      title: "A script as the agent, its commits on a branch of their own",
+      title: "A script as the agent, with its commits on a new branch",
       command: `sanddune run --agent-command 'sh ./agent.sh' --sandbox bubblewrap \\
         --branch agent/fix-42 'Fix issue 42'`,
     },
     {
-      title: "The prompt from a pipe, the result for a program",
+      title: "The prompt from a pipe, the result as JSON",
       command: `gh issue view 42 \\\n| sanddune run --merge-to-head --json -`,
     },
     {
-      title: "A run for each line of a file, eight at a time",
+      title: "One run for each line of a file, eight at a time",
       command: "sanddune run --tasks tasks.jsonl --concurrency 8 --retries 1",
     },
   )

@@ -6,19 +6,19 @@ import type { ProjectNames } from "../../project/config.ts";
 import type { Project } from "../../project/findProject.ts";
 import { UsageError } from "../shared/usageError.ts";
 
-/** A value, with where it was said: that is where a mistake has to be mended. */
+/** A value with its source, which is where a mistake has to be fixed. */
 export interface Said {
   readonly value: string;
-  /** It was said on the command line. */
+  /** Whether it comes from the command line. */
   readonly isFlag: boolean;
   /** The error for a value that cannot be used. */
   refuse(problem: string): Error;
 }
 
-/** What the command line and `.sanddune/config.json` say together. */
+/** The choices of the command line and of `.sanddune/config.json`. */
 export type Choices = { readonly [Key in keyof ProjectNames]?: Said | undefined };
 
-/** Flags win over the project config, and what that says about its agent is not for another one. */
+/** Flags take precedence over the project config. Its settings for one agent do not apply to another agent. */
 export const choicesOf = (
   flags: ChoiceFlags,
   { config, configPath }: Pick<Project, "config" | "configPath">,
@@ -42,7 +42,7 @@ export const choicesOf = (
   };
 };
 
-/** The entry that a name stands for. */
+/** The entry with that name. */
 export const lookUp = <Entry>(
   registry: Readonly<Record<string, Entry>>,
   flag: string,
@@ -51,9 +51,7 @@ export const lookUp = <Entry>(
   const names = Object.keys(registry);
   const known = `expected one of: ${names.join(", ")}`;
   if (said === undefined) {
-    throw new UsageError(
-      `${flag} is missing; ${known}\n${sandduneCommand("init")} writes your choice down for good.`,
-    );
+    throw new UsageError(`${flag} is missing; ${known}\n${sandduneCommand("init")} saves your choice.`);
   }
   const entry = Object.hasOwn(registry, said.value) ? registry[said.value] : undefined;
   if (entry === undefined)

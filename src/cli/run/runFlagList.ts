@@ -15,21 +15,19 @@ import { addSettingFlags } from "./sandboxFlags.ts";
 const addAgentFlags = (command: Command): Command =>
   command
     .optionsGroup("Agent:")
-    .addOption(choices("--agent <name>", "who does the work", agentNames))
-    .option("--model <name>", "the model that the agent is to use")
-    .option("--agent-command <line>", "the program for --agent command: the prompt is its standard input")
-    .addOption(
-      choices("--effort <level>", "how hard the model thinks, if the agent lets you choose", effortNames),
-    )
-    .option("--mcp-config <file>", 'JSON, { "mcpServers": … }: more tools for the agent')
+    .addOption(choices("--agent <name>", "the agent", agentNames))
+    .option("--model <name>", "the model of the agent")
+    .option("--agent-command <line>", "the command line for --agent command; it reads the prompt from stdin")
+    .addOption(choices("--effort <level>", "reasoning effort, if the agent supports it", effortNames))
+    .option("--mcp-config <file>", 'JSON file with { "mcpServers": … }: more tools for the agent')
     .option(
       "--resume-session <id>",
-      "continue a session of the agent: its id is in the result of an earlier run",
+      "continue the agent session with this id, from the result of an earlier run",
     )
     .option("--fork-session", "continue in a copy of that session")
     .option("--no-capture-sessions", "leave the agent's sessions in the sandbox")
     .optionsGroup("Sandbox:")
-    .addOption(choices("--sandbox <name>", "where the work is done", sandboxNames))
+    .addOption(choices("--sandbox <name>", "the sandbox", sandboxNames))
     .option("--env <name>", "pass this environment variable into the sandbox (repeatable)", collect);
 
 /** Adds the flags of `sanddune run`, in the groups in which its help shows them. */
@@ -38,7 +36,7 @@ export const addRunFlags = (command: Command): Command =>
     .optionsGroup("Repository and branch:")
     .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
     .addOption(
-      new Option("--branch <name>", "commit to this branch, which is made if need be").conflicts([
+      new Option("--branch <name>", "commit to this branch; created if it does not exist").conflicts([
         "mergeToHead",
         "head",
       ]),
@@ -52,11 +50,11 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option(
       "--head",
-      "work in the current checkout, on the current branch (default, if nothing there is uncommitted)",
+      "work in the current checkout, on the current branch (default if it has no uncommitted changes)",
     )
     .option("--copy <path>", "copy an untracked file or directory into the worktree (repeatable)", collect)
-    .option("--copy-timeout <s>", "how long that may take (default: 60 s)", seconds)
-    .option("--hooks <file>", "JSON, as the option hooks of run(): commands that prepare the work")
+    .option("--copy-timeout <s>", "timeout of --copy (default: 60 s)", seconds)
+    .option("--hooks <file>", "JSON file with hooks, as in run(): commands that prepare the sandbox")
     .optionsGroup("Prompt:")
     .addOption(
       new Option("--prompt <text>", "the same as the argument; - reads standard input").conflicts(
@@ -65,20 +63,20 @@ export const addRunFlags = (command: Command): Command =>
     )
     .option(
       "--prompt-file <file>",
-      "a file that holds a prompt template (default: .sanddune/prompt.md, if it is there)",
+      "file with a prompt template (default: .sanddune/prompt.md, if it exists)",
     )
-    .option("--prompt-arg <key=value>", "fills in {{KEY}} of the template (repeatable)", collect)
+    .option("--prompt-arg <key=value>", "value for {{KEY}} in the template (repeatable)", collect)
     .option(
       "--prompt-expansion-timeout <s>",
-      "how long each command of the template may take (default: 30 s)",
+      "timeout of each shell expression in the template (default: 30 s)",
       seconds,
     )
     .optionsGroup("Tests:")
-    .option("--environment <dir>", "tests of what the agent does, which it can run itself")
+    .option("--environment <dir>", "folder with tests that the agent can run")
     .addOption(
       new Option(
         "--isolation <kind>",
-        "shared: they run in the agent's sandbox; strict: in one of their own",
+        "shared: tests run in the agent's sandbox; strict: in a separate sandbox",
       ).choices(["shared", "strict"]),
     )
     .addOption(
@@ -87,47 +85,44 @@ export const addRunFlags = (command: Command): Command =>
       ]),
     )
     .optionsGroup("Limits:")
-    .option("--max-iterations <n>", "how often the agent is invoked at most (default: 1)", wholeNumber)
-    .option("--completion-signal <text>", "what the agent says when it is done (repeatable)", collect)
-    .option("--idle-timeout <s>", "stop an agent that is silent for so long (default: 600 s)", seconds)
+    .option("--max-iterations <n>", "maximum number of iterations (default: 1)", wholeNumber)
+    .option("--completion-signal <text>", "text that the agent prints when it is done (repeatable)", collect)
+    .option("--idle-timeout <s>", "stop an agent that prints nothing for this long (default: 600 s)", seconds)
     .option(
       "--completion-timeout <s>",
-      "how long an agent may linger that says it is done (default: 30 s)",
+      "how long processes may run after the agent is done (default: 30 s)",
       seconds,
     )
-    .option("--max-tokens <n>", "stop the run once it has used more tokens", wholeNumber)
-    .option("--max-cost-usd <n>", "stop the run once it has cost more, by --prices", numberAboveZero)
-    .option("--prices <file>", "JSON, dollars a million tokens: inputPerMillion, outputPerMillion")
+    .option("--max-tokens <n>", "stop the run when it has used more tokens", wholeNumber)
+    .option("--max-cost-usd <n>", "stop the run when it has cost more, by --prices", numberAboveZero)
+    .option("--prices <file>", "JSON file with USD per million tokens: inputPerMillion, outputPerMillion")
     .option(
       "--on-rate-limit <fail|s>",
-      "fail, or wait so many seconds in all and go on (default: fail)",
+      "fail, or wait up to this many seconds in total (default: fail)",
       rateLimitAnswer,
     )
     .optionsGroup("Many tasks:")
-    .option("--tasks <file>", "JSONL, one task a line, a run for each; - reads standard input")
-    .option("--concurrency <n>", "how many runs at a time (default: one for each core)", wholeNumber)
+    .option("--tasks <file>", "JSONL file with one task per line; - reads standard input")
+    .option("--concurrency <n>", "maximum number of parallel runs (default: one for each core)", wholeNumber)
     .option(
       "--retries <n>",
-      "how often to try again when a sandbox is lost, or there is none for the moment (default: 0)",
+      "retries when a sandbox is lost or not available at the moment (default: 0)",
       wholeNumberOrNone,
     )
     .optionsGroup("Output:")
-    .option("--name <text>", "stands before every line that is shown of the run")
+    .option("--name <text>", "prefix for every line that is shown of the run")
     .addOption(
       new Option(
         "--logging <where>",
-        "stdout: show the run here; file: only say where its log is (default: stdout at a terminal)",
+        "stdout: show the run here; file: only print the path of its log (default: stdout at a terminal)",
       ).choices(["file", "stdout"]),
     )
-    .option("--verbose", "show what tools and hooks print; the run log has every line of the agent")
-    .option(
-      "--trajectory",
-      "record what the agent does, with its files after each action, for sanddune replay",
-    )
+    .option("--verbose", "show the output of tools and hooks; log every line of the agent")
+    .option("--trajectory", "record the run, with its files after each action, for sanddune replay")
     .option(
       "--artifact <glob>",
       "with --trajectory: copy these files out of the sandbox (repeatable)",
       collect,
     )
-    .option("--output-tag <tag>", "what the agent says in <tag>…</tag> is the output of the result")
-    .option("--json", "print the result as one JSON object; with --tasks, one a line for each task");
+    .option("--output-tag <tag>", "return the agent's text in <tag>…</tag> as the output")
+    .option("--json", "print the result as one JSON object; with --tasks, one line for each task");

@@ -13,7 +13,7 @@ import { choicesOf } from "./runDefaults.ts";
 import { readRunFiles } from "./runFiles.ts";
 import type { SandboxFlags } from "./sandboxFlags.ts";
 
-/** The flags of `sanddune run`, as the parser hands them over. */
+/** The flags of `sanddune run`, as the parser returns them. */
 export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
   readonly cwd?: string;
   readonly agent?: string;
@@ -53,22 +53,22 @@ export interface RunFlags extends SandboxFlags, AgentFlags, StrategyFlags {
   readonly retries?: number;
 }
 
-/** A value on the command line can be read by everybody on this machine, and stays in the shell's history. */
+/** Only names: all users of this machine can read a value on the command line, and it stays in the shell's history. */
 const envOf = (names: readonly string[]): EnvVars => {
   const assignment = names.find((name) => name.includes("="));
   if (assignment !== undefined) {
     const [name] = assignment.split("=");
     throw new UsageError(
-      `--env takes names only: other users could read the value of ${name} off the command line. Set it in your environment or in .sanddune/.env, and pass --env ${name}`,
+      `--env takes names only: other users could read the value of ${name} on the command line. Set it in your environment or in .sanddune/.env, and pass --env ${name}`,
     );
   }
   return Object.fromEntries(names.map((name) => [name, undefined]));
 };
 
-/** At a terminal the run shows itself; otherwise a log is the better record. */
+/** Terminal mode at a terminal, log-to-file mode otherwise. */
 const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
   if (json && logging === "stdout") {
-    throw new UsageError("--json and --logging stdout both want the standard output: leave one of them out");
+    throw new UsageError("--json and --logging stdout both use the standard output: remove one of them");
   }
   const type = logging ?? (process.stdout.isTTY && !json ? "stdout" : "file");
   return { type, ...(verbose && { verbose }) };
@@ -76,22 +76,20 @@ const loggingOf = ({ logging, json, verbose }: RunFlags): LoggingOption => {
 
 const environmentOf = ({ environment, isolation }: RunFlags): RunOptions["environment"] => {
   if (environment !== undefined) return { path: environment, ...(isolation !== undefined && { isolation }) };
-  if (isolation !== undefined)
-    throw new UsageError("--isolation says where tests run, so it needs --environment DIR");
+  if (isolation !== undefined) throw new UsageError("--isolation needs --environment DIR");
   return undefined;
 };
 
 const trajectoryOf = ({ trajectory, artifact }: RunFlags): RunOptions["trajectory"] => {
   if (trajectory) return { artifacts: artifact ?? [] };
-  if (artifact !== undefined)
-    throw new UsageError("--artifact belongs to the trajectory of a run, so it needs --trajectory");
+  if (artifact !== undefined) throw new UsageError("--artifact needs --trajectory");
   return undefined;
 };
 
 const inMs = (seconds: number | undefined): number | undefined =>
   seconds === undefined ? undefined : seconds * 1000;
 
-/** What `run()` is to be called with, but for the prompt. */
+/** The options of `run()` without the prompt. */
 export const settingsOf = async (given: RunFlags, project: Project) => {
   const choices = choicesOf(given, project);
   const agent = createAgent(choices, given);
@@ -128,9 +126,9 @@ export const settingsOf = async (given: RunFlags, project: Project) => {
   };
 };
 
-/** What `run()` is to be called with. */
+/** The options of `run()`. */
 export const runOptionsOf = async (flags: RunFlags, project: Project): Promise<RunOptions> => {
   const settings = await settingsOf(flags, project);
-  // Last, because it waits for standard input: every other mistake is told before that.
+  // Last, because it waits for standard input: all other mistakes are reported before that.
   return { ...settings, ...(await readPrompt(flags, project.configDirectory)) };
 };

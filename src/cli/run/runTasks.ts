@@ -14,22 +14,24 @@ import { type PlannedTasks, planTasks } from "./taskFile.ts";
 
 const STOPPED = {
   subject: "The fleet",
-  kept: "What the agents had committed by then is kept.",
+  kept: "The agents' commits until then are kept.",
   tidying: "stopping the agents and importing their commits",
 };
 
-/** What is about one run alone has no place beside a file with many. */
+/** Refuses flags for a single run. */
 const checkFlags = ({ branch, name, prompt }: RunFlags): void => {
   if (branch !== undefined) {
     throw new UsageError(
-      "--branch is for one run: with --tasks, write the branch of each task into its line",
+      "--branch applies to one run: with --tasks, set the branch in the line of each task",
     );
   }
   if (name !== undefined) {
-    throw new UsageError("--name is for one run: with --tasks, write the name of each task into its line");
+    throw new UsageError("--name applies to one run: with --tasks, set the name in the line of each task");
   }
   if (prompt === "-") {
-    throw new UsageError("--prompt - is for one run: with --tasks, pass --prompt TEXT or --prompt-file FILE");
+    throw new UsageError(
+      "--prompt - applies to one run: with --tasks, pass --prompt TEXT or --prompt-file FILE",
+    );
   }
 };
 
@@ -41,7 +43,7 @@ const inJson = (outcome: TaskOutcome, line: number | undefined): object => ({
   lost: outcome.lost.map(forPrograms),
 });
 
-/** Runs of a fleet say nothing by themselves, unless they are asked to: its progress is shown instead. */
+/** The runs of a fleet print nothing unless asked to: the progress of the fleet is shown instead. */
 const loggingOf = (
   logging: LoggingOption = { type: "file" },
   onAgentStreamEvent: LoggingOption["onAgentStreamEvent"],

@@ -4,7 +4,7 @@ import type { RunOptions } from "../../options/runOptions.ts";
 import type { MountOption } from "../../sandboxes/mounts/resolveMounts.ts";
 import { parseRemoteHost } from "../../sandboxes/remote/remoteHost.ts";
 
-/** The longest time that a timer can hold. */
+/** The longest timer of Node.js. */
 const MAX_SECONDS = 2_147_483;
 
 export const wholeNumber = (text: string): number => {
@@ -38,10 +38,10 @@ export const rateLimitAnswer = (text: string): RunOptions["onRateLimit"] =>
 
 export const collect = (item: string, items: readonly string[] = []): readonly string[] => [...items, item];
 
-/** Names of runs and branches: none of them looks like a flag, so that is one whose value was left out. */
+/** Names of runs and branches. They do not begin with `--`, so that is the next flag, and the value is missing. */
 export const collectNames = (name: string, names: readonly string[] = []): readonly string[] => {
   if (!name.startsWith("--")) return [...names, name];
-  throw new InvalidArgumentError("It looks like the next flag: the value is missing.");
+  throw new InvalidArgumentError("The value is missing: this looks like the next flag.");
 };
 
 export const collectHosts = (text: string, hosts: readonly string[] = []): readonly string[] => {
@@ -49,7 +49,7 @@ export const collectHosts = (text: string, hosts: readonly string[] = []): reado
   throw new InvalidArgumentError("Write ssh://user@machine or tcp://machine:port, without a password.");
 };
 
-/** The shell has made a path of a leading tilde, except after an equals sign. */
+/** The shell expands a leading tilde, except after an equals sign. */
 const hostPathOf = (path: string): string => (/^~(?=\/|$)/.test(path) ? path : resolve(path));
 
 export const collectMounts = (text: string, mounts: readonly MountOption[] = []): readonly MountOption[] => {

@@ -42,15 +42,17 @@ export const addSettingFlags = (command: Command): Command =>
 
 const GENERAL = [...sandboxSettings.values()].filter(({ isGeneral }) => isGeneral);
 
-/** Adds the flags that commands have which open sandboxes for something else than a run. */
+/** Adds the flags of commands that use sandboxes without a run. */
 export const addGeneralFlags = (command: Command): Command =>
   GENERAL.reduce((to, setting) => to.addOption(optionFor(setting)), command);
 
 /** The same, and `--sandbox`. */
 export const addSandboxFlags = (command: Command): Command =>
-  addGeneralFlags(command.addOption(choices("--sandbox <name>", "where the tests are run", sandboxNames)));
+  addGeneralFlags(
+    command.addOption(choices("--sandbox <name>", "the sandbox that the tests run in", sandboxNames)),
+  );
 
-/** The first of the general flags that was given, as it is typed. */
+/** The first of the general flags on the command line. */
 export const givenSettingFlag = (flags: SandboxFlags): string | undefined => {
   const given = GENERAL.find((setting) => Reflect.get(flags, flagKeyOf(setting)) !== undefined);
   return given && flagOf(given);
@@ -60,7 +62,7 @@ export const givenSettingFlag = (flags: SandboxFlags): string | undefined => {
 export const givenSandboxFlag = (flags: SandboxFlags): string | undefined =>
   flags.sandbox === undefined ? givenSettingFlag(flags) : "--sandbox";
 
-/** The sandbox that the flags choose, or else the config of the project that `cwd` is in. */
+/** The sandbox that the flags choose, or else the project config. */
 export const sandboxFor = async (flags: SandboxFlags, cwd: string | undefined): Promise<SandboxProvider> => {
   const project = await findProject(cwd);
   const { sandbox, imageName } = choicesOf(flags, project);

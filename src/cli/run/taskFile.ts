@@ -15,12 +15,12 @@ import { taskOptionsOf } from "./taskOptions.ts";
 const STANDARD_INPUT = "-";
 const MAX_PROBLEMS = 10;
 
-/** All tasks of a file, ready to be run. */
+/** The tasks of a file, as options of `run()`. */
 export interface PlannedTasks {
   readonly tasks: readonly RunOptions[];
-  /** The line of each. */
+  /** The line of each task. */
   readonly lines: readonly number[];
-  /** What is wrong with a task, in the words of the file. */
+  /** The error about a task, with the keys and lines of the file. */
   refusal(error: InvalidTaskError): UsageError;
 }
 
@@ -37,7 +37,7 @@ const refuse = (place: string, problems: readonly LineProblem[]): UsageError => 
   return new UsageError([...shown, ...(others > 0 ? [`… and ${others} more`] : [])].join("\n"));
 };
 
-/** The key that sets an option: that of its flag, as a line writes it. */
+/** The key of an option in a line: the name of its flag in camel case. */
 const keyOf = (option: string): string =>
   isTaskKey(option)
     ? option
@@ -52,7 +52,7 @@ const problemOf = (error: unknown): string => {
   throw error;
 };
 
-/** Looks up each repository once: most tasks are about the same one. */
+/** Looks up each repository once, because most tasks share one. */
 const projectFinder = () => {
   const projects = new Map<string, Promise<Project>>();
   return (cwd = "."): Promise<Project> => {
@@ -78,7 +78,7 @@ const planAll = async (flags: RunFlags, tasks: readonly TaskLine[]) => {
   return { planned, problems };
 };
 
-/** Reads a task file, and refuses it if anything is wrong with any of its lines. */
+/** Reads a task file. Refuses it if any line is not valid. */
 export const planTasks = async (path: string, flags: RunFlags): Promise<PlannedTasks> => {
   const place = path === STANDARD_INPUT ? "standard input" : path;
   const { tasks, problems } = readTaskLines(await readTasks(path));

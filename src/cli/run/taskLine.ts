@@ -5,10 +5,10 @@ import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
 import type { RunFlags } from "./runFlags.ts";
 
-/** What a line of a task file can say. */
+/** The schema of a line of a task file. */
 const TASK: Schema = taskSchema;
 
-/** Whether a line calls an option as the library does. */
+/** Whether the key of a line has the library's name of the option. */
 export const isTaskKey = (option: string): boolean => {
   const [root = ""] = option.split(".");
   const key = Object.hasOwn(TASK.properties ?? {}, root) ? TASK.properties?.[root] : undefined;
@@ -61,7 +61,7 @@ const readLine = (text: string, line: number): { values: TaskValues; problems: r
   }
 };
 
-/** Reads a text with a task on each line. Empty lines are none. */
+/** Reads a text with a task on each line. Empty lines are skipped. */
 export const readTaskLines = (
   text: string,
 ): { readonly tasks: readonly TaskLine[]; readonly problems: readonly LineProblem[] } => {

@@ -7,7 +7,7 @@ import { readPrompt } from "./readPrompt.ts";
 import { type RunFlags, settingsOf } from "./runFlags.ts";
 import type { TaskValues } from "./taskLine.ts";
 
-/** What belongs together is said in one place: a task that names its agent wants no model of another one. */
+/** Options that belong together: a task that names an agent must not get the model of another one. */
 const TOGETHER = [
   { by: ["agent", "agentCommand"], all: ["agent", "agentCommand", "model", "effort"] },
   { by: ["branch", "mergeToHead", "head"], all: ["branch", "from", "mergeToHead", "head"] },
@@ -16,7 +16,7 @@ const TOGETHER = [
 const inSeconds = (milliseconds: number | undefined): number | undefined =>
   milliseconds === undefined ? undefined : milliseconds / 1000;
 
-/** Lines call options as the library does, and name their units; flags are in seconds. */
+/** Lines use the names and units of the library; flags are in seconds. */
 const flagsOf = (task: TaskValues): Partial<RunFlags> => {
   const { $schema: _, promptArgs: __, copyToWorktree, artifacts, timeouts, ...others } = task;
   const { idleTimeoutSeconds, completionTimeoutMs, ...values } = others;
@@ -32,7 +32,7 @@ const flagsOf = (task: TaskValues): Partial<RunFlags> => {
   return withoutUndefined(flags);
 };
 
-/** The flags for all, as far as a task does not say otherwise. */
+/** The flags for all tasks, overridden by the values of a task. */
 const mergeFlags = (flags: RunFlags, task: TaskValues): RunFlags => {
   const values = flagsOf(task);
   const overridden: ReadonlySet<string> = new Set(
@@ -40,19 +40,19 @@ const mergeFlags = (flags: RunFlags, task: TaskValues): RunFlags => {
   );
   const shared = Object.fromEntries(Object.entries(flags).filter(([key]) => !overridden.has(key)));
   return {
-    // Where a new branch starts can be the same for all.
+    // All new branches can start at the same commit.
     ...(values.branch !== undefined && { from: flags.from }),
     ...shared,
     ...values,
   } as RunFlags;
 };
 
-/** The prompt of a task: its own, or the one that the flags have for all. */
+/** The prompt of a task: its own, or that of the flags. */
 const promptOf = async (flags: RunFlags, values: TaskValues): Promise<PromptOption> => {
   const promptArgs = values.promptArgs as PromptArgs | undefined;
   const own = values.prompt !== undefined || values.promptFile !== undefined;
   if (values.prompt !== undefined && values.promptFile !== undefined) {
-    throw new UsageError("prompt and promptFile exclude each other: keep one");
+    throw new UsageError("prompt and promptFile exclude each other: remove one");
   }
   const promptFile = own ? values.promptFile : flags.promptFile;
   if (promptFile !== undefined) {
@@ -60,15 +60,15 @@ const promptOf = async (flags: RunFlags, values: TaskValues): Promise<PromptOpti
     return { promptFile, promptArgs: { ...shared.promptArgs, ...promptArgs } };
   }
   if (promptArgs !== undefined) {
-    throw new UsageError("promptArgs fills in the {{KEY}} of a template, so it needs promptFile");
+    throw new UsageError("promptArgs sets {{KEY}} of a template, so it needs promptFile");
   }
-  // As it is: a hyphen is a prompt here, and nothing that stands for another one.
+  // Unchanged: here a hyphen is a prompt, and does not stand for standard input.
   if (values.prompt !== undefined) return { prompt: values.prompt };
   if (flags.prompt !== undefined) return { prompt: flags.prompt };
-  throw new UsageError("there is no prompt: write prompt or promptFile, or pass one for all with --prompt");
+  throw new UsageError("there is no prompt: set prompt or promptFile, or pass --prompt for all tasks");
 };
 
-/** What `run()` is to be called with for one task. */
+/** The options of `run()` for one task. */
 export const taskOptionsOf = async (
   flags: RunFlags,
   values: TaskValues,

@@ -11,11 +11,11 @@ const titleOf = (run: StoredRun): string =>
     "  ",
   );
 
-/** The run that a command is to show: the one that is named, of several the last; without a name, the latest of all. */
+/** The run to show: the one with that name, of several the last; without a name, the latest run. */
 export const runToShow = async (
   runs: readonly StoredRun[],
   wanted: string | undefined,
-  /** The runs that there is something to show of, and the error if there is none of them. */
+  /** Which runs can be shown, and the error if there is none. */
   {
     has = () => true,
     missing,
@@ -23,7 +23,7 @@ export const runToShow = async (
 ): Promise<StoredRun> => {
   if (wanted !== undefined) return findRun(runs, wanted, "last");
   if (runs.length === 0) {
-    throw new NoRunError(`There are no runs in this repository yet. To begin one: ${sandduneCommand("run")}`);
+    throw new NoRunError(`There are no runs in this repository yet. To start one: ${sandduneCommand("run")}`);
   }
   const latest = runs.findLast(has);
   if (latest === undefined) throw new NoRunError(missing ?? "There is no such run in this repository.");
@@ -33,7 +33,7 @@ export const runToShow = async (
 
 const isRunning = ({ state }: StoredRun): boolean => state === "running";
 
-/** Sandboxes and worktrees last for other runs: a user who names nothing means an agent. */
+/** Without a name, the user means an agent, and not a lasting sandbox or worktree. */
 const hasAgent = ({ kind }: StoredRun): boolean => kind === "run" || kind === "interactive";
 
 const ask = async (runs: readonly StoredRun[]): Promise<readonly StoredRun[]> => {
@@ -41,17 +41,17 @@ const ask = async (runs: readonly StoredRun[]): Promise<readonly StoredRun[]> =>
   const choices = Object.fromEntries(
     runs.map((run) => [run.runId, titleOf(run).slice(run.runId.length + 2)]),
   );
-  const chosen = await askAtTerminal({ text: "Which run is to be stopped?", flag: "--run", choices });
+  const chosen = await askAtTerminal({ text: "Which run do you want to stop?", flag: "--run", choices });
   return runs.filter(({ runId }) => runId === chosen);
 };
 
-/** The runs to stop: those that are named, or the one that is running. Of several it asks at a terminal. */
+/** The runs to stop: those with these names, or the running one. If there are several, it asks at a terminal. */
 export const runsToStop = async (
   runs: readonly StoredRun[],
   wanted: readonly string[],
   { all, mayAsk }: { readonly all: boolean; readonly mayAsk: boolean },
 ): Promise<readonly StoredRun[]> => {
-  if (all && wanted.length > 0) throw new UsageError("--all stops every run: name none besides");
+  if (all && wanted.length > 0) throw new UsageError("--all stops every run: do not name one");
   if (wanted.length > 0) return [...new Set(wanted.map((one) => findRun(runs, one, "running")))];
   const running = runs.filter(isRunning);
   if (all) return running;
@@ -64,7 +64,7 @@ export const runsToStop = async (
   );
 };
 
-/** The runs to rescue: those that are named, or all that are dead and were not rescued yet. */
+/** The runs to rescue: those with these names, or all dead runs that were not rescued yet. */
 export const runsToRescue = (runs: readonly StoredRun[], wanted: readonly string[]): readonly StoredRun[] =>
   wanted.length > 0
     ? [...new Set(wanted.map((one) => findRun(runs, one, "last")))]

@@ -23,17 +23,17 @@ interface CleanFlags {
 
 const STOPPED = {
   subject: "clean",
-  kept: "What it had removed by then is gone, the rest is as it was.",
-  tidying: "finishing what was begun",
+  kept: "Some leftovers were removed, the others were not changed.",
+  tidying: "finishing the current step",
 };
 
 const OUTSIDE =
-  "This is not a git repository: only what belongs to none is looked for, the sandboxes of createStandaloneSandbox() and of scenarios.";
+  "This is not a git repository, so only sandboxes of createStandaloneSandbox() and of scenarios are cleaned.";
 
 const needsRepository = ({ cwd, run, branch, records }: CleanFlags): boolean =>
   [cwd, run, branch, records].some((flag) => flag !== undefined);
 
-/** The same again, but in earnest. */
+/** The command that removes what this one lists. */
 const removalOf = ({ cwd, run = [], branch = [], records = false, sandbox }: CleanFlags): string =>
   sandduneCommand(
     "clean",
@@ -75,34 +75,31 @@ const perform = async (flags: CleanFlags): Promise<void> => {
 };
 
 const NOTES = `
-Without --run and --branch, nothing goes that holds work: a worktree with
-changes, commits that no branch has. What stays is listed with the reason.`;
+Without --run and --branch, nothing is removed that holds work: a worktree with
+changes, or commits that are on no branch. It is listed with the reason.`;
 
-/** `sanddune clean`: removes what runs have left behind. */
+/** `sanddune clean`: removes leftovers of runs. */
 export const createCleanCommand = (): Command =>
   withExamples(
     new Command("clean")
-      .description("Says what runs have left behind, and removes it if told to.")
-      .addOption(new Option("--dry-run", "only say what would be removed (default)").conflicts("yes"))
-      .option("--yes", "remove it")
+      .description("Lists leftovers of runs, and removes them with --yes.")
+      .addOption(new Option("--dry-run", "only list what would be removed (default)").conflicts("yes"))
+      .option("--yes", "remove the leftovers")
       .option(
         "--run <run>",
-        "everything of this run but a branch with its commits (repeatable)",
+        "also all work of this run, except a branch with its commits (repeatable)",
         collectNames,
       )
       .option(
         "--branch <name>",
-        "the worktree of this branch with all that is in it, and the branch if a run has made it (repeatable)",
+        "also the worktree of this branch with all files, and the branch if a run created it (repeatable)",
         collectNames,
       )
-      .option(
-        "--sandbox <file>",
-        "the module of a sandbox provider of your own, whose sandboxes are looked for",
-      )
-      .option("--records", "also journals and run logs of runs of which nothing else is left")
+      .option("--sandbox <file>", "the module of your own sandbox provider, to find its sandboxes")
+      .option("--records", "also journals and logs of runs that have no other leftovers")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
-      .option("--json", "print what was found as one JSON array")
+      .option("--json", "print the leftovers as one JSON array")
       .action(performing(perform)),
-    { title: "See what there is, then remove it", command: "sanddune clean\nsanddune clean --yes" },
-    { title: "Get rid of a run and of its work", command: "sanddune clean --run 7f3a21 --yes" },
+    { title: "List the leftovers, then remove them", command: "sanddune clean\nsanddune clean --yes" },
+    { title: "Remove a run with its work", command: "sanddune clean --run 7f3a21 --yes" },
   ).addHelpText("after", NOTES);

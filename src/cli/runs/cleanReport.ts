@@ -27,15 +27,15 @@ const describe = ({
     `  ${subject}${detail === "" ? "" : ` (${detail})`}`,
     ...notes.map((note) => `      ${note}`),
     keptBecause !== undefined && `      ${keptBecause}`,
-    loses !== undefined && `      work is lost with it: ${loses}`,
+    loses !== undefined && `      this work is lost with it: ${loses}`,
     problem !== undefined && `      ${problem}`,
     goesIfNamed &&
       runId !== undefined &&
-      `      to remove it all the same: ${what === "branch" ? sandduneCommand("clean", "--branch", name) : sandduneCommand("clean", "--run", runId)}`,
+      `      to remove it anyway: ${what === "branch" ? sandduneCommand("clean", "--branch", name) : sandduneCommand("clean", "--run", runId)}`,
   ].filter((line) => typeof line === "string");
 };
 
-/** What was found, and what became of it, for people. `removal` is the command that removes what would be removed. */
+/** The leftovers and what was done with them, as text. `removal` is the command that removes them. */
 export const cleanLines = (outcomes: readonly CleanOutcome[], removal: string): string[] => {
   if (outcomes.length === 0) return ["There is nothing to clean up."];
   const parts = (Object.keys(TITLES) as CleanOutcome["outcome"][]).flatMap((outcome) => {
@@ -43,5 +43,5 @@ export const cleanLines = (outcomes: readonly CleanOutcome[], removal: string): 
     return items.length === 0 ? [] : [[TITLES[outcome], ...items.flatMap(describe)]];
   });
   const isDry = outcomes.some(({ outcome }) => outcome.startsWith("wouldBe"));
-  return [...parts.flat(), ...(isDry ? [`Nothing was removed. To do so: ${removal}`] : [])];
+  return [...parts.flat(), ...(isDry ? [`Nothing was removed. To remove: ${removal}`] : [])];
 };

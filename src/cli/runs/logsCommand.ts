@@ -28,16 +28,16 @@ const perform = async (
   }
 };
 
-/** `sanddune logs`: what a run has logged. */
+/** `sanddune logs`: prints the run log. */
 export const createLogsCommand = (): Command =>
   withExamples(
     new Command("logs")
       .description("Prints the run log of a run.")
-      .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest run)`)
-      .option("-f, --follow", "continue until the run has ended")
-      .option("-n, --lines <n>", "begin with the last so many lines (default: all)", wholeNumberOrNone)
+      .argument("[run]", `${WHICH_RUN}; of several, the last (default: the latest run)`)
+      .option("-f, --follow", "follow the log until the run ends")
+      .option("-n, --lines <n>", "start with the last n lines (default: all)", wholeNumberOrNone)
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .action(performing(perform)),
-    { title: "Watch the run that was started last", command: "sanddune logs --follow" },
-    { title: "The end of another one", command: "sanddune logs -n 20 agent/fix-42" },
+    { title: "Follow the latest run", command: "sanddune logs --follow" },
+    { title: "The end of another run's log", command: "sanddune logs -n 20 agent/fix-42" },
   );

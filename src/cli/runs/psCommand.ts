@@ -14,12 +14,12 @@ interface PsFlags {
   readonly json?: boolean;
 }
 
-/** How many of the runs that are over are shown unless all are asked for. */
+/** The number of ended runs that are shown without `--all`. */
 const RECENT = 10;
 
 const isOver = ({ state }: StoredRun): boolean => state !== "running" && state !== "dead";
 
-/** What is running or dead, and what has ended last. */
+/** Running and dead runs, and the last ones that ended. */
 const worthShowing = (runs: readonly StoredRun[], all: boolean): readonly StoredRun[] => {
   const recent = new Set(runs.filter(isOver).slice(-RECENT));
   return all ? runs : runs.filter((run) => !isOver(run) || recent.has(run)).filter((run) => !run.isCleaned);
@@ -30,13 +30,13 @@ const hints = (runs: readonly StoredRun[], shown: readonly StoredRun[]): string[
   const hidden = runs.length - shown.length;
   return [
     dead > 0 &&
-      `${dead === 1 ? "A run is dead" : `${dead} runs are dead`}. What is left: ${sandduneCommand("clean")}`,
+      `${dead === 1 ? "A run is dead" : `${dead} runs are dead`}. To list the leftovers: ${sandduneCommand("clean")}`,
     hidden > 0 &&
-      `${hidden} more ${hidden === 1 ? "is" : "are"} over. To see all: ${sandduneCommand("ps", "--all")}`,
+      `${hidden} more ${hidden === 1 ? "has" : "have"} ended. To list all: ${sandduneCommand("ps", "--all")}`,
   ].filter((hint) => hint !== false);
 };
 
-/** Reads the runs anew, and shows them as lines. */
+/** Reads the runs, and shows them as lines. */
 const view = async ({ cwd, all = false }: PsFlags): Promise<(columns?: number) => string[]> => {
   const [{ findRepository }, { listRuns }, { runTable }] = await Promise.all([
     import("../../runs/findRepository.ts"),
@@ -73,7 +73,7 @@ const perform = async (flags: PsFlags): Promise<void> => {
   }
   if (flags.watch && !process.stdout.isTTY) {
     throw new UsageError(
-      "--watch redraws a terminal, and standard output is none. Leave it out, or use --json.",
+      "--watch needs a terminal, and standard output is not one. Remove it, or use --json.",
     );
   }
   const lines = await view(flags);
@@ -86,13 +86,13 @@ const perform = async (flags: PsFlags): Promise<void> => {
 export const createPsCommand = (): Command =>
   withExamples(
     new Command("ps")
-      .description("Lists the runs of this repository, the newest first: running, over, dead.")
-      .option("-a, --all", `show every run, not just the last ${RECENT} that are over`)
-      .addOption(new Option("--watch", "go on showing them as they change; Ctrl-C ends it").conflicts("json"))
+      .description("Lists the runs of this repository, newest first.")
+      .option("-a, --all", `list every run, not just the last ${RECENT} that ended`)
+      .addOption(new Option("--watch", "update the list until Ctrl-C").conflicts("json"))
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print all runs as one JSON array")
       .action(performing(perform)),
-    { title: "What is going on", command: "sanddune ps" },
+    { title: "List the runs", command: "sanddune ps" },
     { title: "The same, live", command: "sanddune ps --watch" },
     {
       title: "The branches of the runs that failed",

@@ -7,14 +7,14 @@ const DEFAULT_ROWS = 24;
 const DEFAULT_COLUMNS = 80;
 
 /**
- * Shows lines on the terminal, and shows them anew again and again in the same place, until the process is ended. The
- * terminal's state is not changed, so there is nothing to restore.
+ * Repaints lines in the same place of the terminal until the process ends. It does not change the state of the terminal, so
+ * there is nothing to restore.
  */
 export const repaint = async (lines: (columns: number) => readonly string[]): Promise<never> => {
   let painted = 0;
   for (;;) {
     const columns = terminalColumns() ?? DEFAULT_COLUMNS;
-    // The last row is the cursor's.
+    // The last row is for the cursor.
     const rows = (process.stdout.rows || DEFAULT_ROWS) - 1;
     const shown = lines(columns).slice(0, rows);
     const up = painted > 0 ? `\u001b[${Math.min(painted, rows)}A` : "";

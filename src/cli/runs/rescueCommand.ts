@@ -18,14 +18,14 @@ interface RescueFlags {
 
 const STOPPED = {
   subject: "rescue",
-  kept: "What it had imported by then is on its branch, the rest is where it was.",
-  tidying: "finishing what was begun",
+  kept: "Imported commits are on their branches, other work was not changed.",
+  tidying: "finishing the current step",
 };
 
-/** What was done for a run, for people. */
+/** The result for a run, as text. */
 const linesOf = (recovery: Recovery): string[] => {
   const sentences = sentencesOf(recovery);
-  return sentences.length === 0 ? [`There is nothing to rescue of run ${recovery.runId}.`] : sentences;
+  return sentences.length === 0 ? [`Run ${recovery.runId} has nothing to rescue.`] : sentences;
 };
 
 const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<void> => {
@@ -41,7 +41,7 @@ const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<v
   const repository = await findRepository(flags.cwd);
   const runs = listRuns(repository, tellUnreadable);
   const found = runsToRescue(runs, wanted);
-  if (found.length === 0 && !flags.json) return print("No run is dead: there is nothing to rescue.");
+  if (found.length === 0 && !flags.json) return print("There is no dead run to rescue.");
   const recoveries: Recovery[] = [];
   for (const run of found) {
     const recovery = await rescueRun(repository, runs, run, {
@@ -56,20 +56,20 @@ const perform = async (flags: RescueFlags, wanted: readonly string[]): Promise<v
 };
 
 const NOTES = `
-Uncommitted files are in the run's worktree, or in your checkout, as the agent
-left them. What an isolated sandbox holds cannot be fetched from outside of it.`;
+Uncommitted files stay in the run's worktree, or in your checkout, as the agent
+left them. Files in an isolated sandbox cannot be rescued.`;
 
-/** `sanddune rescue`: brings the work of dead runs onto their branches. */
+/** `sanddune rescue`: imports the commits of dead runs. */
 export const createRescueCommand = (): Command =>
   withExamples(
     new Command("rescue")
-      .description("Ends what dead runs have left at work, and imports what was committed there.")
-      .argument("[run...]", `${WHICH_RUN} (default: all that are dead)`)
-      .option("--sandbox <file>", "the module of the sandbox provider of your own that has made its sandbox")
-      .option("--sandbox-is-gone", "do not look for its sandbox: you have made sure that it is gone")
+      .description("Ends the processes of dead runs, and imports their commits.")
+      .argument("[run...]", `${WHICH_RUN} (default: all dead runs)`)
+      .option("--sandbox <file>", "the module of your own sandbox provider that created its sandbox")
+      .option("--sandbox-is-gone", "do not look for its sandbox: you have checked that it is gone")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
-      .option("--json", "print what was done as one JSON array")
+      .option("--json", "print the results as one JSON array")
       .action(performing(perform)),
-    { title: "Rescue every run that is dead", command: "sanddune rescue" },
-    { title: "See which runs are dead, then rescue one", command: "sanddune ps\nsanddune rescue 7f3a21" },
+    { title: "Rescue every dead run", command: "sanddune rescue" },
+    { title: "Find the dead runs, then rescue one", command: "sanddune ps\nsanddune rescue 7f3a21" },
   ).addHelpText("after", NOTES);

@@ -12,20 +12,20 @@ const UNITS = [
   ["s", 1],
 ] as const;
 
-/** How long ago, in its largest unit: `4 d`, `2 h`, `3 min`, `12 s`. */
+/** The age in its largest unit: `4 d`, `2 h`, `3 min`, `12 s`. */
 export const showAge = (ageMs: number): string => {
   const seconds = Math.max(0, Math.floor(ageMs / 1000));
   const [unit, size] = UNITS.find(([, unitSeconds]) => seconds >= unitSeconds) ?? ["s", 1];
   return `${Math.floor(seconds / size)} ${unit}`;
 };
 
-/** The most wanted first: a narrow terminal cuts off the others. */
+/** The most important first: a narrow terminal cuts off the others. */
 const HEADINGS = ["RUN", "STATE", "AGE", "TOKENS", "AGENT", "BRANCH", "SANDBOX", "NAME"];
 const BRANCH = HEADINGS.indexOf("BRANCH");
 const MIN_BRANCH_WIDTH = 20;
 const GAP = "  ";
 
-/** Where the commits go: a temporary branch means nothing to anybody. */
+/** The branch of the commits: of merge-to-head the target, because the name of a temporary branch says nothing. */
 export const destinationOf = ({ strategy, branch, targetBranch }: StoredRun): string | undefined =>
   strategy === "merge-to-head" ? targetBranch : branch;
 
@@ -42,7 +42,7 @@ const cellsOf = (run: StoredRun, now: number): string[] =>
     // Before they are measured: what is made visible is wider.
   ].map((text) => neutralise(oneLine(text)));
 
-/** Runs as a table, a line each. The branch is cut where the terminal would break the line. */
+/** A table of runs. A long branch is cut to fit the terminal. */
 export const runTable = (runs: readonly StoredRun[], columns = Number.POSITIVE_INFINITY): string[] => {
   const now = Date.now();
   const rows = [HEADINGS, ...runs.map((run) => cellsOf(run, now))];

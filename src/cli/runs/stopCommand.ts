@@ -20,18 +20,18 @@ const endedAs = ({ state }: StoredRun): string => (state === "unsolved" ? "is un
 interface StoppedRun {
   readonly before: StoredRun;
   readonly after: StoredRun;
-  /** What it had left was ended, because its own process could not do that any more. */
+  /** The recovery of a dead run, whose own process could not clean up. */
   readonly recovery: Recovery | undefined;
 }
 
-/** What became of a run that was to be stopped. */
+/** The result for a run. */
 const outcomeOf = ({ before, after, recovery }: StoppedRun): string => {
   const { runId, branch = "HEAD", commits } = after;
   if (recovery !== undefined) {
-    const dead = `Run ${runId} is dead. What it has left: ${sandduneCommand("clean")}`;
+    const dead = `Run ${runId} is dead. To list its leftovers: ${sandduneCommand("clean")}`;
     return [...sentencesOf(recovery), dead].join("\n");
   }
-  if (before.state !== "running") return `Run ${runId} was over already: it ${endedAs(after)}.`;
+  if (before.state !== "running") return `Run ${runId} had already ended: it ${endedAs(after)}.`;
   const work = commits.length === 0 ? "no commits" : `commits on ${branch}: ${commits.length}`;
   return `Run ${runId} ${after.state === "aborted" ? "has stopped" : endedAs(after)}, ${work}.`;
 };
@@ -65,23 +65,23 @@ const perform = async (
   );
   const stopped = attempts.flatMap((attempt) => (attempt.status === "fulfilled" ? [attempt.value] : []));
   const refused = attempts.find((attempt) => attempt.status === "rejected");
-  // One that does not stop is no reason to be silent about the others.
+  // The others are reported even if one does not stop.
   if (!json) for (const run of stopped) await print(outcomeOf(run));
   if (refused !== undefined) throw refused.reason;
   if (json) await printJson(stopped.map(({ after }) => summaryOf(after)));
   if (stopped.some(({ after }) => after.state === "dead")) process.exitCode = EXIT_RUN_FAILED;
 };
 
-/** `sanddune stop`: ends runs in order. */
+/** `sanddune stop`: stops runs and waits for them. */
 export const createStopCommand = (): Command =>
   withExamples(
     new Command("stop")
-      .description("Stops runs as Ctrl-C would, and waits until their commits are imported.")
-      .argument("[run...]", `${WHICH_RUN} (default: the run that is running)`)
+      .description("Stops runs like Ctrl-C, and waits until their commits are imported.")
+      .argument("[run...]", `${WHICH_RUN} (default: the running one)`)
       .option("--all", "stop every run of this repository")
       .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
       .option("--json", "print the stopped runs as one JSON array")
       .action(performing(perform)),
-    { title: "Stop the run that is running", command: "sanddune stop" },
-    { title: "Stop one of several; others in the same process go on", command: "sanddune stop 7f3a21" },
+    { title: "Stop the running run", command: "sanddune stop" },
+    { title: "Stop one of several; the others continue", command: "sanddune stop 7f3a21" },
   );

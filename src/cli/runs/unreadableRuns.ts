@@ -1,6 +1,6 @@
 import { tell } from "../shared/output.ts";
 
-export const cannotRead = (runDirectory: string): string => `This run cannot be read: ${runDirectory}`;
+export const cannotRead = (runDirectory: string): string => `Cannot read this run: ${runDirectory}`;
 
-/** Says that a run is left out because its journal cannot be read: another user's, for instance. */
+/** Reports a run that is skipped because its journal cannot be read, for example because it belongs to another user. */
 export const tellUnreadable = (runDirectory: string): void => void tell(cannotRead(runDirectory));

@@ -1,2 +1,2 @@
-/** What the help of a command says about an argument that names a run. */
-export const WHICH_RUN = "its id, the beginning or the end of it, its name or its branch";
+/** The help text of an argument that names a run. */
+export const WHICH_RUN = "its id, or the start or end of it, its name, or its branch";

@@ -1,9 +1,9 @@
-/** A cause of a cause of a cause tells nobody anything. */
+/** Deeper causes help no one. */
 const MAX_CAUSES = 10;
 
 /**
- * The stack of an error and of its causes. Of a run's errors the secrets have been redacted, in their stacks and causes
- * as well. Their fields, and the environment, are not shown.
+ * The stack of an error and of its causes. Secrets in errors of a run have been redacted, also in stacks and causes. Fields
+ * of errors and the environment are not shown.
  */
 export const debugLines = (error: unknown): string[] => {
   const lines: string[] = [];

@@ -3,9 +3,9 @@ import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 
 /** One example of a command's help. */
 export interface Example {
-  /** What somebody wants, as a sentence without its full stop. */
+  /** The user's goal, as a sentence without its full stop. */
   readonly title: string;
-  /** The command, in one line or several. In the help, `sanddune` becomes what starts it here. */
+  /** The command, in one line or several. The help replaces `sanddune` by the command that starts it here. */
   readonly command: string;
 }
 
@@ -30,7 +30,7 @@ const show = ({ title, command }: Example): string => {
 };
 
 /**
- * Adds examples to the help of a command. Every command has some.
+ * Adds examples to the help of a command. Every command has at least one.
  *
  * @example
  * withExamples(command, { title: "Follow a run", command: "sanddune logs --follow 7f3a" });

@@ -2,10 +2,11 @@ import { SandduneError } from "../../errors.ts";
 import { abortOnStopSignals, exitCodeOf, type StopSignal } from "../../process/stopSignals.ts";
 import { tell } from "./output.ts";
 
-/** What people are told about what is being stopped. */
+/** The parts of the messages about a stop. */
 export interface StopWords {
-  /** What is stopped, and what is kept of it. */
+  /** What was stopped. */
   readonly subject: string;
+  /** What was kept, as a sentence. */
   readonly kept: string;
   /** What happens between the signal and the end. */
   readonly tidying: string;
@@ -13,11 +14,11 @@ export interface StopWords {
 
 const RUN: StopWords = {
   subject: "The run",
-  kept: "What the agent had committed by then is kept.",
+  kept: "The agent's commits until then are kept.",
   tidying: "stopping the agent and importing its commits",
 };
 
-/** What the command line was doing was stopped by a signal to this process. */
+/** A signal to this process has stopped the command. */
 export class StoppedError extends SandduneError {
   readonly exitCode: number;
 
@@ -37,7 +38,7 @@ export class StoppedError extends SandduneError {
 export const stopOnSignals = (words = RUN): { readonly signal: AbortSignal } & Disposable =>
   abortOnStopSignals(
     (name) => {
-      void tell(`${name}: ${words.tidying}. Once more to leave without cleaning up.`);
+      void tell(`${name}: ${words.tidying}. Press Ctrl-C again to leave without cleaning up.`);
       return new StoppedError(name, words);
     },
     (name) => process.exit(exitCodeOf(name)),

@@ -1,4 +1,4 @@
-/** The command line cannot be carried out as it is. The message says what to write instead. */
+/** The command line is not valid. The message says what to write instead. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }

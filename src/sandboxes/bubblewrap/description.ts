@@ -25,7 +25,7 @@ export const bubblewrap = describeProvider({
     allowUnsafeMounts,
     readOnlyPaths: {
       flag: "--read-only-path <dir>",
-      help: "one more directory with programs for bubblewrap (repeatable)",
+      help: "extra directory with programs for bubblewrap (repeatable)",
       kind: "texts",
       config: absolutePaths,
       needsTrust: () => true,

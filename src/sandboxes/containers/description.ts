@@ -20,7 +20,7 @@ const SETTINGS = {
   user: shared.user,
   capabilities: {
     flag: "--capability <name>",
-    help: "a capability that the container is to have (repeatable)",
+    help: "add a Linux capability to the container (repeatable)",
     kind: "texts",
   },
   selinuxLabel: {
@@ -31,7 +31,7 @@ const SETTINGS = {
   },
   extraArgs: {
     flag: "--engine-arg <arg>",
-    help: "one more argument of docker run or podman run (repeatable)",
+    help: "extra argument for docker run or podman run (repeatable)",
     kind: "texts",
   },
   host: {

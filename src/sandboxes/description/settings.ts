@@ -67,7 +67,7 @@ export const network = {
 
 export const mounts = {
   flag: "--mount <host:path>",
-  help: "show a host file or directory in the sandbox; host:path:ro makes it read-only (repeatable)",
+  help: "mount a host file or directory in the sandbox; host:path:ro makes it read-only (repeatable)",
   kind: "mounts",
   config: mountOptions,
   needsTrust: () => true,
@@ -76,7 +76,7 @@ export const mounts = {
 
 export const allowUnsafeMounts = {
   flag: "--allow-unsafe-mounts",
-  help: "let --mount show your home, an engine's socket, the checkout or .git",
+  help: "allow mounts of your home, an engine's socket, the checkout or .git",
   kind: "switch",
 } as const satisfies SandboxSetting;
 
@@ -96,13 +96,13 @@ export const cpus = {
 
 export const user = {
   flag: "--user <uid:gid>",
-  help: "who commands in the container run as (default: you; with --host: the image's user)",
+  help: "user of commands in the container (default: you; with --host: the image's user)",
   kind: "text",
 } as const satisfies SandboxSetting;
 
 export const lifetimeMs = {
   flag: "--lifetime <seconds>",
-  help: "how long a sandbox on another machine may last at most",
+  help: "maximum lifetime of a sandbox on another machine",
   kind: "duration",
 } as const satisfies SandboxSetting;
 

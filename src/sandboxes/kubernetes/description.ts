@@ -14,12 +14,12 @@ export const kubernetes = describeProvider({
     imageName,
     namespace: {
       flag: "--namespace <name>",
-      help: "where kubernetes makes the pod (default: that of the context)",
+      help: "Kubernetes namespace of the pod (default: that of the context)",
       kind: "text",
     },
     context: {
       flag: "--context <name>",
-      help: "the cluster, by its context in the kubeconfig (default: the current one)",
+      help: "context in the kubeconfig (default: the current one)",
       kind: "text",
     },
     memory,

@@ -22,7 +22,7 @@ describe("sanddune environment check", () => {
     expect(stdout).toMatch(/^TEST +PARAMETERS +DESCRIPTION$/m);
     expect(stdout).toMatch(/^writes +- +Leaves a trace\.$/m);
     expect(stdout).toMatch(/^greets +name=<string> loud=false +-$/m);
-    expect(stdout).toContain(`${directory} can be used.`);
+    expect(stdout).toContain(`${directory} is ready.`);
     expect(existsSync(join(cwd, "trace"))).toBe(false);
   });
 

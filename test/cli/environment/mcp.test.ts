@@ -4,7 +4,7 @@ import { runCli } from "../callCli.ts";
 import { runCliProcess } from "../startCli.ts";
 
 it.each([
-  ["no address", ["--url", "localhost"], "--url:"],
+  ["not the address", ["--url", "localhost"], "--url:"],
   ["another protocol", ["--url", "ftp://127.0.0.1:8000"], "http://127.0.0.1:8000"],
   ["an env var that is not set", ["--token-env", "SANDDUNE_TEST_NO_SUCH"], "SANDDUNE_TEST_NO_SUCH"],
 ])("sanddune mcp with %s is bad usage, and says so to people only", async (_, flags, said) => {

@@ -130,7 +130,7 @@ describeWith(["bubblewrap"], "sanddune environment run --sandbox", () => {
   it.each([
     [["--commit", "nowhere"], '--commit: there is no commit "nowhere"'],
     [["--sandbox", "bubblewrap", "greeting/nmaes"], '"greeting/names"'],
-    [["--network", "host"], "--network says something about a sandbox, so it needs --sandbox NAME"],
+    [["--network", "host"], "--network needs --sandbox NAME"],
     [["--commit", "HEAD"], "--sandbox is missing"],
   ])("ends with 2 for %j, and says what to write", async (flags, said) => {
     const { exitCode, stdout, stderr } = await env(repository(), "run", greetings(), ...flags);

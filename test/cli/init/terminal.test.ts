@@ -19,22 +19,22 @@ describeWith(["tmux"], "sanddune init at a terminal", () => {
   it("asks for what no flag says, and takes the answers", async () => {
     const cwd = temporaryRepository();
     const terminal = startInit(cwd, "--template", "parallel-planner");
-    await terminal.shows("Which agent is to do the work?");
+    await terminal.shows("Which agent does the work?");
     terminal.press("Down");
     terminal.press("Enter");
-    await terminal.shows("Which model is Codex to use?");
+    await terminal.shows("Which model does Codex use?");
     terminal.type("-mini");
     terminal.press("Enter");
-    await terminal.shows("Where is it to work?");
+    await terminal.shows("Which sandbox does it work in?");
     terminal.press("Enter");
-    await terminal.shows("Where are the tasks?");
+    await terminal.shows("Where do its tasks come from?");
     terminal.press("Enter");
     await terminal.shows(/Build the image sanddune:\S+ now\?/);
     terminal.press("Right");
     terminal.press("Enter");
     expect(await terminal.ended()).toBe(0);
-    await terminal.shows("What is left to do:");
-    expect(terminal.history()).not.toContain("What is it to begin with?");
+    await terminal.shows("Next steps:");
+    expect(terminal.history()).not.toContain("Which template do you want to start from?");
     expect(JSON.parse(readFileSync(join(cwd, ".sanddune/config.json"), "utf8"))).toMatchObject({
       agent: "codex",
       model: "gpt-6-sol-mini",
@@ -47,12 +47,12 @@ describeWith(["tmux"], "sanddune init at a terminal", () => {
   it.each(["C-c", "Escape"])("makes nothing when the user gives up with %s", async (key) => {
     const cwd = temporaryRepository();
     const terminal = startInit(cwd, "--agent", "codex");
-    await terminal.shows("Which model is Codex to use?");
+    await terminal.shows("Which model does Codex use?");
     terminal.press("Enter");
-    await terminal.shows("Where is it to work?");
+    await terminal.shows("Which sandbox does it work in?");
     terminal.press(key);
     expect(await terminal.ended()).toBe(130);
-    await terminal.shows("error: Cancelled at the question: Where is it to work?");
+    await terminal.shows("error: Cancelled at the question: Which sandbox does it work in?");
     expectUntouched(cwd);
     expect(terminal.isCursorVisible()).toBe(true);
   });

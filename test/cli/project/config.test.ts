@@ -49,7 +49,7 @@ describeWith(["bubblewrap"], "settings of .sanddune/config.json", () => {
     const refused = await runCli(["run", "--prompt", "x"], { cwd });
     expect(refused.exitCode).toBe(2);
     expect(refused.stderr).toContain(
-      "config.json sets mounts, readOnlyPaths, copyToWorktree: that runs code on this machine",
+      "config.json sets mounts, readOnlyPaths, copyToWorktree, which runs code on this machine",
     );
     expect(git(cwd, "branch", "--list", "agent/*")).toBe("");
 
@@ -70,7 +70,9 @@ describeWith(["bubblewrap"], "settings of .sanddune/config.json", () => {
     expect((await runCli(["run", "--prompt", "x", ...flags], { cwd })).exitCode).toBe(0);
     expect(git(cwd, "show", "agent/flag:seen").split("\n").at(-1)).toBe("/usr/bin:/bin");
     configure(cwd, { ...settings, mounts: [{ hostPath: "/var", sandboxPath: "/data" }] });
-    expect((await runCli(["run", "--prompt", "x"], { cwd })).stderr).toContain("is not trusted yet");
+    expect((await runCli(["run", "--prompt", "x"], { cwd })).stderr).toContain(
+      "not trusted these settings yet",
+    );
   });
 });
 
@@ -82,7 +84,7 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
     [{ hooks: { host: { onReady: [] } } }, "hooks.host.onReady: there is no such option"],
     [{ branchStrategy: { type: "brnch" } }, "branchStrategy: `type` must be"],
     [{ pids: "many" }, "pids: must be a whole number, 1 or more; got a string"],
-    [{ memory: "2g" }, "memory: it means nothing to the sandbox bubblewrap"],
+    [{ memory: "2g" }, "memory: it does not apply to the sandbox bubblewrap"],
     [{ network: "own-network" }, "network: bubblewrap supports only"],
     [{ mounts: [{ hostPath: "gone", sandboxPath: "/x" }] }, "mounts: "],
     [
@@ -113,7 +115,7 @@ describe("is refused until it is trusted, because it hands files of the user, or
     const cwd = repositoryWithAgent("true");
     configure(cwd, { ...BASE, ...setting });
     const { exitCode, stderr } = await runCli(["run", "--prompt", "x"], { cwd });
-    expect(stderr).toMatch(new RegExp(`config\\.json sets ${Object.keys(setting)[0]}(\\.sandbox)?: `));
+    expect(stderr).toMatch(new RegExp(`config\\.json sets ${Object.keys(setting)[0]}(\\.sandbox)?, which `));
     expect(exitCode).toBe(2);
   });
 });
@@ -168,7 +170,7 @@ describe("a sandbox provider of the user's own", () => {
     write(cwd, "mine.mjs", MODULE);
     configure(cwd, { sandbox: ".sanddune/mine.mjs" });
     const run = () => runCli(["run", ...AGENT], { cwd });
-    expect((await run()).stderr).toContain("config.json sets sandbox: that runs code on this machine");
+    expect((await run()).stderr).toContain("config.json sets sandbox, which runs code on this machine");
     await runCli(["trust"], { cwd });
     expect((await run()).exitCode).toBe(0);
     write(cwd, "mine.mjs", `${MODULE}// changed\n`);
@@ -188,7 +190,7 @@ describe("a sandbox provider of the user's own", () => {
       configure(cwd, { sandbox: path });
       for (const args of [["trust"], ["run", ...AGENT]]) {
         const { exitCode, stderr } = await runCli(args, { cwd });
-        expect(stderr).toContain("the module must lie in .sanddune/ or outside of the repository");
+        expect(stderr).toContain("the module must be in .sanddune/ or outside the repository");
         expect(exitCode).toBe(2);
       }
       expect(existsSync(proof)).toBe(false);
@@ -233,7 +235,7 @@ describe("a sandbox provider of the user's own", () => {
     const cwd = temporaryRepository();
     writeFileSync(join(cwd, "mine.mjs"), MODULE);
     const { stderr } = await runCli(["run", ...AGENT, "--sandbox", "./mine.mjs", "--memory", "1g"], { cwd });
-    expect(stderr).toContain("--memory means nothing to ./mine.mjs");
+    expect(stderr).toContain("--memory does not apply to ./mine.mjs");
   });
 });
 
@@ -253,5 +255,7 @@ it("the trust is remembered in git's own directory, where no commit can write", 
   const path = join(cwd, ".git/sanddune-trusted");
   expect(readFileSync(path, "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
   rmSync(path);
-  expect((await runCli(["run", "--prompt", "x"], { cwd })).stderr).toContain("is not trusted yet");
+  expect((await runCli(["run", "--prompt", "x"], { cwd })).stderr).toContain(
+    "not trusted these settings yet",
+  );
 });

@@ -105,7 +105,7 @@ it.each([
     name: "is named for a command that its agent has no use for",
     config: { agent: "codex", model: "gpt-6-sol", agentCommand: "true", sandbox: "bubblewrap" },
     flags: [],
-    says: [".sanddune/config.json: agentCommand: it is for the agent"],
+    says: [".sanddune/config.json: agentCommand: it applies to the agent"],
   },
   {
     name: "must be JSON",

@@ -33,7 +33,7 @@ it("says on an older Node.js, before anything else, which one is needed", () => 
     status: 2,
     stdout: "",
     stderr: expect.stringMatching(
-      /^error: sanddune needs Node\.js 20\.19 or newer, and this is Node\.js 18\.20\.8 \(.*\)\. .*\n$/,
+      /^error: sanddune needs Node\.js 20\.19 or newer, but this is Node\.js 18\.20\.8 \(.*\)\. .*\n$/,
     ),
   });
   expect(execFileSync("node", [cli, "--version"], { encoding: "utf8" })).toMatch(/^\d/);

@@ -36,7 +36,7 @@ describe("--host", () => {
         { cwd },
       );
       expect(exitCode).toBe(2);
-      expect(stderr).toContain("--host means nothing to bubblewrap");
+      expect(stderr).toContain("--host does not apply to bubblewrap");
     },
   );
 });

@@ -118,7 +118,7 @@ describeWith(["bubblewrap"], "flags of sanddune run", () => {
       { cwd },
     );
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("used 6 USD, and --max-cost-usd allows 5 USD");
+    expect(stderr).toContain("used 6 USD; --max-cost-usd allows 5 USD");
   });
 
   it("--on-rate-limit waits for a limit to end, and fails without it", async () => {
@@ -158,8 +158,8 @@ describeWith(["bubblewrap"], "flags of sanddune run", () => {
 });
 
 it.each([
-  ["--hooks", "{ broken: tok-9Zx81mQv }", "does not hold valid JSON"],
-  ["--hooks", [], "must hold one JSON object"],
+  ["--hooks", "{ broken: tok-9Zx81mQv }", "is not valid JSON"],
+  ["--hooks", [], "must contain one JSON object"],
   ["--hooks", { sandbox: { onReady: [] } }, "--hooks, sandbox.onReady: there is no such option"],
   [
     "--hooks",
@@ -167,10 +167,10 @@ it.each([
     "--hooks, host.onSandboxReady[0].command: must be a non-empty string",
   ],
   ["--prices", { inputPerMillion: 1 }, "needs `inputPerMillion` and `outputPerMillion`"],
-  ["--mcp-config", { servers: {} }, 'must hold { "mcpServers": { NAME: … } }'],
+  ["--mcp-config", { servers: {} }, 'must contain { "mcpServers": { NAME: … } }'],
   ["--mcp-config", { mcpServers: { docs: { type: "sse", url: "http://127.0.0.1:1" } } }, "docs must be"],
   ["--mcp-config", { mcpServers: { docs: { env: { KEY: "tok-9Zx81mQv" } } } }, "docs must be"],
-  ["--mcp-config", '{\n"mcpServers": {\n"KEY": tok-9Zx81mQv', "does not hold valid JSON"],
+  ["--mcp-config", '{\n"mcpServers": {\n"KEY": tok-9Zx81mQv', "is not valid JSON"],
 ])(
   "a wrong file for %s is told before anything is done, and none of its values: %j",
   async (flag, value, words) => {

@@ -42,7 +42,7 @@ describeWith(["bubblewrap"], "sanddune run --until tests-pass", () => {
     const listed = JSON.parse((await runCli(["ps", "--json"], { cwd })).stdout);
     expect(listed).toMatchObject([{ solved: true }, { solved: false }, { solved: false }]);
     const { runId } = listed.at(-1) as { runId: string };
-    expect((await runCli(["stop", runId], { cwd })).stdout).toContain("was over already: it is unsolved");
+    expect((await runCli(["stop", runId], { cwd })).stdout).toContain("had already ended: it is unsolved");
   });
 
   it("with --tasks counts runs that are unsolved by themselves, and exits with 3 unless another one failed", async () => {

@@ -45,7 +45,7 @@ describe("sanddune clean", () => {
     const { exitCode, stderr } = await runCli(["clean", flag, "--yes"], { cwd: temporaryRepository() });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr: expect.stringContaining("the value is missing"),
+      stderr: expect.stringContaining("The value is missing"),
     });
   });
 
@@ -62,7 +62,7 @@ describe("sanddune clean", () => {
     const env = { TMPDIR: temporaryDirectory() };
     const { exitCode, stdout, stderr } = await runCli(["clean", "--yes"], { cwd: temporaryDirectory(), env });
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "There is nothing to clean up.\n" });
-    expect(stderr).toMatch(/^This is not a git repository: only what belongs to none/);
+    expect(stderr).toMatch(/^This is not a git repository, so only sandboxes/);
   });
 });
 
@@ -77,7 +77,9 @@ describeWith(["bubblewrap"], "sanddune clean without --yes", () => {
       expect(stdout).toMatch(/^Would be removed:\n/);
       expect(stdout).toContain(runId);
       expect(stdout).toMatch(
-        new RegExp(`\nNothing was removed\\. To do so: .*sanddune ${["clean", ...flags].join(" ")} --yes\n$`),
+        new RegExp(
+          `\nNothing was removed\\. To remove: .*sanddune ${["clean", ...flags].join(" ")} --yes\n$`,
+        ),
       );
     }
     expect([treeOf(cwd), treeOf(temporary)]).toEqual(before);

@@ -34,7 +34,7 @@ it("lists what became of things, the same outcomes together, with reasons and th
     "Kept:",
     "  worktree /w",
     "      it holds changes",
-    expect.stringMatching(/^ {6}to remove it all the same: .*sanddune clean --run last$/),
+    expect.stringMatching(/^ {6}to remove it anyway: .*sanddune clean --run last$/),
     "  branch b (clean)",
     "      it is checked out at /c",
     "Could not be removed:",
@@ -47,7 +47,7 @@ it("ends with how to do it, as long as nothing was done", () => {
   expect(cleanLines([item({ outcome: "wouldBeRemoved" })], REMOVAL)).toEqual([
     "Would be removed:",
     "  worktree /w (clean)",
-    "Nothing was removed. To do so: sanddune clean --yes",
+    "Nothing was removed. To remove: sanddune clean --yes",
   ]);
 });
 

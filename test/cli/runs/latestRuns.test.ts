@@ -61,7 +61,7 @@ describe("sanddune logs", () => {
   it("says how to begin a run where there is none yet", async () => {
     const { exitCode, stderr } = await runCli(["logs"], { cwd: temporaryRepository() });
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/There are no runs in this repository yet. To begin one: .*sanddune run/);
+    expect(stderr).toMatch(/There are no runs in this repository yet. To start one: .*sanddune run/);
   });
 });
 
@@ -119,13 +119,13 @@ describe("sanddune rescue", () => {
   it("rescues every run that is dead where none is named", async () => {
     const cwd = temporaryRepository();
     plantRun(cwd, 1);
-    expect((await runCli(["rescue"], { cwd })).stdout).toBe("No run is dead: there is nothing to rescue.\n");
+    expect((await runCli(["rescue"], { cwd })).stdout).toBe("There is no dead run to rescue.\n");
     const dead = [plantRun(cwd, 2, DEAD, []), plantRun(cwd, 3, DEAD, [])];
     plantRun(cwd, 4, DEAD, [entry("recovered")]);
     const { exitCode, stdout } = await runCli(["rescue"], { cwd });
     expect({ exitCode, stdout }).toEqual({
       exitCode: 0,
-      stdout: dead.map((runId) => `There is nothing to rescue of run ${runId}.\n`).join(""),
+      stdout: dead.map((runId) => `Run ${runId} has nothing to rescue.\n`).join(""),
     });
   });
 });

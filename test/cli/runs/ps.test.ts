@@ -47,7 +47,7 @@ describe("sanddune ps", () => {
     const cwd = temporaryRepository();
     expect(await runCli(["ps", "--watch"], { cwd })).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("--watch redraws a terminal"),
+      stderr: expect.stringContaining("--watch needs a terminal"),
     });
     expect(await runCli(["ps", "--watch", "--json"], { cwd })).toMatchObject({ exitCode: 2 });
   });
@@ -69,7 +69,7 @@ describeWith(["bubblewrap"], "sanddune ps tells runs apart:", () => {
     expect(told.find(({ state }) => state === "failed")?.["problem"]).toContain("3");
     const lines = await shown(cwd);
     for (const { runId, state } of told) expect(lines).toMatch(new RegExp(`${runId} +${state} `));
-    expect(lines).toMatch(/^A run is dead. What is left: .*sanddune clean$/m);
+    expect(lines).toMatch(/^A run is dead. To list the leftovers: .*sanddune clean$/m);
   });
 
   it("sandboxes and worktrees that last, and the calls within them", async () => {
@@ -177,7 +177,7 @@ describe("sanddune ps shows what is recent:", () => {
     const ids = (await ps(cwd)).map(({ runId }) => runId);
     expect(ids).toEqual(ids.toSorted().reverse());
     expect(recent.some((line) => line.startsWith(runIdOf(0)))).toBe(true);
-    expect(await shown(cwd)).toMatch(/1 more is over. To see all: .*sanddune ps --all/);
+    expect(await shown(cwd)).toMatch(/1 more has ended. To list all: .*sanddune ps --all/);
     expect(await rows("--all")).toHaveLength(12);
     expect(await ps(cwd)).toHaveLength(12);
   });

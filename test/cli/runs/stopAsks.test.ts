@@ -13,7 +13,7 @@ describeWith(["tmux"], "sanddune stop at a terminal", () => {
     const second = await playHangingRun(cwd, { branch: "two" });
     const command = [process.execPath, builtCli(), "stop"].map(shellQuote).join(" ");
     const terminal = startTerminal(`${command}; sleep 600`, { cwd, columns: 100, rows: 20 });
-    await terminal.shows(/Which run is to be stopped\?/);
+    await terminal.shows(/Which run do you want to stop\?/);
     // The newest is the first in the list.
     terminal.press("Enter");
     await terminal.shows(new RegExp(`Run ${second.runId} has stopped`));

@@ -51,7 +51,7 @@ for (const sandbox of ["bubblewrap", "docker"] as const satisfies SandboxFlag[])
       // And it leaves a run alone that is over.
       expect(await stop(cwd, runId)).toMatchObject({
         exitCode: 0,
-        stdout: `Run ${runId} was over already: it has aborted.\n`,
+        stdout: `Run ${runId} had already ended: it has aborted.\n`,
       });
     });
   });
@@ -112,7 +112,7 @@ describe("sanddune stop", () => {
     const directory = runDirectory([begun({ owner })], join(cwd, ".sanddune/runs"));
     expect(await stop(cwd, RUN_ID)).toMatchObject({
       exitCode: 1,
-      stdout: expect.stringMatching(`^Run ${RUN_ID} is dead. What it has left: .*sanddune clean\n$`),
+      stdout: expect.stringMatching(`^Run ${RUN_ID} is dead. To list its leftovers: .*sanddune clean\n$`),
     });
     expect(existsSync(join(directory, "stop"))).toBe(false);
   });

@@ -148,7 +148,7 @@ describeWith(["bubblewrap"], "sanddune rescue", () => {
     expect(git(worktreeFor(cwd), "status", "--porcelain")).toBe("");
     expect(await runCli(["rescue", runId], { cwd })).toMatchObject({
       exitCode: 0,
-      stdout: `There is nothing to rescue of run ${runId}.\n`,
+      stdout: `Run ${runId} has nothing to rescue.\n`,
     });
     await clean(cwd, "--yes");
     expect(leftovers(cwd)).toEqual([]);
