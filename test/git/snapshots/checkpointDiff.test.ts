@@ -30,7 +30,7 @@ it("the checkpoints of a run are listed by their numbers, and nothing else is on
     "other/checkpoints/1",
   ])
     git(cwd, "update-ref", `refs/sanddune/${name}`, sha);
-  expect(await runAtBoundary(listCheckpoints(cwd, runId))).toEqual([
+  expect(await listCheckpoints(cwd, runId)).toEqual([
     { number: 9, sha },
     { number: 10, sha },
   ]);
@@ -41,14 +41,14 @@ describe("the changes of commits", () => {
     const cwd = temporaryRepository();
     const first = git(cwd, "rev-parse", "HEAD");
     const second = commitFiles(cwd, { "README.md": "one\ntwo\n", "binary\n": "\0", "ä\tb": "1\n" });
-    const changes = await runAtBoundary(changesOf(cwd, [first, second]));
+    const changes = await changesOf(cwd, [first, second]);
     expect(changes.get(first)).toEqual([{ path: "README.md", added: 1, removed: 0 }]);
     expect(changes.get(second)).toEqual([
       { path: "README.md", added: 2, removed: 1 },
       { path: "binary\n", added: undefined, removed: undefined },
       { path: "ä\tb", added: 1, removed: 0 },
     ]);
-    expect(await runAtBoundary(changesOf(cwd, []))).toEqual(new Map());
+    expect(await changesOf(cwd, [])).toEqual(new Map());
   });
 
   it("are shown as a patch, by no program that the repository names", async () => {
@@ -57,7 +57,7 @@ describe("the changes of commits", () => {
     git(cwd, "config", "diff.external", `touch ${trap}; :`);
     git(cwd, "config", "diff.trap.textconv", `touch ${trap}; cat`);
     const commit = commitFiles(cwd, { ".gitattributes": "*.txt diff=trap\n", "a.txt": "new\n" });
-    expect(await runAtBoundary(patchOf(cwd, commit))).toContain("+++ b/a.txt\n@@ -0,0 +1 @@\n+new");
+    expect(await patchOf(cwd, commit)).toContain("+++ b/a.txt\n@@ -0,0 +1 @@\n+new");
     expect(existsSync(trap)).toBe(false);
   });
 });
