@@ -13,27 +13,27 @@ export interface AgentInvocation extends AgentIteration {
   readonly sandbox: SandboxHandle;
   /** Where the agent starts, in the sandbox. */
   readonly cwd: string;
-  /** The env vars of the session. They win over those that the provider sets for its program. */
+  /** The env vars of the session. They take precedence over those that the agent provider sets. */
   readonly env: Readonly<Record<string, string>>;
   readonly onEvent: (event: AgentEvent) => void;
-  /** Each line as the agent printed it, before the events that it means. */
+  /** Called with each line of the agent's raw output, before its events. */
   readonly onLine: (line: string, stream: "stdout" | "stderr", events: readonly AgentEvent[]) => void;
-  /** Takes secrets out of the agent's last words, which may have been cut off in the middle of one. */
+  /** Redacts the end of the agent's stderr. A secret at the start of it may be incomplete. */
   readonly redactCaptured: (text: string, captureBytes: number) => string;
-  /** Called whenever the agent printed anything. */
+  /** Called whenever the agent prints anything. */
   readonly onActivity: () => void;
 }
 
 /**
- * Hands a resolved prompt to the agent, and tells how its process has ended. Interrupting it kills the agent. The seam
- * at which tests put a scripted fake.
+ * Passes a resolved prompt to the agent, and succeeds with how its process ended. Interrupting it kills the agent.
+ * Tests replace this service by a scripted fake.
  */
 export class AgentInvoker extends Context.Service<
   AgentInvoker,
   { readonly invoke: (invocation: AgentInvocation) => Effect.Effect<AgentExit, SandduneError> }
 >()("sanddune/AgentInvoker") {}
 
-/** Enough of the agent's last words to explain a failure; everything else has gone through the events. */
+/** Enough of the agent's stderr to explain a failure. The events have everything else. */
 const CAPTURE_BYTES = 64 * 1024;
 
 const invoke = Effect.fnUntraced(function* (

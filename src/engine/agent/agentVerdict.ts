@@ -13,9 +13,9 @@ import {
 } from "../../errors.ts";
 import { COMMAND_NOT_FOUND } from "./agentCommand.ts";
 
-/** How the agent's process has ended. */
+/** How the agent's process ended. */
 export interface AgentExit {
-  /** `undefined` if the agent was stopped after it had said that its turn was over. */
+  /** `undefined` if the agent was stopped after it had reported the end of its turn. */
   readonly exitCode: number | undefined;
   readonly stderr: string;
   /** The name of the program that was started. */
@@ -31,16 +31,18 @@ const ERRORS: Readonly<
   other: AgentFailedError,
 };
 
-/** What an agent's own words say about how its turn went. The exit code alone is not believed, in either direction. */
+/**
+ * Decides from the agent's events whether its turn succeeded. The exit code alone proves neither success nor failure.
+ */
 export class AgentVerdict {
   #result: Extract<AgentEvent, { type: "result" }> | undefined;
-  /** The last trouble that the agent had not got over. */
+  /** The last error that the agent has not recovered from. */
   #error: Extract<AgentEvent, { type: "error" }> | undefined;
   #hasSpoken = false;
-  /** It has said that its turn was over, and has gone on. */
+  /** The agent has continued after it reported the end of its turn. */
   #hasGoneOn = false;
 
-  /** `sandbox` is the name of the provider. */
+  /** `sandbox` is the name of the sandbox provider. */
   constructor(private readonly sandbox: string) {}
 
   push(event: AgentEvent): void {
@@ -90,19 +92,21 @@ export class AgentVerdict {
     return this.#typed(agent, problem, exitCode, stderr);
   }
 
-  /** Why an agent that has fallen silent has failed, if it had told of trouble that it had not got over. */
+  /**
+   * The failure of an agent that stopped printing: the last error that it reported, if it had not recovered from it.
+   */
   failureOfSilence(agent: AgentProvider, silence: IdleTimeoutError): SandduneError {
     if (this.#error === undefined) return silence;
     const problem = `${this.#error.message} (it printed nothing for ${silence.idleTimeoutSeconds} s after that)`;
     return this.#typed(agent, problem, undefined, "");
   }
 
-  /** Why an agent that is not to try any longer has failed. */
+  /** The failure of an agent that could not reach its model. */
   failureOfReach(agent: AgentProvider, problem: string): SandduneError {
     return this.#typed(agent, problem, undefined, "");
   }
 
-  /** Why the agent has failed; `undefined` if it has not. */
+  /** The failure of the agent; `undefined` if it succeeded. */
   failureOf(agent: AgentProvider, exit: AgentExit): SandduneError | undefined {
     const { exitCode, stderr } = exit;
     if (this.#result !== undefined) {

@@ -8,10 +8,10 @@ import { AgentInvoker } from "./agentInvoker.ts";
 import { type AgentExit, AgentVerdict } from "./agentVerdict.ts";
 import { ModelReachability } from "./modelReachability.ts";
 
-/** Lets everything happen first that has arrived already. */
+/** Lets the process handle all input that has already arrived. */
 const nextTick = Effect.promise(() => new Promise((resolve) => setImmediate(resolve)));
 
-/** Fails once nothing has been heard of the agent for the whole idle timeout. */
+/** Fails when the agent has printed nothing for the whole idle timeout. */
 const watchIdle = Effect.fnUntraced(function* (
   { options }: IterationLoop,
   now: () => number,
@@ -23,9 +23,9 @@ const watchIdle = Effect.fnUntraced(function* (
   const silentMs = () => now() - lastActivity();
   for (;;) {
     yield* Effect.sleep(Math.max(0, idleTimeoutMs - silentMs()));
-    // This process may have been held up itself, by a paused terminal for one: first it reads what has arrived.
+    // This process may have been paused itself, for example with its terminal: first read what has arrived.
     yield* nextTick;
-    // Whoever has ended the turn has nothing more to say.
+    // After the end of its turn, the agent prints nothing more.
     if (hasEnded()) yield* Effect.sleep(idleTimeoutMs);
     else if (silentMs() >= idleTimeoutMs) {
       return yield* Effect.fail(new IdleTimeoutError(agent.name, idleTimeoutSeconds));
@@ -33,7 +33,10 @@ const watchIdle = Effect.fnUntraced(function* (
   }
 });
 
-/** Ends once the agent's turn has been over for a while. Some go on after that, and say later that it is over again. */
+/**
+ * Ends a grace period after the end of the agent's turn. Some agents continue, and report the end of their turn again
+ * later.
+ */
 const watchLingering = Effect.fnUntraced(function* (
   timeoutMs: number,
   now: () => number,
@@ -48,22 +51,22 @@ const watchLingering = Effect.fnUntraced(function* (
   }
 });
 
-/** What an agent does that has not ended its turn, or has begun another. */
+/** Whether an event shows that the agent is in the middle of a turn. */
 const isWork = ({ type }: AgentEvent): boolean =>
   type === "text" || type === "toolCall" || type === "turnStart";
 
-/** The agent as it is invoked once: what it says is told to the loop, and decides how the invocation ends. */
+/** One invocation of the agent, and what the loop gets to know of it. */
 export interface Invocation {
   readonly iteration: AgentIteration;
   readonly onEvent: (event: AgentEvent) => void;
-  /** Counts what the agent has used; says so once that is too much. */
+  /** Counts the tokens of an event. Returns an error when they exceed the budget. */
   readonly spend: (event: AgentEvent) => BudgetExceededError | undefined;
   readonly hasSaidSignal: () => boolean;
 }
 
 /**
- * Invokes the agent once. It is over when the agent's process is; or, when the agent has said that its turn is over but
- * something it left behind keeps the process alive, a grace period after that.
+ * Invokes the agent once. Ends with the agent's process or, if something that the agent started keeps that process
+ * alive after the end of its turn, after a grace period.
  */
 export const invokeAgent = Effect.fnUntraced(function* (
   loop: IterationLoop,
@@ -78,7 +81,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
   const turnEnded = yield* Deferred.make<void>();
   const mustBeStopped = yield* Deferred.make<undefined>();
   const budgetExceeded = yield* Deferred.make<BudgetExceededError>();
-  /** The agent seemed to be done, and goes on although there is nothing left to spend. */
+  /** The agent had reported the end of its turn, but continues although the budget is exceeded. */
   const goesOnForNothing = yield* Deferred.make<never, BudgetExceededError>();
   const cannotReach = yield* Deferred.make<never, SandduneError>();
   let exceeded: BudgetExceededError | undefined;
@@ -109,9 +112,9 @@ export const invokeAgent = Effect.fnUntraced(function* (
     onEvent(event);
   };
   const watchBudget = Deferred.await(budgetExceeded).pipe(
-    // What it has used may come in the same breath as the news that its turn is over.
+    // The usage may arrive together with the end of the turn.
     Effect.tap(() => nextTick),
-    // An agent that is done ends by itself, and what it did is whole.
+    // An agent at the end of its turn exits by itself, and its work is complete.
     Effect.flatMap((error) =>
       endedAt === undefined && !hasSaidSignal() ? Effect.fail(error) : Deferred.await(goesOnForNothing),
     ),

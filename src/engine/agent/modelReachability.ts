@@ -1,23 +1,23 @@
 import type { AgentEvent } from "../../agents/contract.ts";
 import { showDuration } from "../../display/duration.ts";
 
-/** An agent that its model has not answered once has done nothing yet: little is gained by waiting. */
+/** Before the model's first answer the agent has done nothing yet, so a short wait is enough. */
 const FIRST_ANSWER_MS = 30_000;
 const MIN_ATTEMPTS = 3;
 
 /**
- * Knows how long an agent has tried in vain to reach its model. Only an attempt that has failed counts, and no time that
- * merely passes: an agent that prints nothing may well have got through, and its model may be thinking.
+ * Measures how long an agent has failed to reach its model. Only failed attempts count, not time without output: the
+ * agent may have got through, and the model may be thinking.
  */
 export class ModelReachability {
   #hasAnswered = false;
   #failedSince: number | undefined;
   #attempts = 0;
 
-  /** `patienceMs` is how long an agent may try again that its model has answered before. */
+  /** `patienceMs` is how long the agent may retry after the model has answered at least once. */
   constructor(private readonly patienceMs: number) {}
 
-  /** Why the agent is not to try any more, once that is so. */
+  /** The reason to stop the agent, once there is one. */
   push(event: AgentEvent, now: number): string | undefined {
     switch (event.type) {
       case "text":
@@ -42,7 +42,7 @@ export class ModelReachability {
 
   #trouble(event: Extract<AgentEvent, { type: "error" }>, now: number): string | undefined {
     if (event.kind !== "unreachable") {
-      // An answer, if not the one that was hoped for.
+      // An error of another kind is also an answer of the model.
       this.#hasAnswered = true;
       this.#startOver();
       return undefined;

@@ -50,7 +50,7 @@ const checkedProgram = <Program>(
   return value as Program;
 };
 
-/** The command that an agent provider has built; throws an error that says what is wrong with it. */
+/** Checks the command that an agent provider has built. Throws an error that names the problem. */
 export const checkedCommand = (value: unknown): AgentCommand =>
   checkedProgram("buildCommand()", value, { command: argvOrLine, stdin: anyText });
 
@@ -73,7 +73,7 @@ const ERROR_KINDS = Object.keys({
   other: true,
 } satisfies Record<AgentErrorKind, true>);
 
-/** What the engine reads of events without looking further. */
+/** The fields that the engine reads without checking them again. */
 const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>>>> = {
   text: { text: anyText },
   toolCall: { name: anyText },
@@ -86,7 +86,7 @@ const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>
   raw: { line: anyText },
 };
 
-/** The events of a line, as a parser has returned them; throws an error that says what is wrong with them. */
+/** Checks the events that a parser has returned for a line. Throws an error that names the problem. */
 export const checkedEvents = (value: unknown): readonly AgentEvent[] => {
   if (!Array.isArray(value))
     throw new Error(`the parser returned ${kindOf(value)}, and not a list of events`);

@@ -10,25 +10,25 @@ import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { type IterationLoop, runIterations } from "../iterations/iterationLoop.ts";
 import { AgentInvoker, liveAgentInvoker } from "./agentInvoker.ts";
 
-/** One prompt for an agent, and where it is to be worked on. */
+/** One prompt for an agent, and the sandbox to work in. */
 export interface AgentTask {
   readonly agent: AgentProvider;
-  /** Somebody else's, who closes it. */
+  /** The caller closes it. */
   readonly sandbox: SandboxHandle;
-  /** The sandbox provider's. */
+  /** The name of the sandbox provider. */
   readonly sandboxName: string | undefined;
-  /** Where the agent starts, in the sandbox. It need not be a repository. */
+  /** The directory in the sandbox where the agent starts. It need not be a repository. */
   readonly cwd: string;
   readonly env: ResolvedEnv;
   readonly prompt: string;
-  /** How long the agent may take, in all. */
+  /** The time limit of the whole call. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Gets what the agent says and does, redacted. */
+  /** Called with each event of the agent, redacted. */
   readonly onEvent: (event: AgentStreamEvent) => void;
 }
 
-/** How an agent that did not fail has ended. */
+/** How an agent ended that did not fail. */
 export type AgentEnd = "done" | "tookTooLong";
 
 const loopOf = (question: AgentTask): IterationLoop => {
@@ -50,9 +50,9 @@ const loopOf = (question: AgentTask): IterationLoop => {
 };
 
 /**
- * Invokes an agent once, in a sandbox that is there already. Rejects with the errors of a run, redacted, or with
- * `signal.reason`. An agent that is stopped is gone with all its descendants when this settles; what one has left
- * running that ended by itself ends with the sandbox.
+ * Invokes an agent once, in an existing sandbox. Rejects with the errors of a run, redacted, or with `signal.reason`.
+ * When this settles, a stopped agent has been killed with all its descendants. Processes that an agent left running
+ * when it exited end with the sandbox.
  */
 export const runAgentOnce = (question: AgentTask): Promise<AgentEnd> => {
   const { env, timeoutMs, signal } = question;

@@ -18,17 +18,17 @@ import type { ResumePlan } from "../plan/plan.ts";
 
 const MAX_PROBLEM_WIDTH = 500;
 const BRING_TIMEOUT_MS = 120_000;
-/** Enough for large sessions. Whoever has aborted a run is waiting. */
+/** Enough for large sessions. After an abort, the caller is waiting. */
 const CAPTURE_TIMEOUT_MS = { afterSuccess: 30_000, afterFailure: 15_000 } as const;
 
-/** The agent's own session, on its way between the host and the sandbox. */
+/** Copies an agent's session between the host and the sandbox. */
 export class AgentSessionTransfer {
   readonly #capture = new SessionCapture();
   #count = 0;
-  /** Where copies are of what was brought into the sandbox. */
+  /** The directory with copies of the files that were copied into the sandbox. */
   #brought: string | undefined;
 
-  /** As they were before the agent began: it could put a link in the place of a directory. */
+  /** Resolved before the agent starts, because it could replace a directory by a link. */
   readonly #places: SessionPaths;
 
   constructor(
@@ -56,7 +56,7 @@ export class AgentSessionTransfer {
     return join(this.work.session.journal.filesDirectory, `agent-session-${this.#count++}`);
   }
 
-  /** Brings the session that is to be resumed into the sandbox. */
+  /** Copies the session to resume into the sandbox. */
   bring({ sessionId, isFork, files }: ResumePlan): Effect.Effect<ResumedSession, SandduneError> {
     const { sessions } = this.agent;
     if (sessions === undefined) return Effect.die("the agent has no sessions");
@@ -97,15 +97,15 @@ export class AgentSessionTransfer {
   }
 
   /**
-   * Brings the session of an iteration to the host, and gives its file there. What goes wrong with it is a warning: the
-   * agent's work does not depend on it.
+   * Copies the session of an iteration to the host, and succeeds with the path of its file there. A failure is only a
+   * warning, because the agent's work does not depend on it.
    */
   capture(sessionId: string | undefined, failed: boolean): Effect.Effect<string | undefined> {
     const { sessions, captureSessions = true } = this.agent;
     if (sessionId === undefined || sessions === undefined || !captureSessions)
       return Effect.succeed(undefined);
     const { session } = this.work;
-    // What is aborted already has its session captured all the same.
+    // The session of an aborted run is captured too.
     const stops = session.plan.signal?.aborted ? undefined : session.plan.signal;
     const timeoutMs = failed ? CAPTURE_TIMEOUT_MS.afterFailure : CAPTURE_TIMEOUT_MS.afterSuccess;
     return Effect.promise(async () => {
@@ -124,12 +124,13 @@ export class AgentSessionTransfer {
         );
       } catch (reason) {
         const problem = reason instanceof Error ? reason.message : String(reason);
-        // Part of it may be a name from the sandbox. Redacted before it is cut, as otherwise half a secret could stay.
+        // The problem may contain a name from the sandbox. It is redacted before it is cut, so that no part of a
+        // secret remains.
         const words = shortenTo(oneLine(session.redactor.text(problem)), MAX_PROBLEM_WIDTH);
         session.progress.warn(`The agent's session was not captured: ${words}`);
         return undefined;
       } finally {
-        // It is the user's whole conversation.
+        // The copy contains the user's whole conversation.
         if (this.#brought !== undefined) await removeDirectory(this.#brought);
       }
     });

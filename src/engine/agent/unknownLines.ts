@@ -3,13 +3,13 @@ import type { AgentEvent } from "../../agents/contract.ts";
 /** Fewer lines than this prove nothing. */
 const MIN_LINES = 5;
 
-/** Counts the lines of an agent's output that its provider does not know. */
+/** Counts the lines of an agent's output that its provider does not recognise. */
 export class UnknownLines {
   #lines = 0;
   #unknown = 0;
   #sample = "";
 
-  /** `shorten` makes of a line what may be shown of it. */
+  /** `shorten` turns a line into the part of it that may be shown. */
   constructor(private readonly shorten: (line: string) => string) {}
 
   get count(): number {
@@ -17,7 +17,7 @@ export class UnknownLines {
   }
 
   push(line: string, stream: "stdout" | "stderr", events: readonly AgentEvent[]): void {
-    // Lines that mean nothing to anybody, pieces of a message for instance, prove nothing in either direction.
+    // A line without events, such as a part of a message, proves nothing.
     if (stream !== "stdout" || line.trim() === "" || events.length === 0) return;
     this.#lines++;
     if (!events.some(({ type }) => type === "raw")) return;
@@ -25,7 +25,7 @@ export class UnknownLines {
     if (this.#sample === "") this.#sample = this.shorten(line);
   }
 
-  /** What to say if most of it was not understood. */
+  /** A warning if most lines were not recognised. */
   warning(agent: string): string | undefined {
     if (this.#unknown < MIN_LINES || this.#unknown <= this.#lines / 2) return undefined;
     return `${this.#unknown} of ${this.#lines} lines that the agent ${agent} printed were not understood: its version may not be one that sanddune knows. The first was: ${this.#sample}`;

@@ -28,14 +28,14 @@ import { cleanUpAfterAgent, disarmRepositories, nestedSearch } from "./cleanUpAf
 import { recoverDeadRuns } from "./recoverDeadRuns.ts";
 import { releaseWorktree } from "./releaseWorktree.ts";
 
-/** What `copyToWorktree` names. */
+/** The paths of `copyToWorktree`. */
 export interface CopiedItems {
   readonly items: readonly string[];
   /** How long copying may take. */
   readonly timeoutMs: number;
 }
 
-/** A directory of the host that agents work in, and what is known about it. It belongs to whoever holds its lock. */
+/** A directory on the host that agents work in. It belongs to the session that holds its lock. */
 export interface CheckoutSession {
   /** The session that holds the lock. */
   readonly ownerId: string;
@@ -45,35 +45,35 @@ export interface CheckoutSession {
   readonly gitDirectory: string;
   /** `undefined` when HEAD is detached. */
   readonly branch: string | undefined;
-  /** It goes on after the call that has made it. */
+  /** It outlives the call that made it. */
   readonly lasts: boolean;
-  /** There is none with the `head` strategy. */
+  /** `undefined` with the `head` strategy. */
   readonly worktree: GitWorktree | undefined;
-  /** Where the source branch is on the host; moves with every import. */
+  /** The commit of the source branch on the host. Each import moves it. */
   tip: string;
-  /** Up to here the source branch is in the target branch, or was there before. */
+  /** The last commit of the source branch that is in the target branch, or that existed before. */
   landed: string;
-  /** What was committed in it by sessions, also if it was replaced later. */
+  /** All commits that sessions made in it, including those that were rewritten later. */
   readonly commits: Set<string>;
-  /** The commit that the index is at. */
+  /** The commit that the index matches. */
   indexAt: string;
-  /** Repositories inside the checkout that are not an agent's. */
+  /** Repositories inside the checkout that no agent made. */
   nestedRepositories: NestedRepositories;
-  /** Bare repositories in this commit are the user's. */
+  /** Bare repositories in this commit belong to the user. */
   readonly trustedCommit: string | undefined;
-  /** Files that were last changed before this time are the user's (nanoseconds). A worktree has none. */
+  /** Files that were last changed before this time belong to the user (nanoseconds). 0 for a worktree. */
   readonly usersUntil: bigint;
-  /** Where the environments of its sandboxes lie in the repository. */
+  /** The paths of its sandboxes' environments in the repository. */
   readonly gradingPaths: Set<string>;
-  /** Directories that agents' commits have made submodules of. */
+  /** Directories that agents' commits turned into submodules. */
   newSubmodules: readonly string[];
-  /** Sandboxes over it, in each of which something may be running. */
+  /** The number of open sandboxes on it. A process may run in each of them. */
   openSandboxes: number;
-  /** Commands have been run in a sandbox over it, which may have left anything in it. */
+  /** Commands have run in a sandbox on it, and may have left any files in it. */
   isUsed: boolean;
-  /** What it was given besides its commit. */
+  /** The files that were copied into it. */
   copied: CopiedItems;
-  /** Why the worktree must stay even if it is clean. */
+  /** Reasons to keep the worktree even if it is clean. */
   readonly keepReasons: Set<string>;
 }
 
@@ -113,9 +113,9 @@ const takeWorktree = Effect.fnUntraced(function* (
   const checkout = yield* Effect.acquireRelease(
     Effect.scoped(openWorktree(plan.repository, source, plan.runId, announce)).pipe(
       Effect.map((worktree) => {
-        // Before anything is put into it: what was not finished is thrown away.
+        // Durable before anything is written into it: an unfinished worktree is discarded.
         journal.write({ type: "created", what: "worktree", name }, { isDurable: true });
-        // What is on a branch that exists may be an earlier agent's: then the user's own commit decides.
+        // An earlier agent may have committed to an existing branch, so only the user's HEAD is trusted then.
         const trustedCommit = worktree.isNewBranch ? worktree.baseSha : plan.host.head.sha;
         const place = { ...worktree, worktree, lasts, trustedCommit, usersUntil: 0n };
         return checkoutAt(session, place, worktree.baseSha);
@@ -125,7 +125,7 @@ const takeWorktree = Effect.fnUntraced(function* (
       warnOnFailure(releaseWorktree(session, opened, exit), (sentence) => progress.warn(sentence)),
   );
   if (checkout.worktree?.isReused) {
-    // The run that left it may have been killed before it could do that.
+    // The earlier run may have been killed before it could do that.
     yield* disarmRepositories(session, checkout);
     if (yield* isDirty(checkout.path)) {
       progress.warn(
@@ -136,7 +136,7 @@ const takeWorktree = Effect.fnUntraced(function* (
   return checkout;
 });
 
-/** With `head`, the agent works in the user's own checkout. */
+/** With `head`, the agent works in the user's checkout. */
 const takeUserCheckout = Effect.fnUntraced(function* (
   session: Session,
   isShared: boolean,
@@ -144,7 +144,7 @@ const takeUserCheckout = Effect.fnUntraced(function* (
   const { repository, host, runId } = session.plan;
   const { sha, branch } = host.head;
   const { topLevel: path, gitDirectory } = repository;
-  // By the clock of the file system, which may be another machine's.
+  // Read from the file system, whose clock may be another machine's.
   const { ctimeNs: usersUntil } = lstatSync(session.journal.filesDirectory, { bigint: true });
   const trustedCommit = undefined;
   const place = { path, gitDirectory, branch, worktree: undefined, lasts: false, trustedCommit, usersUntil };
@@ -168,7 +168,10 @@ const announceBase = ({ plan, journal, redundantRefs }: Session): void => {
   redundantRefs.add(ref);
 };
 
-/** Keeps the commit that a sandbox starts from, if the session that makes it does not own the checkout. */
+/**
+ * Protects the commit that a sandbox starts from against git's garbage collection, if the session does not own the
+ * checkout.
+ */
 export const pinBase = (
   session: Session,
   { ownerId, repository, tip }: CheckoutSession,
@@ -179,7 +182,7 @@ export const pinBase = (
     return updateRefs(repository.topLevel, [{ ref: baseRef(session.plan.runId), to: tip }]);
   });
 
-/** Locks the branch and makes the directory that the agent will work in; both are given back with the scope. */
+/** Locks the branch and creates the directory that the agent works in. The scope releases both. */
 export const openCheckout = Effect.fnUntraced(function* (
   session: Session,
   { source, isShared, lasts }: CheckoutPlan,

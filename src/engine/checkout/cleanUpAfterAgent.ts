@@ -9,7 +9,7 @@ import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { updateIndex } from "./updateIndex.ts";
 
-/** Where repositories may be nested in a checkout. */
+/** Where to look for nested repositories in a checkout. */
 export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
   checkoutPath: checkout.path,
   skipsConfigDirectory: checkout.path === dirname(checkout.repository.configDirectory),
@@ -19,7 +19,7 @@ export const nestedSearch = (checkout: CheckoutSession): NestedSearch => ({
   ...(checkout.worktree && { baseCommit: checkout.worktree.baseSha }),
 });
 
-/** What an agent leaves on the host must not run there by itself. */
+/** Disables the repositories that an agent left on the host, because git would run their hooks and settings there. */
 export const disarmRepositories = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
   Effect.suspend(() => disarmNestedRepositories(nestedSearch(checkout), checkout.nestedRepositories)).pipe(
     Effect.catch((error: SandduneError) =>
@@ -33,8 +33,8 @@ export const disarmRepositories = (session: Session, checkout: CheckoutSession):
   );
 
 /**
- * An agent is gone: its repositories are disarmed, and an index that had to wait for that follows its branch, unless
- * something may still be running in another sandbox over the same checkout.
+ * Disarms the repositories of an agent that has ended, and then updates an index that had to wait for it, unless
+ * another sandbox on the same checkout is open.
  */
 export const cleanUpAfterAgent = (session: Session, checkout: CheckoutSession): Effect.Effect<void> =>
   disarmRepositories(session, checkout).pipe(

@@ -19,7 +19,7 @@ const tipOnHost = ({
 }: CheckoutSession): Effect.Effect<string | undefined, SandduneError> =>
   resolveCommit(repository.topLevel, branch === undefined ? "HEAD" : branchRef(branch));
 
-/** Takes notice of commits that were made on the host. */
+/** Reads the commits that were made on the host since the last call. */
 export const refreshTip = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {
@@ -28,33 +28,35 @@ export const refreshTip = Effect.fnUntraced(function* (
   if (sha === undefined) return yield* Effect.fail(new BranchDeletedError(branch, checkout.tip));
   if (sha !== checkout.tip) {
     checkout.tip = sha;
-    // Whoever has committed on the host has used the checkout's own index.
+    // A commit on the host has updated the checkout's own index.
     checkout.indexAt = sha;
   }
   if (!existsSync(checkout.path)) return yield* Effect.fail(new WorktreeMissingError(checkout.path, branch));
 });
 
 /**
- * Takes notice of what was brought into the checkout on the user's behalf, by hooks or by the user: commits are what the
- * next agent starts from, and repositories are not an agent's.
+ * Reads what hooks or the user changed in the checkout: the next agent starts from their commits, and repositories
+ * that exist now are not the agent's.
  */
 export const refreshCheckout = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {
   yield* refreshTip(checkout);
-  // Where something of an agent's may be running, whatever is there may be the agent's.
+  // While a sandbox is open, a repository in the checkout may be the agent's.
   if (checkout.openSandboxes > 0) return;
   checkout.nestedRepositories = yield* findNestedRepositories(nestedSearch(checkout));
 });
 
-/** What a worktree has been switched to; `undefined` if it is on its branch. */
+/** The branch or commit that a worktree was switched to; `undefined` if it is on its branch. */
 export const switchedTo = (checkout: CheckoutSession): Effect.Effect<string | undefined, SandduneError> => {
   const { worktree, path } = checkout;
   if (worktree === undefined || isStillOn(checkout)) return Effect.succeed(undefined);
   return Effect.map(readHead(path), (head) => head.branch ?? `the commit ${head.sha}`);
 };
 
-/** An agent that commits everything would put the files of one branch on the other. */
+/**
+ * Fails if the worktree was switched to another branch: an agent could commit the files of one branch to the other.
+ */
 export const requireOnBranch = Effect.fnUntraced(function* (
   checkout: CheckoutSession,
 ): Effect.fn.Return<void, SandduneError> {

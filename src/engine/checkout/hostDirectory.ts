@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { InvalidOptionsError } from "../../errors.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 
-/** Where hooks and agents start on the host: in the checkout, as far down as `cwd` is in the user's. */
+/** The directory where hooks and agents start on the host: the equivalent of `cwd` in the checkout. */
 export const hostDirectory = ({ path, repository }: CheckoutSession): string => join(path, repository.prefix);
 
-/** Throws if the directory is not in the checkout (any more): an agent may have put a link in its place. */
+/** Throws if the directory is not, or no longer, in the checkout: an agent may have replaced it by a link. */
 export const checkHostDirectory = (checkout: CheckoutSession): void => {
   const { prefix } = checkout.repository;
   const isThere = () =>

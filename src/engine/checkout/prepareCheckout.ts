@@ -8,7 +8,7 @@ import { labelled, timed } from "../session/phases.ts";
 import type { Session } from "../session/session.ts";
 import { type CheckoutSession, openCheckout } from "./checkoutSession.ts";
 
-/** Makes the checkout that agents are to work in, and gets it ready. It is given back with the scope. */
+/** Creates and prepares the checkout that agents work in. The scope releases it. */
 export const prepareCheckout = Effect.fnUntraced(function* (
   session: Session,
   plan: CheckoutPlan,

@@ -5,9 +5,9 @@ import { recoverLocation } from "../../runs/recover/recoverLocation.ts";
 import type { Session } from "../session/session.ts";
 
 /**
- * Takes over what dead runs have left on the session's branch, and in its checkout, before an agent works there: their
- * sandboxes are ended, their commits imported. Fails if something of theirs may still be at work. The session holds the
- * lock of the branch.
+ * Recovers the work of dead runs on the session's branch and in its checkout, before an agent works there: closes
+ * their sandboxes and imports their commits. Fails if one of their processes may still be running. The session holds
+ * the lock of the branch.
  */
 export const recoverDeadRuns = Effect.fnUntraced(function* (
   session: Session,

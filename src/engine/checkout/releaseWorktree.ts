@@ -18,7 +18,7 @@ import type { CheckoutSession } from "./checkoutSession.ts";
 import { cleanUpAfterAgent, disarmRepositories } from "./cleanUpAfterAgent.ts";
 import { refreshTip, switchedTo } from "./hostChanges.ts";
 
-/** Why the worktree must stay although git may call it clean; `undefined` when nothing speaks for it. */
+/** The reason to keep the worktree even if it is clean; `undefined` if there is none. */
 const reasonToKeep = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -59,7 +59,7 @@ const takeStock = Effect.fnUntraced(function* (
   else progress.warn(`Not everything was merged: see git log ${branch}`);
 });
 
-/** Removes the worktree if nothing speaks against it. Gives the reason why it stays, if it does. */
+/** Removes the worktree if possible. Succeeds with the reason if it is kept. */
 const removeWorktree = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -86,7 +86,7 @@ const removeWorktree = Effect.fnUntraced(function* (
   return isRemoved ? undefined : "it holds changes that are not committed, or could not be removed";
 });
 
-/** Decides what becomes of the worktree and of a branch that was made for it. Never hides the session's own error. */
+/** Removes or keeps the worktree and a branch that was created for it. Never hides the session's own error. */
 export const releaseWorktree = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -111,6 +111,6 @@ export const releaseWorktree = Effect.fnUntraced(function* (
   if (!worktree.isNewBranch || !isDisposable) return;
   if (!(yield* deleteBranch(repository, worktree.branch, checkout.tip))) return;
   journal.tell({ type: "removed", what: "branch", name: worktree.branch });
-  // Whatever there was on it is in the branch that it came from.
+  // The target branch has all its commits.
   if (isTemporary) progress.branch = checkout.branches.targetBranch ?? "HEAD";
 });

@@ -4,8 +4,8 @@ import { syncIndex } from "../../git/worktrees/syncIndex.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 
 /**
- * Lets the checkout's index follow the source branch. Not yet, if the agent has committed a submodule and can still
- * change what is in it: git on the host enters the submodules that the index knows, and runs what their settings name.
+ * Updates the checkout's index to the source branch. Waits while an agent that has committed a submodule can still
+ * change it: git on the host enters the submodules in the index, and runs the programs in their settings.
  */
 export const updateIndex = (
   checkout: CheckoutSession,

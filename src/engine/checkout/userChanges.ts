@@ -5,16 +5,16 @@ import { among, listCommitted, listUncommitted } from "../../git/worktrees/uncom
 import { somePaths } from "../../tools/someOf.ts";
 import type { Session } from "../session/session.ts";
 
-/** What the user has not committed in the checkout that an agent is going to work in. */
+/** The user's uncommitted changes in the checkout that an agent will work in. */
 export interface UserChanges {
   readonly paths: readonly string[];
-  /** What the caller should know about it, in sentences. */
+  /** Warnings for the caller. */
   readonly warnings: readonly string[];
 }
 
 export const NO_USER_CHANGES: UserChanges = { paths: [], warnings: [] };
 
-/** Looks before the agent begins. A checkout that git cannot judge is not refused for it. */
+/** Reads the changes before the agent starts. If git fails, the run continues with a warning. */
 export const findUserChanges = ({ topLevel }: Repository): Effect.Effect<UserChanges> =>
   listUncommitted(topLevel).pipe(
     Effect.map((paths) =>
@@ -35,7 +35,7 @@ export const findUserChanges = ({ topLevel }: Repository): Effect.Effect<UserCha
     ),
   );
 
-/** Notes which of the user's uncommitted files the session's commits contain. The commits are imported by now. */
+/** Records which of the user's uncommitted files the session's imported commits contain. */
 export const noteUserChanges = (
   { plan, progress }: Session,
   commits: readonly string[],

@@ -10,16 +10,16 @@ import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { HookName, HookRunner } from "./runHook.ts";
 
-/** Where hooks on the host run. */
+/** The directory of hooks on the host. */
 export interface HostDirectory {
   readonly path: string;
-  /** Throws if the directory is not what it should be (any more). */
+  /** Throws if the directory is not, or no longer, in the checkout. */
   readonly check: () => void;
-  /** Called with the id by which all processes of the hooks can be found, before there are any. */
+  /** Called before the first hook, with the id that marks all processes of the hooks. */
   readonly onExecId: (execId: string) => void;
 }
 
-/** Hooks on the host run with the host's environment. What they leave running ends with the scope. */
+/** Runs hooks on the host, with the host's environment. The scope kills processes that they leave running. */
 export const openHostHookRunner = (
   directory: HostDirectory,
 ): Effect.Effect<(name: HookName) => HookRunner<HostHook>, never, Scope.Scope> => {
@@ -53,12 +53,12 @@ export const openHostHookRunner = (
 
 const CHOWN_TIMEOUT_MS = 10_000;
 
-/** Remembers the time, for `giveAway`: one second back, because file systems do not know it more exactly. */
+/** Records the time for `giveAway`, minus one second: the resolution of some file systems. */
 const rememberTime = (mark: string): string => `touch -d "@$(($(date +%s) - 1))" ${mark}`;
 
 /**
- * What root has made in the worktree is given to the worktree's owner: neither the agent nor the host's user could
- * change or remove it otherwise.
+ * Changes the owner of files that root created in the worktree to the worktree's owner. Otherwise neither the agent
+ * nor the host's user could change or remove them.
  */
 const giveAway = (mark: string, worktreePath: string): string => `
 owner=$(stat -c %u:%g ${shellQuote(worktreePath)})
@@ -68,7 +68,7 @@ case $owner in
 esac
 rm -f ${mark}`;
 
-/** Hooks in the sandbox run where the agent will. */
+/** Runs hooks in the sandbox, in the directory where the agent starts. */
 export const sandboxHookRunner = (sandbox: SandboxHandle, cwd: string): HookRunner<SandboxHook> => ({
   name: "sandbox.onSandboxReady",
   run: async ({ command, sudo = false }, { onLine, ...options }) => {
@@ -77,7 +77,7 @@ export const sandboxHookRunner = (sandbox: SandboxHandle, cwd: string): HookRunn
     try {
       return await sandbox.exec(prepared, { cwd, sudo, onLine, onStderrLine: onLine, ...options });
     } finally {
-      // However the hook ended: it may have been killed. If the sandbox is gone, so are its files.
+      // Also after a hook that was killed. If the sandbox was lost, its files are lost too.
       if (sudo) {
         const script = giveAway(mark, sandbox.worktreePath);
         await sandbox.exec(script, { sudo, timeoutMs: CHOWN_TIMEOUT_MS }).catch(() => {});

@@ -6,18 +6,18 @@ import type { Redactor } from "../../redaction/redactor.ts";
 import type { ExecResult } from "../../sandboxes/contract.ts";
 
 const DEFAULT_TIMEOUT_MS = 60_000;
-/** Enough of a hook's last words to explain a failure; all of them go to `onLine`. */
+/** Enough of a hook's output to explain a failure. `onLine` gets all of it. */
 const CAPTURE_BYTES = 64 * 1024;
 
 export type HookName = "host.onWorktreeReady" | "host.onSandboxReady" | "sandbox.onSandboxReady";
 
-/** What becomes of what hooks print. */
+/** Where the output of hooks goes. */
 export interface HookOutput {
   readonly onLine: (hook: HookName, line: string) => void;
   readonly redactor: Redactor;
 }
 
-/** Where hooks of a kind run. */
+/** Runs the hooks of one list, on the host or in the sandbox. */
 export interface HookRunner<Hook> {
   readonly name: HookName;
   readonly run: (
@@ -67,7 +67,7 @@ const runHook = <Hook extends HostHook>(
   );
 };
 
-/** Runs the hooks of one list, one after the other; the first that fails is the last. */
+/** Runs the hooks of a list one after the other, up to the first failure. */
 export const runHooks = <Hook extends HostHook>(
   place: HookRunner<Hook>,
   hooks: readonly Hook[],

@@ -18,7 +18,7 @@ const hookOutput = ({ display, redactor }: Session): HookOutput => ({
   redactor,
 });
 
-/** Runs a list of hooks on the host. What they leave running ends with the scope. */
+/** Runs a list of hooks on the host. The scope kills processes that they leave running. */
 const runOnHost = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -27,14 +27,14 @@ const runOnHost = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SandduneError, Scope.Scope> {
   const place = yield* openHostHookRunner({
     path: hostDirectory(checkout),
-    // Each time anew: what an agent has committed, or what runs in the sandbox, may put a link there.
+    // Checked before each hook: a commit of an agent, or a process in the sandbox, may have put a link there.
     check: () => checkHostDirectory(checkout),
     onExecId: (execId) => session.journal.write({ type: "creating", what: "host processes", name: execId }),
   });
   yield* runHooks(place(name), hooks, hookOutput(session));
 });
 
-/** The hooks that get the checkout ready, before there is a sandbox. */
+/** Runs the hooks that prepare the checkout, before the sandbox exists. */
 export const runWorktreeHooks = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -48,7 +48,7 @@ export const runWorktreeHooks = Effect.fnUntraced(function* (
   if (onWorktreeReady.length > 0 || copyToWorktree.length > 0) yield* refreshCheckout(checkout);
 });
 
-/** Runs hooks in a sandbox, in a directory of it. */
+/** Runs hooks in a directory of the sandbox. */
 export const runHooksIn = (
   session: Session,
   handle: SandboxHandle,
@@ -57,7 +57,7 @@ export const runHooksIn = (
 ): Effect.Effect<void, SandduneError> =>
   runHooks(sandboxHookRunner(withEnv(session.plan.env, handle), cwd), hooks, hookOutput(session));
 
-/** The hooks that get the sandbox ready, on the host and in the sandbox, side by side. */
+/** Runs the hooks that prepare the sandbox, on the host and in the sandbox in parallel. */
 export const runSandboxHooks = (
   session: Session,
   checkout: CheckoutSession,

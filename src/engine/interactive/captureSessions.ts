@@ -8,18 +8,21 @@ import { AgentSessionTransfer } from "../agent/sessionTransfer.ts";
 import type { SandboxWork } from "../landing/importWork.ts";
 
 const LIST_TIMEOUT_MS = 10_000;
-/** A person may begin anew, or resume another session, any number of times. */
+/** A person may start or resume any number of sessions. */
 const MAX_SESSIONS = 5;
 
-/** Captures the agent's session on the host, so that the agent's own hint to resume it works. */
+/** Copies the agent's sessions to the host, so that the resume command that the agent prints works there. */
 export interface InteractiveSessionCapture {
-  /** Looks at what is there before the agent begins. */
+  /** Lists the sessions that exist before the agent starts. */
   readonly begin: Effect.Effect<void>;
-  /** Brings the sessions to the host that are new or have grown. What goes wrong is a warning. */
+  /** Copies new and changed sessions to the host. A failure is a warning. */
   capture(failed: boolean): Effect.Effect<void>;
 }
 
-/** Sessions in a database have no files to be found by, and starting the agent again to ask for them takes seconds. */
+/**
+ * For agents that keep sessions in a database: there are no files to find, and asking the agent for them takes
+ * seconds.
+ */
 const sayingThatItStays = ({ session }: SandboxWork, { name }: AgentProvider): InteractiveSessionCapture => ({
   begin: Effect.void,
   capture: () =>

@@ -11,7 +11,7 @@ import { checkHostDirectory } from "../checkout/hostDirectory.ts";
 import { recordCommits } from "../landing/recordCommits.ts";
 import type { Session } from "../session/session.ts";
 
-/** The checkout itself as the place where the agent works, with nothing around it. */
+/** The checkout itself, where the agent works without a sandbox. */
 export interface HostLocation {
   readonly type: "host";
   readonly checkout: CheckoutSession;
@@ -33,7 +33,7 @@ export const openHostLocation = (
   }).pipe(Effect.map((handle) => ({ type: "host", checkout, handle }) as const));
 };
 
-/** In their own checkout users may go where they like, rename their branches, delete them, and begin empty ones. */
+/** Users may switch, rename, delete and create branches in their own checkout. */
 const noteOwnCheckout = (session: Session, checkout: CheckoutSession, base: string) =>
   readHead(checkout.path).pipe(
     Effect.flatMap((head) => {
@@ -44,7 +44,7 @@ const noteOwnCheckout = (session: Session, checkout: CheckoutSession, base: stri
     Effect.catch((error) => Effect.sync(() => session.progress.warn(error.message))),
   );
 
-/** In a worktree of sanddune's, work belongs on its branch. */
+/** In sanddune's worktree, commits belong on its branch. */
 const noteWorktree = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -60,7 +60,7 @@ const noteWorktree = Effect.fnUntraced(function* (
   );
 });
 
-/** Takes notice of what was done on the host itself: commits are where they belong already. */
+/** Records the commits that were made on the host, where nothing needs to be imported. */
 export const recordHostWork = (
   session: Session,
   { checkout }: HostLocation,

@@ -20,13 +20,16 @@ import { captureInteractive } from "./captureSessions.ts";
 import { type HostLocation, recordHostWork } from "./hostLocation.ts";
 import { promptSizeProblem } from "./promptSize.ts";
 
-/** Where the agent works: in a sandbox, or on the host itself. */
+/** Where the agent works: in a sandbox, or on the host. */
 export type AgentLocation = SandboxSession | HostLocation;
 
 const handleOf = (location: AgentLocation): SandboxHandle =>
   location.type === "host" ? location.handle : location.repository.handle;
 
-/** A shell that a person leaves after a mistyped command ends in the same way as one that does not find the agent. */
+/**
+ * Whether the program exists. The exit code does not tell: it is the same if a person leaves a shell after a mistyped
+ * command.
+ */
 const isThere = (
   handle: SandboxHandle,
   cwd: string,
@@ -36,7 +39,7 @@ const isThere = (
     Effect.map((answer) => answer.exitCode === 0),
   );
 
-/** Puts the agent's own interface on the terminal, until the person leaves it. Gives the exit code. */
+/** Shows the agent's own interface in the terminal, until the person leaves it. Succeeds with the exit code. */
 const showAgent = Effect.fnUntraced(function* (
   session: Session,
   location: AgentLocation,
@@ -114,7 +117,7 @@ const importCommits = (session: Session, location: AgentLocation, base: string, 
         ),
   );
 
-/** A person's session with the agent: shows the agent, brings home what was committed, and lands it if all went well. */
+/** An interactive session: shows the agent, imports its commits, and lands them if the agent succeeded. */
 export const interact = Effect.fnUntraced(function* (
   session: Session,
   location: AgentLocation,

@@ -13,7 +13,7 @@ import { type Session, withSession } from "../session/session.ts";
 import { openHostLocation } from "./hostLocation.ts";
 import { type AgentLocation, interact } from "./interact.ts";
 
-/** What every session at the terminal has to know. */
+/** The plan of an interactive session. */
 export interface InteractivePlan {
   readonly session: SessionPlan;
   readonly interaction: InteractionPlan;
@@ -24,7 +24,7 @@ const resultOf = ({ progress }: Session): InteractiveResult => {
   return { ...reached, exitCode: progress.exitCode ?? 0 };
 };
 
-/** Makes the place where the agent works: a sandbox over the checkout or, without one, the checkout itself. */
+/** Opens a sandbox on the checkout or, with the no-sandbox provider, the checkout itself. */
 const openAgentLocation = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,
@@ -44,7 +44,7 @@ const openAgentLocation = Effect.fnUntraced(function* (
   return location;
 });
 
-/** A session at the terminal that makes a checkout and a sandbox for itself. */
+/** An interactive session with its own checkout and sandbox. */
 export const interactiveSession = (
   plan: InteractivePlan & { readonly checkout: CheckoutPlan; readonly sandbox: SandboxPlan },
 ): Effect.Effect<InteractiveResult, SandduneError> =>
@@ -57,7 +57,7 @@ export const interactiveSession = (
     resultOf,
   );
 
-/** A session at the terminal in a worktree that goes on afterwards. */
+/** An interactive session in an existing worktree. */
 export const interactiveInWorktree = (
   plan: InteractivePlan & { readonly sandbox: SandboxPlan },
   checkout: CheckoutSession,
@@ -71,7 +71,7 @@ export const interactiveInWorktree = (
     resultOf,
   );
 
-/** A session at the terminal in a sandbox that goes on afterwards. */
+/** An interactive session in an existing sandbox. */
 export const interactiveInSandbox = (
   plan: InteractivePlan,
   sandbox: SandboxSession,

@@ -2,7 +2,10 @@ import { InvalidOptionsError } from "../../errors.ts";
 import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/** The prompt is an argument of the agent's program, which Linux ends at 128 KiB with all that is around it. */
+/**
+ * The prompt is an argument of the agent's program. Linux limits an argument, with the shell code around it, to 128
+ * KiB.
+ */
 const MAX_BYTES = 100 * 1024;
 
 const problemOf = (prompt: string): InvalidOptionsError | undefined => {
@@ -15,7 +18,7 @@ const problemOf = (prompt: string): InvalidOptionsError | undefined => {
       );
 };
 
-/** What is wrong with the length of a prompt; of a template, as far as it is known before its expressions have run. */
+/** The error for a prompt that is too long. Shell expressions in a template count as empty before they have run. */
 export const promptSizeProblem = (prompt: string | ResolvedPrompt): InvalidOptionsError | undefined =>
   problemOf(
     typeof prompt === "string"

@@ -5,13 +5,13 @@ import { addUsage, costOf, totalTokens } from "../../options/usage.ts";
 
 export type BudgetLimits = Pick<AgentSettings, "maxTokens" | "maxCostUsd" | "prices">;
 
-/** What a run may use, in all its iterations. */
+/** The budget of a run, for all its iterations. */
 export class Budget {
   #used: IterationUsage | undefined;
 
   constructor(private readonly limits: BudgetLimits) {}
 
-  /** Counts what was used. Says what is exceeded, once it is. */
+  /** Adds the usage. Returns an error if the budget is exceeded. */
   spend(usage: IterationUsage): BudgetExceededError | undefined {
     this.#used = addUsage(this.#used, usage);
     const { maxTokens, maxCostUsd, prices } = this.limits;

@@ -1,6 +1,6 @@
 /**
- * Finds the first completion signal in a stream of text pieces, also when it is split between them. Keeps no more of
- * the stream than the longest signal could still need.
+ * Finds the first completion signal in a stream of text chunks, also across chunks. Keeps only as much of the stream
+ * as a signal that has begun may need.
  */
 export class CompletionSignalMatcher {
   #carry = "";
@@ -11,7 +11,7 @@ export class CompletionSignalMatcher {
     this.#longest = Math.max(0, ...signals.map((signal) => signal.length));
   }
 
-  /** The signal that was found first, once there is one. */
+  /** The first signal that was found. */
   get matched(): string | undefined {
     return this.#matched;
   }

@@ -6,20 +6,20 @@ import { interruptible } from "../../boundary/interruptible.ts";
 import { SandboxLostError, type SandduneError } from "../../errors.ts";
 import { exportWork, landExport, type SandboxWork } from "../landing/importWork.ts";
 
-/** How much work a lost sandbox may cost, in milliseconds: so often is it imported while the agent works. */
+/** How often work is imported while the agent works, in milliseconds: the most that a lost sandbox can cost. */
 export const ImportInterval = Context.Reference<number>("sanddune/ImportInterval", {
   defaultValue: () => 60_000,
 });
 
-/** In a large repository, looking for changes takes a while: it gets at most this share of the agent's time. */
+/** Looking for changes is slow in a large repository, so it takes at most this share of the time. */
 const SHARE = 1 / 10;
 
-/** An export that takes longer is left to the import at the end of the iteration, which is more patient. */
+/** The import at the end of the iteration has a longer limit. */
 const TIMEOUT_MS = 2 * 60_000;
 
 /**
- * Only packing may be interrupted: once a bundle is on the host, the branch and the files of the worktree follow it
- * together.
+ * Only packing can be interrupted: when a bundle is on the host, the branch and the files of the worktree must be
+ * updated together.
  */
 const importNow = (work: SandboxWork): Effect.Effect<void, SandduneError> => {
   const bundlePath = join(work.session.journal.filesDirectory, "meanwhile.bundle");
@@ -31,7 +31,7 @@ const importNow = (work: SandboxWork): Effect.Effect<void, SandduneError> => {
   );
 };
 
-/** Checkpoints and imports use the same ref of the sandbox: no checkpoint is taken meanwhile. */
+/** Pauses checkpoints, because they use the same ref in the sandbox. */
 const betweenCheckpoints = (work: SandboxWork): Effect.Effect<void, SandduneError> => {
   const checkpoints = work.trajectory?.checkpoints;
   if (checkpoints === undefined) return importNow(work);
@@ -47,9 +47,9 @@ const betweenCheckpoints = (work: SandboxWork): Effect.Effect<void, SandduneErro
 };
 
 /**
- * Imports what the agent has done so far, again and again until it is interrupted. Only where the sandbox has files of its
- * own, which are lost with it; elsewhere they are on the host anyway. A failure is not the run's: the agent may be changing
- * its repository at this very moment, and the import at the end of the iteration says what is wrong if it stays wrong.
+ * Imports the agent's work at intervals until it is interrupted. Only for isolated sandboxes, whose files are lost
+ * with them; the files of other sandboxes are on the host. Failures are ignored: the agent may be changing its
+ * repository at that moment, and the import at the end of the iteration reports a lasting problem.
  */
 export const importWhileWorking = Effect.fnUntraced(function* (work: SandboxWork): Effect.fn.Return<never> {
   if (work.sandbox.files === undefined) return yield* Effect.never;

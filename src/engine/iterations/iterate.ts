@@ -21,17 +21,17 @@ import { type IterationEnd, runIterations } from "./iterationLoop.ts";
 import { LiveUsage } from "./liveUsage.ts";
 import { StructuredOutput } from "./structuredOutput.ts";
 
-/** How much is shown of a line that was not understood. */
+/** How much of an unrecognised line is shown. */
 const SAMPLE_LENGTH = 200;
 
-/** Hands an event to the caller, whose mistakes are not the run's: not what is thrown, nor what is rejected later. */
+/** Calls the caller's callback. Ignores what it throws or rejects with: that must not affect the run. */
 const tellCaller = (
   callback: ((event: AgentStreamEvent) => unknown) | undefined,
   event: AgentStreamEvent,
 ): void => {
   try {
     const answer = callback?.(event);
-    // Of any realm: a test runner has its own promises.
+    // `typeof` also covers promises of another realm, such as a test runner's.
     if (typeof answer === "object") Promise.resolve(answer).catch(() => {});
   } catch {}
 };
@@ -76,7 +76,7 @@ const saysTheSame = (events: readonly AgentEvent[], line: string): boolean => {
   return event.type === "raw" || (event.type === "text" && event.text === `${line}\n`);
 };
 
-/** The iterations of a run: expands the prompt, invokes the agent, shows what it says, and imports what it commits. */
+/** Runs the iterations: expands the prompt, invokes the agent, shows its events, and imports its commits. */
 export const iterate = Effect.fnUntraced(function* (
   work: SandboxWork,
   { options, prompt: template, resume: resumed }: AgentPlan,
@@ -117,7 +117,7 @@ export const iterate = Effect.fnUntraced(function* (
       { phase: "agent session", label: "Bringing the agent's session into the sandbox" },
       transfer.bring(resumed),
     ));
-  // Redacted before it is cut: the beginning of a secret could not be recognised.
+  // Redacted before it is cut: a part of a secret would not be recognised.
   const sampleOf = (line: string) => redactor.text(line).slice(0, SAMPLE_LENGTH);
   let unknownLines = new UnknownLines(sampleOf);
   const finish = Effect.fnUntraced(function* (end: IterationEnd): Effect.fn.Return<void, SandduneError> {
@@ -151,7 +151,7 @@ export const iterate = Effect.fnUntraced(function* (
   const access = environment?.access;
   progress.completionSignal = yield* runIterations({
     options,
-    // What is packed when the agent's command is over would lack the last checkpoint.
+    // Commits that are packed at the end of the agent's command would lack the last checkpoint.
     sandbox: trajectory === undefined ? packingHandle(sandbox) : handle,
     sandboxName: session.plan.sandboxName,
     cwd,

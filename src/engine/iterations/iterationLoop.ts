@@ -18,44 +18,47 @@ export interface IterationEnd {
   readonly iteration: number;
   readonly result: IterationResult;
   readonly failed: boolean;
-  /** No other iteration follows. */
+  /** No iteration follows. */
   readonly isLast: boolean;
 }
 
 export interface IterationLoop {
   readonly options: AgentSettings;
   readonly sandbox: SandboxHandle;
-  /** The sandbox provider's, as far as it is known: it tells people more than the name of one sandbox. */
+  /** The name of the sandbox provider, for messages; if it is unknown, the name of the sandbox is used. */
   readonly sandboxName?: string | undefined;
   readonly cwd: string;
   /** The env vars of the session. */
   readonly env: Readonly<Record<string, string>>;
-  /** Begins an iteration: makes the prompt that the agent gets in it, unless it is asked for a correction. */
+  /** Begins an iteration and returns its prompt: the correction, or else the expanded prompt. */
   readonly beginIteration: (
     iteration: number,
     correction: string | undefined,
   ) => Effect.Effect<string, SandduneError>;
-  /** The session that the first iteration goes on with. */
+  /** The session that the first iteration resumes. */
   readonly resume?: ResumedSession | undefined;
   readonly mcpServers?: McpServers | undefined;
   readonly onEvent: (event: AgentStreamEvent) => void;
-  /** Each line as the agent printed it. */
+  /** Called with each line of the agent's raw output. */
   readonly onLine: AgentInvocation["onLine"];
   readonly redactCaptured: AgentInvocation["redactCaptured"];
-  /** The agent has to wait; the result is called when it goes on. */
+  /** Called when the agent has to wait. The returned function is called when it continues. */
   readonly onWait: (until: Date) => () => void;
   readonly onWarning: (sentence: string) => void;
-  /** Runs beside the agent, and is interrupted when that has ended. */
+  /** Runs in parallel with the agent, and is interrupted when the agent ends. */
   readonly whileWorking?: Effect.Effect<never> | undefined;
-  /** Tests what an iteration has done; without it, the agent itself decides when it is done. */
+  /** Tests the commits of each iteration. Without it, the agent itself decides when it is done. */
   readonly tests?: TestGate | undefined;
-  /** What the agent is to be told, in the same session, if its answer has to be corrected when everything else is done. */
+  /**
+   * The prompt that asks the agent, in the same session, to correct its structured output, if that is wrong at the
+   * end.
+   */
   readonly correction?: Effect.Effect<string | undefined>;
-  /** Runs after every iteration, however it ended: its session is captured, and what the agent committed brought home. */
+  /** Runs after every iteration, also a failed one: captures its session and imports its commits. */
   readonly afterIteration: (end: IterationEnd) => Effect.Effect<void, SandduneError>;
 }
 
-/** Tests of the commits that an iteration has made. */
+/** Tests the commits of an iteration. */
 export interface TestGate {
   /** Called before the agent is invoked: starts whatever can be prepared while the agent works. */
   readonly prepare: Effect.Effect<void>;
@@ -65,30 +68,29 @@ export interface TestGate {
   readonly decides: boolean;
 }
 
-/** What a run may use in all its iterations together. */
+/** The limits of all iterations together. */
 interface RunLimits {
   readonly budget: Budget;
   readonly rateLimits: RateLimitWaits;
 }
 
-/** How an iteration begins: with the prompt or, after another one, with what is wrong with its answer. */
+/** How an iteration begins: with the prompt, or with a correction of the previous structured output. */
 interface Beginning {
   readonly correction?: string;
   readonly resume: ResumedSession | undefined;
 }
 
-/** What an agent is told that goes on after it was held up. */
+/** The prompt for an agent that continues after a rate limit. */
 const GO_ON = "A rate limit had interrupted you. Go on where you were.";
 
-/** What is known of an iteration while it goes on. */
+/** The state of a running iteration. */
 class IterationState {
   sessionId: string | undefined;
   usage: IterationUsage | undefined;
   exceeded: BudgetExceededError | undefined;
-  /** All tests have passed. */
+  /** All tests passed. */
   passes = false;
 
-  /** What is known of it when it is over. */
   get result(): IterationResult {
     return {
       ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
@@ -97,7 +99,7 @@ class IterationState {
   }
 }
 
-/** With which session the agent goes on after it was held up; `undefined` if it has to begin anew. */
+/** The session to continue with; `undefined` if the agent has to start a new one. */
 const sessionToGoOn = (
   loop: IterationLoop,
   { sessionId, usage }: IterationState,
@@ -108,7 +110,7 @@ const sessionToGoOn = (
   return { sessionId, isFork: false, ...(used && { usedBefore: used }) };
 };
 
-/** Waits for a rate limit to end; fails with it where that would be too long. */
+/** Waits for a rate limit to end. Fails with the error if that would take too long. */
 const waitOut = Effect.fnUntraced(function* (
   loop: IterationLoop,
   rateLimits: RateLimitWaits,
@@ -170,9 +172,9 @@ const runIteration = Effect.fnUntraced(function* (
 });
 
 /**
- * Invokes the agent until it prints a completion signal or, if tests decide, until they pass; at most `maxIterations` times.
- * Resolves with the signal that was printed last. An agent is never cut off because of the signal: it may be quoting it, and
- * still be at work.
+ * Invokes the agent until it prints a completion signal or, if tests decide, until they pass; at most `maxIterations`
+ * times. Succeeds with the last signal. A signal never stops the agent: it may be a quotation in the middle of its
+ * work.
  */
 export const runIterations = Effect.fnUntraced(function* (
   loop: IterationLoop,
@@ -186,10 +188,10 @@ export const runIterations = Effect.fnUntraced(function* (
     const matcher = new CompletionSignalMatcher([options.completionSignal].flat());
     const state = new IterationState();
     const isDone = () => (loop.tests?.decides ? state.passes : matcher.matched !== undefined);
-    // An agent that corrects its answer has nothing else to do.
+    // A correction is always the last iteration.
     const isOver = () => isDone() || begun.correction !== undefined || iteration >= options.maxIterations;
     let next: Beginning | undefined;
-    /** Whether the agent has to correct its answer, and can. */
+    /** Asks for a correction if the structured output is wrong and the session can continue. */
     const askForCorrection = Effect.suspend(() => {
       const resume = sessionToGoOn(loop, state, begun.resume);
       if (loop.correction === undefined || resume === undefined || state.exceeded !== undefined)
@@ -212,7 +214,7 @@ export const runIterations = Effect.fnUntraced(function* (
     const wasOver = isOver();
     if (loop.tests !== undefined) state.passes = yield* loop.tests.run(iteration);
     signal = matcher.matched ?? (begun.correction === undefined ? undefined : signal);
-    // Tests have said only now that everything is done.
+    // Only the tests showed that the work is done.
     if (isOver() && !wasOver) yield* askForCorrection;
     if (!isOver() && state.exceeded !== undefined) return yield* Effect.fail(state.exceeded);
     beginning = isOver() ? next : { resume: undefined };

@@ -1,10 +1,10 @@
 import type { IterationUsage } from "../../options/results.ts";
 import type { Journal } from "../../runs/journal/writeJournal.ts";
 
-/** Agents report tokens after every message, and a list of runs reads whole journals. */
+/** Limits the size of the journal: agents report tokens after every message. */
 const EVERY_MS = 1000;
 
-/** Writes down what a run has used so far, so that other processes can show it while an iteration lasts. */
+/** Writes the usage so far to the journal, so that other processes can show it during an iteration. */
 export class LiveUsage {
   #writtenAt = Number.NEGATIVE_INFINITY;
 

@@ -8,7 +8,7 @@ const FENCED = /^```[^\n]*\n([\s\S]*)\n```$/;
 
 const SCHEMA_THREW = "its schema threw";
 
-/** Whether the agent could do better: not if the caller's schema threw. */
+/** Whether a correction could help. It cannot if the caller's schema threw. */
 export const isAgentsMistake = ({ problem }: StructuredOutputError): boolean =>
   !problem.startsWith(SCHEMA_THREW);
 
@@ -52,16 +52,16 @@ const validate = async (
   );
 };
 
-/** What there is to read an output from. */
+/** The text to read an output from. */
 export interface SaidOutput {
   /** `undefined` if there is no such tag. */
   readonly found: TagContent | undefined;
-  /** The end of what the agent said. */
+  /** The end of the agent's text. */
   readonly agentText: string;
   readonly redactor: Redactor;
 }
 
-/** The output that the agent's text holds. Rejects with a `StructuredOutputError` if it is missing or wrong. */
+/** Reads the output from the agent's text. Rejects with a `StructuredOutputError` if it is missing or invalid. */
 export const readOutput = async (
   { tag, schema }: OutputDefinition,
   { found, agentText, redactor }: SaidOutput,

@@ -7,12 +7,12 @@ import type { Redactor } from "../../redaction/redactor.ts";
 import { isAgentsMistake, readOutput } from "./readOutput.ts";
 import { TagReader } from "./tagReader.ts";
 
-/** The prompt for an agent whose answer could not be used. */
+/** The prompt that asks the agent to correct its output. */
 const correctionOf = ({ tag, problem }: StructuredOutputError): string =>
   `Your answer in <${tag}> cannot be used: ${problem}.
 Write the whole answer again, corrected, in <${tag}>…</${tag}>.`;
 
-/** What the agent is to say in a tag of its text, and how often it may correct that. */
+/** Reads the structured output from the agent's text, and counts its corrections. */
 export class StructuredOutput {
   readonly #tag: TagReader;
   #retries: number;
@@ -31,12 +31,12 @@ export class StructuredOutput {
     this.#value = undefined;
   }
 
-  /** The text of an iteration is over. */
+  /** Call it at the end of an iteration's text. */
   endText(): void {
     this.#tag.endText();
   }
 
-  /** The answer as its schema has it. Fails with a `StructuredOutputError`. */
+  /** The validated output. Fails with a `StructuredOutputError`. */
   readonly read: Effect.Effect<unknown, SandduneError> = Effect.suspend(() =>
     this.#value !== undefined
       ? Effect.succeed(this.#value.value)
@@ -51,7 +51,7 @@ export class StructuredOutput {
         ),
   );
 
-  /** What the agent is to be told, if its answer is wrong and it may correct it. */
+  /** The prompt for a correction, if the output is wrong and corrections are left. */
   readonly correction: Effect.Effect<string | undefined> = Effect.suspend(() => {
     if (this.#retries === 0) return Effect.succeed(undefined);
     return this.read.pipe(

@@ -1,20 +1,20 @@
-/** Of the text in a tag. */
+/** The limit for the text in a tag. */
 export const MAX_TAG_LENGTH = 4 * 1024 * 1024;
 
-/** What a tag holds; or that it is too long to be read. */
+/** The content of a tag, or that it is too long. */
 export type TagContent = { readonly content: string } | { readonly isTooLong: true };
 
 /**
- * Finds the last `<tag>…</tag>` in a stream of text pieces. Of several opening tags in a row the last one counts: agents
- * like to announce what they are going to write. Keeps no more of the stream than that text.
+ * Finds the last `<tag>…</tag>` in a stream of text chunks. Of several opening tags in a row the last one counts,
+ * because agents often announce what they will write. Keeps only that text of the stream.
  */
 export class TagReader {
   readonly #close: string;
   readonly #tags: RegExp;
-  /** The text since the opening tag, but for the carry; `undefined` outside of the tag. */
+  /** The text since the opening tag, without the carry; `undefined` outside a tag. */
   #inside: string[] | undefined;
   #insideLength = 0;
-  /** The end of the stream so far, in which a tag may have begun. */
+  /** The end of the stream so far, which may be the beginning of a tag. */
   #carry = "";
   #found: TagContent | undefined;
 
@@ -23,7 +23,7 @@ export class TagReader {
     this.#tags = new RegExp(`</?${tag.replaceAll(".", "\\.")}>`, "g");
   }
 
-  /** What the last complete tag holds; `undefined` if there is none. */
+  /** The content of the last complete tag; `undefined` if there is none. */
   get found(): TagContent | undefined {
     return this.#found;
   }
@@ -48,7 +48,7 @@ export class TagReader {
     this.#keep(window.slice(begin, settled));
   }
 
-  /** The text is over: what comes next does not close a tag that was left open. */
+  /** Call it at the end of a text, so that the next text does not close an open tag. */
   endText(): void {
     this.#inside = undefined;
     this.#carry = "";
