@@ -1,5 +1,5 @@
 import type { AgentSessions } from "../agents/contract.ts";
-import { type JsonObject, parseObject } from "../tools/values/json.ts";
+import { type JsonObject, parseObject } from "../tools/json/parseJson.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 import { type PathChange, PathRewriter } from "./rewritePaths.ts";
 

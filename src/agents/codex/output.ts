@@ -1,6 +1,6 @@
 import type { IterationUsage } from "../../options/results.ts";
 import { NO_USAGE, usageBeyond } from "../../options/usage.ts";
-import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { type JsonObject, parseObject } from "../../tools/json/parseJson.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentIteration, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";

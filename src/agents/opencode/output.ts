@@ -1,4 +1,4 @@
-import { type JsonObject, parseObject } from "../../tools/values/json.ts";
+import { type JsonObject, parseObject } from "../../tools/json/parseJson.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { type AgentErrorEvent, errorEvent } from "../shared/errorEvent.ts";

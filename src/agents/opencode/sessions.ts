@@ -1,5 +1,5 @@
+import { parseObject } from "../../tools/json/parseJson.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { parseObject } from "../../tools/values/json.ts";
 import { objectAt, objectsAt, textAt } from "../shared/jsonLine.ts";
 import type { AgentSessions } from "../shared/sessions.ts";
 

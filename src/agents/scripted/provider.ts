@@ -1,5 +1,5 @@
+import { parseJson } from "../../tools/json/parseJson.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { parseJson } from "../../tools/values/json.ts";
 import type { AgentEvent, AgentIteration, AgentProvider } from "../contract.ts";
 import { checkedSteps, type ScriptedStep } from "./steps.ts";
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../tools/values/json.ts";
+import type { JsonObject } from "../../tools/json/parseJson.ts";
 import { isNumber, isObject, isText } from "../../tools/values/predicates.ts";
 
 export const objectAt = (object: JsonObject, key: string): JsonObject => {

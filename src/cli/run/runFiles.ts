@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import type { McpServers } from "../../agents/contract.ts";
 import type { Hooks } from "../../options/hooks.ts";
 import type { TokenPrices } from "../../options/usage.ts";
-import { type JsonObject, parseJson } from "../../tools/values/json.ts";
+import { type JsonObject, parseJson } from "../../tools/json/parseJson.ts";
 import { isObject } from "../../tools/values/predicates.ts";
 import { UsageError } from "../shared/usageError.ts";
 

@@ -1,5 +1,5 @@
 import taskSchema from "../../../schemas/task.schema.json" with { type: "json" };
-import { parseJson } from "../../tools/json/jsonText.ts";
+import { parseJsonText } from "../../tools/json/jsonText.ts";
 import type { Schema } from "../../tools/json/schema.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
@@ -53,7 +53,7 @@ export interface TaskLine {
 
 const readLine = (text: string, line: number): { values: TaskValues; problems: readonly LineProblem[] } => {
   try {
-    const { node, problems } = parseJson(text, line);
+    const { node, problems } = parseJsonText(text, line);
     return { values: node.value as TaskValues, problems: [...problems, ...validate(node, TASK)] };
   } catch (error) {
     if (error instanceof TextProblem) return { values: {}, problems: [error] };

@@ -1,7 +1,7 @@
 import { type ClientRequest, type IncomingMessage, request } from "node:http";
 import { TestServerError } from "../../errors.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 import { LineSplitter } from "../../tools/lineSplitter.ts";
-import { parseJson } from "../../tools/values/json.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_FOREIGN_BYTES } from "../limits.ts";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TestRequestError, TestServerError } from "../../errors.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 import { shorten } from "../../tools/shorten.ts";
-import { parseJson } from "../../tools/values/json.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
 
 const HEADERS = {

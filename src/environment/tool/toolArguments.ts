@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { parseJson } from "../../tools/values/json.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 import type { ParameterValues } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
 

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from "node:path";
 import { processExists } from "../../process/kill/processExists.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
-import { parseObject } from "../../tools/values/json.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 
 export interface LockOwner extends ProcessIdentity {
   /** What the lock is held for, to be shown to whoever finds it taken. */

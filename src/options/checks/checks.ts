@@ -1,6 +1,6 @@
 import { InvalidOptionsError } from "../../errors/input.ts";
+import { nearest } from "../../tools/nearest.ts";
 import { MAX_TIMER_MS } from "../../tools/wait/timeLimit.ts";
-import { nearest } from "./nearest.ts";
 import { isOptionsObject, kindOf } from "./valueKind.ts";
 
 /**

@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync } from "node:fs";
-import { parseJson } from "../../tools/values/json.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
 import { journalPath } from "./runDirectory.ts";
 

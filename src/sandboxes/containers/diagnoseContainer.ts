@@ -1,4 +1,4 @@
-import { parseObject } from "../../tools/values/json.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
 

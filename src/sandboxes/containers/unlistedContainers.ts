@@ -1,5 +1,5 @@
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
-import { parseObject } from "../../tools/values/json.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 import type { UnlistedSandbox } from "../leftovers.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
 import { removeContainer } from "./startContainer.ts";

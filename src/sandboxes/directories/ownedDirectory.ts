@@ -6,7 +6,7 @@ import { killMarked } from "../../process/kill/killMarked.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
 import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
-import { parseJson } from "../../tools/values/json.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 import { isText, objectWith, optional, type Predicate } from "../../tools/values/predicates.ts";
 import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox } from "../leftovers.ts";

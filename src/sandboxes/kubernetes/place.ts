@@ -1,4 +1,4 @@
-import { parseObject } from "../../tools/values/json.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 import type { KubernetesPlace } from "./client.ts";
 import { isNamespace } from "./options.ts";
 

@@ -1,6 +1,6 @@
 import type { Sandbox as VercelSandbox } from "@vercel/sandbox";
 import { SandboxError } from "../../errors.ts";
-import { parseObject } from "../../tools/values/json.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 import { isText } from "../../tools/values/predicates.ts";
 import { inTime, type Patience } from "../../tools/wait/timeLimit.ts";
 import type { CloudAccount } from "../services/account.ts";

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
-import { parseJson } from "../../tools/json/jsonText.ts";
+import { parseJsonText } from "../../tools/json/jsonText.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
 import type { Scenario, ScenarioSpec } from "../spec.ts";
@@ -57,7 +57,7 @@ const readSpec = (
   const block = findSpecBlock(lines);
   // Only people can do what only people can read.
   if (block === undefined) return { spec: { runnable: "manual" } };
-  const { node, problems: ofJson } = parseJson(block.text, block.line);
+  const { node, problems: ofJson } = parseJsonText(block.text, block.line);
   problems.push(...ofJson, ...validate(node, scenarioSchema), ...checkRules(node, suite));
   const fixture = node.members?.get("fixture");
   return { spec: node.value as ScenarioSpec, ...(fixture && { fixtureLine: fixture.line }) };

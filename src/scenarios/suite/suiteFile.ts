@@ -5,7 +5,7 @@ import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "j
 import { ScenarioConfigError } from "../../errors/commandErrors.ts";
 import { ConfigDirectoryError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, SCENARIOS_FILE } from "../../options/configDirectory.ts";
-import { type JsonNode, parseJson } from "../../tools/json/jsonText.ts";
+import { type JsonNode, parseJsonText } from "../../tools/json/jsonText.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
@@ -96,7 +96,7 @@ const REMEDY = "Mend the file, or name another one with --config";
 
 const parse = (path: string): JsonNode => {
   try {
-    const { node, problems } = parseJson(readText(path));
+    const { node, problems } = parseJsonText(readText(path));
     const all = [...problems, ...validate(node, suiteSchema)];
     if (all.length > 0) throw new ScenarioConfigError(path, all, REMEDY);
     return node;

@@ -1,4 +1,4 @@
-import { parseJson } from "../../tools/json/jsonText.ts";
+import { parseJsonText } from "../../tools/json/jsonText.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { TextProblem } from "../../tools/json/textProblem.ts";
 
@@ -19,9 +19,9 @@ export const readVersion = (versionFile: string): string => {
   const value =
     keys === undefined
       ? text.trim()
-      : keys.reduce<ReturnType<typeof parseJson>["node"] | undefined>(
+      : keys.reduce<ReturnType<typeof parseJsonText>["node"] | undefined>(
           (node, key) => node?.members?.get(key)?.node,
-          parseJson(text).node,
+          parseJsonText(text).node,
         )?.value;
   if (typeof value !== "string" || !VERSION.test(value)) {
     const place = keys === undefined ? "its text" : `its ${keys.join(".")}`;

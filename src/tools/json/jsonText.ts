@@ -141,7 +141,7 @@ class Reader {
 }
 
 /** Reads a JSON text whose first line has that number in its file. Throws a `TextProblem` where it is no JSON. */
-export const parseJson = (
+export const parseJsonText = (
   text: string,
   firstLine = 1,
 ): { readonly node: JsonNode; readonly problems: readonly LineProblem[] } => {

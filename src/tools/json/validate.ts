@@ -1,4 +1,4 @@
-import { nearest } from "../../options/checks/nearest.ts";
+import { nearest } from "../nearest.ts";
 import { shorten } from "../shorten.ts";
 import type { JsonNode } from "./jsonText.ts";
 import { resolveSchema, type Schema } from "./schema.ts";

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { HostFileError } from "../../errors.ts";
-import { parseJson } from "../../tools/values/json.ts";
+import { parseJson } from "../../tools/json/parseJson.ts";
 
 /** More than a run writes. */
 const MAX_BYTES = 256 * 1024 * 1024;

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { parseJson } from "../../../src/tools/json/jsonText.ts";
+import { parseJsonText } from "../../../src/tools/json/jsonText.ts";
 import { TextProblem } from "../../../src/tools/json/textProblem.ts";
 
 const failureOf = (text: string, firstLine?: number): { line: number; problem: string } => {
   try {
-    parseJson(text, firstLine);
+    parseJsonText(text, firstLine);
   } catch (error) {
     if (error instanceof TextProblem) return { line: error.line, problem: error.problem };
   }
@@ -26,7 +26,7 @@ const GOOD = [
 ];
 
 it.each(GOOD)("reads what is JSON as everybody does: %s", (text) => {
-  const { node, problems } = parseJson(text);
+  const { node, problems } = parseJsonText(text);
   expect(node.value).toEqual(JSON.parse(text));
   expect(problems).toEqual([]);
 });
@@ -67,7 +67,7 @@ it.each(BAD)("says in which line JSON goes wrong, and how: %j", (text, line, wor
 
 it("counts lines from where the text stands in its file", () => {
   expect(failureOf("{\n\n!}", 40).line).toBe(42);
-  const { node } = parseJson('{\n"a":\n[1,\n2]}', 10);
+  const { node } = parseJsonText('{\n"a":\n[1,\n2]}', 10);
   const list = node.members?.get("a");
   expect(node.line).toBe(10);
   expect(list?.line).toBe(11);
@@ -77,19 +77,19 @@ it("counts lines from where the text stands in its file", () => {
 
 describe("a key that is there twice", () => {
   it("is a problem at each repetition, with the line of the first", () => {
-    const { node, problems } = parseJson('{"a": 1,\n"a": 2,\n"b": {"a": 0},\n"a": 3}');
+    const { node, problems } = parseJsonText('{"a": 1,\n"a": 2,\n"b": {"a": 0},\n"a": 3}');
     expect(problems.map(({ line }) => line)).toEqual([2, 4]);
     expect(problems[0]?.problem).toContain('"a" is there twice, for the first time in line 1');
     expect(node.value).toEqual({ a: 1, b: { a: 0 } });
   });
 
   it("is noticed when it is written in another way", () => {
-    expect(parseJson('{"a": 1, "\\u0061": 2}').problems).toHaveLength(1);
+    expect(parseJsonText('{"a": 1, "\\u0061": 2}').problems).toHaveLength(1);
   });
 });
 
 it("takes a key for what it is, even if objects have a use of their own for it", () => {
-  const { node } = parseJson('{"__proto__": {"runnable": "cli"}}');
+  const { node } = parseJsonText('{"__proto__": {"runnable": "cli"}}');
   expect(Object.keys(node.value as object)).toEqual(["__proto__"]);
   expect((node.value as { runnable?: string }).runnable).toBeUndefined();
 });

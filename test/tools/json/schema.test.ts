@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import scenarioSchema from "../../../schemas/scenario.schema.json" with { type: "json" };
 import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "json" };
 import taskSchema from "../../../schemas/task.schema.json" with { type: "json" };
-import { parseJson } from "../../../src/tools/json/jsonText.ts";
+import { parseJsonText } from "../../../src/tools/json/jsonText.ts";
 import type { Schema } from "../../../src/tools/json/schema.ts";
 import { validate } from "../../../src/tools/json/validate.ts";
 
 const problemsOf = (value: unknown, schema: Schema): string[] =>
-  validate(parseJson(JSON.stringify(value)).node, schema).map(({ problem }) => problem);
+  validate(parseJsonText(JSON.stringify(value)).node, schema).map(({ problem }) => problem);
 
 const isRegex = (text: string): boolean => {
   try {

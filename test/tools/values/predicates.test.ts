@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseJson, parseObject } from "../../../src/tools/values/json.ts";
+import { parseJson, parseObject } from "../../../src/tools/json/parseJson.ts";
 import {
   isAmount,
   isCount,

@@ -3,8 +3,8 @@ import type { TestProgress } from "../../../environment/contract.ts";
 import { openLine } from "../../../environment/tool/sealedLines.ts";
 import { EnvironmentStartError, type SandduneError, TestRequestError } from "../../../errors.ts";
 import type { ExecInput, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
+import { parseObject } from "../../../tools/json/parseJson.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
-import { parseObject } from "../../../tools/values/json.ts";
 import { LinkedController } from "../../../tools/wait/linkedController.ts";
 
 /** What the tool says, a line each. */

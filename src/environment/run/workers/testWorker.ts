@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Dependent, startDependent } from "../../../process/dependent.ts";
+import { parseObject } from "../../../tools/json/parseJson.ts";
 import { shorten } from "../../../tools/shorten.ts";
-import { parseObject } from "../../../tools/values/json.ts";
 import { isText } from "../../../tools/values/predicates.ts";
 import { onAbort } from "../../../tools/wait/onAbort.ts";
 import { MAX_MESSAGE_LENGTH } from "../../limits.ts";

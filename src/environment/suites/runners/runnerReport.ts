@@ -1,4 +1,4 @@
-import { parseJson } from "../../../tools/values/json.ts";
+import { parseJson } from "../../../tools/json/parseJson.ts";
 import { MAX_TESTS } from "../../limits.ts";
 import type { KnownTests } from "../known/testFiles.ts";
 import { ReportBuilder, type SuiteReport } from "../report.ts";

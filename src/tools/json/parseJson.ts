@@ -1,4 +1,4 @@
-import { isObject } from "./predicates.ts";
+import { isObject } from "../values/predicates.ts";
 
 /** An object of JSON text that another program has written: nothing about its members is known. */
 export type JsonObject = Readonly<Record<string, unknown>>;
