@@ -16,7 +16,7 @@ const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, 
   gitText(
     [
       "rev-list",
-      "--counted",
+      "--count",
       branchRef(branch),
       "--not",
       `--exclude=${branchRef(branch)}`,
