@@ -1,5 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { limitTo } from "../tools/wait/limitTo.ts";
+import type * as Effect from "effect/Effect";
+import * as Semaphore from "effect/Semaphore";
+import { runAtBoundary } from "./boundary.ts";
 
 /** A call that has its turn, or a caller's function that such a call waits for. */
 interface Moment {
@@ -34,18 +36,15 @@ export const askingCaller = <A>(ask: () => Promise<A>): Promise<A> => {
   return turns === undefined ? ask() : during(questions, turns, ask);
 };
 
-/**
- * Lets one call at a time work on a worktree, in the order of the calls. Not a semaphore of Effect: that resumes a waiting
- * fiber in the async context of the call that has ended, and the context tells which call waits for a caller's function.
- */
+/** Lets one call at a time work on a worktree, in the order of the calls. */
 export class Turns {
-  readonly #limit = limitTo(1);
+  readonly #semaphore = Semaphore.makeUnsafe(1);
   /** The turns of other worktrees that the current call waits for. */
   readonly #awaited = new Map<symbol, Turns>();
 
-  /** Makes a call when it has its turn. Rejects with the identical `signal.reason` if that is aborted before. */
-  take<A>(call: () => Promise<A>, signal?: AbortSignal): Promise<A> {
-    return this.#limit(() => during(calls, this, call), signal);
+  /** Makes a call when it has its turn. Rejects with the identical `signal.reason`, also while it waits. */
+  take<A>(call: Effect.Effect<A, unknown>, signal?: AbortSignal): Promise<A> {
+    return during(calls, this, () => runAtBoundary(this.#semaphore.withPermit(call), signal));
   }
 
   /**

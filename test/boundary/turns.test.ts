@@ -1,15 +1,20 @@
+import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
+import { interruptible } from "../../src/boundary/interruptible.ts";
 import { askingCaller, Turns } from "../../src/boundary/turns.ts";
+import { InvalidOptionsError } from "../../src/errors.ts";
 
-const deadlock = () => new Error("deadlock");
+const deadlock = () => new InvalidOptionsError("env", "deadlock");
 
 /** A call on `turns` whose caller's function makes a call on `awaited`, once `isReady` resolves. */
 const callThatAwaits = (turns: Turns, awaited: Turns, isReady: Promise<void> = Promise.resolve()) =>
-  turns.take(() =>
-    askingCaller(async () => {
-      await isReady;
-      return awaited.unlessDeadlocked(() => awaited.take(async () => "made"), deadlock);
-    }),
+  turns.take(
+    interruptible(() =>
+      askingCaller(async () => {
+        await isReady;
+        return awaited.unlessDeadlocked(() => awaited.take(Effect.succeed("made")), deadlock);
+      }),
+    ),
   );
 
 describe("calls on a worktree", () => {
@@ -17,11 +22,13 @@ describe("calls on a worktree", () => {
     const turns = new Turns();
     const happened: string[] = [];
     const call = (name: string) =>
-      turns.take(async () => {
-        happened.push(`${name} began`);
-        await Promise.resolve();
-        happened.push(`${name} ended`);
-      });
+      turns.take(
+        Effect.promise(async () => {
+          happened.push(`${name} began`);
+          await Promise.resolve();
+          happened.push(`${name} ended`);
+        }),
+      );
     await Promise.all([call("first"), call("second")]);
     expect(happened).toEqual(["first began", "first ended", "second began", "second ended"]);
   });
@@ -56,7 +63,7 @@ describe("calls on a worktree", () => {
 
   it("keep their own place in the circle although another call has ended before them", async () => {
     const turns = new Turns();
-    const first = turns.take(async () => {});
+    const first = turns.take(Effect.void);
     await expect(callThatAwaits(turns, turns)).rejects.toThrow("deadlock");
     await first;
   });

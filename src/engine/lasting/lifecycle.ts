@@ -1,6 +1,5 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
-import { runAtBoundary } from "../../boundary/boundary.ts";
 import { callerOf, namingCaller } from "../../boundary/callersStack.ts";
 import type { Turns } from "../../boundary/turns.ts";
 import { printNotice } from "../../display/notice.ts";
@@ -108,17 +107,13 @@ export class Lifecycle {
     const tell = (sentence: string) => printNotice(options.name, sentence);
     const endWait = tellIfSlow(`Waiting for another call on this ${this.what}`, tell, tell);
     let hasBegun = false;
-    const begin = () => {
-      signal.throwIfAborted();
+    const work = Effect.suspend(() => {
       hasBegun = true;
       endWait();
-      return runAtBoundary(
-        Effect.suspend(() => perform({ ...options, signal })),
-        signal,
-      );
-    };
+      return perform({ ...options, signal });
+    });
     try {
-      return await this.turns.take(begin, signal);
+      return await this.turns.take(work, signal);
     } catch (error) {
       if (hasBegun) throw error;
       endWait();
@@ -136,7 +131,7 @@ export class Lifecycle {
     const close = Effect.catchCause(this.kept.close, (cause) =>
       Effect.sync(() => progress.warn(String(Cause.squash(cause)))),
     );
-    await this.turns.take(() => Effect.runPromise(close));
+    await this.turns.take(close);
     const { preservedWorktreePath, warnings } = progress.reached();
     const commits = await Effect.runPromise(this.commits);
     return {
