@@ -1,12 +1,12 @@
 import type { AbortedRun } from "../../options/results.ts";
 
-/** The runs that each signal has aborted, as long as the signal exists. */
+/** The runs that each signal aborted, kept as long as the signal exists. */
 const aborted = new WeakMap<AbortSignal, AbortedRun[]>();
 
-/** Signals of callers, by those that were made of them and others. */
+/** The caller's signal of each combined signal. */
 const callersSignals = new WeakMap<AbortSignal, AbortSignal>();
 
-/** A signal that is aborted like the caller's, or like one of ours. */
+/** Combines the caller's signal with one of ours. */
 export const withCallersSignal = (ours: AbortSignal, callers: AbortSignal | undefined): AbortSignal => {
   if (callers === undefined) return ours;
   const either = AbortSignal.any([ours, callers]);
@@ -14,11 +14,11 @@ export const withCallersSignal = (ours: AbortSignal, callers: AbortSignal | unde
   return either;
 };
 
-/** Notes what a run had reached that is over, if its caller has aborted it. */
+/** Records a run that has ended, if its caller aborted it. */
 export const noteAborted = (signal: AbortSignal | undefined, run: AbortedRun): void => {
   const callers = signal && (callersSignals.get(signal) ?? signal);
   if (callers?.aborted) aborted.set(callers, [...runsAbortedBy(callers), run]);
 };
 
-/** The runs that a caller's signal has aborted, in the order in which they ended. */
+/** The runs that a caller's signal aborted, in the order in which they ended. */
 export const runsAbortedBy = (signal: AbortSignal): readonly AbortedRun[] => aborted.get(signal) ?? [];

@@ -1,6 +1,6 @@
 import type { SandboxRunResult } from "../../options/results.ts";
 
-/** That a run's commits are on no branch, in a sentence: git forgets them once HEAD is elsewhere. */
+/** Warns that a run's commits are on no branch: git forgets them when HEAD moves. */
 export const detachedHeadWarning = ({
   runId,
   branch,

@@ -10,7 +10,7 @@ import { importWork } from "./importWork.ts";
 import { keepFiles, whereKept } from "./keepWork.ts";
 import { land } from "./land.ts";
 
-/** Whether the git directory of a sandbox that has ended names anything that was not imported. */
+/** Whether the git directory of a closed sandbox has commits that were not imported. */
 const hasMore = (sandbox: SandboxSession, gitDirectory: string): Effect.Effect<boolean, SandduneError> =>
   hasUnimportedCommits(sandbox.checkout.repository, gitDirectory, {
     known: new Set([...sandbox.sharedCommits, ...sandbox.laterCommits, sandbox.tip]),
@@ -27,7 +27,7 @@ const importMore = Effect.fnUntraced(function* (
   const hadLanded = checkout.tip === checkout.landed;
   const before = checkout.tip;
   const earlier = progress.commits;
-  // In a sandbox that was made for one call, everything since it was opened is that call's.
+  // In a sandbox of one call, all commits since it was opened belong to that call.
   const base = (sandbox.endsWithCall ? sandbox.sharedCommits[0] : undefined) ?? sandbox.tip;
   const moment = { label: "late", failed: true, isLast: true, isPacked: false, isOver: true };
   yield* importWork({ session, sandbox, base }, moment);
@@ -41,9 +41,8 @@ const importMore = Effect.fnUntraced(function* (
 });
 
 /**
- * The last look at a sandbox that shares its git directory with the host, after it has ended and before that directory is
- * removed: a process that the agent has left may commit until then, and whatever else was not exported is noticed here.
- * In an ordinary run that is a few files to read. What cannot be imported is kept.
+ * Imports commits that a process made after the agent had ended, from a closed sandbox whose git directory is on the
+ * host. Runs before that directory is removed, and normally reads only a few files. Keeps what cannot be imported.
  */
 export const importLateWork = (
   session: Session,
@@ -64,7 +63,7 @@ export const importLateWork = (
   });
   return Effect.gen(function* () {
     if (!(yield* look)) return;
-    // What was tested is what lands: commits that came afterwards are kept, and not put on the branch.
+    // Only tested commits land: later ones are kept, but not put on the branch.
     if (sandbox.environment === undefined) yield* warnOnFailure(importMore(session, sandbox, exit), warn);
     if (yield* look) yield* keep;
   });

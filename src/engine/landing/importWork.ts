@@ -19,47 +19,47 @@ import type { Session } from "../session/session.ts";
 import { keepEverything, keptIn, rescue, rescueUnexported, whereKept } from "./keepWork.ts";
 import { recordCommits } from "./recordCommits.ts";
 
-/** Work in a sandbox, on behalf of a session. */
+/** A session's work in a sandbox. */
 export interface SandboxWork {
   readonly session: Session;
   readonly sandbox: SandboxSession;
-  /** The commit that the session began with. */
+  /** The commit that the session started from. */
   readonly base: string;
   /** The trajectory of the run, if it is recorded. */
   readonly trajectory?: Trajectory | undefined;
 }
 
-/** When an import happens. */
+/** When, and after what, an import happens. */
 export interface ImportMoment {
-  /** Names the files of this import. */
+  /** Part of the names of this import's files. */
   readonly label: string;
   /** The agent failed, or the session was aborted. */
   readonly failed: boolean;
-  /** The session wants nothing more of the sandbox. */
+  /** The session does not use the sandbox any more. */
   readonly isLast: boolean;
-  /** The command that has just ended packs its commits itself, unless it was killed before. */
+  /** The command that just ended packs its commits itself, unless it was killed. */
   readonly isPacked: boolean;
   /** The sandbox is closed after this import, even if it outlives the call. */
   readonly closes?: boolean;
-  /** The sandbox has ended: commits are exported from a new one over the same files. */
+  /** The sandbox is closed: commits are exported from a new sandbox on the same files. */
   readonly isOver?: boolean;
 }
 
 /**
- * Who has aborted a run is waiting, and an agent that had to be stopped may have left a repository that git hangs in.
- * Where the files are on the host anyway, they are kept instead.
+ * The limit after a failure is short: after an abort the caller is waiting, and git may hang in the repository of an
+ * agent that was stopped. It applies only if the files are on the host, where they can be kept instead.
  */
 const EXPORT_TIMEOUT_MS = { afterSuccess: 10 * 60_000, afterFailure: 20_000 } as const;
 
-/** What of an import's moment matters to the sandbox. */
+/** The part of `ImportMoment` that matters to an export. */
 type ExportMoment = Pick<ImportMoment, "failed" | "isPacked" | "isOver"> & { readonly timeoutMs?: number };
 
-/** What has arrived on the host, and the checkpoints that should be part of it. */
+/** An export that has arrived on the host, and the checkpoints that should be part of it. */
 interface ArrivedWork extends SandboxExport {
   readonly checkpoints: readonly Checkpoint[];
 }
 
-/** Exports from the sandbox or, if that was lost while its files were not, from a new one over the same files. */
+/** Exports from the sandbox or, if it was lost but its files were not, from a new sandbox on the same files. */
 const exportNow = (
   { sandbox }: SandboxWork,
   bundlePath: string,
@@ -89,24 +89,26 @@ const exportNow = (
   );
 };
 
-/** Brings what is new in the sandbox to the host, as files: nothing of it is in the repository yet. */
+/** Copies new commits from the sandbox to the host, as files. They are not in the repository yet. */
 export const exportWork = Effect.fnUntraced(function* (
   work: SandboxWork,
   bundlePath: string,
   moment: ExportMoment,
 ): Effect.fn.Return<ArrivedWork, SandduneError> {
   work.sandbox.recordsCheckpoints ||= work.trajectory !== undefined;
-  // Those that are taken from here on are of the next import.
+  // Later checkpoints belong to the next import.
   const checkpoints = [...(work.trajectory?.checkpoints.abroad ?? [])];
   const finished = moment.isPacked ? yield* takePackedExport(work.sandbox.repository, bundlePath) : undefined;
   const exported = finished ?? (yield* exportNow(work, bundlePath, moment, checkpoints.at(-1)?.sha));
   return { ...exported, checkpoints };
 });
 
-/** Something in an isolated sandbox may go on committing until it is closed. */
+/** A process in an isolated sandbox may continue to commit until the sandbox is closed. */
 const MAX_LAST_EXPORTS = 4;
 
-/** Brings the worktree's files to the state of an isolated sandbox, if they have not gone on without it. */
+/**
+ * Updates the worktree's files to the state of an isolated sandbox, unless the branch has new commits from elsewhere.
+ */
 const takeFiles = (
   files: WorktreeFiles,
   { tip, uncommitted }: ImportedCommits,
@@ -141,21 +143,20 @@ const importOnce = Effect.fnUntraced(function* (
   );
   archivePath = yield* rescueUnexported(work, exported, moment);
   const endsNow = moment.isLast && (sandbox.endsWithCall || moment.closes === true);
-  // Where the host shares the git directory, it looks once the sandbox has ended.
+  // If the git directory is on the host, `importLateWork` checks it when the sandbox has closed.
   const isChanged = endsNow && files !== undefined && !(yield* isStillExported(sandbox.repository, exported));
-  // What was tested is what lands: commits that came afterwards are not put on the branch.
+  // Only tested commits land: later ones are not put on the branch.
   const comesAgain = isChanged && attempt < MAX_LAST_EXPORTS && sandbox.environment === undefined;
   if (isChanged && !comesAgain) {
     progress.warn("Something in the sandbox kept changing its refs: its last commits were not imported.");
     archivePath ??= yield* rescue(work, moment);
   }
-  // Nothing more is wanted of the sandbox. Closing it takes a while, and can go on while git works on the host; the
-  // scope waits for the same close.
+  // Close the sandbox already while git works on the host. The scope waits for the same close.
   if (endsNow && sandbox.endsWithCall && !comesAgain) void handle.close().catch(() => undefined);
   yield* landExport(work, exported).pipe(Effect.mapError((error) => keptIn(work, error, archivePath)));
   if (comesAgain) {
     const again = { ...moment, isPacked: false };
-    // What was imported already is no failure.
+    // The first import succeeded, so this is not a failure of the run.
     return yield* importOnce(work, `${bundlePath}.${attempt}`, again, attempt + 1).pipe(
       Effect.catch((error) =>
         Effect.sync(() => {
@@ -168,7 +169,7 @@ const importOnce = Effect.fnUntraced(function* (
   if (exported.bundlePath !== undefined) yield* consolidatePacks(checkout.repository, plan.host.config);
 });
 
-/** Imports what was exported into the repository; the branch, the index and the worktree's files follow. */
+/** Imports an export into the repository, and updates the branch, the index and the worktree's files. */
 export const landExport = Effect.fnUntraced(function* (
   work: SandboxWork,
   exported: ArrivedWork,
@@ -176,7 +177,7 @@ export const landExport = Effect.fnUntraced(function* (
   const { session, sandbox } = work;
   const { plan, progress } = session;
   const { checkout, files } = sandbox;
-  // Where the sandbox was when the host last knew: the branch may have moved on without it, and must not be taken back.
+  // The branch may have new commits from elsewhere, and must not be moved back.
   const before = sandbox.tip;
   const isBehind = before !== checkout.tip;
   const { checkpoints } = exported;
@@ -187,7 +188,7 @@ export const landExport = Effect.fnUntraced(function* (
       branch: checkout.branch,
       base: work.base,
       expectedTip: before,
-      // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
+      // An agent may rewrite a branch that was created for agents, but not the user's branch.
       allowsRewrite: checkout.branches.strategy !== "head",
       checkpoints,
       onKept: (kept) => progress.addKeptRefs(kept),
@@ -195,7 +196,7 @@ export const landExport = Effect.fnUntraced(function* (
     exported,
   );
   work.trajectory?.checkpoints.noteImported(checkpoints.length);
-  // What is on neither the branch nor a checkpoint is sent with every import: the names of stashes change hands.
+  // Commits that are on neither the branch nor a checkpoint are sent with every import, because stash names change.
   const held = imported.heads.filter((head) => checkpoints.some(({ sha }) => sha === head));
   sandbox.laterCommits = [...new Set([...sandbox.laterCommits, ...held, imported.tip])];
   progress.warn(...imported.warnings);
@@ -210,7 +211,7 @@ export const landExport = Effect.fnUntraced(function* (
     files && (yield* takeFiles(files, imported, isBehind)),
   ].filter((problem) => problem !== undefined);
   progress.warn(...problems);
-  // The worktree's files hold the uncommitted work now, unless something was in the way.
+  // The worktree's files now contain the uncommitted work, unless there was a problem.
   if (problems.length === 0) session.redundantRefs.add(uncommittedRef(plan.runId));
   else session.redundantRefs.delete(uncommittedRef(plan.runId));
   for (const path of [exported.bundlePath, exported.checkpointsPath]) {
@@ -219,8 +220,8 @@ export const landExport = Effect.fnUntraced(function* (
 });
 
 /**
- * Imports what was committed in the sandbox: the one step that every way out of a session goes through. When it fails,
- * everything that was not imported stays where it is, and the error says where that is.
+ * Imports the commits of the sandbox. Every end of a session goes through this step. If it fails, everything that was
+ * not imported is kept, and the error says where.
  */
 export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effect<void, SandduneError> => {
   const { sandbox, session } = work;
@@ -233,7 +234,7 @@ export const importWork = (work: SandboxWork, moment: ImportMoment): Effect.Effe
         Effect.sync(() => {
           const error = Cause.squash(cause);
           keepEverything(work, error);
-          // A refusal says so itself.
+          // The message of a refusal already says so.
           if (!(error instanceof ImportRefusedError)) session.progress.warn(...whereKept(sandbox));
         }),
       ),

@@ -9,7 +9,7 @@ import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import type { ImportMoment, SandboxWork } from "./importWork.ts";
 
-/** Keeps all files of a sandbox that has no others, as an archive, before it is closed. Gives its path. */
+/** Archives the files of an isolated sandbox before it is closed. Succeeds with the path of the archive. */
 export const rescue = (
   { session, sandbox }: SandboxWork,
   { label }: ImportMoment,
@@ -17,7 +17,7 @@ export const rescue = (
   const { journal, progress } = session;
   if (sandbox.files === undefined) return Effect.succeed(undefined);
   const firstPath = join(journal.runDirectory, "rescue.tar");
-  // One that is there holds something that is nowhere else.
+  // An existing archive may be the only copy of other work.
   const archivePath = existsSync(firstPath) ? join(journal.runDirectory, `rescue-${label}.tar`) : firstPath;
   return archiveSandboxFiles(sandbox.repository, archivePath).pipe(
     Effect.map((rescued) => {
@@ -37,7 +37,7 @@ export const rescue = (
   );
 };
 
-/** Says what did not get out of an isolated sandbox, and keeps its files: they are nowhere else. */
+/** Reports what could not be exported from an isolated sandbox, and archives its files. */
 export const rescueUnexported = Effect.fnUntraced(function* (
   work: SandboxWork,
   { leftBehind, hasUnreadRefs, source }: SandboxExport,
@@ -53,10 +53,10 @@ export const rescueUnexported = Effect.fnUntraced(function* (
   return yield* rescue(work, moment);
 });
 
-/** The command that imports from a git directory which was kept. */
+/** The command that imports from a kept git directory. */
 const rescueCommand = ({ owner }: SandboxSession): string => sandduneCommand("rescue", owner.plan.runId);
 
-/** Sentences that say where the commits of a bind-mount sandbox are if they were not imported. */
+/** Where the commits of a bind-mount sandbox are kept if they were not imported. */
 export const whereKept = (sandbox: SandboxSession): string[] => {
   const { hostGitDirectory } = sandbox.repository;
   return hostGitDirectory === undefined
@@ -66,7 +66,7 @@ export const whereKept = (sandbox: SandboxSession): string[] => {
       ];
 };
 
-/** A refusal says where the work is. */
+/** Adds to a refusal where the work is kept. */
 export const keptIn = ({ sandbox }: SandboxWork, error: SandduneError, archivePath: string | undefined) => {
   if (!(error instanceof ImportRefusedError)) return error;
   const { hostGitDirectory: gitDirectory } = sandbox.repository;
@@ -74,7 +74,7 @@ export const keptIn = ({ sandbox }: SandboxWork, error: SandduneError, archivePa
   return error.keptIn({ gitDirectory, archivePath, rescueRunId });
 };
 
-/** What could not be imported stays where it is: the bundle, and the git directory of the sandbox. */
+/** Keeps what could not be imported: the bundle, and the git directory of the sandbox. */
 export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): void => {
   for (const keeper of [session, sandbox.owner]) keeper.keepsFiles = true;
   for (const journal of new Set([session.journal, sandbox.owner.journal])) {
@@ -83,8 +83,8 @@ export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): vo
 };
 
 /**
- * The same, with the worktree. A lost sandbox with files of its own has left nothing on the host; what it holds is in it, if it
- * still exists.
+ * Keeps the worktree too. A lost isolated sandbox has nothing on the host: its work is in the sandbox, if that still
+ * exists.
  */
 export const keepEverything = (work: SandboxWork, cause: unknown): void => {
   const { session, sandbox } = work;

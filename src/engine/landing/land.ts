@@ -7,7 +7,7 @@ import type { Session } from "../session/session.ts";
 
 const NOT_MERGED = "its commits could not be merged";
 
-/** Everything on the source branch is in the target branch. */
+/** Marks all commits of the source branch as landed. */
 export const arrive = (checkout: CheckoutSession): void => {
   checkout.landed = checkout.tip;
   checkout.keepReasons.delete(NOT_MERGED);
@@ -36,7 +36,7 @@ const merge = (session: Session, checkout: CheckoutSession): Effect.Effect<void,
   );
 };
 
-/** With merge-to-head, merges what is on the source branch into the target branch; not if the run is unsolved. */
+/** With merge-to-head, merges the source branch into the target branch, unless the run is unsolved. */
 export const land = (session: Session, checkout: CheckoutSession): Effect.Effect<void, SandduneError> =>
   session.progress.solved === false
     ? Effect.void

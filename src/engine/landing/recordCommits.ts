@@ -5,7 +5,7 @@ import type { CheckoutSession } from "../checkout/checkoutSession.ts";
 import { noteUserChanges } from "../checkout/userChanges.ts";
 import type { Session } from "../session/session.ts";
 
-/** Notes which commits on the source branch are the session's own, and what of them deserves attention. */
+/** Records which commits on the source branch the session made, and which of their files deserve attention. */
 export const recordCommits = Effect.fnUntraced(function* (
   session: Session,
   checkout: CheckoutSession,

@@ -6,7 +6,7 @@ import type { AgentOptions, ResumeOptions } from "../../options/runOptions.ts";
 
 const CHANGES: Checks<ContinueOptions> = { name, signal: signalCheck };
 
-/** Gives the result of a run the means to go on with the agent's session, by the same door and with the same options. */
+/** Adds `resume()` and `fork()` to the result of a run. They call the same entry point with the same options. */
 export const withContinuation = <Value, Options extends AgentOptions<Value> & ResumeOptions>(
   result: SandboxRunResult<Value>,
   options: Options,
@@ -22,11 +22,11 @@ export const withContinuation = <Value, Options extends AgentOptions<Value> & Re
         "it was not captured, and a warning of the run says why, unless `captureSessions` is off",
       );
     }
-    // What belonged to that one call: its prompt, and the signal that could end it.
+    // These options belong to the first call only.
     const { promptFile, promptArgs, maxIterations, signal, ...same } = options;
     return run({ ...same, ...changes, prompt, resumeSession: sessionId, forkSession } as Options);
   };
-  // Not enumerable: apart from them a result is plain data, which can be cloned and sent to others.
+  // Not enumerable: the rest of a result is plain data, which can be cloned and serialised.
   return Object.defineProperties({ ...result } as RunResult<Value>, {
     resume: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, false) },
     fork: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, true) },

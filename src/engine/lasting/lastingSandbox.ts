@@ -14,7 +14,7 @@ import { liveRun } from "../session/liveRun.ts";
 import { runInSandbox } from "../session/runSession.ts";
 import type { LastingSandbox } from "./openLasting.ts";
 
-/** What the caller gets of a sandbox that lasts, whoever owns its worktree. */
+/** The public object of a long-lived sandbox. */
 export const lastingSandbox = ({
   lifecycle,
   sandbox,

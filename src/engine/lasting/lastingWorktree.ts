@@ -18,7 +18,7 @@ import { withContinuation } from "./continueRun.ts";
 import { lastingSandbox } from "./lastingSandbox.ts";
 import { type LastingWorktree, openSandboxInWorktree } from "./openLasting.ts";
 
-/** What the caller gets of a worktree that lasts. */
+/** The public object of a long-lived worktree. */
 export const lastingWorktree = (worktree: LastingWorktree): Worktree => {
   const { lifecycle, checkout, parentSession, logFilePath } = worktree;
   const run = async <Value>(options: WorktreeRunOptions<Value>): Promise<RunResult<Value>> => {

@@ -10,20 +10,20 @@ import { onStopRequest } from "../../runs/journal/stopRequest.ts";
 import { withCallersSignal } from "../landing/abortedRuns.ts";
 import type { Kept } from "../session/session.ts";
 
-/** What a call of a handle may bring along. */
+/** The options that all calls have in common. */
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly name?: string | undefined;
 }
 
 /**
- * The life of a sandbox or a worktree that lasts: calls take turns, and closing ends it. Closing stops the call that is
- * going on, brings its work home, and happens once, however often it is asked for.
+ * The lifecycle of a long-lived sandbox or worktree. Calls take turns. Closing stops the current call, imports its
+ * work, and happens only once.
  */
 export class Lifecycle {
   readonly #closing = new AbortController();
   readonly #calls = new Set<Promise<unknown>>();
-  /** What was made in it, and cannot outlive it. */
+  /** Sandboxes in a worktree, which it closes with itself. */
   readonly #children = new Set<Lifecycle>();
   readonly #warningsBefore: number;
   readonly #stopLooking: () => void;
@@ -33,7 +33,7 @@ export class Lifecycle {
     private readonly what: "sandbox" | "worktree",
     private readonly kept: Kept<unknown>,
     private readonly turns: Turns,
-    /** Everything that was committed in it. */
+    /** The commits that were made in it. */
     private readonly commits: Effect.Effect<readonly string[]>,
   ) {
     this.#warningsBefore = kept.session.progress.reached().warnings.length;
@@ -44,7 +44,7 @@ export class Lifecycle {
     });
   }
 
-  /** What the making had to say. */
+  /** The warnings of its creation. */
   get warnings(): string[] {
     return this.kept.session.progress.reached().warnings.slice(0, this.#warningsBefore);
   }
@@ -53,7 +53,7 @@ export class Lifecycle {
     this.#children.add(child);
   }
 
-  /** Makes a call: its options are checked at once, and the rest is done when its turn has come. */
+  /** Makes a call. Its options are checked at once; the call runs when its turn comes. */
   call<A, Options extends CallOptions>(
     options: Options,
     validate: (options: Options) => void,
@@ -75,7 +75,7 @@ export class Lifecycle {
     });
   }
 
-  /** For `await using`, where nobody sees the result. */
+  /** For `await using`, which discards the result. */
   async dispose(): Promise<void> {
     const { preservedWorktreePath, warnings } = await this.close();
     const { name } = this.kept.session.plan;

@@ -16,7 +16,7 @@ import { withCurrentHost } from "../session/childSession.ts";
 import { type Kept, keepSession } from "../session/session.ts";
 import { Lifecycle } from "./lifecycle.ts";
 
-/** A worktree that lasts until it is closed. */
+/** A long-lived worktree. */
 export interface LastingWorktree {
   readonly lifecycle: Lifecycle;
   readonly turns: Turns;
@@ -25,7 +25,7 @@ export interface LastingWorktree {
   readonly logFilePath: string;
 }
 
-/** A sandbox that lasts until it is closed. */
+/** A long-lived sandbox. */
 export interface LastingSandbox {
   readonly lifecycle: Lifecycle;
   readonly sandbox: SandboxSession;
@@ -36,11 +36,11 @@ export interface LastingSandbox {
 export interface LastingSandboxPlan {
   readonly session: SessionPlan;
   readonly sandbox: SandboxPlan<SandboxProvider>;
-  /** The env vars that were declared for everything in it. */
+  /** The env vars that were declared for the sandbox. */
   readonly env: EnvVars;
 }
 
-/** Those of `made` that are on the branch, oldest first: an agent may have replaced some of them since. */
+/** The commits of `made` that are on the branch, oldest first. An agent may have rewritten some of them. */
 const commitsOn = (checkout: CheckoutSession, made: ReadonlySet<string>): Effect.Effect<readonly string[]> =>
   Effect.suspend(() =>
     made.size === 0
@@ -69,7 +69,7 @@ const lastingOf = (
   logFilePath: kept.session.progress.logFilePath,
 });
 
-/** Makes a worktree that lasts. */
+/** Creates a long-lived worktree. */
 export const openLastingWorktree = (plan: {
   readonly session: SessionPlan;
   readonly checkout: CheckoutPlan;
@@ -87,7 +87,7 @@ export const openLastingWorktree = (plan: {
     }),
   );
 
-/** Makes a sandbox that lasts, with a worktree of its own: both go together. */
+/** Creates a long-lived sandbox with its own worktree. */
 export const openLastingSandbox = (
   plan: LastingSandboxPlan & { readonly checkout: CheckoutPlan },
 ): Effect.Effect<LastingSandbox, SandduneError> =>
@@ -97,7 +97,7 @@ export const openLastingSandbox = (
     ),
   ).pipe(Effect.map((kept) => lastingOf(plan, kept, new Turns())));
 
-/** Makes a sandbox that lasts, over a worktree that is somebody else's and goes on when the sandbox is closed. */
+/** Creates a long-lived sandbox on an existing worktree, which outlives it. */
 export const openSandboxInWorktree = (
   plan: LastingSandboxPlan,
   worktree: LastingWorktree,

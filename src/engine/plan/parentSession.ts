@@ -4,22 +4,22 @@ import type { BranchPlan } from "../../options/branchStrategy.ts";
 import type { EnvVars } from "../../options/envVars.ts";
 import type { SessionPlan } from "./plan.ts";
 
-/** What a session finds that takes place in the worktree, or in the sandbox, of another. */
+/** The session that owns the worktree or sandbox in which another session runs. */
 export interface ParentSession {
   readonly runId: string;
   readonly repository: Repository;
   readonly branches: BranchPlan;
-  /** The host when the worktree was made. */
+  /** The host's state when the worktree was created. */
   readonly host: HostState;
-  /** The env vars that were declared for everything in it: with its sandbox provider, and with itself. */
+  /** The env vars that its sandbox provider and its options declare. */
   readonly sandboxEnv: EnvVars;
   readonly env: EnvVars;
   readonly sandboxName: string | undefined;
-  /** The secrets that have been in it: its files may still hold them. */
+  /** All secrets that were used in it: its files may contain them. */
   readonly secrets: Map<string, string>;
 }
 
-/** What a session offers to those that take place in it. */
+/** The session of this plan, as a parent of others. */
 export const parentSessionOf = (
   plan: SessionPlan,
   declared: { readonly sandboxEnv: EnvVars; readonly env: EnvVars } = { sandboxEnv: {}, env: {} },
@@ -46,8 +46,8 @@ const freeName = (taken: ReadonlyMap<string, string>, name: string): string => {
 };
 
 /**
- * The secrets of a call, together with those of everyone who was there before, among which they are remembered from now
- * on. A value that has changed since is known by another name.
+ * The secrets of a call together with those of all earlier calls. Also adds them to the parent session. A value that
+ * has changed since gets another name.
  */
 export const allSecrets = (
   own: ReadonlyMap<string, string>,

@@ -12,72 +12,72 @@ import type { ResolvedPrompt } from "../../prompt/resolvePrompt.ts";
 import type { InteractiveSandboxProvider } from "../../sandboxes/contract.ts";
 import type { EnvironmentPlan } from "../environment/planEnvironment.ts";
 
-/** Everything that is decided about a session before anything is created; what it does is in plans of their own. */
+/** The decisions about a session before anything is created. Checkout, sandbox and agent have their own plans. */
 export interface SessionPlan {
   readonly runId: string;
   readonly kind: SessionKind;
-  /** When the door was called, by the monotonic clock. */
+  /** When the entry point was called, by the monotonic clock. */
   readonly startedAt: number;
   readonly name: string | undefined;
   readonly repository: Repository;
   readonly host: HostState;
   readonly branches: BranchPlan;
-  /** What the user has not committed in the checkout, if the agent works there. */
+  /** The user's uncommitted files in the checkout, if the agent works there. */
   readonly userChanges: readonly string[];
   readonly env: ResolvedEnv;
   readonly logging: LoggingOption;
-  /** The names of the agent provider and of the sandbox provider, if the session has any. */
+  /** The names of the agent provider and the sandbox provider, if the session has them. */
   readonly agentName: string | undefined;
   readonly sandboxName: string | undefined;
-  /** The session that owns the worktree or the sandbox which this one works in. */
+  /** The run id of the parent session. */
   readonly within: string | undefined;
-  /** What the caller should know about the options, in sentences. */
+  /** Warnings about the options. */
   readonly warnings: readonly string[];
   readonly signal: AbortSignal | undefined;
 }
 
-/** A branch to work on. */
+/** The branch to work on. */
 export interface SourcePlan {
   readonly branch: string;
-  /** Where it starts if it does not exist. */
+  /** The commit, branch or tag that it starts from if it does not exist. */
   readonly from: string;
 }
 
-/** How the checkout is made. */
+/** How to create the checkout. */
 export interface CheckoutPlan {
-  /** The branch that the agent works on, in a worktree; with `head` it works in the user's own checkout. */
+  /** The branch of the worktree; `undefined` with `head`, where the agent works in the user's checkout. */
   readonly source: SourcePlan | undefined;
-  /** The agent works in the user's checkout as the user would, with the user's own git: nobody else is kept out. */
+  /** The agent works in the user's checkout with the user's own git, so the checkout is not locked. */
   readonly isShared: boolean;
-  /** It goes on after the call that makes it: users may work in it, and merge its branch, between the calls. */
+  /** It outlives the call that creates it: users may work in it, and merge its branch, between calls. */
   readonly lasts: boolean;
   readonly copyToWorktree: readonly string[];
   readonly copyToWorktreeMs: number;
   readonly onWorktreeReady: readonly HostHook[];
 }
 
-/** How the sandbox is made. */
+/** How to create the sandbox. */
 export interface SandboxPlan<Provider = InteractiveSandboxProvider> {
   readonly provider: Provider;
   readonly hooks: {
     readonly "host.onSandboxReady": readonly HostHook[];
     readonly "sandbox.onSandboxReady": readonly SandboxHook[];
   };
-  /** Some hook in the sandbox runs as root. */
+  /** A hook in the sandbox runs as root. */
   readonly usesSudo: boolean;
-  /** Tests of what is done in it. */
+  /** Tests of the work in it. */
   readonly environment: EnvironmentPlan | undefined;
 }
 
-/** A session of the agent's that a run goes on with. */
+/** The agent session that a run resumes. */
 export interface ResumePlan {
   readonly sessionId: string;
-  /** It goes on in a copy. */
+  /** The run continues in a copy of the session. */
   readonly isFork: boolean;
   readonly files: readonly HostSessionFile[];
 }
 
-/** What the agent is to do: the options of the call, and what was looked up for them. */
+/** What the agent does: the options of the call, and the data that was looked up for them. */
 export interface AgentPlan {
   readonly options: AgentSettings;
   readonly prompt: ResolvedPrompt;

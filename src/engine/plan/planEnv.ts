@@ -18,18 +18,18 @@ export interface EnvPlan {
   readonly warnings: readonly string[];
 }
 
-/** Who declares env vars for a session, besides `.sanddune/.env`. */
+/** The env vars that are declared for a session outside `.sanddune/.env`. */
 export interface EnvDeclarations {
   readonly agent: EnvVars;
   readonly sandbox: EnvVars;
-  /** Of the call itself. */
+  /** The `env` option of the call. */
   readonly run: EnvVars;
 }
 
-/** For sessions in which nothing runs that could have any. */
+/** For sessions that run no commands. */
 export const NO_ENV: ResolvedEnv = { values: {}, secrets: new Map() };
 
-/** Decides where each env var comes from. */
+/** Decides where the value of each env var comes from. */
 export const planEnv = Effect.fnUntraced(function* (
   declarations: EnvDeclarations,
   { configDirectory }: Repository,
@@ -59,14 +59,14 @@ export const planEnv = Effect.fnUntraced(function* (
   };
 });
 
-/** Has every source say its value. */
+/** Reads the values from their sources. */
 export const readEnv = (sources: ReadonlyMap<string, EnvValue>): Effect.Effect<ResolvedEnv, SandduneError> =>
   interruptible((signal) => askingCaller(() => readEnvValues(sources, signal)));
 
-/** Env vars of the call, over those of the session that it takes place in. */
+/** The env vars of a call, which take precedence over those of the parent session. */
 export const overlayEnv = (outer: EnvVars, own: EnvVars): EnvVars => ({
   ...outer,
-  // One that is declared without a value takes it from wherever it comes.
+  // A declaration without a value does not replace the parent's value.
   ...Object.fromEntries(
     Object.entries(own).filter(([name, value]) => value !== undefined || !Object.hasOwn(outer, name)),
   ),

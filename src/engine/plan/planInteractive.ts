@@ -20,7 +20,7 @@ import { planCheckout } from "./planCheckout.ts";
 import { planSandbox } from "./planSandbox.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
 
-/** The person is there: what is missing in a prompt can be asked for. */
+/** Asks the person at the terminal for missing prompt arguments. */
 const askFor = (keys: readonly string[], promptFile: string, signal: AbortSignal): Promise<PromptArgs> =>
   atTerminal(signal, async (ask) => {
     const answers: Record<string, string> = {};
@@ -49,8 +49,8 @@ const requestOf = (options: SandboxInteractiveOptions): PlanRequest => ({
 });
 
 /**
- * Without a sandbox the shell expressions of a prompt run on the host. A template is a file in the repository, which
- * agents may have changed: nothing of it is run before the person has seen it.
+ * Without a sandbox, the shell expressions of a prompt run on the host. An agent may have changed the template, so
+ * the person has to confirm the commands first.
  */
 const confirmExpressions = (
   provider: InteractiveSandboxProvider,
@@ -60,13 +60,13 @@ const confirmExpressions = (
   if (provider.type !== "none" || commands.length === 0) return Effect.void;
   const question = `${promptFile} runs these commands on your machine:\n${commands.map((command) => `  ${command}\n`).join("")}Run them?`;
   return interruptible(async (signal) => {
-    // Whatever was typed before the question could be seen is no answer to it.
+    // Discard what was typed before the question was visible.
     await swallowAnswers();
     return atTerminal(signal, (ask) => askForYes(ask, question));
   }).pipe(Effect.flatMap((isWanted) => (isWanted ? Effect.void : Effect.fail(new CancelledError(question)))));
 };
 
-/** Has the terminal, from the first question to the last word. */
+/** Holds the terminal from the first question to the end of the session. */
 export const withTerminal = <A>(body: Effect.Effect<A, SandduneError>): Effect.Effect<A, SandduneError> =>
   Effect.acquireUseRelease(
     attempt(takeTerminal),

@@ -17,20 +17,20 @@ export interface PromptRequest {
   readonly args: PromptArgs;
   readonly branches: BranchPlan;
   readonly headSha: string;
-  /** Asks for arguments that are missing. Without it they are an error. */
+  /** Asks for missing arguments. Without it, a missing argument is an error. */
   readonly askFor:
     | ((keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>)
     | undefined;
 }
 
-/** What prompt templates can say about branches: names that git knows, in the sandbox and on the host. */
+/** The built-in prompt arguments: names that git knows in the sandbox and on the host. */
 const builtInArguments = ({ sourceBranch, targetBranch }: BranchPlan, headSha: string): PromptArgs => ({
   SOURCE_BRANCH: sourceBranch ?? "HEAD",
   // A detached HEAD has no name; in a worktree, `HEAD` would be the source branch.
   TARGET_BRANCH: targetBranch ?? headSha,
 });
 
-/** Fills the prompt's arguments in. Fails if one is missing or is not the caller's to set. */
+/** Substitutes the prompt arguments. Fails if one is missing, or if the caller sets a built-in one. */
 export const planPrompt = Effect.fnUntraced(function* ({
   prompt,
   args,

@@ -21,7 +21,7 @@ import { planCheckout } from "./planCheckout.ts";
 import { planSandboxWithTests } from "./planSandbox.ts";
 import { type PlanRequest, planSession } from "./planSession.ts";
 
-/** Values for MCP servers are secrets like those of env vars. */
+/** The values of MCP servers' env vars and headers count as secrets. */
 const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<string, string> =>
   new Map(
     Object.entries(mcpServers).flatMap(([name, server]) =>
@@ -31,7 +31,7 @@ const mcpSecrets = ({ mcpServers = {} }: AgentOptions<unknown>): ReadonlyMap<str
     ),
   );
 
-/** A budget can stop nothing that it does not hear of in time. */
+/** Warns if the agent reports its usage too late for the budget to stop it. */
 const budgetWarnings = ({ agent, maxTokens, maxCostUsd, maxIterations }: AgentOptions<unknown>): string[] => {
   const hasBudget = maxTokens !== undefined || maxCostUsd !== undefined;
   if (!hasBudget || agent.reportsUsage !== "perTurn" || (maxIterations ?? 1) > 1) return [];
@@ -40,7 +40,7 @@ const budgetWarnings = ({ agent, maxTokens, maxCostUsd, maxIterations }: AgentOp
   ];
 };
 
-/** Looks for the session that is to be resumed: on the host, before anything is created. */
+/** Finds the session to resume on the host, before anything is created. */
 const planResume = (
   { agent, resumeSession, forkSession }: ResumeOptions & AgentOptions<unknown>,
   cwd: string,
@@ -95,7 +95,7 @@ export const planWorktreeRun = Effect.fnUntraced(function* (
   return { session, sandbox, agent: planAgent(options, prompt, resume) };
 });
 
-/** Whether there are tests was decided when the sandbox was made. */
+/** The environment was chosen when the sandbox was created. */
 const requireTests = (
   { until, mcpServers = {} }: SandboxRunOptions,
   environment: LiveEnvironment | undefined,

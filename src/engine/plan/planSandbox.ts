@@ -22,7 +22,7 @@ export const planSandbox = <Provider>(
   };
 };
 
-/** Plans a sandbox that may have an environment, which may be in the repository. */
+/** Plans a sandbox with its environment, whose folder may be in the repository. */
 export const planSandboxWithTests = <Provider extends SandboxProvider>(
   options: EnvironmentOptions & {
     readonly sandbox: Provider;

@@ -44,28 +44,28 @@ export interface PlanRequest {
     SessionOptions &
     Pick<CheckoutOptions, "cwd" | "copyToWorktree"> & { readonly logging?: LoggingOption };
   readonly agent?: AgentProvider;
-  /** Secrets that come with the options, besides those of env vars. */
+  /** Secrets in the options other than env vars. */
   readonly secrets?: ReadonlyMap<string, string>;
-  /** What the caller should know about the options, in sentences. */
+  /** Warnings about the options. */
   readonly warnings?: readonly string[];
-  /** The sandbox that is to be made. */
+  /** The sandbox to create. */
   readonly sandbox?: SandboxPlan;
-  /** What it takes place in, if a worktree or a sandbox is there already. */
+  /** The session whose worktree or sandbox this one uses. */
   readonly parentSession?: ParentSession;
   readonly branchStrategy?: BranchStrategy | undefined;
-  /** Asks for prompt arguments that are missing. Without it they are an error. */
+  /** Asks for missing prompt arguments. Without it, a missing argument is an error. */
   readonly askFor?: (keys: readonly string[], promptFile: string, signal: AbortSignal) => Promise<PromptArgs>;
 }
 
 export interface PlannedSession {
   readonly session: SessionPlan;
-  /** `undefined` with `head`, and where a worktree is there already. */
+  /** `undefined` with `head`, and if the worktree exists already. */
   readonly source: SourcePlan | undefined;
   /** Empty if there is none. */
   readonly prompt: ResolvedPrompt;
 }
 
-/** There is no display yet: whoever has to wait for a daemon, or for a password, is told on stderr. */
+/** Reports a slow step on stderr, because there is no display yet. A daemon or a password prompt can take long. */
 const tellingIfSlow = <A, E>(
   name: string | undefined,
   label: string,
@@ -100,7 +100,10 @@ const declaredEnv = ({ agent, sandbox, parentSession, options }: PlanRequest) =>
   run: overlayEnv(parentSession?.env ?? {}, options.env ?? {}),
 });
 
-/** What a dead run has left in the way of a branch is dealt with when the branch is taken over, and looked at again. */
+/**
+ * Checks the source branch. A worktree of a dead run is no problem here: it is recovered later, and the branch is
+ * checked again.
+ */
 const checkSource = (
   repository: Repository,
   host: HostState,
@@ -115,7 +118,9 @@ const checkSource = (
     ),
   );
 
-/** Half of a worktree, as a dead run may leave it, makes git fail wherever it looks at all worktrees. */
+/**
+ * Reads the host's state. An incomplete worktree of a dead run makes git fail, so it is removed first in that case.
+ */
 const readHost = (repository: Repository): Effect.Effect<HostState, SandduneError> =>
   readHostState(repository).pipe(
     Effect.catchIf(
@@ -127,7 +132,7 @@ const readHost = (repository: Repository): Effect.Effect<HostState, SandduneErro
     ),
   );
 
-/** Decides everything about a session, and checks that it can be done, before anything is created. */
+/** Makes all decisions about a session, and checks that it is possible, before anything is created. */
 export const planSession = Effect.fnUntraced(function* (
   request: PlanRequest,
 ): Effect.fn.Return<PlannedSession, SandduneError> {
@@ -139,7 +144,7 @@ export const planSession = Effect.fnUntraced(function* (
   const hasEnv = agent !== undefined || sandbox !== undefined;
   const [host, envPlan, sandboxCheck] = yield* Effect.all(
     [
-      // What takes place in a worktree that is there already looks when its turn has come.
+      // A session in an existing worktree reads the state when its turn comes.
       parentSession === undefined ? readHost(repository) : Effect.succeed(parentSession.host),
       hasEnv ? planEnv(declaredEnv(request), repository) : Effect.succeed(undefined),
       Effect.exit(
@@ -170,7 +175,7 @@ export const planSession = Effect.fnUntraced(function* (
     headSha: host.head.sha,
     askFor: request.askFor,
   });
-  // Without a sandbox the agent has the user's own git, which knows what is unfinished.
+  // Without a sandbox, the agent uses the user's git, which sees an unfinished merge or rebase itself.
   const isUsersOwn = sandbox?.provider.type === "none";
   if (parentSession === undefined && branches.strategy === "head" && !isUsersOwn) {
     yield* attempt(() => checkNothingUnfinished(repository));
@@ -194,7 +199,7 @@ export const planSession = Effect.fnUntraced(function* (
     }
     checkCopyItems(repository, copyItems);
   });
-  // What the caller got wrong is told first, whether or not the sandbox is there; passwords are asked for last.
+  // Errors in the options come first, then problems of the sandbox. Passwords are asked for last.
   yield* sandboxCheck;
   const sources = envPlan?.sources ?? new Map();
   const values =

@@ -10,14 +10,14 @@ import type { Session } from "../session/session.ts";
 
 const CLOSE_TIMEOUT_MS = 60_000;
 
-/** What became of a sandbox that could not be reached any more. */
+/** A sandbox that was lost. */
 export interface SandboxLoss {
   readonly runId: string;
   /** The agent's last work was not imported, and may still be in the sandbox. */
   mayHoldWork: boolean;
 }
 
-/** A sandbox that holds the only copy of something is left to its lease. */
+/** Closes a sandbox. If it may have the only copy of some work, it stays until its lease ends. */
 const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> => {
   if (loss?.mayHoldWork && (await handle.leave?.())) {
     return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: ${sandduneCommand("rescue", loss.runId)}. The sandbox ends by itself when nothing has renewed its lease.`;
@@ -26,7 +26,7 @@ const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promis
   return undefined;
 };
 
-/** Ends a sandbox, and gives up on a provider that does not come to an end. Resolves with what is wrong, if anything is. */
+/** Closes a sandbox within a time limit. Resolves with the problem, if there is one. */
 const endInTime = (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> =>
   inTime(() => end(handle, loss), { timeoutMs: CLOSE_TIMEOUT_MS }).catch((error: Error) =>
     error instanceof TimeLimitError
@@ -34,7 +34,7 @@ const endInTime = (handle: SandboxHandle, loss: SandboxLoss | undefined): Promis
       : error.message,
   );
 
-/** Opens a sandbox and closes it with the scope, also when it came up only after the run was interrupted. */
+/** Creates a sandbox. The scope closes it, even if it started only after the run was interrupted. */
 export const acquireSandbox = Effect.fnUntraced(function* <Handle extends SandboxHandle>(
   { journal, display, progress }: Session,
   provider: SandboxProvider,
@@ -46,7 +46,7 @@ export const acquireSandbox = Effect.fnUntraced(function* <Handle extends Sandbo
   journal.write({ type: "creating", what: "sandbox", name: sandboxName });
   yield* Effect.addFinalizer(() =>
     Effect.promise(async () => {
-      // A sandbox that never came up is not known to be gone: the journal keeps naming it.
+      // If the creation failed, the sandbox may still exist, so the journal keeps its name.
       if (handle === undefined) return;
       const endStep = display.step(`Closing the ${provider.name} sandbox`);
       const problem = await endInTime(handle, loss);

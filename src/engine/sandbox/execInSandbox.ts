@@ -19,7 +19,7 @@ import { redactorFor, type Session, withProgressInErrors } from "../session/sess
 import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
 import { syncFromHost } from "./syncFromHost.ts";
 
-/** What is thrown tells of the caller's command, not of what is around it, and holds no secrets. */
+/** The error for the caller: it names the caller's command without our wrapper, and is redacted. */
 const toldError = (error: SandduneError, command: string, redactor: Redactor): SandduneError =>
   redactData(
     redactor,
@@ -28,12 +28,12 @@ const toldError = (error: SandduneError, command: string, redactor: Redactor): S
       : error,
   );
 
-/** An exec has no journal and no log of its own: it is part of the session that has made the sandbox. */
+/** A command has no journal and no log of its own: it uses those of the session that created the sandbox. */
 const execSession = (sandbox: SandboxSession, secrets: ReadonlyMap<string, string>): Session => {
   const { owner } = sandbox;
   const { runId } = owner.plan;
   sandbox.execCount++;
-  // What has to be kept of one is not to be replaced by what is kept of the next.
+  // Each command has its own refs, so that none replaces those of another.
   const plan = { ...owner.plan, runId: `${runId}-exec-${sandbox.execCount}` };
   const redactor = redactorFor(plan, secrets);
   const display = redactedDisplay(owner.display, redactor);
@@ -84,7 +84,7 @@ const runCommand = Effect.fnUntraced(function* (
   });
 });
 
-/** Runs a command of the caller's in a sandbox that goes on afterwards, and brings home what it commits. */
+/** Runs the caller's command in an existing sandbox, and imports its commits. */
 export const execInSandbox = (
   sandbox: SandboxSession,
   parentSession: ParentSession,

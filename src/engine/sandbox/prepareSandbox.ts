@@ -18,11 +18,11 @@ import type { Session } from "../session/session.ts";
 import { warnOnFailure } from "../session/warnOnFailure.ts";
 import { openSandboxSession, type SandboxSession } from "./sandboxSession.ts";
 
-/** What was committed outside of any call, by a failing hook or by what a command has left running, is brought home. */
+/** Imports commits that were made outside any call: by a failed hook, or by a process that a command left running. */
 const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<void> => {
   const mayHaveNews = sandbox.hasNews || (!sandbox.endsWithCall && sandbox.checkout.isUsed);
   if (!mayHaveNews) return Effect.void;
-  // As after a failure: whoever closes a sandbox is waiting, and nothing has announced that there is more to come.
+  // `failed` chooses the short time limit: the caller waits for the sandbox to close.
   const work = { session, sandbox, base: sandbox.tip };
   return warnOnFailure(
     importWork(work, { label: "rest", failed: true, isLast: true, isPacked: false, closes: true }),
@@ -30,7 +30,7 @@ const importRest = (session: Session, sandbox: SandboxSession): Effect.Effect<vo
   );
 };
 
-/** What has to be known about a checkout if this process dies while an agent works in it. */
+/** The data that recovery needs if this process dies while an agent works in the checkout. */
 const workingEntry = (
   { repository, path, branch, tip, nestedRepositories }: CheckoutSession,
   isIsolated: boolean,
@@ -44,8 +44,8 @@ const workingEntry = (
 });
 
 /**
- * Makes a sandbox over a checkout, and gets it ready. It is closed with the scope, after what is in it has been brought
- * home; the checkout stays, and belongs to whoever it belonged to.
+ * Creates and prepares a sandbox on a checkout. The scope imports its commits and closes it. The checkout and its
+ * owner stay the same.
  */
 export const prepareSandbox = Effect.fnUntraced(function* (
   session: Session,
@@ -68,7 +68,7 @@ export const prepareSandbox = Effect.fnUntraced(function* (
   const files = yield* prepareEnvironment(session, plan);
   for (const path of files?.pathsInRepository ?? []) checkout.gradingPaths.add(path);
   let opened: SandboxSession | undefined;
-  // Registered before the sandbox is opened, so that it comes after the sandbox has ended.
+  // Registered before the sandbox is opened, so that it runs after the sandbox has closed.
   yield* Effect.addFinalizer((exit) =>
     opened === undefined ? Effect.void : importLateWork(session, opened, exit),
   );

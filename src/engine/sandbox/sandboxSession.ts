@@ -34,46 +34,46 @@ import type { SandboxPlan } from "../plan/plan.ts";
 import type { Session } from "../session/session.ts";
 import { acquireSandbox, type SandboxLoss } from "./acquireSandbox.ts";
 
-/** A sandbox with the repository in it, over a checkout. */
+/** A sandbox on a checkout, with the repository in it. */
 export interface SandboxSession {
   readonly type: "sandbox";
-  /** The session that has made it, and whose files it uses. */
+  /** The session that created it, and whose directory it uses. */
   readonly owner: Session;
-  /** It is closed with the call that works in it: as soon as nothing more is wanted of it. */
+  /** It closes with the call that uses it, as soon as that call does not need it any more. */
   readonly endsWithCall: boolean;
   readonly checkout: CheckoutSession;
   readonly repository: SandboxRepository;
-  /** Where the source branch was in the sandbox when the host last knew. */
+  /** The commit of the source branch in the sandbox, as far as the host knows. */
   tip: string;
-  /** What was committed in it, also if it was replaced later. */
+  /** All commits that were made in it, including those that were rewritten later. */
   readonly commits: Set<string>;
   /** Commits that both the host and the sandbox had from the start. */
   readonly sharedCommits: readonly string[];
-  /** Commits that both have got since. */
+  /** Commits that both have received since. */
   laterCommits: readonly string[];
-  /** Checkpoints were taken in it: one of its refs holds them, and is not the agent's. */
+  /** Checkpoints were taken in it, and one of its refs keeps them. */
   recordsCheckpoints: boolean;
-  /** How many commands of the caller's have been run in it. */
+  /** The number of the caller's commands that ran in it. */
   execCount: number;
-  /** Commands have been run since the last import. */
+  /** Commands have run since the last import. */
   hasNews: boolean;
-  /** Whether no command has begun in it. */
+  /** Whether no command has started in it. */
   readonly isUnused: () => boolean;
-  /** What could not be brought into the sandbox, in sentences. */
+  /** Warnings about what could not be copied into the sandbox. */
   readonly warnings: readonly string[];
-  /** What is brought along for tests, in the sandbox. */
+  /** The path of the test package in the sandbox. */
   readonly packagePath: string | undefined;
-  /** Tests of what is done in it. */
+  /** Tests of the work in it. */
   environment: LiveEnvironment | undefined;
   /** Set when the sandbox was lost before its work could be imported. */
   readonly loss: SandboxLoss;
-  /** The worktree's files on the host, when the sandbox has files of its own. */
+  /** The worktree's files on the host, if the sandbox is isolated. */
   readonly files?: WorktreeFiles;
-  /** Makes the sandbox anew over the same files, for when it was lost; not possible when its files were lost with it. */
+  /** Creates a new sandbox on the same files after this one was lost. Not possible for an isolated sandbox. */
   readonly reopen?: Effect.Effect<SandboxRepository, SandduneError, Scope.Scope>;
 }
 
-/** A handle whose commands pack what they have committed when they are over. */
+/** A handle whose commands pack their commits when they end. */
 export const packingHandle = (sandbox: SandboxSession): SandboxHandle =>
   withPacking(sandbox.repository, () => ({
     sourceBranch: sandbox.checkout.branch,

@@ -12,8 +12,8 @@ const TIMEOUT_MS = 20_000;
 const DIVERGED = 3;
 
 /**
- * The files and the objects are there already: only the index and the branch have to follow. In this order, so that it
- * can be done again if it is interrupted.
+ * The sandbox already has the files and objects; only its index and branch need an update. In this order, so that it
+ * can be repeated after an interruption.
  */
 const followScript = ({ repository, checkout, tip }: SandboxSession, branch: string): string => {
   const ref = shellQuote(branchRef(branch));
@@ -30,8 +30,8 @@ git update-ref ${ref} ${checkout.tip} ${tip}`;
 };
 
 /**
- * Lets a sandbox that has been open for a while know what was committed on the host meanwhile: by the user, or from
- * another sandbox over the same worktree.
+ * Updates an open sandbox to commits that were made on the host meanwhile, by the user or from another sandbox on the
+ * same worktree.
  */
 export const syncFromHost = Effect.fnUntraced(function* (
   sandbox: SandboxSession,
@@ -51,7 +51,7 @@ export const syncFromHost = Effect.fnUntraced(function* (
   const { exitCode, stderr } = yield* interruptible((signal) =>
     repository.handle.exec(script, { signal, timeoutMs: TIMEOUT_MS }),
   ).pipe(
-    // What the last agent has left there may keep git waiting.
+    // Something that the last agent left may block git.
     Effect.catchIf(
       (error) => error instanceof ProcessTimeoutError,
       ({ stderr }) => Effect.succeed({ exitCode: 1, stderr }),

@@ -9,17 +9,17 @@ import type { SandboxSession } from "../sandbox/sandboxSession.ts";
 import { syncFromHost } from "../sandbox/syncFromHost.ts";
 import { type Session, withSession } from "./session.ts";
 
-/** What has happened since the worktree was made is taken notice of when the session begins. */
+/** Adds the host's current state to a plan, because the worktree may be old. */
 export const withCurrentHost = (plan: SessionPlan): Effect.Effect<SessionPlan, SandduneError> =>
   Effect.map(readHostState(plan.repository), (host) => ({ ...plan, host }));
 
-/** What a session finds, and leaves behind for those who come after it. */
+/** What to do in the worktree or sandbox before and after a session. */
 interface Place {
   readonly arrive: Effect.Effect<void, SandduneError>;
   readonly leave: (session: Session) => Effect.Effect<void>;
 }
 
-/** A session in something that goes on afterwards. */
+/** A session in an existing worktree or sandbox. */
 const within = <A, R>(
   plan: SessionPlan,
   { arrive, leave }: Place,
@@ -38,7 +38,9 @@ const within = <A, R>(
     ),
   );
 
-/** A session in a worktree that goes on afterwards, for its user too: nothing of an agent's runs there by itself. */
+/**
+ * A session in an existing worktree. Afterwards its user may work in it, so the agent's repositories are disarmed.
+ */
 export const inWorktree = <A, R>(
   plan: SessionPlan,
   checkout: CheckoutSession,
@@ -49,7 +51,7 @@ export const inWorktree = <A, R>(
   return within(plan, { arrive: refreshCheckout(checkout), leave }, body, read);
 };
 
-/** A session in a sandbox that goes on afterwards. */
+/** A session in an existing sandbox. */
 export const inSandbox = <A, R>(
   plan: SessionPlan,
   sandbox: SandboxSession,

@@ -3,7 +3,7 @@ import type { SandduneError } from "../../errors.ts";
 import type { SandboxRunResult } from "../../options/results.ts";
 import { AgentInvoker, liveAgentInvoker } from "../agent/agentInvoker.ts";
 
-/** A run with the real agent. `Value` is checked by the schema that it comes from. */
+/** A run with the real agent. The schema of the output has checked that it is a `Value`. */
 export const liveRun = <Value>(
   run: Effect.Effect<SandboxRunResult, SandduneError, AgentInvoker>,
 ): Effect.Effect<SandboxRunResult<Value>, SandduneError> =>

@@ -2,17 +2,17 @@ import * as Effect from "effect/Effect";
 import type { Session } from "./session.ts";
 
 export interface Phase {
-  /** For the journal. */
+  /** The name in the journal. */
   readonly phase: string;
-  /** For people; left out where there is nothing to see. */
+  /** The text in the display. Without it the phase is not shown. */
   readonly label?: string;
 }
 
-/** A phase that people are shown only if there is something to do in it. */
+/** A phase that is shown only if there is something to do. */
 export const labelled = (phase: string, hasWork: boolean, label: string): Phase =>
   hasWork ? { phase, label } : { phase };
 
-/** Runs a step of the session, shows it while it lasts, and writes down how long it took. */
+/** Runs a phase of the session, shows it while it runs, and writes its duration to the journal. */
 export const timed = <A, E, R>(
   { journal, display }: Session,
   { phase, label }: Phase,

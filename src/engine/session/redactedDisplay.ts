@@ -1,7 +1,7 @@
 import type { RunDisplay } from "../../display/contract.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 
-/** A display that is told no secrets. Events have to come without them already. */
+/** A display that redacts everything except events, which must be redacted before. */
 export const redactedDisplay = (display: RunDisplay, redactor: Redactor): RunDisplay => {
   if (!redactor.isNeeded) return display;
   return {

@@ -14,7 +14,7 @@ import { BoundedCapture } from "../../tools/boundedCapture.ts";
 
 const STDOUT_BYTES = 1024 * 1024;
 
-/** What a run session has to tell so far, whether it ends well or not. */
+/** The progress of a run session, for its result or its error. */
 export class RunProgress {
   readonly #iterations: IterationResult[] = [];
   readonly #tests = new Map<number, TestResults>();
@@ -22,16 +22,16 @@ export class RunProgress {
   #usage: IterationUsage | undefined;
   readonly #warnings: string[] = [];
   readonly protectedPaths = new Set<string>();
-  /** Files that the user had not committed, and the run's commits contain. */
+  /** The user's uncommitted files that the run's commits contain. */
   readonly committedUserPaths = new Set<string>();
   commits: string[] = [];
   readonly #keptRefs = new Map<string, KeptRef>();
   completionSignal: string | undefined;
-  /** Whether all tests pass, as far as is known; not set unless the run goes on until they do. */
+  /** Whether all tests passed after the last iteration. Set only with `until`. */
   solved: boolean | undefined;
-  /** Of the agent's program, in a session at the terminal. */
+  /** The exit code of the agent in an interactive session. */
   exitCode: number | undefined;
-  /** The captured session of an interactive agent. */
+  /** The captured agent session of an interactive session. */
   agentSession: { readonly sessionId: string; readonly sessionFilePath: string } | undefined;
   preservedWorktreePath: string | undefined;
   trajectoryPath: string | undefined;
@@ -41,14 +41,14 @@ export class RunProgress {
 
   constructor(
     readonly runId: string,
-    /** The branch that holds the commits now. */
+    /** The branch that has the commits. */
     public branch: string,
     readonly logFilePath: string,
     private readonly redactor: Redactor,
     private readonly onWarning: (sentence: string) => void,
   ) {}
 
-  /** Says something that the caller should know; the same thing only once. */
+  /** Adds warnings for the caller, each only once. */
   warn(...sentences: readonly string[]): void {
     for (const sentence of sentences.map((said) => this.redactor.text(said))) {
       if (this.#warnings.includes(sentence)) continue;
@@ -57,7 +57,7 @@ export class RunProgress {
     }
   }
 
-  /** What was imported that is not on the source branch. */
+  /** Adds imported refs other than the source branch. */
   addKeptRefs(kept: readonly KeptRef[]): void {
     for (const each of kept) this.#keptRefs.set(each.ref, { ...each, name: this.redactor.text(each.name) });
   }
@@ -68,7 +68,7 @@ export class RunProgress {
     if (result.usage !== undefined) this.#usage = addUsage(this.#usage, result.usage);
   }
 
-  /** What came of the tests after an iteration, which may be told of before or after that itself. */
+  /** Adds the test results of an iteration. The iteration itself may be added before or after. */
   addTests(iteration: number, results: TestResults): void {
     this.#tests.set(iteration, results);
   }
@@ -82,13 +82,13 @@ export class RunProgress {
     this.#stdout.pushText(text);
   }
 
-  /** What the agent said, as far as it is kept. */
+  /** The kept end of the agent's text. */
   get text(): string {
-    // Once more: pieces that were harmless by themselves may have come together.
+    // Redacted again: a secret may have been split across chunks.
     return this.redactor.text(this.#stdout.text());
   }
 
-  /** What an error tells too. */
+  /** The progress that both a result and an error have. */
   reached() {
     return {
       runId: this.runId,

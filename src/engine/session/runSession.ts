@@ -15,7 +15,7 @@ import { inSandbox, inWorktree } from "./childSession.ts";
 import { timed } from "./phases.ts";
 import { type Session, withSession } from "./session.ts";
 
-/** What every run has to know. */
+/** The plan of a run. */
 export interface RunPlan {
   readonly session: SessionPlan;
   readonly agent: AgentPlan;
@@ -42,7 +42,7 @@ const work = Effect.fnUntraced(function* (
 
 const resultOf = ({ progress }: Session): SandboxRunResult => progress.toResult();
 
-/** A run that makes a checkout and a sandbox for itself. Every resource is given back, in reverse order. */
+/** A run with its own checkout and sandbox. All resources are released in reverse order. */
 export const runSession = (
   plan: RunPlan & { readonly checkout: CheckoutPlan; readonly sandbox: SandboxPlan<SandboxProvider> },
 ): Effect.Effect<SandboxRunResult, SandduneError, AgentInvoker> =>
@@ -56,7 +56,7 @@ export const runSession = (
     resultOf,
   );
 
-/** A run in a worktree that goes on afterwards, with a sandbox for itself. */
+/** A run in an existing worktree, with its own sandbox. */
 export const runInWorktree = (
   plan: RunPlan & { readonly sandbox: SandboxPlan<SandboxProvider> },
   checkout: CheckoutSession,
@@ -71,7 +71,7 @@ export const runInWorktree = (
     resultOf,
   );
 
-/** A run in a sandbox that goes on afterwards. */
+/** A run in an existing sandbox. */
 export const runInSandbox = (
   plan: RunPlan,
   sandbox: SandboxSession,

@@ -27,27 +27,27 @@ import { RunProgress } from "./runProgress.ts";
 import { stoppable } from "./stoppable.ts";
 import { warnOnFailure } from "./warnOnFailure.ts";
 
-/** One call of a door, and what it has to tell: its journal, its display, what it has reached. */
+/** One call of an entry point, with its journal, display and progress. */
 export interface Session {
-  /** Replaced if the host repository has changed since it was made. */
+  /** Replaced if the host repository has changed meanwhile. */
   plan: SessionPlan;
   readonly journal: Journal;
   readonly display: RunDisplay;
   readonly progress: RunProgress;
   readonly tally: Tally;
-  /** Takes the secrets out of everything that leaves the session. */
+  /** Redacts everything that leaves the session. */
   readonly redactor: Redactor;
   agentHasStarted: boolean;
-  /** Refs of the session's own that hold nothing that is not held elsewhere too. */
+  /** The session's refs whose commits are all kept elsewhere too. */
   readonly redundantRefs: Set<string>;
-  /** Files of this session hold work that is nowhere else: they stay. */
+  /** The session's files contain the only copy of some work, so they are kept. */
   keepsFiles: boolean;
 }
 
 const notRedacted = (name: string): string =>
   `The value of ${name} is part of the repository's path, of a branch, or of another name that has to be shown: it is not redacted.`;
 
-/** Takes secrets out of what a session tells, but not what has to be told. */
+/** Makes the redactor of a session. It does not redact names that must be shown. */
 export const redactorFor = (plan: SessionPlan, secrets: ReadonlyMap<string, string>): Redactor => {
   const { sourceBranch, targetBranch } = plan.branches;
   const known = [
@@ -64,13 +64,15 @@ export const redactorFor = (plan: SessionPlan, secrets: ReadonlyMap<string, stri
   );
 };
 
-/** Begins the session's journal and display. From here on it can be found, whatever happens to this process. */
+/**
+ * Opens the session's journal and display. From here on other processes can find the session, even if this one dies.
+ */
 const openSession = (plan: SessionPlan): Session => {
   const { runId, name, logging, agentName, sandboxName } = plan;
   const { configDirectory } = plan.repository;
   const { strategy, sourceBranch, targetBranch } = plan.branches;
   const redactor = redactorFor(plan, plan.env.secrets);
-  // All of them, before any sandbox could see that one is missing.
+  // Create all directories before a sandbox exists, which could otherwise create a missing one itself.
   for (const part of ["worktrees", "logs"] as const) ensureConfigDirectoryPart(configDirectory, part);
   const logFilePath = logFilePathOf(configDirectory, runId, name);
   const runDirectory = join(ensureConfigDirectoryPart(configDirectory, "runs"), runId);
@@ -117,13 +119,13 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>, { solved }: RunProgress): En
   return isStopped || Cause.hasInterrupts(exit.cause) ? "aborted" : "failed";
 };
 
-/** A person who has left the agent knows how; one whose agent has crashed may not. */
+/** A person may not notice that the agent crashed. */
 const howAgentEnded = ({ exitCode = 0 }: RunProgress) =>
   exitCode !== 0 && { problem: `The agent ended with ${describeExitCode(exitCode)}.` };
 
 const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
 
-/** Whatever the agent has put there, it must not keep a session from ending as it has ended. */
+/** A failure to remove the files must not change how the session ends. */
 const removeFiles = ({ journal, progress }: Session): Effect.Effect<void> =>
   Effect.promise(() =>
     removeDirectory(journal.filesDirectory).catch((error: unknown) => {
@@ -131,7 +133,7 @@ const removeFiles = ({ journal, progress }: Session): Effect.Effect<void> =>
     }),
   );
 
-/** The last step of every session: what held nothing but copies goes, what is the only copy stays. */
+/** The last step of every session. Removes refs and files that are only copies, and keeps all others. */
 const closeSession = Effect.fnUntraced(function* (
   session: Session,
   exit: Exit.Exit<unknown, unknown>,
@@ -153,14 +155,14 @@ const closeSession = Effect.fnUntraced(function* (
   const work = yield* summariseWork(plan.repository.topLevel, progress.commits);
   const reached = { ...progress.reached(), work: redactData(session.redactor, work) };
   display.close({ state, ...howAgentEnded(progress), ...explained, reached, tally });
-  // Last: who follows the run log reads it to its end once the journal says that there is no more to come.
+  // Last, because programs that follow the run log stop when the journal says that the session has ended.
   const { solved } = progress;
   journal.tell({ type: "ended", state, ...(solved !== undefined && { solved }), ...explained });
 });
 
 /**
- * The caller gets the very reason that was given. If that is an error of ours, made for this session, it can tell what
- * was reached; one that tells of another session already is left alone.
+ * The caller gets `signal.reason` itself. If that is an error of ours without progress, it gets the progress of this
+ * session.
  */
 const tellAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
   const { name } = plan;
@@ -169,7 +171,7 @@ const tellAborter = ({ plan, progress }: Session, signal: AbortSignal | undefine
   if (reason instanceof SandduneError && reason.runId === undefined) progress.attachTo(reason);
 };
 
-/** Lets the errors of a session, and whoever aborts it, tell what it has reached. */
+/** Attaches the progress of a session to its errors and to an abort. */
 export const withProgressInErrors = <A, E, R>(
   session: Session,
   body: Effect.Effect<A, E, R>,
@@ -177,7 +179,7 @@ export const withProgressInErrors = <A, E, R>(
 ): Effect.Effect<A, E, R> =>
   body.pipe(
     Effect.mapError((error) => session.progress.attachTo(error)),
-    // What nobody foresaw may quote a secret as well.
+    // An unexpected error may contain a secret, too.
     Effect.onError(({ reasons }) =>
       Effect.sync(() => {
         for (const reason of reasons)
@@ -193,7 +195,7 @@ const beginSession = (plan: SessionPlan): Effect.Effect<Session, SandduneError> 
 const endSession = (session: Session, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
   warnOnFailure(closeSession(session, exit), (sentence) => session.progress.warn(sentence));
 
-/** A session that lasts as long as `body`. When it is closed, `read` says what came of it. */
+/** Runs `body` in a session. When the session has closed, `read` makes the result. */
 export const withSession = <A, R>(
   plan: SessionPlan,
   body: (session: Session) => Effect.Effect<void, SandduneError, R>,
@@ -209,15 +211,18 @@ export const withSession = <A, R>(
     ),
   );
 
-/** What outlives the call that made it. */
+/** A session that outlives the call that opened it. */
 export interface Kept<A> {
   readonly session: Session;
   readonly value: A;
-  /** Gives everything back, in reverse order. */
+  /** Releases all resources in reverse order. */
   readonly close: Effect.Effect<void>;
 }
 
-/** A session that lasts until it is closed; everything that `open` acquires lasts as long. If `open` fails nothing is left. */
+/**
+ * Opens a session that lasts until it is closed. It keeps everything that `open` acquires; if `open` fails, all of it
+ * is released.
+ */
 export const keepSession = <A, R>(
   plan: SessionPlan,
   open: (session: Session) => Effect.Effect<A, SandduneError, R | Scope.Scope>,
@@ -246,6 +251,6 @@ export const keepSession = <A, R>(
             ),
           );
         }),
-      // An abort that comes when everything is there finds nobody who would have it.
+      // If an abort comes after everything was opened, the caller does not get it, so it is closed.
     ).pipe(Effect.onInterrupt(() => Effect.suspend(() => kept?.close ?? Effect.void)));
   });

@@ -6,7 +6,7 @@ import { RunStoppedError } from "../../errors.ts";
 import { onStopRequest } from "../../runs/journal/stopRequest.ts";
 import type { Journal } from "../../runs/journal/writeJournal.ts";
 
-/** Interrupts the work when `sanddune stop` asks for it, as an abort would. */
+/** Interrupts the work when `sanddune stop` requests it, like an abort. */
 export const stoppable = <A, E, R>(
   journal: Journal,
   runId: string,
