@@ -3,6 +3,9 @@
 /** Rooms that every other room may use: they hold no behaviour of the product. */
 export const GROUND = ["errors", "options", "tools"];
 
+/** The room that imports nothing but its own files. */
+const LOWEST = "tools";
+
 /** A file of this name holds the types through which rooms meet: every room may import it. */
 export const CONTRACT = "contract.ts";
 
@@ -108,6 +111,7 @@ export const roomOf = (path) => {
 /** Whether files of one place may import from another. */
 export const mayUse = (from, to) => {
   const room = roomOf(to);
+  if (roomOf(from) === LOWEST) return room === LOWEST;
   if (roomOf(from) === room || GROUND.includes(room) || to.endsWith(`/${CONTRACT}`)) return true;
   return ROOMS[roomOf(from)].uses.some((used) => used === to || used === room || to.startsWith(`${used}/`));
 };
