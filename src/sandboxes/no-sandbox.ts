@@ -7,7 +7,7 @@ import type { EnvVars } from "../options/envVars.ts";
 import { EXEC_ID_VARIABLE } from "../process/kill/processMarks.ts";
 import type { NoSandboxProvider } from "./contract.ts";
 import { commandSandbox } from "./exec/commandSandbox.ts";
-import { killedOnHost } from "./exec/killOnHost.ts";
+import { killOnHost } from "./exec/killOnHost.ts";
 
 const NAME = "no-sandbox";
 
@@ -47,7 +47,7 @@ export const noSandbox = (options: NoSandboxOptions = {}): NoSandboxProvider => 
           env: { ...environment, ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }) },
         };
       },
-      ...killedOnHost,
+      ...killOnHost,
       diagnose: async () => ({ problem: "commands cannot be started any more", details: "" }),
       // What the agent has left running is its user's.
       close: async () => {},

@@ -65,7 +65,7 @@ const call = async (
   }
 };
 
-let lastCall: Promise<unknown> = Promise.resolve();
+let deadlineWarning: Promise<unknown> = Promise.resolve();
 
 /**
  * The command line in this process, with streams, working directory and environment of its own: as much as a process
@@ -73,7 +73,7 @@ let lastCall: Promise<unknown> = Promise.resolve();
  * one working directory. Signals, terminals, and what happens after the last line need `startCli()`.
  */
 export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> => {
-  const result = lastCall.then(() => call(args, options));
-  lastCall = result.catch(() => {});
+  const result = deadlineWarning.then(() => call(args, options));
+  deadlineWarning = result.catch(() => {});
   return result;
 };

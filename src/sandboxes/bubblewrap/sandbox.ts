@@ -7,7 +7,7 @@ import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMa
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { BindMountCreateOptions, BindMountSandboxHandle } from "../contract.ts";
 import { commandSandbox } from "../exec/commandSandbox.ts";
-import { killedOnHost } from "../exec/killOnHost.ts";
+import { killOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { bubblewrapArguments, PROGRAMS_PATH } from "./arguments.ts";
@@ -109,7 +109,7 @@ export const createBubblewrapSandbox = async (
     },
     // The pid namespace dies with the bwrap that is its pid 1. That one does not yet die with its parent, which the
     // host kills, when both have only just been started.
-    ...killedOnHost,
+    ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(BUBBLEWRAP),
     diagnose: async () => ({ problem: `${PROGRAM} cannot start commands in it any more`, details: "" }),
     close: remove,

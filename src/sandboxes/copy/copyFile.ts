@@ -6,7 +6,7 @@ import { SandboxError, SandboxLostError } from "../../errors.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { ExecResult } from "../contract.ts";
 import type { ExecRequest } from "../exec/runExec.ts";
-import { boundedArrival } from "./downloadLimit.ts";
+import { limitDownload } from "./downloadLimit.ts";
 
 /** What copying needs of a sandbox. */
 export interface FileExec {
@@ -87,7 +87,7 @@ const receive = async (
 ): Promise<void> => {
   const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
   const file = openSync(newHostPath, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o644);
-  const arrival = boundedArrival(dirname(newHostPath));
+  const arrival = limitDownload(dirname(newHostPath));
   try {
     const { exitCode, stderr } = await exec.run({
       command: readRegularFile(sandboxPath),

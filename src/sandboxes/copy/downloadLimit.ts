@@ -10,7 +10,7 @@ const LOOK_BYTES = 64 * 1024 * 1024;
 /** Runs beside this one need a disk, too. */
 const RESERVED_BYTES = 256 * 1024 * 1024;
 
-export interface BoundedArrival {
+export interface DownloadLimit {
   /** Aborted with an `Error` that says in words why no more is taken. */
   readonly signal: AbortSignal;
   /** Called for all that arrives, before it is kept. */
@@ -22,7 +22,7 @@ export interface BoundedArrival {
  * Watches what a sandbox sends to be kept in a directory of the host. Whoever is in there can send without end, or
  * begin and never go on: that must fill no disk, and hold up nobody.
  */
-export const boundedArrival = (directory: string): BoundedArrival => {
+export const limitDownload = (directory: string): DownloadLimit => {
   const room = (): number => {
     const { bavail, bsize } = statfsSync(directory);
     return Math.max(0, bavail * bsize - RESERVED_BYTES);

@@ -24,7 +24,6 @@ export const loadE2b = async (): Promise<E2bSdk> => {
   const sdk = await loadSdk<E2bSdk>({
     provider: E2B,
     install: "e2b@^2.51.0",
-    from: import.meta.url,
     load: () => import("e2b").catch(notLoaded),
     isIt: ({ Sandbox, CommandExitError }) =>
       typeof Sandbox?.create === "function" &&
@@ -56,7 +55,7 @@ export const e2bAccount = (): CloudAccount => {
 export const isNotFound = (error: unknown): boolean =>
   statusOf(error) === 404 || /^(Sandbox|File)?NotFoundError$/.test((error as Error | undefined)?.name ?? "");
 
-const secrets = () => [process.env["E2B_API_KEY"]];
+export const secrets = () => [process.env["E2B_API_KEY"]];
 
 /** What E2B has said, fit to be shown. */
 export const discreet = (text: string): string => withoutSecrets(text, secrets());

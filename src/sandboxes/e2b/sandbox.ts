@@ -1,14 +1,12 @@
 import type { Sandbox, SandboxOpts } from "e2b";
-import { SandboxError, SandboxUnavailableError } from "../../errors.ts";
+import { SandboxUnavailableError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
-import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
-import { killInSandbox } from "../exec/killInSandbox.ts";
-import type { Diagnosis, SandboxAccess } from "../exec/sandboxAccess.ts";
+import { DeadlineWarning } from "../exec/deadlineWarning.ts";
+import type { Diagnosis, LaunchOptions } from "../exec/sandboxAccess.ts";
 import { relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
-import { makeWorktree } from "../services/makeWorktree.ts";
 import { sandboxTags } from "../services/sandboxTags.ts";
+import { serviceHandle } from "../services/serviceHandle.ts";
 import { callE2b, e2bTransience, requestOfE2b } from "./callE2b.ts";
 import {
   discreet,
@@ -20,10 +18,11 @@ import {
   findE2bSandboxes,
   isNotFound,
   loadE2b,
+  secrets,
 } from "./client.ts";
 import { ENDED, e2bLease } from "./lease.ts";
 import type { E2bSettings } from "./options.ts";
-import { e2bEngine } from "./transport.ts";
+import { e2bTransport } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
@@ -109,13 +108,12 @@ const diagnose = async (sdk: E2bSdk, sandboxId: string): Promise<Diagnosis> => {
   }
 };
 
-/** Makes a sandbox with E2B. Nothing is left behind when that fails or is aborted. */
+/** Makes a sandbox at E2B. Nothing is left behind when that fails or is aborted. */
 export const createE2bSandbox = async (
   settings: E2bSettings,
   options: SandboxCreateOptions,
 ): Promise<IsolatedSandboxHandle> => {
-  const { signal } = options;
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   const sdk = await loadE2b();
   const { leaseMs, lifetimeMs } = settings;
   const madeAtMs = Date.now();
@@ -123,34 +121,23 @@ export const createE2bSandbox = async (
   const sandbox = await startSandbox(sdk, settings, options);
   const startedByMs = Date.now();
   const { sandboxId } = sandbox;
-  const end = () => endE2bSandbox(sdk, sandboxId, { timeoutMs: settings.requestTimeoutMs });
-  const lastCall = new LastCall({ provider: E2B, atMs, lifetimeMs, leaseMs, hint: LIVE_LONGER });
-  try {
-    signal?.throwIfAborted();
-    const engine = e2bEngine(sdk, sandbox, { ownersDirectory: "/", timeoutMs: settings.requestTimeoutMs });
-    const launch: SandboxAccess["launch"] = (argv, { sudo }) => relayed(engine, argv, { sudo });
-    const { worktreePath, home } = await makeWorktree(launch, { signal }).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw new SandboxError(E2B, "commands cannot be run in it", String(error), { cause: error });
-    });
-    const handle = isolatedCommandSandbox({
-      provider: E2B,
-      name: options.sandboxName,
-      worktreePath,
-      fallbackHome: home,
-      isRemote: true,
-      hasTerminal: false,
-      launch,
-      // Not all processes of a virtual machine are the commands' own.
-      kill: killInSandbox(launch, { ownsProcessNamespace: false }),
-      diagnose: () => diagnose(sdk, sandboxId),
-      heartbeat: e2bLease(sandbox, { leaseMs, madeAtMs, startedByMs, atMs, lastCall }),
-      close: end,
-    });
-    return endInTime(handle, lastCall);
-  } catch (error) {
-    lastCall.cancel();
-    await end().catch(() => {});
-    throw error;
-  }
+  const { requestTimeoutMs: timeoutMs } = settings;
+  const transport = e2bTransport(sdk, sandbox, { ownersDirectory: "/", timeoutMs });
+  const deadlineWarning = new DeadlineWarning({
+    provider: E2B,
+    atMs,
+    lifetimeMs,
+    leaseMs,
+    hint: LIVE_LONGER,
+  });
+  const sandboxOfE2b = {
+    provider: E2B,
+    launch: (argv: readonly string[], { sudo }: LaunchOptions) => relayed(transport, argv, { sudo }),
+    diagnose: () => diagnose(sdk, sandboxId),
+    heartbeat: e2bLease(sandbox, { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }),
+    close: () => endE2bSandbox(sdk, sandboxId, { timeoutMs }),
+    deadlineWarning,
+    secrets: secrets(),
+  };
+  return serviceHandle(sandboxOfE2b, options);
 };

@@ -2,7 +2,7 @@ import type { CommandHandle, Sandbox } from "e2b";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type { RelayReader } from "../relay/output.ts";
-import type { RelayEngine, RelayListener, RelayProcess } from "../relay/relay.ts";
+import type { RelayListener, RelayProcess, RelayTransport } from "../relay/relay.ts";
 import { uploadTimeoutMs } from "../relay/uploadTimeout.ts";
 import { boundedText } from "../services/boundedText.ts";
 import { callE2b, type E2bCall } from "./callE2b.ts";
@@ -45,11 +45,11 @@ interface Connection {
 }
 
 /** How commands are run in a sandbox of E2B's. */
-export const e2bEngine = (
+export const e2bTransport = (
   sdk: E2bSdk,
   sandbox: Sandbox,
   { ownersDirectory, timeoutMs }: { readonly ownersDirectory: string; readonly timeoutMs: number },
-): RelayEngine => {
+): RelayTransport => {
   const { sandboxId, commands, files } = sandbox;
   const userOf = (sudo: boolean) => (sudo ? { user: "root" } : {});
 

@@ -9,7 +9,7 @@ import type {
 } from "../contract.ts";
 import { copyFileIn, copyFileOut, type FileExec } from "../copy/copyFile.ts";
 import { copyIn } from "../copy/copyIn.ts";
-import type { Reach } from "../relay/reachability.ts";
+import type { Reachability } from "../relay/reachability.ts";
 import { type Heartbeat, watch } from "./heartbeat.ts";
 import { runInteractiveExec } from "./interactiveExec.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";
@@ -34,7 +34,7 @@ export interface CommandSandboxDescription extends SandboxAccess {
 
 /** The same of a sandbox whose commands outlive their connection: it is not asked for once the sandbox is closed. */
 interface ReachableSandboxDescription extends CommandSandboxDescription {
-  readonly reach?: Reach;
+  readonly reach?: Reachability;
 }
 
 interface OpenedSandbox {

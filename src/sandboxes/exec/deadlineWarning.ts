@@ -3,32 +3,32 @@ import { LinkedController } from "../../tools/wait/linkedController.ts";
 import { MAX_TIMER_MS } from "../../tools/wait/timeLimit.ts";
 import type { ExecOptions, InteractiveExecOptions, IsolatedSandboxHandle } from "../contract.ts";
 
-/** How long bringing work home may take; of a short life, a fifth. */
+/** The time that importing the work may take; at most a fifth of the lifetime. */
 const RESERVE_MS = 3 * 60_000;
 
-const ENDED = "is nearly over, so what ran in it was ended, while its work can still be brought home";
+const ENDED = "is nearly over, so its commands were ended while their work can still be imported";
 
-/** When a sandbox is ended by its engine. */
+/** When the provider's service ends a sandbox. */
 export interface Deadline {
   readonly provider: string;
   /** By `Date.now()`. */
   readonly atMs: number;
   readonly lifetimeMs: number;
-  /** How long the sandbox stays without being asked to. */
+  /** How long the sandbox stays without a renewal. */
   readonly leaseMs?: number;
-  /** How to have a sandbox for longer. */
+  /** How to get a longer lifetime. */
   readonly hint: string;
 }
 
 export const inWords = (ms: number): string =>
   ms >= 2 * 60_000 ? `${Math.round(ms / 60_000)} minutes` : `${Math.round(ms / 1000)} seconds`;
 
-/** The moment, shortly before a sandbox ends, at which everything in it is ended while its work can still be brought home. */
-export class LastCall {
+/** Shortly before a sandbox ends, aborts the commands in it, so that their work can still be imported. */
+export class DeadlineWarning {
   readonly #deadline: Deadline;
   readonly #reserveMs: number;
   readonly #startedAt = Date.now();
-  readonly #rung = new AbortController();
+  readonly #given = new AbortController();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(deadline: Deadline) {
@@ -38,10 +38,10 @@ export class LastCall {
   }
 
   get signal(): AbortSignal {
-    return this.#rung.signal;
+    return this.#given.signal;
   }
 
-  /** The engine has said when it ends the sandbox, if nothing else happens; later than the deadline is it never. */
+  /** The provider has said when it will end the sandbox; never later than the deadline. */
   expectEnd(atMs: number): void {
     this.#arm(Math.min(atMs, this.#deadline.atMs));
   }
@@ -54,38 +54,41 @@ export class LastCall {
   #arm(atMs: number): void {
     clearTimeout(this.#timer);
     const leftMs = atMs - this.#reserveBefore(atMs) - Date.now();
-    const next = leftMs > MAX_TIMER_MS ? () => this.#arm(atMs) : () => this.#ring(atMs);
+    const next = leftMs > MAX_TIMER_MS ? () => this.#arm(atMs) : () => this.#give(atMs);
     this.#timer = setTimeout(next, Math.min(Math.max(0, leftMs), MAX_TIMER_MS)).unref();
   }
 
-  /** An end that comes early is known for a lease at most. */
+  /** An early end is known one lease ahead at most. */
   #reserveBefore(atMs: number): number {
     const { atMs: lastMs, leaseMs = Number.POSITIVE_INFINITY } = this.#deadline;
     return atMs < lastMs ? Math.min(this.#reserveMs, leaseMs / 3) : this.#reserveMs;
   }
 
-  #ring(atMs: number): void {
+  #give(atMs: number): void {
     const { provider, lifetimeMs, hint } = this.#deadline;
     const isEarly = atMs < this.#deadline.atMs;
     const lifetime = inWords(isEarly ? atMs - this.#startedAt : lifetimeMs);
     const subject = isEarly
-      ? `it is not given more than its lifetime of ${lifetime}, which`
+      ? `its lifetime of ${lifetime} was not extended and`
       : `its lifetime of ${lifetime}`;
-    this.#rung.abort(new SandboxError(provider, `${subject} ${ENDED}. ${hint}`));
+    this.#given.abort(new SandboxError(provider, `${subject} ${ENDED}. ${hint}`));
   }
 }
 
 /**
- * A sandbox whose commands are ended at the last call, so that there is time to bring home what they have done. Commands that
- * begin after that moment are left alone.
+ * A handle whose commands are aborted by the deadline warning, so that there is time to import their work. Commands that
+ * begin after the warning are not aborted.
  */
-export const endInTime = (handle: IsolatedSandboxHandle, lastCall: LastCall): IsolatedSandboxHandle => {
+export const withDeadlineWarning = (
+  handle: IsolatedSandboxHandle,
+  deadlineWarning: DeadlineWarning,
+): IsolatedSandboxHandle => {
   const inTime = async <Result>(
     signal: AbortSignal | undefined,
     perform: (signal?: AbortSignal) => Promise<Result>,
   ): Promise<Result> => {
-    if (lastCall.signal.aborted) return perform(signal);
-    using ends = new LinkedController(signal, lastCall.signal);
+    if (deadlineWarning.signal.aborted) return perform(signal);
+    using ends = new LinkedController(signal, deadlineWarning.signal);
     return await perform(ends.signal);
   };
   const { interactiveExec } = handle;
@@ -100,7 +103,7 @@ export const endInTime = (handle: IsolatedSandboxHandle, lastCall: LastCall): Is
         ),
     }),
     close: () => {
-      lastCall.cancel();
+      deadlineWarning.cancel();
       return handle.close();
     },
   };

@@ -1,5 +1,5 @@
 import { killExecArguments } from "../../process/kill/killScript.ts";
-import type { Reach } from "../relay/reachability.ts";
+import type { Reachability } from "../relay/reachability.ts";
 import { askLaunch } from "./runLaunch.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
@@ -13,7 +13,7 @@ export const killInSandbox =
     {
       ownsProcessNamespace,
       reach,
-    }: { readonly ownsProcessNamespace: boolean; readonly reach?: Reach | undefined },
+    }: { readonly ownsProcessNamespace: boolean; readonly reach?: Reachability | undefined },
   ): SandboxAccess["kill"] =>
   async (execId, { sudo }) => {
     const argv = killExecArguments(execId, { ownsProcessNamespace, mayStillStart: true });
@@ -25,6 +25,6 @@ export const killInSandbox =
     const killAll = () => Promise.all(sudo ? [kill(true), kill(false)] : [kill(false)]);
     if ((await killAll()).every(Boolean) || reach === undefined) return;
     // Nobody waits for that: the command is over for those who wanted it, and in the sandbox as soon as that can be reached.
-    reach.doubt();
+    reach.suspect();
     reach.wait().then(killAll, () => {});
   };

@@ -5,7 +5,7 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 const markOf = (execId: string): ProcessMark => ({ name: EXEC_ID_VARIABLE, value: execId });
 
 /** How commands are killed whose processes the host sees. */
-export const killedOnHost: Pick<SandboxAccess, "kill" | "killAtExit"> = {
+export const killOnHost: Pick<SandboxAccess, "kill" | "killAtExit"> = {
   kill: (execId) => killMarked(markOf(execId)),
   killAtExit: (execId) => killMarkedNow(markOf(execId)),
 };

@@ -2,7 +2,7 @@ import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { callKubectl, type KubernetesPlace } from "./client.ts";
 import { type Node, type Pod, whyNotReady, whyOver } from "./podState.ts";
 import { readPod } from "./pods.ts";
-import { doubtNode } from "./unreachableNodes.ts";
+import { noteUnreachable } from "./unreachableNodes.ts";
 
 const TIMEOUT_MS = 5000;
 
@@ -36,7 +36,7 @@ export const diagnosePod = async (place: KubernetesPlace, name: string): Promise
     const over = whyOver(pod);
     if (over !== undefined) return { problem: over, details, isLost: true, isKnown: true };
     const { nodeName } = pod.spec ?? {};
-    if (nodeName !== undefined) doubtNode(place, nodeName);
+    if (nodeName !== undefined) noteUnreachable(place, nodeName);
     const ofNode = nodeName === undefined ? undefined : await nodeProblem(place, nodeName);
     if (ofNode !== undefined) return { problem: ofNode, details, isLost: true, isKnown: true };
     const where = nodeName === undefined ? "" : ` on ${nodeName}`;

@@ -9,7 +9,7 @@ import { askLaunch } from "../exec/runLaunch.ts";
 import type { LaunchOptions, SandboxAccess } from "../exec/sandboxAccess.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { attachable } from "../relay/attachedTransport.ts";
-import { type Outage, Reach } from "../relay/reachability.ts";
+import { type Outage, Reachability } from "../relay/reachability.ts";
 import { KUBERNETES, type KubernetesPlace, placeArguments } from "./client.ts";
 import { diagnosePod, mayPodLive, type PodDiagnosis } from "./diagnosis.ts";
 import { CONTAINER, HOME, RENEWAL, WORKTREE } from "./pod.ts";
@@ -99,7 +99,7 @@ export const podHandle = (
 ): IsolatedSandboxHandle => {
   const launch = podLauncher(place, pod, isRoot);
   const diagnose = () => diagnosePod(place, pod);
-  const reach = new Reach(launch, () => outageOf(diagnose, leaseMs));
+  const reach = new Reachability(launch, () => outageOf(diagnose, leaseMs));
   return isolatedCommandSandbox({
     provider: KUBERNETES,
     name: pod,

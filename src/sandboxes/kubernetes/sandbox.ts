@@ -1,6 +1,6 @@
 import { SandboxError, SandboxLostError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
-import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
+import { DeadlineWarning, withDeadlineWarning } from "../exec/deadlineWarning.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 import { sandboxTimes } from "../exec/sandboxTimes.ts";
@@ -71,8 +71,8 @@ export const createPodSandbox = async (
     memoryLimit: settings.resources?.limits?.["memory"],
     close: () => removePod(place, pod),
   });
-  return endInTime(
+  return withDeadlineWarning(
     handle,
-    new LastCall({ provider: KUBERNETES, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
+    new DeadlineWarning({ provider: KUBERNETES, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
   );
 };

@@ -7,7 +7,7 @@ import { nodeProblem } from "./diagnosis.ts";
 import type { PodManifest } from "./pod.ts";
 import { startOf } from "./podState.ts";
 import { createPod, podCensus, podEvents, removePod } from "./pods.ts";
-import { DOUBT_MS, doubtedNodes, doubtNode } from "./unreachableNodes.ts";
+import { noteUnreachable, UNREACHABLE_MS, unreachableNodes } from "./unreachableNodes.ts";
 
 const PAUSE_MS = 500;
 /** How long trouble may last that goes away by itself at times. */
@@ -73,7 +73,7 @@ const untilRunning = async (
       nodeSeenAt = now;
       const problem = await nodeProblem(place, start.node);
       if (problem !== undefined) {
-        doubtNode(place, start.node);
+        noteUnreachable(place, start.node);
         throw new SandboxLostError(KUBERNETES, problem);
       }
     }
@@ -102,12 +102,14 @@ const createAnew = (
     pauseAfter: (error) => (isTaken(error) ? PAUSE_MS : undefined),
   });
 
-/** What to avoid, and what if that leaves no node: the one that was doubted last is the one most likely to be gone. */
-const concessions = (doubted: readonly string[]): readonly (readonly string[])[] =>
-  [doubted, doubted.slice(0, 1), []].filter(({ length }, index, all) => length !== all[index - 1]?.length);
+/** The nodes to avoid at each attempt. If no node is left, only the latest is avoided: it is the most likely to be gone. */
+const avoidances = (unreachable: readonly string[]): readonly (readonly string[])[] =>
+  [unreachable, unreachable.slice(0, 1), []].filter(
+    ({ length }, index, all) => length !== all[index - 1]?.length,
+  );
 
 /**
- * Starts a sandbox's pod, on a node that is not doubted if there is one. Nothing is left behind when that fails or is
+ * Starts a sandbox's pod, if possible not on a node that was unreachable. Nothing is left behind when that fails or is
  * aborted.
  */
 export const startPod = async (
@@ -117,11 +119,11 @@ export const startPod = async (
 ): Promise<void> => {
   options.signal?.throwIfAborted();
   const { name } = manifestFor([]).metadata;
-  // Whoever waits for so long knows by the cluster itself which nodes are gone; and half of the time is left for the start.
-  const patienceMs = Math.min(DOUBT_MS, options.startTimeoutMs / 2);
+  // After that time the cluster itself knows which nodes are gone. Half of the limit is left for the start.
+  const patienceMs = Math.min(UNREACHABLE_MS, options.startTimeoutMs / 2);
   let begunAt: number | undefined;
   try {
-    for (const avoidedNodes of concessions(doubtedNodes(place))) {
+    for (const avoidedNodes of avoidances(unreachableNodes(place))) {
       if (begunAt !== undefined) await removePod(place, name);
       const manifest = manifestFor(avoidedNodes);
       await (begunAt === undefined

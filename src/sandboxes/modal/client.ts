@@ -45,7 +45,6 @@ export const connectToModal = async (): Promise<ModalConnection> => {
     provider: MODAL,
     // Without a version, npm gives another package of that name: one for windows in a browser.
     install: "modal@^0.11.1",
-    from: import.meta.url,
     load: () => import("modal").catch(notLoaded),
     isIt: (module) => typeof module.ModalClient === "function",
   });
@@ -100,11 +99,12 @@ const FORBIDDEN_HINTS = {
   other: "Check MODAL_ENVIRONMENT, and what this token may do: https://modal.com/settings/tokens",
 } as const;
 
+export const secrets = () => [process.env["MODAL_TOKEN_SECRET"]];
+
 /** What a refusal of Modal's means for whoever wants a sandbox. */
 export const modalError = (problem: string, error: unknown): SandduneError => {
   if (error instanceof SandduneError) return error;
-  const secrets = [process.env["MODAL_TOKEN_SECRET"]];
-  const discreet = (text: string) => withoutSecrets(text, secrets);
+  const discreet = (text: string) => withoutSecrets(text, secrets());
   const said = discreet((error as Error).message);
   switch (error instanceof TimeLimitError ? GRPC.deadlineExceeded : grpcCodeOf(error)) {
     case GRPC.unauthenticated:
@@ -130,7 +130,7 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
       );
     default:
       return new SandboxError(MODAL, problem, discreet(String(error)), {
-        cause: discreetCause(error, secrets),
+        cause: discreetCause(error, secrets()),
       });
   }
 };

@@ -3,18 +3,15 @@ import {
   type Check,
   type Checks,
   checkedOptions,
-  milliseconds,
   names,
   text,
 } from "../../options/checks/checks.ts";
-import { env } from "../../options/checks/envVars.ts";
-import type { EnvVars } from "../../options/envVars.ts";
 import { MINUTE_MS } from "../exec/sandboxTimes.ts";
 import { type ServiceLimits, serviceLimits } from "../services/serviceLimits.ts";
-import { type CloudNetwork, cloudNetwork, cloudTime } from "../services/serviceOptions.ts";
+import { type CloudNetwork, SERVICE_CHECKS, type ServiceOptions } from "../services/serviceOptions.ts";
 
 /** The options of `modal()`. */
-export interface ModalOptions {
+export interface ModalOptions extends ServiceOptions {
   /** The Modal app that the sandboxes belong to. It is made if it is missing; `sanddune` when it is left out. */
   readonly app?: string;
   /**
@@ -24,22 +21,13 @@ export interface ModalOptions {
   readonly imageName?: string;
   /** Lines of a Dockerfile that Modal builds on top of the image, once, e.g. `["RUN npm install -g some-agent"]`. */
   readonly dockerfileCommands?: readonly string[];
-  /** Env vars for every command of a run. */
-  readonly env?: EnvVars;
-  /** When Modal ends a sandbox, at the latest. It cannot be put off later. 4 hours when it is left out, at most 24. */
+  /** When Modal ends a sandbox, at the latest. It cannot be extended later. 4 hours when it is left out, at most 24. */
   readonly lifetimeMs?: number;
   /** CPU cores, reserved and at most; Modal's default when it is left out. */
   readonly cpus?: number;
   /** Memory, reserved and at most, e.g. `"4g"`; Modal's default when it is left out. */
   readonly memory?: string;
-  /** `"none"`, or what may be reached; everything when it is left out. */
-  readonly network?: "none" | CloudNetwork;
-  /** How long Modal may take to answer a request; 20 seconds when it is left out. */
-  readonly requestTimeoutMs?: number;
-  /**
-   * How long making a sandbox may take once its image is built, while Modal looks for a machine and has no room included;
-   * 10 minutes when it is left out.
-   */
+  /** How long making a sandbox may take once its image is built; 10 minutes when it is left out. */
   readonly createTimeoutMs?: number;
 }
 
@@ -54,7 +42,7 @@ export interface ModalSettings extends ServiceLimits {
   readonly network?: "none" | CloudNetwork;
 }
 
-/** Longer than elsewhere: it cannot be put off while the sandbox is in use. */
+/** Longer than for other services: it cannot be extended while the sandbox is in use. */
 const DEFAULT_LIFETIME_MS = 240 * MINUTE_MS;
 /** Modal answers when it has found a machine. */
 const DEFAULT_CREATE_MS = 10 * MINUTE_MS;
@@ -80,13 +68,9 @@ const OPTIONS: Checks<ModalOptions> = {
   app,
   imageName: text,
   dockerfileCommands: names,
-  env,
-  lifetimeMs: cloudTime,
   cpus: aboveZero,
   memory,
-  network: cloudNetwork,
-  requestTimeoutMs: milliseconds,
-  createTimeoutMs: milliseconds,
+  ...SERVICE_CHECKS,
 };
 
 /** Checks the options of `modal()`; throws an `InvalidOptionsError` that names the wrong one. */

@@ -5,7 +5,7 @@ import { CODE_FILE, type OutputStream } from "./script.ts";
 const NAME = "sanddune-relay";
 
 /** The first line of a connection: where its relay prints. */
-export const HALL = /^hall (\/.+)\n/;
+export const PIPES = /^pipes (\/.+)\n/;
 
 /** The first line if the sandbox lacks a program, or has no room for the files of a relay. */
 export const UNFIT = "unfit\n";
@@ -19,7 +19,7 @@ const KILLED_EXIT_CODE = 137;
 /**
  * What every connection does: it prints what the relay prints, and writes the files that it is sent.
  *
- * - The relay prints into two pipes with names, in a directory that is called its hall. It waits when they are full, so nothing
+ * - The relay prints into two pipes with names, in a directory that is called its pipes. It waits when they are full, so nothing
  *   is lost while there is no connection.
  * - A file comes as a line, `<length> <path>`, and so many bytes. That it was written is said on a line of its own: a
  *   record that is being printed at the same moment is spoilt by that, and fetched again.
@@ -34,8 +34,8 @@ begun() {
 }
 note() { for pid; do echo "$pid $(begun "$pid")"; done; }
 listen() {
-  exec 3<&0 7<>"$hall/out" 8<>"$hall/err"
-  exec 5<"$hall/out" 6<"$hall/err" 7>&- 8>&-
+  exec 3<&0 7<>"$pipes/out" 8<>"$pipes/err"
+  exec 5<"$pipes/out" 6<"$pipes/err" 7>&- 8>&-
   { replay out "$next_out"; tell_end; exec cat; } <&5 3<&- 6<&- &
   out=$!
   { replay err "$next_err"; exec cat; } <&6 >&2 3<&- 5<&- &
@@ -46,7 +46,7 @@ listen() {
     printf '\\n+ %s\\n' "$path" >&2
   done &
   reader=$!
-  note $$ $out $err $reader >"$hall/listener"
+  note $$ $out $err $reader >"$pipes/listener"
   wait $out $err
   kill -KILL $reader 2>/dev/null
 }
@@ -54,18 +54,18 @@ listen() {
 
 /** Starts a relay that outlives its connection, and is the first connection to it. */
 export const startScript = (relay: readonly string[]): string => `${LISTEN}
-hall=$(mktemp -d "\${TMPDIR:-/tmp}/sanddune-XXXXXXXXXX") && mkfifo "$hall/out" "$hall/err" && command -v setsid >/dev/null || { echo unfit; exit 125; }
-exec 7<>"$hall/out" 8<>"$hall/err"
-setsid sh -c '"$@"; rm -rf "$0"' "$hall" ${relay.map(shellQuote).join(" ")} </dev/null >&7 2>&8 7>&- 8>&- &
-note $! >"$hall/relay"
-printf 'hall %s\\n' "$hall"
+pipes=$(mktemp -d "\${TMPDIR:-/tmp}/sanddune-XXXXXXXXXX") && mkfifo "$pipes/out" "$pipes/err" && command -v setsid >/dev/null || { echo unfit; exit 125; }
+exec 7<>"$pipes/out" 8<>"$pipes/err"
+setsid sh -c '"$@"; rm -rf "$0"' "$pipes" ${relay.map(shellQuote).join(" ")} </dev/null >&7 2>&8 7>&- 8>&- &
+note $! >"$pipes/relay"
+printf 'pipes %s\\n' "$pipes"
 replay() { :; }
 tell_end() { :; }
 listen
 `;
 
 export interface Attachment {
-  readonly hall: string;
+  readonly pipes: string;
   /** Where the relay's files are, if that was said already. */
   readonly inbox: string;
   /** The numbers of the records that are to come next. */
@@ -73,8 +73,8 @@ export interface Attachment {
 }
 
 /** Another connection to a relay that was started before. */
-export const attachScript = ({ hall, inbox, due }: Attachment): string => `${LISTEN}
-hall=${shellQuote(hall)}
+export const attachScript = ({ pipes, inbox, due }: Attachment): string => `${LISTEN}
+pipes=${shellQuote(pipes)}
 inbox=${shellQuote(inbox)}
 next_out=${due.out}
 next_err=${due.err}
@@ -92,15 +92,15 @@ tell_end() {
 runs() { [ -n "$2" ] && [ "$(begun "$1")" = "$2" ]; }
 while read -r pid time; do
   ! runs "$pid" "$time" || kill -KILL "$pid"
-done 2>/dev/null <"$hall/listener"
-printf 'hall %s\\n' "$hall"
-if { read -r pid time <"$hall/relay"; } 2>/dev/null && runs "$pid" "$time"; then
+done 2>/dev/null <"$pipes/listener"
+printf 'pipes %s\\n' "$pipes"
+if { read -r pid time <"$pipes/relay"; } 2>/dev/null && runs "$pid" "$time"; then
   listen
 else
   replay out "$next_out"
   replay err "$next_err" >&2
-  # A relay that ends by itself takes its hall away.
-  tell_end || [ ! -d "$hall" ] || printf '\\n= %s\\n' ${KILLED_EXIT_CODE}
+  # A relay that ends by itself takes its pipes away.
+  tell_end || [ ! -d "$pipes" ] || printf '\\n= %s\\n' ${KILLED_EXIT_CODE}
 fi
 `;
 

@@ -13,11 +13,11 @@ import {
   writeArguments,
 } from "./attachScript.ts";
 import { Connection, type SentFile } from "./connection.ts";
-import type { Reach } from "./reachability.ts";
+import type { Reachability } from "./reachability.ts";
 import {
-  type RelayEngine,
   type RelayListener,
   type RelayProcess,
+  type RelayTransport,
   relayed,
   UnfitSandboxError,
 } from "./relay.ts";
@@ -30,23 +30,23 @@ const WRITE_TIMEOUT_MS = 30_000;
 type PlainLaunch = SandboxAccess["launch"];
 
 /** Runs a relay by a client on the host, such as `kubectl exec`. One for each command: its files travel on its connection. */
-class AttachedEngine implements RelayEngine {
+class AttachedTransport implements RelayTransport {
   readonly ownersDirectory = "/";
   readonly replays = true;
   #connection: Connection | undefined;
 
   constructor(
     private readonly launch: PlainLaunch,
-    private readonly reach: Reach,
+    private readonly reach: Reachability,
   ) {}
 
   async start(argv: readonly string[], { sudo }: { readonly sudo: boolean }): Promise<RelayProcess> {
     await this.reach.wait();
     let first: Connection | undefined = this.#connect(startScript(argv), sudo);
-    const hall = await this.#hallOf(first);
+    const pipes = await this.#pipesOf(first);
     return {
       read: async (listener, signal) => {
-        const connection = first ?? (await this.#attach(hall, listener, sudo));
+        const connection = first ?? (await this.#attach(pipes, listener, sudo));
         first = undefined;
         await this.#listen(connection, listener, signal);
       },
@@ -81,24 +81,24 @@ class AttachedEngine implements RelayEngine {
     return connection;
   }
 
-  async #attach(hall: string, { due, inbox }: RelayListener, sudo: boolean): Promise<Connection> {
+  async #attach(pipes: string, { due, inbox }: RelayListener, sudo: boolean): Promise<Connection> {
     await this.reach.wait();
-    const connection = this.#connect(attachScript({ hall, inbox: inbox(), due: due() }), sudo);
-    await this.#hallOf(connection);
+    const connection = this.#connect(attachScript({ pipes, inbox: inbox(), due: due() }), sudo);
+    await this.#pipesOf(connection);
     return connection;
   }
 
-  async #hallOf(connection: Connection): Promise<string> {
+  async #pipesOf(connection: Connection): Promise<string> {
     const ended = connection.ended.then((problem): never => {
       throw new Error(problem);
     });
     ended.catch(() => {});
     try {
-      return await inTime(() => Promise.race([connection.hall, ended]), { timeoutMs: HELLO_TIMEOUT_MS });
+      return await inTime(() => Promise.race([connection.pipes, ended]), { timeoutMs: HELLO_TIMEOUT_MS });
     } catch (error) {
       connection.end();
       if (!(error instanceof UnfitSandboxError)) {
-        this.reach.doubt();
+        this.reach.suspect();
         await this.reach.wait();
       }
       throw error;
@@ -112,7 +112,7 @@ class AttachedEngine implements RelayEngine {
       connection.leave();
       return;
     }
-    this.reach.doubt();
+    this.reach.suspect();
     await this.reach.wait(signal);
     throw new Error(end ?? "the connection broke");
   }
@@ -134,7 +134,7 @@ class AttachedEngine implements RelayEngine {
       }),
     );
     if (exitCode !== 0 || problem !== undefined) {
-      this.reach.doubt();
+      this.reach.suspect();
       throw new Error(problem ?? `its client ended with ${exitCode}`);
     }
     return output.text();
@@ -145,16 +145,16 @@ class AttachedEngine implements RelayEngine {
  * Runs commands so that they outlive their connection: when that breaks, another one goes on where it stopped, with nothing
  * lost or said twice. A sandbox that lacks what this needs runs them as before, and is lost with the connection.
  */
-export const attachable = (plain: PlainLaunch, reach: Reach): PlainLaunch => {
+export const attachable = (plain: PlainLaunch, reach: Reachability): PlainLaunch => {
   return (argv, options): Launch => {
     const launch = plain(argv, options);
     if (options.execId === undefined || options.terminal) return launch;
     return {
       call: async (streams) => {
         await reach.wait(streams.signal);
-        const engine = new AttachedEngine(plain, reach);
+        const transport = new AttachedTransport(plain, reach);
         try {
-          return await relayed(engine, argv, options).call(streams);
+          return await relayed(transport, argv, options).call(streams);
         } catch (error) {
           if (!(error instanceof UnfitSandboxError)) throw error;
           const { exitCode, problem } = await runLaunch(launch, streams);

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { LineSplitter } from "../../tools/lineSplitter.ts";
 import { runLaunch } from "../exec/runLaunch.ts";
 import type { Launch } from "../exec/sandboxAccess.ts";
-import { HALL, RECEIVED, UNFIT } from "./attachScript.ts";
+import { PIPES, RECEIVED, UNFIT } from "./attachScript.ts";
 import type { RelayReader } from "./output.ts";
 import { UnfitSandboxError } from "./relay.ts";
 
@@ -15,7 +15,7 @@ export interface SentFile {
 /** How long a connection that nobody listens to any more may take to end by itself. */
 const GRACE_MS = 5000;
 
-/** The hall is said in the first line, which is no longer. */
+/** The pipes is said in the first line, which is no longer. */
 const MAX_HELLO = 4096;
 
 /** Of what is said before anybody listens. */
@@ -30,12 +30,12 @@ export class Connection {
   readonly #early: ["stdout" | "stderr", string][] = [];
   #earlyLength = 0;
   #hello: string | undefined = "";
-  #greet: (hall: string) => void = () => {};
+  #greet: (pipes: string) => void = () => {};
   #refuse: (error: Error) => void = () => {};
   #isOpen = true;
 
   /** Where the relay prints. It never comes if the connection ends before; it rejects if there can be none. */
-  readonly hall = new Promise<string>((resolve, reject) => {
+  readonly pipes = new Promise<string>((resolve, reject) => {
     this.#greet = resolve;
     this.#refuse = reject;
   });
@@ -43,7 +43,7 @@ export class Connection {
   readonly ended: Promise<string | undefined>;
 
   constructor(launch: Launch, script: Uint8Array) {
-    this.hall.catch(() => {});
+    this.pipes.catch(() => {});
     this.#stdin.write(script);
     const received = new LineSplitter((line) => {
       const [, path] = RECEIVED.exec(line) ?? [];
@@ -107,15 +107,15 @@ export class Connection {
     if (this.#hello.startsWith(UNFIT)) {
       this.#refuse(new UnfitSandboxError("it lacks programs that a relay needs, or room for its files"));
     }
-    const [line, hall] = HALL.exec(this.#hello) ?? [];
-    if (line === undefined || hall === undefined) {
+    const [line, pipes] = PIPES.exec(this.#hello) ?? [];
+    if (line === undefined || pipes === undefined) {
       // Whatever it is that talks there, it is not the script.
       if (this.#hello.length > MAX_HELLO) this.end();
       return;
     }
     const rest = this.#hello.slice(line.length);
     this.#hello = undefined;
-    this.#greet(hall);
+    this.#greet(pipes);
     if (rest !== "") this.#pass("stdout", rest);
   }
 

@@ -16,8 +16,8 @@ const PAUSE_MS = { shortest: 200, longest: 2000 } as const;
  * Whether a sandbox can be reached, for all who want to know at the same time. After an outage it is asked again and again,
  * until it answers or there is no more hope: then it stays out of reach.
  */
-export class Reach {
-  #isDoubted = false;
+export class Reachability {
+  #isSuspect = false;
   #asking: Promise<void> | undefined;
   #lost: Error | undefined;
   readonly #ended = new AbortController();
@@ -33,14 +33,14 @@ export class Reach {
   }
 
   /** A connection broke, or could not be made. */
-  doubt(): void {
-    this.#isDoubted = true;
+  suspect(): void {
+    this.#isSuspect = true;
   }
 
   /** Resolves when the sandbox can be reached. Rejects when that is not to be expected any more. */
   async wait(signal?: AbortSignal): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
-    if (!this.#isDoubted) return;
+    if (!this.#isSuspect) return;
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
@@ -66,7 +66,7 @@ export class Reach {
     const begunAt = performance.now();
     for (let pauseMs: number = PAUSE_MS.shortest; ; pauseMs = Math.min(2 * pauseMs, PAUSE_MS.longest)) {
       if (await this.#answers()) {
-        this.#isDoubted = false;
+        this.#isSuspect = false;
         return;
       }
       this.#ended.signal.throwIfAborted();

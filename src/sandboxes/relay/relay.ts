@@ -37,7 +37,7 @@ export interface RelayProcess {
 }
 
 /** What a relay needs of a service. */
-export interface RelayEngine {
+export interface RelayTransport {
   /** Another connection begins with what was missed: nothing has to be looked for in the inbox. */
   readonly replays?: boolean;
   /** A directory of the sandbox that belongs to whoever `writeFiles` writes as. */
@@ -71,7 +71,7 @@ export class UnfitSandboxError extends Error {}
 
 /** Tries again what may be repeated, with growing pauses, for as long as the sandbox is there. */
 const patiently = <A>(
-  engine: RelayEngine,
+  transport: RelayTransport,
   signal: AbortSignal | undefined,
   action: () => Promise<A>,
 ): Promise<A> =>
@@ -79,7 +79,7 @@ const patiently = <A>(
     attempts: ATTEMPTS,
     signal,
     pauseAfter: async (error, failures) =>
-      error instanceof UnfitSandboxError || (await engine.isGone())
+      error instanceof UnfitSandboxError || (await transport.isGone())
         ? undefined
         : doubling(FIRST_PAUSE_MS, failures),
   });
@@ -96,7 +96,7 @@ class OpenRelay {
   });
 
   constructor(
-    private readonly engine: RelayEngine,
+    private readonly transport: RelayTransport,
     private readonly sudo: boolean,
     streams: Pick<LaunchStreams, "onStdoutChunk" | "onStderrChunk">,
   ) {
@@ -112,7 +112,7 @@ class OpenRelay {
       {
         onGap: () => this.#catchUp(),
         onTaken: (stream, count) => {
-          const written = patiently(this.engine, this.#closed.signal, () =>
+          const written = patiently(this.transport, this.#closed.signal, () =>
             this.#write([takenFile(stream, count)]),
           );
           written.catch(this.#fail);
@@ -126,7 +126,9 @@ class OpenRelay {
 
   /** Starts the relay; nothing runs in it yet. */
   async start(): Promise<void> {
-    const process = await this.engine.start(relayArguments(this.engine.ownersDirectory), { sudo: this.sudo });
+    const process = await this.transport.start(relayArguments(this.transport.ownersDirectory), {
+      sudo: this.sudo,
+    });
     this.#follow(process).catch(this.#fail);
     try {
       await inTime(() => Promise.race([this.#output.inbox, this.#failed]), { timeoutMs: START_TIMEOUT_MS });
@@ -142,7 +144,7 @@ class OpenRelay {
     for await (const { data, isLast } of inputPieces(input, signal)) {
       signal.throwIfAborted();
       const files = [...(index === 0 ? [argvFile(argv)] : []), inputFile(index, data, isLast)];
-      await patiently(this.engine, signal, () => this.#write(files));
+      await patiently(this.transport, signal, () => this.#write(files));
       index++;
     }
   }
@@ -173,12 +175,12 @@ class OpenRelay {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
     if (this.#inbox !== undefined) {
-      patiently(this.engine, undefined, () => this.#write([OVER_FILE])).catch(() => {});
+      patiently(this.transport, undefined, () => this.#write([OVER_FILE])).catch(() => {});
     }
   }
 
   #write(files: readonly InboxFile[]): Promise<void> {
-    return this.engine.writeFiles(
+    return this.transport.writeFiles(
       files.map(({ name, data }) => ({ path: `${this.#inbox}/${name}`, data })),
       { sudo: this.sudo },
     );
@@ -186,11 +188,11 @@ class OpenRelay {
 
   async #takeKept(): Promise<void> {
     if (this.#inbox === undefined) return;
-    const { engine, sudo } = this;
+    const { transport, sudo } = this;
     const inbox = this.#inbox;
     await this.#output.catchUp((name) =>
-      patiently(engine, this.#closed.signal, () =>
-        engine.readFile(`${inbox}/${name}`, { sudo }, MAX_FILE_BYTES),
+      patiently(transport, this.#closed.signal, () =>
+        transport.readFile(`${inbox}/${name}`, { sudo }, MAX_FILE_BYTES),
       ),
     );
   }
@@ -224,10 +226,10 @@ class OpenRelay {
       }
       if (signal.aborted) return;
       if (MISSING_PROGRAM.test(this.#output.noise)) throw new UnfitSandboxError(this.#output.noise);
-      if (!this.engine.replays) await this.#takeKept();
+      if (!this.transport.replays) await this.#takeKept();
       if (await isSettled(this.#output.ended)) return;
       failures = this.#output.received > received ? 0 : failures + 1;
-      if (failures >= ATTEMPTS || (await this.engine.isGone())) {
+      if (failures >= ATTEMPTS || (await this.transport.isGone())) {
         throw problem ?? new Error("the connection broke");
       }
       if (failures > 0) await pause(doubling(FIRST_PAUSE_MS, failures), signal);
@@ -251,13 +253,13 @@ const isSettled = (promise: Promise<unknown>): Promise<boolean> =>
   Promise.race([promise.then(() => true), Promise.resolve(false)]);
 
 const runRelayed = async (
-  engine: RelayEngine,
+  transport: RelayTransport,
   argv: readonly string[],
   sudo: boolean,
   { stdin, signal, onStdoutChunk, onStderrChunk }: LaunchStreams,
 ): Promise<number> => {
-  const relay = await patiently(engine, signal, async () => {
-    const started = new OpenRelay(engine, sudo, { onStdoutChunk, onStderrChunk });
+  const relay = await patiently(transport, signal, async () => {
+    const started = new OpenRelay(transport, sudo, { onStdoutChunk, onStderrChunk });
     await started.start();
     return started;
   });
@@ -275,7 +277,7 @@ const runRelayed = async (
 
 /** Runs an argv in the sandbox of a service by a relay. */
 export const relayed = (
-  engine: RelayEngine,
+  transport: RelayTransport,
   argv: readonly string[],
   { sudo }: { readonly sudo: boolean },
-): LibraryCall => ({ call: (streams) => runRelayed(engine, argv, sudo, streams) });
+): LibraryCall => ({ call: (streams) => runRelayed(transport, argv, sudo, streams) });

@@ -11,7 +11,7 @@ import { killInSandbox } from "../exec/killInSandbox.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 import { attachable } from "../relay/attachedTransport.ts";
-import { type Outage, Reach } from "../relay/reachability.ts";
+import { type Outage, Reachability } from "../relay/reachability.ts";
 
 export const WORKTREE_PATH = `${REMOTE_ROOT}/repo`;
 export const HOME_PATH = `${REMOTE_ROOT}/home`;
@@ -76,7 +76,7 @@ export const remoteHandle = (
   { name, leaseMs, onLeft, close }: RunningContainer,
 ): IsolatedSandboxHandle => {
   const { launch, diagnose } = commands;
-  const reach = new Reach(launch, async () => outageOf(await diagnose(), leaseMs));
+  const reach = new Reachability(launch, async () => outageOf(await diagnose(), leaseMs));
   return isolatedCommandSandbox({
     provider: engine.name,
     name,

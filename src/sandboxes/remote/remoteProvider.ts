@@ -9,7 +9,7 @@ import {
   type IsolatedSandboxProvider,
   type SandboxCreateOptions,
 } from "../contract.ts";
-import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
+import { DeadlineWarning, withDeadlineWarning } from "../exec/deadlineWarning.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import { consistentTimes, type SandboxTimes } from "../exec/sandboxTimes.ts";
 import { sandboxTags } from "../services/sandboxTags.ts";
@@ -108,9 +108,9 @@ const create = async (
       close: () => removeContainer(engine, options.sandboxName).finally(placement.release),
     });
     const { lifetimeMs } = settings;
-    return endInTime(
+    return withDeadlineWarning(
       handle,
-      new LastCall({ provider: engine.name, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
+      new DeadlineWarning({ provider: engine.name, atMs: madeAt + lifetimeMs, lifetimeMs, hint: LONGER }),
     );
   } catch (error) {
     placement.release();

@@ -1,4 +1,4 @@
-import type { LastCall } from "../exec/deadlineWarning.ts";
+import type { DeadlineWarning } from "../exec/deadlineWarning.ts";
 import type { Heartbeat } from "../exec/heartbeat.ts";
 
 const BEAT_MS = 20_000;
@@ -18,7 +18,7 @@ export interface CloudLease {
   readonly startedByMs: number;
   /** When its lifetime is over. */
   readonly atMs: number;
-  readonly lastCall: LastCall;
+  readonly deadlineWarning: DeadlineWarning;
 }
 
 /**
@@ -27,7 +27,7 @@ export interface CloudLease {
  * has said so.
  */
 export const cloudLease = (
-  { leaseMs, madeAtMs, startedByMs, atMs, lastCall }: CloudLease,
+  { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }: CloudLease,
   renew: (wantedMs: number, signal: AbortSignal) => Promise<number | undefined>,
 ): Heartbeat => ({
   everyMs: Math.min(BEAT_MS, leaseMs / BEATS_IN_LEASE),
@@ -38,6 +38,6 @@ export const cloudLease = (
     signal.throwIfAborted();
     if (livesMs === undefined) return;
     const isShort = startedByMs + livesMs < wantedMs - leaseMs * TOLERANCE;
-    lastCall.expectEnd(isShort ? madeAtMs + livesMs : atMs);
+    deadlineWarning.expectEnd(isShort ? madeAtMs + livesMs : atMs);
   },
 });

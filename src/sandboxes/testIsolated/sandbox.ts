@@ -6,7 +6,7 @@ import { hostSystem } from "../../process/host/system.ts";
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
 import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { killedOnHost } from "../exec/killOnHost.ts";
+import { killOnHost } from "../exec/killOnHost.ts";
 import { inPseudoTerminal, requirePseudoTerminal } from "../exec/pseudoTerminal.ts";
 import { NO_ROOT } from "../handle/noRoot.ts";
 import { removeTestIsolated, testIsolatedDirectory } from "./directory.ts";
@@ -49,7 +49,7 @@ export const createTestIsolatedSandbox = async ({
       // In a session of their own, background processes outlive the process that the host waits for.
       return { ...hostSystem().inOwnSession(argv), env: ownEnv };
     },
-    ...killedOnHost,
+    ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(TEST_ISOLATED),
     diagnose: async () => ({
       problem: "commands cannot be started any more",

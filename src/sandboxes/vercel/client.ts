@@ -63,7 +63,6 @@ export const loadVercel = async (): Promise<VercelClient> => {
   const sdk = await loadSdk<VercelSdk>({
     provider: VERCEL,
     install: "@vercel/sandbox@^3.5.0",
-    from: import.meta.url,
     load: () => import("@vercel/sandbox").catch(notLoaded),
     isIt: ({ Sandbox }) =>
       typeof Sandbox?.create === "function" &&

@@ -1,19 +1,17 @@
 import type { NetworkPolicy, Sandbox } from "@vercel/sandbox";
-import { SandboxError, SandboxUnavailableError } from "../../errors.ts";
+import { SandboxUnavailableError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, SandboxCreateOptions } from "../contract.ts";
-import { isolatedCommandSandbox } from "../exec/commandSandbox.ts";
-import { endInTime, LastCall } from "../exec/deadlineWarning.ts";
-import { killInSandbox } from "../exec/killInSandbox.ts";
-import type { Diagnosis, SandboxAccess } from "../exec/sandboxAccess.ts";
+import { DeadlineWarning } from "../exec/deadlineWarning.ts";
+import type { Diagnosis, LaunchOptions } from "../exec/sandboxAccess.ts";
 import { relayed } from "../relay/relay.ts";
 import { makeSandbox } from "../services/makeSandbox.ts";
-import { makeWorktree } from "../services/makeWorktree.ts";
 import { sandboxTags } from "../services/sandboxTags.ts";
+import { serviceHandle } from "../services/serviceHandle.ts";
 import { deleteVercelSandbox, findVercelSandbox, loadVercel, type VercelClient } from "./client.ts";
-import { discreet, statusOf, VERCEL, vercelError, vercelTransience } from "./error.ts";
+import { discreet, secrets, statusOf, VERCEL, vercelError, vercelTransience } from "./error.ts";
 import { findVercelState, vercelLease } from "./lease.ts";
 import type { VercelSettings } from "./options.ts";
-import { vercelEngine } from "./transport.ts";
+import { vercelTransport } from "./transport.ts";
 
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
@@ -106,48 +104,37 @@ const diagnose = async (client: VercelClient, name: string, sessionId: string): 
   }
 };
 
-/** Makes a sandbox with Vercel. Nothing is left behind when that fails or is aborted. */
+/** Makes a sandbox at Vercel. Nothing is left behind when that fails or is aborted. */
 export const createVercelSandbox = async (
   settings: VercelSettings,
   options: SandboxCreateOptions,
 ): Promise<IsolatedSandboxHandle> => {
-  const { signal } = options;
-  signal?.throwIfAborted();
+  options.signal?.throwIfAborted();
   const client = await loadVercel();
   const { leaseMs, lifetimeMs } = settings;
   const madeAtMs = Date.now();
   const atMs = madeAtMs + lifetimeMs;
   const sandbox = await startSandbox(client, settings, options);
   const startedByMs = Date.now();
-  const remove = () => deleteVercelSandbox(sandbox, { timeoutMs: settings.requestTimeoutMs });
-  const lastCall = new LastCall({ provider: VERCEL, atMs, lifetimeMs, leaseMs, hint: LIVE_LONGER });
-  try {
-    signal?.throwIfAborted();
-    const session = sandbox.currentSession();
-    const engine = vercelEngine(client, sandbox, settings.requestTimeoutMs);
-    const launch: SandboxAccess["launch"] = (argv, { sudo }) => relayed(engine, argv, { sudo });
-    const made = await makeWorktree(launch, { inside: session.cwd, signal }).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      throw new SandboxError(VERCEL, "commands cannot be run in it", String(error), { cause: error });
-    });
-    const handle = isolatedCommandSandbox({
-      provider: VERCEL,
-      name: options.sandboxName,
-      worktreePath: made.worktreePath,
-      fallbackHome: made.home,
-      isRemote: true,
-      hasTerminal: false,
-      launch,
-      // Not all processes of a virtual machine are the commands' own.
-      kill: killInSandbox(launch, { ownsProcessNamespace: false }),
-      diagnose: () => diagnose(client, sandbox.name, session.sessionId),
-      heartbeat: vercelLease(client, sandbox, { leaseMs, madeAtMs, startedByMs, atMs, lastCall }),
-      close: remove,
-    });
-    return endInTime(handle, lastCall);
-  } catch (error) {
-    lastCall.cancel();
-    await remove().catch(() => {});
-    throw error;
-  }
+  const session = sandbox.currentSession();
+  const { requestTimeoutMs: timeoutMs } = settings;
+  const transport = vercelTransport(client, sandbox, timeoutMs);
+  const deadlineWarning = new DeadlineWarning({
+    provider: VERCEL,
+    atMs,
+    lifetimeMs,
+    leaseMs,
+    hint: LIVE_LONGER,
+  });
+  const sandboxOfVercel = {
+    provider: VERCEL,
+    inside: session.cwd,
+    launch: (argv: readonly string[], { sudo }: LaunchOptions) => relayed(transport, argv, { sudo }),
+    diagnose: () => diagnose(client, sandbox.name, session.sessionId),
+    heartbeat: vercelLease(client, sandbox, { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }),
+    close: () => deleteVercelSandbox(sandbox, { timeoutMs }),
+    deadlineWarning,
+    secrets: secrets(),
+  };
+  return serviceHandle(sandboxOfVercel, options);
 };

@@ -1,6 +1,6 @@
 import type { Sandbox } from "@vercel/sandbox";
 import { inTime } from "../../tools/wait/timeLimit.ts";
-import type { RelayEngine } from "../relay/relay.ts";
+import type { RelayTransport } from "../relay/relay.ts";
 import { uploadTimeoutMs } from "../relay/uploadTimeout.ts";
 import { boundedText } from "../services/boundedText.ts";
 import { findVercelSandbox, type VercelClient } from "./client.ts";
@@ -8,7 +8,11 @@ import { findVercelSandbox, type VercelClient } from "./client.ts";
 const PRIVATE_MODE = 0o600;
 
 /** How commands are run in a sandbox of Vercel's. */
-export const vercelEngine = (client: VercelClient, sandbox: Sandbox, timeoutMs: number): RelayEngine => {
+export const vercelTransport = (
+  client: VercelClient,
+  sandbox: Sandbox,
+  timeoutMs: number,
+): RelayTransport => {
   // Of the sandbox itself, every method would start it anew when it has ended, and run the command there.
   const session = sandbox.currentSession();
   return {

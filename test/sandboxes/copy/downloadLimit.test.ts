@@ -1,6 +1,6 @@
 import { statfsSync } from "node:fs";
 import { afterEach, expect, it, onTestFinished, vi } from "vitest";
-import { boundedArrival } from "../../../src/sandboxes/copy/downloadLimit.ts";
+import { limitDownload } from "../../../src/sandboxes/copy/downloadLimit.ts";
 import { boundedText } from "../../../src/sandboxes/services/boundedText.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
@@ -10,7 +10,7 @@ afterEach(() => {
 
 const arrivalIn = (directory: string) => {
   vi.useFakeTimers();
-  const arrival = boundedArrival(directory);
+  const arrival = limitDownload(directory);
   onTestFinished(() => arrival.end());
   return arrival;
 };

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { SandboxError } from "../../../src/errors.ts";
 import type { ExecOptions, IsolatedSandboxHandle } from "../../../src/sandboxes/contract.ts";
-import { endInTime, LastCall } from "../../../src/sandboxes/exec/deadlineWarning.ts";
+import { DeadlineWarning, withDeadlineWarning } from "../../../src/sandboxes/exec/deadlineWarning.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -24,16 +24,16 @@ const endless: IsolatedSandboxHandle = {
 };
 
 const start = (lifetimeMs: number, leaseMs?: number) => {
-  const lastCall = new LastCall({
+  const deadlineWarning = new DeadlineWarning({
     ...{ provider: "mine", atMs: Date.now() + lifetimeMs, lifetimeMs, hint: "Ask for more." },
     ...(leaseMs !== undefined && { leaseMs }),
   });
-  const handle = endInTime(endless, lastCall);
+  const handle = withDeadlineWarning(endless, deadlineWarning);
   let ended: unknown;
   const command = handle.exec("sleep infinity").catch((reason: unknown) => {
     ended = reason;
   });
-  return { lastCall, handle, command, ended: () => ended };
+  return { deadlineWarning, handle, command, ended: () => ended };
 };
 
 beforeEach(() => void vi.useFakeTimers());
@@ -65,14 +65,16 @@ describe("commands of a sandbox that ends", () => {
   });
 
   it("are ended earlier when the engine ends the sandbox earlier, unless it changes its mind", async () => {
-    const { lastCall, ended } = start(DAY_MS, 10 * MINUTE_MS);
-    lastCall.expectEnd(Date.now() + 10 * MINUTE_MS);
+    const { deadlineWarning, ended } = start(DAY_MS, 10 * MINUTE_MS);
+    deadlineWarning.expectEnd(Date.now() + 10 * MINUTE_MS);
     await vi.advanceTimersByTimeAsync(7 * MINUTE_MS - 1);
-    lastCall.expectEnd(Date.now() + 10 * MINUTE_MS);
+    deadlineWarning.expectEnd(Date.now() + 10 * MINUTE_MS);
     await vi.advanceTimersByTimeAsync(7 * MINUTE_MS - 1);
     expect(ended()).toBeUndefined();
     await vi.advanceTimersByTimeAsync(1);
-    expect(String(ended())).toMatch(/not given more than its lifetime of 17 minutes.*Ask for more\./s);
+    expect(String(ended())).toMatch(
+      /its lifetime of 17 minutes was not extended and is nearly over.*Ask for more\./s,
+    );
   });
 
   it("that begin when there is little time left are those that bring work home", async () => {

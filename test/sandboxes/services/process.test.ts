@@ -68,7 +68,7 @@ describe.each(CLOUDS)("a process that uses $name", { timeout: 240_000 }, ({ name
     writeFileSync(join(directory, "index.js"), "exports.Sandbox = class { static create() {} };");
     const { name: error, message } = await runProgram(program, name, "preflight");
     expect(error).toBe("SandboxUnavailableError");
-    expect(message).toContain("it is another one, or too old");
+    expect(message).toContain("is not its SDK, or is of another version");
     expect(message).toContain(`npm install ${PACKAGES[name]}@^`);
   });
 
