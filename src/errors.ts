@@ -8,3 +8,4 @@ export * from "./errors/input.ts";
 export * from "./errors/landing.ts";
 export * from "./errors/recovery.ts";
 export * from "./errors/sandbox.ts";
+export * from "./errors/scenarios.ts";

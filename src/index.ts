@@ -118,6 +118,7 @@ export type { Worktree } from "./options/worktree.ts";
 export type { CreateWorktreeOptions } from "./options/worktreeOptions.ts";
 export { run } from "./run.ts";
 export { runAll } from "./runAll.ts";
+export { runScenarios } from "./runScenarios.ts";
 export {
   type BindMountCreateOptions,
   type BindMountSandboxHandle,
@@ -145,3 +146,23 @@ export {
 } from "./sandboxes/contract.ts";
 export type { LeftSandbox, SandboxLeftovers, UnlistedSandbox } from "./sandboxes/leftovers.ts";
 export { type DockerfileImage, readDockerfile } from "./sandboxes/services/readDockerfile.ts";
+export type {
+  FinishedExecution,
+  RunnableFilter,
+  RunnerProblem,
+  ScenarioCounts,
+  ScenarioExecution,
+  ScenarioNeeds,
+  ScenarioRunEvent,
+  ScenarioRunOptions,
+  ScenarioRunResult,
+  ScenarioSandboxes,
+  ScenarioSuitePaths,
+} from "./scenarios/contract.ts";
+export type {
+  AssertionRecord,
+  ScenarioRecord,
+  ScenarioResult,
+  StepRecord,
+} from "./scenarios/records/record.ts";
+export type { Runnable } from "./scenarios/spec.ts";

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
+import { version } from "../tools/version.ts";
 import { createCompleteCommand } from "./completion/completeCommand.ts";
 import { createCompletionsCommand } from "./completion/completionsCommand.ts";
 import { createDoctorCommand } from "./doctorCommand.ts";
@@ -17,7 +18,6 @@ import { createRescueCommand } from "./runs/rescueCommand.ts";
 import { createStopCommand } from "./runs/stopCommand.ts";
 import { createScenarioCommand } from "./scenario/command.ts";
 import { withExamples } from "./shared/helpExamples.ts";
-import { version } from "./version.ts";
 
 const notes = (): string => `
 Help of a command: ${sandduneCommand()} <command> --help

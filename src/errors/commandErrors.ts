@@ -2,5 +2,5 @@
 export * from "./commands.ts";
 export * from "./image.ts";
 export * from "./init.ts";
-export * from "./scenarios.ts";
+export * from "./scenarioCommands.ts";
 export * from "./trajectory.ts";

@@ -1,69 +1,4 @@
-import { sandduneCommand } from "../process/ownCommand/sandduneCommand.ts";
 import { SandduneError } from "./base.ts";
-
-/** A run record, or the index of run records, could not be written. */
-export class ScenarioRecordError extends SandduneError {
-  constructor(
-    readonly path: string,
-    readonly problem: string,
-    options?: { cause?: unknown },
-  ) {
-    super(
-      `The run records could not be written: ${path}: ${problem}. Fix that, and run the scenarios again.`,
-      options,
-    );
-  }
-}
-
-/** A scenario has a `cli` step, but the suite does not say how its tool is started. */
-export class NoCliCommandError extends SandduneError {
-  constructor(readonly subcommand: string) {
-    super(
-      `The step ${JSON.stringify({ cli: subcommand })} needs the suite's tool, and the suite does not name one. Add "cliCommand" to .sanddune/scenarios.json, e.g. ["node", "bin/tool.mjs", "{subcommand}", "{projectRoot}", "{...flags}"].`,
-    );
-  }
-}
-
-/** A file that assertions use could not be protected from the agent, so their result would prove nothing. */
-export class HelperFileError extends SandduneError {
-  constructor(
-    /** Relative to the project. */
-    readonly path: string,
-    readonly problem: string,
-    readonly nextStep: string,
-    options: { cause: unknown },
-  ) {
-    super(`The helper file ${JSON.stringify(path)} cannot be used: ${problem}. ${nextStep}`, options);
-  }
-}
-
-/** The local mirror has nothing to serve. */
-export class MirrorError extends SandduneError {
-  constructor(
-    readonly directory: string,
-    readonly problem: string,
-    options?: { cause?: unknown },
-  ) {
-    super(
-      `The local mirror cannot serve ${directory}: ${problem}. Correct "mirrorDir" in .sanddune/scenarios.json, or name another source with --base-url.`,
-      options,
-    );
-  }
-}
-
-/** A report could not be written. */
-export class ReportFileError extends SandduneError {
-  constructor(
-    readonly path: string,
-    readonly problem: string,
-    options?: { cause?: unknown },
-  ) {
-    super(
-      `The report ${path} was not written, and nothing was changed: ${problem}. Name another file: ${sandduneCommand("scenario", "report", "--output", "scenario-report.html")}`,
-      options,
-    );
-  }
-}
 
 /** The configuration of a scenario suite is not valid. */
 export class ScenarioConfigError extends SandduneError {
@@ -82,41 +17,42 @@ export class ScenarioConfigError extends SandduneError {
   }
 }
 
-/** The fixture of a scenario cannot be used. */
-export class FixtureError extends SandduneError {
-  constructor(
-    readonly fixture: string,
-    readonly fixturesRoot: string,
-    readonly problem: string,
-  ) {
-    super(
-      `The fixture ${JSON.stringify(fixture)} cannot be used: ${problem}. Fixtures are directories below ${fixturesRoot}.`,
-    );
-  }
-}
-
-/** The project of a scenario could not be removed after its execution. */
-export class ProjectRemovalError extends SandduneError {
+/** A run record, or the index of run records, could not be written. */
+export class ScenarioRecordError extends SandduneError {
   constructor(
     readonly path: string,
     readonly problem: string,
-    options: { cause: unknown },
+    options?: { cause?: unknown },
   ) {
     super(
-      `The project directory could not be removed: ${problem}. Find out which process uses it, then remove it: rm -rf ${path}`,
+      `The run records could not be written: ${path}: ${problem}. Fix that, and run the scenarios again.`,
       options,
     );
   }
 }
 
-/** A scenario with that id exists, and a new one does not replace it. */
-export class ScenarioExistsError extends SandduneError {
+/** The local mirror has nothing to serve. */
+export class MirrorError extends SandduneError {
   constructor(
-    readonly id: string,
-    readonly page: string,
+    readonly directory: string,
+    readonly problem: string,
+    options?: { cause?: unknown },
   ) {
     super(
-      `The scenario ${JSON.stringify(id)} already exists: ${page}. It was not changed. Edit that page, or choose another id.`,
+      `The local mirror cannot serve ${directory}: ${problem}. Correct "mirrorDir" in .sanddune/scenarios.json, or name another source with --base-url.`,
+      options,
     );
+  }
+}
+
+/** No scenario of the suite matches the selection. */
+export class NoScenarioSelectedError extends SandduneError {
+  constructor(
+    /** Why no scenario matches: a sentence without its full stop. */
+    readonly problem: string,
+    /** The command that would execute scenarios. */
+    readonly nextCommand: string,
+  ) {
+    super(`${problem}. ${nextCommand}`);
   }
 }

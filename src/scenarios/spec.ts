@@ -1,4 +1,4 @@
-/** A text that a step writes into a file of the project. */
+/** Text that a step writes to a file of the project. */
 export interface FileText {
   /** Relative to the project. */
   readonly path: string;
@@ -7,7 +7,7 @@ export interface FileText {
 
 interface StepSettings {
   readonly name?: string;
-  /** Go on with the next step however this one ends, unless it takes too long. */
+  /** Continue with the next step whatever the exit code is, except after a timeout. */
   readonly allow_nonzero?: boolean;
   readonly timeout_ms?: number;
 }
@@ -31,19 +31,19 @@ export interface WriteStep extends StepSettings {
   readonly write_file: FileText;
 }
 
-/** Hands a prompt to a coding agent: that of the word, or its own. */
+/** Gives a prompt to a coding agent: the prompt that the word `agent` stands for, or its own. */
 export interface AgentStep extends StepSettings {
   readonly agent: string;
   readonly prompt?: string;
   readonly model?: string;
 }
 
-/** What is done without an agent. */
+/** A step that needs no agent. */
 export type PlainStep = CliStep | CommandStep | AppendStep | WriteStep;
 
 export type ScenarioStep = PlainStep | AgentStep;
 
-/** What has to be true of the project when all steps are done. Paths are relative to the project. */
+/** A statement about the project that must be true after the steps. Paths are relative to the project. */
 export type Assertion =
   | { readonly file_exists: string }
   | { readonly file_absent: string }
@@ -56,34 +56,35 @@ export type Assertion =
   | { readonly cmd_nonzero: readonly string[] }
   | { readonly git_clean: boolean };
 
+/** What can execute a scenario: the suite's tool, an agent, both, or only a person. */
 export type Runnable = "cli" | "agent" | "both" | "manual";
 
 /** The JSON block of a scenario page. */
 export interface ScenarioSpec {
   readonly runnable: Runnable;
-  /** A directory, relative to the suite's `fixturesRoot`. Only what is never executed can do without. */
+  /** A directory, relative to the suite's `fixturesRoot`. Only manual scenarios can omit it. */
   readonly fixture?: string;
   readonly ide_platform?: string;
   readonly prerequisites?: readonly PlainStep[];
   readonly steps?: readonly ScenarioStep[];
   readonly assertions?: readonly Assertion[];
   /**
-   * Files of the project that assertions use, and that no agent may change: they are put back before each command and
-   * assertion after it.
+   * Files of the project that assertions use, and that no agent may change: they are restored before each command and
+   * assertion that follows an agent.
    */
   readonly helpers?: readonly string[];
   readonly notes?: string;
 }
 
-/** A page that describes a scenario, and grades it. */
+/** A scenario, as its page describes it. */
 export interface Scenario {
   readonly id: string;
-  /** For people: from the page's first heading, else the id. */
+  /** The page's first heading, else the id. */
   readonly title: string;
   /** The page, absolute. */
   readonly page: string;
   readonly spec: ScenarioSpec;
-  /** Where the page names its fixture. */
+  /** The line of the page that names the fixture. */
   readonly fixtureLine?: number;
 }
 

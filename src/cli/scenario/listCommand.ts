@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { asRunnerProblem } from "../../scenarios/pages/pageProblem.ts";
 import type { Scenario } from "../../scenarios/spec.ts";
 import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
@@ -33,7 +34,7 @@ const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined):
     await print(
       `There are no scenarios in ${suite.scenarioDir}. For one: ${sandduneCommand("scenario", "new", "my-scenario")}`,
     );
-  await tellPageProblems(problems);
+  await tellPageProblems(problems.map(asRunnerProblem));
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
 };
 

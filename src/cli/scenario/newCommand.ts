@@ -9,6 +9,7 @@ import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
 import { UsageError } from "../shared/usageError.ts";
+import { agentOptionsOf } from "./agentOptions.ts";
 
 interface NewFlags {
   readonly cwd?: string;
@@ -46,12 +47,11 @@ const hasSandbox = async (cwd: string | undefined): Promise<boolean> => {
 
 /** Finds out what the agent of a new scenario needs where the suite is. */
 const agentNeeds = async (cwd: string | undefined): Promise<AgentNeeds> => {
-  const [{ chooseAgent }, { readOverrides }, { DRAFT_PLATFORM }] = await Promise.all([
+  const [{ chooseAgent }, { DRAFT_PLATFORM }] = await Promise.all([
     import("../../scenarios/agents/chooseAgent.ts"),
-    import("../../scenarios/agents/overrides.ts"),
     import("../../scenarios/suite/scenarioDraft.ts"),
   ]);
-  const chosen = chooseAgent(DRAFT_PLATFORM, readOverrides({}, process.env));
+  const chosen = chooseAgent(DRAFT_PLATFORM, agentOptionsOf({}, process.env));
   return {
     flags: (await hasSandbox(cwd)) ? [] : ["--sandbox", "docker"],
     keys: "manual" in chosen ? [] : (chosen.create().installation?.credentials ?? []),

@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import { asRunnerProblem } from "../../scenarios/pages/pageProblem.ts";
 import { REPORT_FORMATS, type ReportFormat } from "../../scenarios/report/formats.ts";
 import type { ReportModel } from "../../scenarios/report/model.ts";
 import type { SuiteChoice } from "../../scenarios/suite/suiteFile.ts";
@@ -9,7 +10,7 @@ import { withExamples } from "../shared/helpExamples.ts";
 import { print, tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
 import { UsageError } from "../shared/usageError.ts";
-import { asRunnerProblem, tellPageProblems, withoutPaths } from "./problems.ts";
+import { tellPageProblems, withoutPaths } from "./problems.ts";
 
 interface ReportFlags {
   readonly cwd?: string;
@@ -49,12 +50,13 @@ const readModel = async (choice: SuiteChoice): Promise<ReportModel> => {
     import("../../scenarios/records/readRecords.ts"),
     import("../../scenarios/report/model.ts"),
   ]);
-  const { suite, scenarios, problems } = await checkSuite(choice);
+  const { suite, scenarios, ...checked } = await checkSuite(choice);
+  const problems = checked.problems.map(asRunnerProblem);
   const read = await readRecords(suite.recordsDir);
   await tellPageProblems(problems);
   for (const problem of read.problems) await tell(`Left out: ${problem}`);
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
-  const shown = await withoutPaths(problems.map(asRunnerProblem), suite);
+  const shown = await withoutPaths(problems, suite);
   return reportModel(read.records, namesOf(scenarios), shown);
 };
 

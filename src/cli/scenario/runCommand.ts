@@ -1,16 +1,17 @@
 import { Command } from "commander";
-import type { FinishedExecution } from "../../scenarios/execution/runSuite.ts";
-import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
+import { runScenarios } from "../../runScenarios.ts";
+import type { FinishedExecution, RunnerProblem, ScenarioRunEvent } from "../../scenarios/contract.ts";
+import { countResults } from "../../scenarios/records/countResults.ts";
 import { EXIT_BAD_USAGE, EXIT_RUN_FAILED, exitCodeOf } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
 import { forPrograms, messageOf, reportError } from "../shared/reportError.ts";
 import { StoppedError, stopOnSignals } from "../shared/stopSignals.ts";
-import { asRunnerProblem, tellPageProblems } from "./problems.ts";
-import { linesOf, showTally, tallyOf, widthOfNames } from "./progress.ts";
+import { tellPageProblems } from "./problems.ts";
+import { linesOf, showCounts, widthOfNames } from "./progress.ts";
 import { addScenarioRunFlags, type ScenarioRunFlags } from "./runFlags.ts";
-import { planScenarioRun, type ScenarioRunPlan } from "./runPlan.ts";
-import { checkReports, type Graded, writeReports } from "./runReports.ts";
+import { runOptionsOf } from "./runOptions.ts";
+import { checkReports, type SuiteRunResults, writeReports } from "./runReports.ts";
 
 const STOPPED = {
   subject: "The execution of the scenarios",
@@ -18,68 +19,68 @@ const STOPPED = {
   tidying: "ending what runs, and removing the projects",
 };
 
-/** Filled while scenarios are executed: an error in between takes nothing of it away. */
-interface Grading extends Graded {
-  plan?: ScenarioRunPlan;
+/** Filled while scenarios are executed: an error in between loses none of it. */
+interface Results extends SuiteRunResults {
+  plan?: SuiteRunResults["plan"];
   readonly finished: FinishedExecution[];
   readonly problems: RunnerProblem[];
 }
 
-/** Executes what was planned, and tells how each execution went as soon as it is over. */
-const execute = async (
-  { run }: ScenarioRunPlan,
-  { json }: ScenarioRunFlags,
-  { finished, problems }: Grading,
-  signal: AbortSignal,
-): Promise<void> => {
-  const { runSuite } = await import("../../scenarios/execution/runSuite.ts");
-  const width = widthOfNames(run);
-  await runSuite({
-    ...run,
-    signal,
-    onMirror: (baseUrl) => tell(`Local mirror: ${baseUrl}`),
-    onFinished: (each) => {
-      finished.push(each);
-      if (!json) void print(linesOf(each, width).join("\n"));
-    },
-    onProblem: (problem, projectPath) => {
-      problems.push(problem);
-      const kept = projectPath === undefined ? "" : `\n    project: ${projectPath}`;
-      void tell(`error: ${problem.subject}: ${problem.message}${kept}`);
-    },
-  });
+/** Collects what happens, and prints it. */
+const progressInto = (results: Results, isJson: boolean) => {
+  let width = 0;
+  return (event: ScenarioRunEvent): void => {
+    switch (event.type) {
+      case "planned":
+        results.plan = event;
+        width = widthOfNames(event.executions);
+        results.problems.push(...event.problems);
+        void tellPageProblems(event.problems);
+        break;
+      case "mirrorStarted":
+        void tell(`Local mirror: ${event.baseUrl}`);
+        break;
+      case "finished":
+        results.finished.push(event.execution);
+        if (!isJson) void print(linesOf(event.execution, width).join("\n"));
+        break;
+      case "problem": {
+        const { problem, projectPath } = event;
+        results.problems.push(problem);
+        const kept = projectPath === undefined ? "" : `\n    project: ${projectPath}`;
+        void tell(`error: ${problem.subject}: ${problem.message}${kept}`);
+      }
+    }
+  };
 };
 
-/** Plans and executes. Resolves with the error that ended it before its end. */
-const grade = async (
+/** Resolves with the error that ended the suite run early. */
+const execute = async (
   dir: string | undefined,
   flags: ScenarioRunFlags,
-  grading: Grading,
+  results: Results,
   signal: AbortSignal,
 ): Promise<{ readonly error: unknown } | undefined> => {
   try {
-    const plan = await planScenarioRun(dir, flags, signal);
-    grading.plan = plan;
-    grading.problems.push(...plan.problems.map(asRunnerProblem));
-    await tellPageProblems(plan.problems);
-    await execute(plan, flags, grading, signal);
+    const onProgress = progressInto(results, flags.json ?? false);
+    await runScenarios({ ...runOptionsOf(dir, flags, process.env), signal, onProgress });
     return undefined;
   } catch (error) {
     return { error };
   }
 };
 
-/** Whatever ends the runner before a verdict is its own error, and no verdict on what it tests. */
+/** An error that ends the runner is not a verdict on the tested product. */
 const exitCodeFor = (error: unknown): number =>
   error instanceof StoppedError ? exitCodeOf(error) : Math.max(exitCodeOf(error), EXIT_BAD_USAGE);
 
-/** Tells people and programs what the run came to, and decides the exit code. */
+/** Prints the results, and sets the exit code. */
 const tellResults = async (
-  { plan, finished, problems }: Grading,
+  { plan, finished, problems }: Results,
   failure: { readonly error: unknown } | undefined,
   json: boolean,
 ): Promise<void> => {
-  const tally = tallyOf(finished.map(({ record }) => record));
+  const counts = countResults(finished.map(({ record }) => record));
   const records = finished.map(({ record, recordPath, projectPath }) => ({
     ...record,
     recordPath,
@@ -87,13 +88,13 @@ const tellResults = async (
   }));
   if (json) {
     await printJson({
-      ...(plan && { ...tally, problems, records }),
+      ...(plan && { ...counts, problems, records }),
       ...(failure && { error: forPrograms(failure.error) }),
     });
   } else if (failure === undefined || finished.length > 0) {
-    await print(`\n${showTally(tally, problems)}`);
+    await print(`\n${showCounts(counts, problems)}`);
   }
-  process.exitCode = tally.failing > 0 ? EXIT_RUN_FAILED : 0;
+  process.exitCode = counts.failing > 0 ? EXIT_RUN_FAILED : 0;
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
   if (failure === undefined) return;
   await reportError(failure.error, { json: false, isShown: false });
@@ -107,12 +108,12 @@ const perform = async (dir: string | undefined, flags: ScenarioRunFlags): Promis
   let hasTold = false;
   try {
     await checkReports(reports);
-    const grading: Grading = { finished: [], problems: [] };
-    const failure = await grade(dir, flags, grading, stop.signal);
-    await tellResults(grading, failure, json);
+    const results: Results = { finished: [], problems: [] };
+    const failure = await execute(dir, flags, results, stop.signal);
+    await tellResults(results, failure, json);
     hasTold = true;
     const whole = failure && { subject: "sanddune scenario run", message: messageOf(failure.error) };
-    await writeReports(reports, { ...grading, problems: [...grading.problems, ...(whole ? [whole] : [])] });
+    await writeReports(reports, { ...results, problems: [...results.problems, ...(whole ? [whole] : [])] });
   } catch (error) {
     await reportError(error, { json: json && !hasTold, isShown: false });
     process.exitCode = exitCodeFor(error);

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { RUNNABLE_FILTERS, type RunnableFilter } from "../../scenarios/execution/executions.ts";
+import type { RunnableFilter } from "../../scenarios/contract.ts";
+import { RUNNABLE_FILTERS } from "../../scenarios/execution/executions.ts";
 import { agentNames } from "../run/agentFlags.ts";
 import { sandboxNames } from "../run/chosenSandbox.ts";
 import { collect, wholeNumber } from "../run/runValues.ts";

@@ -1,14 +1,12 @@
-import type { FinishedExecution } from "../../scenarios/execution/runSuite.ts";
+import type { FinishedExecution, RunnerProblem, ScenarioRunEvent } from "../../scenarios/contract.ts";
 import type { ReportModel } from "../../scenarios/report/model.ts";
-import type { RunnerProblem } from "../../scenarios/report/runnerProblem.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { withoutPaths } from "./problems.ts";
-import type { ScenarioRunPlan } from "./runPlan.ts";
 
-/** What a run has come to so far: verdicts, and errors of the runner itself. */
-export interface Graded {
-  /** Not there if the command line could not be carried out at all. */
-  readonly plan?: ScenarioRunPlan;
+/** The results of a suite run so far: verdicts, and errors of the runner itself. */
+export interface SuiteRunResults {
+  /** Not set if the suite run could not be planned. */
+  readonly plan?: ScenarioRunEvent & { readonly type: "planned" };
   readonly finished: readonly FinishedExecution[];
   readonly problems: readonly RunnerProblem[];
 }
@@ -20,34 +18,34 @@ export const checkReports = async (files: readonly string[]): Promise<void> => {
   for (const file of files) await checkReportFile(file);
 };
 
-/** The verdicts as they were made, with the history that the records tell. Nothing is lost if these cannot be read. */
-const modelOf = async ({ plan, finished, problems }: Graded): Promise<ReportModel> => {
-  const [{ readRecords }, { namesOf, recordsOf, reportModel }] = await Promise.all([
+/** The verdicts with the history that the records contain. Verdicts are reported even if the records cannot be read. */
+const modelOf = async ({ plan, finished, problems }: SuiteRunResults): Promise<ReportModel> => {
+  const [{ readRecords }, { recordsOf, reportModel }] = await Promise.all([
     import("../../scenarios/records/readRecords.ts"),
     import("../../scenarios/report/model.ts"),
   ]);
   if (plan === undefined || finished.length === 0) return reportModel([], [], problems);
-  const { recordsDir } = plan.run.suite;
   const executed = finished.map(({ record }) => record);
-  const named = plan.scenarios.filter(({ id }) => executed.some(({ test_id }) => test_id === id));
+  const named = plan.executions.filter(({ id }) => executed.some(({ test_id }) => test_id === id));
+  const names = [...new Map(named.map((scenario) => [scenario.id, scenario])).values()];
   const written = new Set(finished.flatMap(({ recordPath }) => recordPath ?? []));
   try {
-    const { records } = await readRecords(recordsDir, written);
-    return reportModel(recordsOf([...records, ...executed], executed), namesOf(named), problems);
+    const { records } = await readRecords(plan.suite.recordsDir, written);
+    return reportModel(recordsOf([...records, ...executed], executed), names, problems);
   } catch (error) {
     const unread = {
       subject: "records",
       message: `The history could not be read: ${reasonOf(error)}`,
     };
-    return reportModel(executed, namesOf(named), [...problems, unread]);
+    return reportModel(executed, names, [...problems, unread]);
   }
 };
 
-/** Reports what this suite run has executed, with its history, and what the runner has failed at. */
-export const writeReports = async (files: readonly string[], graded: Graded): Promise<void> => {
+/** Reports what this suite run has executed, with its history, and the problems of the runner. */
+export const writeReports = async (files: readonly string[], results: SuiteRunResults): Promise<void> => {
   if (files.length === 0) return;
   const { writeReport } = await import("../../scenarios/report/writeReport.ts");
-  const problems = await withoutPaths(graded.problems, graded.plan?.run.suite);
-  const model = await modelOf({ ...graded, problems });
+  const problems = await withoutPaths(results.problems, results.plan?.suite);
+  const model = await modelOf({ ...results, problems });
   for (const file of files) await writeReport(model, file);
 };

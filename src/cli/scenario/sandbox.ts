@@ -1,30 +1,14 @@
 import { NotARepositoryError } from "../../errors.ts";
 import { findProject } from "../../project/findProject.ts";
 import { isModulePath } from "../../project/modulePath.ts";
-import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { ScenarioNeeds, ScenarioSandboxes } from "../../scenarios/contract.ts";
 import { createSandboxProvider, sandboxNames } from "../run/chosenSandbox.ts";
 import { choicesOf, type Said } from "../run/runDefaults.ts";
 import { givenSettingFlag } from "../run/sandboxFlags.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { NO_SANDBOX, type ScenarioRunFlags } from "./runFlags.ts";
 
-/** Where scenarios are executed; `none` is the host itself. */
-export interface ScenarioSandboxes {
-  readonly cli: SandboxProvider | "none";
-  /** `undefined` if none was chosen: an agent is not let onto the host without being told so. */
-  readonly agent: SandboxProvider | "none" | undefined;
-}
-
-/** What the selected scenarios need. */
-interface Needs {
-  /** It is on the host's network. */
-  readonly usesMirror: boolean;
-  readonly usesAgent: boolean;
-  /** The agent has to reach a model. */
-  readonly usesModel: boolean;
-}
-
-/** A suite need not be in a repository, and then nothing is set up. */
+/** A suite need not be in a repository; then there is no config file. */
 const NO_PROJECT = { configPath: "", configDirectory: "", gitDirectory: "", config: {} };
 
 const projectOf = async (cwd: string | undefined) =>
@@ -33,10 +17,14 @@ const projectOf = async (cwd: string | undefined) =>
     throw error;
   });
 
-/** Their containers are on this machine, and can have its network. */
+/** Their containers run on this machine and can use its network. */
 const ENGINES = ["docker", "podman"];
 
-const requireMirror = (sandbox: Said, { network, host }: ScenarioRunFlags, { usesMirror }: Needs): void => {
+const requireMirror = (
+  sandbox: Said,
+  { network, host }: ScenarioRunFlags,
+  { usesMirror }: ScenarioNeeds,
+): void => {
   if (usesMirror && host !== undefined) {
     throw new UsageError(
       "The local mirror is on this machine's loopback, which a container on another machine cannot reach. Use --base-url with an address that it can reach",
@@ -54,7 +42,7 @@ const requireMirror = (sandbox: Said, { network, host }: ScenarioRunFlags, { use
   );
 };
 
-/** A flag that would mean nothing is a slip. */
+/** A flag without any effect is a mistake. */
 const refuseSandboxFlags = (flags: ScenarioRunFlags): void => {
   const given = givenSettingFlag(flags);
   if (given === undefined) return;
@@ -63,10 +51,10 @@ const refuseSandboxFlags = (flags: ScenarioRunFlags): void => {
   );
 };
 
-/** The sandboxes of the command line: a sandbox that was asked for is for everything, one from the config file for agents. */
+/** The sandboxes that the flags choose. `--sandbox` is for everything; the sandbox of the config file is for agents only. */
 export const scenarioSandboxes = async (
   flags: ScenarioRunFlags,
-  needs: Needs,
+  needs: ScenarioNeeds,
 ): Promise<ScenarioSandboxes> => {
   if (flags.sandbox === NO_SANDBOX) {
     refuseSandboxFlags(flags);
@@ -80,13 +68,13 @@ export const scenarioSandboxes = async (
   }
   if (flags.sandbox === undefined && !needs.usesAgent) {
     refuseSandboxFlags(flags);
-    return { cli: "none", agent: undefined };
+    return { cli: "none" };
   }
   const project = await projectOf(flags.cwd);
   const { sandbox, imageName } = choicesOf(flags, project);
   if (sandbox === undefined) {
     refuseSandboxFlags(flags);
-    return { cli: "none", agent: undefined };
+    return { cli: "none" };
   }
   requireMirror(sandbox, flags, needs);
   const create = (needsNetwork: boolean) => {
@@ -97,14 +85,4 @@ export const scenarioSandboxes = async (
     cli: flags.sandbox === undefined ? "none" : await create(needs.usesMirror),
     agent: await create(needs.usesModel || needs.usesMirror),
   };
-};
-
-/** `--ci` and `--base-url` end up in records and on pages. */
-export const checkAddress = (flag: string, address: string | undefined): void => {
-  if (address === undefined) return;
-  const isAddress = URL.canParse(address) && /^https?:$/.test(new URL(address).protocol);
-  if (!isAddress)
-    throw new UsageError(
-      `${flag}: ${JSON.stringify(address)} is not an address that begins with http:// or https://`,
-    );
 };

@@ -1,9 +1,4 @@
-import {
-  ProjectConfigError,
-  ReportFileError,
-  ScenarioConfigError,
-  ScenarioExistsError,
-} from "../../errors/commandErrors.ts";
+import { ProjectConfigError, ReportFileError, ScenarioExistsError } from "../../errors/commandErrors.ts";
 import {
   CancelledError,
   EnvOverlapError,
@@ -11,6 +6,7 @@ import {
   InvalidOptionsError,
   InvalidTaskError,
   MissingPromptArgumentError,
+  ScenarioConfigError,
 } from "../../errors.ts";
 import { StoppedError } from "./stopSignals.ts";
 import { UsageError } from "./usageError.ts";

@@ -6,6 +6,7 @@ const SAME_NAMES = [
   ...["cwd", "agent", "model", "effort", "sandbox", "prompt", "promptFile", "maxIterations"],
   ...["completionSignal", "resumeSession", "forkSession", "maxTokens", "maxCostUsd", "prices"],
   ...["onRateLimit", "hooks", "env", "name", "logging", "environment", "until", "trajectory"],
+  ...["only", "runnable"],
 ];
 
 export const kebabCase = (name: string): string =>
@@ -18,6 +19,7 @@ const SETTING_FLAGS = sandboxProviders
 
 const FLAGS: ReadonlyMap<string, string> = new Map([
   ...SAME_NAMES.map((name) => [name, `--${kebabCase(name)}`] as const),
+  ["ciUrl", "--ci"],
   ["thinking", "--effort"],
   ...SETTING_FLAGS,
   ["branchStrategy", "--branch, --merge-to-head, --head"],

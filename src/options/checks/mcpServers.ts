@@ -18,7 +18,7 @@ export const requireFreeName = (mcpServers: McpServers): void => {
 const isCommandEnv = (value: unknown): boolean =>
   textByName(value) === undefined &&
   Object.keys(value as object).every((name) => /^[A-Za-z_]\w*$/.test(name));
-const isAddress = (value: unknown): boolean =>
+export const isAddress = (value: unknown): boolean =>
   typeof value === "string" && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
 const isMcpServer = (value: unknown): boolean => {
   if (!isObject(value)) return false;

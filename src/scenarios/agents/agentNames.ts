@@ -1,14 +1,10 @@
 import { agentRegistry } from "../../agents/registry.ts";
 
-/** Names that scenarios have for agents, besides those of the registry. */
+/** Names that scenario pages have for agents, besides those of the registry. */
 export const ALIASES: Readonly<Record<string, string>> = { claude: "claude-code" };
 
-/** Any program, which the command line names. */
+/** The name of an agent that is any program. */
 export const ANY_PROGRAM = "command";
 
-/** Everything that can be said where an agent is chosen for all scenarios. */
-export const agentNames: readonly string[] = [
-  ...Object.keys(agentRegistry),
-  ...Object.keys(ALIASES),
-  ANY_PROGRAM,
-];
+/** The names of agents in pages and options. */
+export const agentNames: readonly string[] = [...Object.keys(agentRegistry), ...Object.keys(ALIASES)];

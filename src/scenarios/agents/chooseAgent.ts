@@ -1,22 +1,24 @@
-import { command } from "../../agents/command/provider.ts";
 import type { AgentProvider } from "../../agents/contract.ts";
 import { agentRegistry, findAgent } from "../../agents/registry.ts";
 import { didYouMean } from "../../options/checks/checks.ts";
+import type { ScenarioRunOptions } from "../contract.ts";
 import { ALIASES, ANY_PROGRAM, agentNames } from "./agentNames.ts";
-import type { AgentOverrides } from "./overrides.ts";
+
+/** What takes precedence over a scenario's page. */
+export type AgentOptions = Pick<ScenarioRunOptions, "agent" | "model" | "defaultModel">;
 
 /** The agent of a scenario. */
 export interface ChosenAgent {
   readonly provider: string;
-  /** What steps use that do not name a model; `null` if the agent has none to choose. */
+  /** The model of steps that name none; `null` if the agent has no choice of models. */
   readonly model: string | null;
-  /** The model of a step that names that one. */
+  /** The model of a step that names `stepModel`. */
   modelFor(stepModel: string | undefined): string | null;
-  /** For a step that names that model. */
+  /** The agent provider for a step that names `stepModel`. */
   create(stepModel?: string): AgentProvider;
 }
 
-/** Why there is no such agent. */
+/** Why a scenario has no agent. */
 export interface NoAgent {
   readonly provider: string;
   readonly model: null;
@@ -25,30 +27,30 @@ export interface NoAgent {
 
 const DEFAULT_PLATFORM = "cursor";
 
-const anyProgram = (commandLine: string | undefined): ChosenAgent | NoAgent => {
-  const named = { provider: ANY_PROGRAM, model: null };
-  if (!commandLine?.trim()) {
-    return { ...named, manual: "The agent `command` needs a program: pass --agent-command 'sh ./agent.sh'." };
-  }
-  return { ...named, modelFor: () => null, create: () => command(commandLine) };
+const noAgent = (provider: string, manual: string): NoAgent => ({ provider, model: null, manual });
+
+const givenAgent = (agent: AgentProvider): ChosenAgent => {
+  const model = agent.model ?? null;
+  return { provider: agent.name, model, modelFor: () => model, create: () => agent };
 };
 
-/** Which agent does a scenario's steps: by `ide_platform`, unless something else was said for all. */
-export const chooseAgent = (
-  platform: string | undefined,
-  overrides: AgentOverrides,
-): ChosenAgent | NoAgent => {
-  const name = overrides.agent ?? platform ?? DEFAULT_PLATFORM;
-  const provider = Object.hasOwn(ALIASES, name) ? (ALIASES[name] as string) : name;
-  if (provider === ANY_PROGRAM) return anyProgram(overrides.agentCommand);
+/** Chooses the agent of a scenario: by its `ide_platform`, unless the options name an agent for all scenarios. */
+export const chooseAgent = (platform: string | undefined, options: AgentOptions): ChosenAgent | NoAgent => {
+  const { agent = platform ?? DEFAULT_PLATFORM, model, defaultModel } = options;
+  if (typeof agent !== "string") return givenAgent(agent);
+  const provider = Object.hasOwn(ALIASES, agent) ? (ALIASES[agent] as string) : agent;
+  if (provider === ANY_PROGRAM) {
+    return noAgent(provider, "The agent `command` needs a program: pass --agent-command 'sh ./agent.sh'.");
+  }
   const known = findAgent(provider);
   if (known === undefined) {
     const names = Object.keys(agentRegistry).join(", ");
-    const manual = `There is no agent ${JSON.stringify(provider)} in sanddune.${didYouMean(provider, agentNames)} Let another one do it with --agent (${names}), or do it by hand.`;
-    return { provider, model: null, manual };
+    return noAgent(
+      provider,
+      `There is no agent ${JSON.stringify(provider)} in sanddune.${didYouMean(provider, agentNames)} Let another one do it with --agent (${names}), or do it by hand.`,
+    );
   }
-  const modelOf = (stepModel?: string) =>
-    overrides.model ?? stepModel ?? overrides.defaultModel ?? known.exampleModel;
+  const modelOf = (stepModel?: string) => model ?? stepModel ?? defaultModel ?? known.exampleModel;
   return {
     ...{ provider, model: modelOf(), modelFor: modelOf },
     create: (stepModel) => known.create(modelOf(stepModel)),

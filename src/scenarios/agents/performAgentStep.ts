@@ -1,6 +1,4 @@
-import type { AgentProvider } from "../../agents/contract.ts";
 import { runAgentOnce } from "../../engine/agent/runAgentOnce.ts";
-import type { ResolvedEnv } from "../../envVars/envValues.ts";
 import { AgentFailedError, AgentNotFoundError, SandboxLostError } from "../../errors.ts";
 import type { StepRecord } from "../records/record.ts";
 import {
@@ -12,33 +10,10 @@ import {
 import { ProjectRefusedError } from "../sandbox/projectRefused.ts";
 import type { AgentSandbox, ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
 import type { AgentStep } from "../spec.ts";
+import type { ReadyAgent } from "./agentSetup.ts";
 import { AgentWork } from "./agentWork.ts";
 import { type PromptContext, promptFor } from "./prompts.ts";
 import { unavailability } from "./unavailability.ts";
-
-interface NamedAgent {
-  /** The agent's name. */
-  readonly provider: string;
-  /** `null` if it has none to choose. */
-  readonly model: string | null;
-  /** What must not be shown, by name. */
-  readonly secrets: ReadonlyMap<string, string>;
-}
-
-export interface ReadyAgent extends NamedAgent {
-  agentFor(step: AgentStep): AgentProvider;
-  readonly env: ResolvedEnv;
-  /** For steps that have no limit of their own. */
-  readonly timeoutMs: number;
-}
-
-interface UnavailableAgent extends NamedAgent {
-  /** Why it is unavailable, and what to do about it. */
-  readonly manual: string;
-}
-
-/** Who does the agent's steps of a scenario. */
-export type AgentSetup = ReadyAgent | UnavailableAgent;
 
 export interface AgentStepContext extends PromptContext {
   readonly setup: ReadyAgent;

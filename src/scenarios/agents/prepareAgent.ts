@@ -1,22 +1,19 @@
 import type { ResolvedEnv } from "../../envVars/envValues.ts";
-import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { ScenarioRunOptions, ScenarioSandboxes } from "../contract.ts";
 import { isAgentStep, type ScenarioSpec } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import { readAgentEnv } from "./agentEnv.ts";
-import { type ChosenAgent, chooseAgent } from "./chooseAgent.ts";
+import type { AgentSetup } from "./agentSetup.ts";
+import { type AgentOptions, type ChosenAgent, chooseAgent } from "./chooseAgent.ts";
 import { findCursorSdk } from "./cursorSdk.ts";
-import type { AgentOverrides } from "./overrides.ts";
-import type { AgentSetup } from "./performAgentStep.ts";
 
-/** Where agents are to work: `none` is the host itself, and `undefined` means that nobody has said. */
-export type AgentPlace = SandboxProvider | "none" | undefined;
-
-export interface AgentSetupOptions {
+export interface AgentSetupOptions extends AgentOptions, Pick<ScenarioRunOptions, "agentTimeoutMs"> {
   readonly suite: ScenarioSuite;
-  readonly overrides: AgentOverrides;
-  readonly sandbox: AgentPlace;
+  readonly sandbox: ScenarioSandboxes["agent"];
   readonly signal: AbortSignal;
 }
+
+const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 
 const NO_SANDBOX =
   "An agent needs a sandbox. Pass --sandbox docker, podman or bubblewrap; or --sandbox none, to let it work on this machine itself.";
@@ -43,14 +40,12 @@ const withCursorSdk = (env: ResolvedEnv, root: string): ResolvedEnv => {
 };
 
 /**
- * Finds out who does the agent's steps of a scenario, and whether that can be: nothing is started. Rejects if the suite
- * is at fault, for instance with an env file that git tracks.
+ * Chooses the agent of a scenario and finds out whether it is available. Starts nothing. Rejects if the suite itself is
+ * wrong, for instance with an env file that git tracks.
  */
-export const prepareAgent = async (
-  spec: ScenarioSpec,
-  { suite, overrides, sandbox, signal }: AgentSetupOptions,
-): Promise<AgentSetup> => {
-  const chosen = chooseAgent(spec.ide_platform, overrides);
+export const prepareAgent = async (spec: ScenarioSpec, options: AgentSetupOptions): Promise<AgentSetup> => {
+  const { suite, sandbox, signal, agentTimeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  const chosen = chooseAgent(spec.ide_platform, options);
   const { provider } = chosen;
   const model = "manual" in chosen ? null : modelsOf(chosen, spec);
   const absent = (manual: string): AgentSetup => ({ provider, model, secrets: new Map(), manual });
@@ -70,6 +65,6 @@ export const prepareAgent = async (
     ...{ provider, model, secrets: env.secrets },
     agentFor: (step) => chosen.create(step.model),
     env: isHost && provider === "cursor" ? withCursorSdk(env, suite.root) : env,
-    timeoutMs: overrides.timeoutMs,
+    timeoutMs: agentTimeoutMs,
   };
 };

@@ -1,4 +1,4 @@
-import type { AgentSetup } from "../agents/performAgentStep.ts";
+import type { AgentSetup } from "../agents/agentSetup.ts";
 import type { Redact } from "../grading/finding.ts";
 import type { ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
 import type { ScenarioSpec } from "../spec.ts";

@@ -1,46 +1,52 @@
+import type { SandboxProvider } from "../../sandboxes/contract.ts";
+import type { AgentSetup } from "../agents/agentSetup.ts";
+import type { RunnableFilter, ScenarioExecution } from "../contract.ts";
 import type { Scenario } from "../spec.ts";
 
-/** Who does the steps: the suite's tool, or a coding agent. */
+/** What executes the steps: the suite's tool, or a coding agent. */
 export type Adapter = "cli" | "agent";
 
 /** A scenario that is to be executed once. */
 export interface Execution {
   readonly scenario: Scenario;
-  /** `undefined` for what only a person can do. */
+  /** `undefined` if only a person can execute it. */
   readonly adapter: Adapter | undefined;
-  /** Set if it is to be executed more than once in one suite run. */
+  /** Set if the scenario is executed more than once in the suite run. */
   readonly repeat?: { readonly number: number; readonly of: number };
 }
 
-/** The scenarios that are meant by `--runnable`: those that can be executed that way, or all. */
-export type RunnableFilter = "cli" | "agent" | "both" | "any";
+/** An execution with what executes it, and where. */
+export interface PlannedExecution extends Execution {
+  /** `undefined` for an execution by the suite's tool. */
+  readonly agent: AgentSetup | undefined;
+  readonly sandbox: SandboxProvider | "none";
+}
 
 export const RUNNABLE_FILTERS: readonly RunnableFilter[] = ["cli", "agent", "both", "any"];
 
-const isMeant = ({ spec: { runnable } }: Scenario, filter: RunnableFilter): boolean =>
-  filter === "any" || runnable === filter || (runnable === "both" && filter !== "both");
-
-export const selectScenarios = (
-  scenarios: readonly Scenario[],
-  { runnable, only }: { readonly runnable: RunnableFilter; readonly only?: readonly string[] },
-): readonly Scenario[] =>
-  scenarios.filter(
-    (scenario) => isMeant(scenario, runnable) && (only === undefined || only.includes(scenario.id)),
-  );
+/** The adapters that a scenario may need. */
+export const possibleAdapters = (
+  { spec: { runnable } }: Scenario,
+  filter: RunnableFilter,
+): readonly Adapter[] => {
+  if (runnable === "manual") return [];
+  if (runnable !== "both") return [runnable];
+  return filter === "cli" || filter === "agent" ? [filter] : ["cli", "agent"];
+};
 
 const adaptersOf = (
-  { spec: { runnable } }: Scenario,
+  scenario: Scenario,
   filter: RunnableFilter,
   available: readonly Adapter[],
 ): readonly (Adapter | undefined)[] => {
-  if (runnable === "manual") return [undefined];
-  if (runnable !== "both") return [runnable];
-  if (filter === "cli" || filter === "agent") return [filter];
-  // If nobody can do it, the agent's execution says what is missing.
+  const possible = possibleAdapters(scenario, filter);
+  if (possible.length === 0) return [undefined];
+  if (possible.length === 1) return possible;
+  // If no adapter is available, the agent's execution says what is missing.
   return available.length === 0 ? ["agent"] : available;
 };
 
-/** What has to be executed: a scenario that is for both adapters once for each that is available. */
+/** Plans what is executed: a scenario for both adapters once for each that is available. */
 export const planExecutions = (
   scenarios: readonly Scenario[],
   {
@@ -55,9 +61,9 @@ export const planExecutions = (
 ): readonly Execution[] =>
   scenarios.flatMap((scenario) =>
     adaptersOf(scenario, runnable, available(scenario)).flatMap((adapter) => {
-      // An agent that cannot be had is not there the second time either.
-      const isAbsent = adapter === "agent" && !available(scenario).includes("agent");
-      if (adapter === undefined || isAbsent || repeat === 1) return [{ scenario, adapter }];
+      // An unavailable agent is unavailable the second time, too.
+      const isUnavailable = adapter === "agent" && !available(scenario).includes("agent");
+      if (adapter === undefined || isUnavailable || repeat === 1) return [{ scenario, adapter }];
       return Array.from({ length: repeat }, (_, index) => ({
         scenario,
         adapter,
@@ -65,3 +71,15 @@ export const planExecutions = (
       }));
     }),
   );
+
+/** An execution as callers of the library see it. */
+export const describeExecution = (execution: PlannedExecution): ScenarioExecution => {
+  const { scenario, adapter, agent, repeat } = execution;
+  const { runnable, notes } = scenario.spec;
+  return {
+    ...{ id: scenario.id, title: scenario.title, runnable, adapter: adapter ?? "manual" },
+    ...(notes !== undefined && { notes }),
+    ...(agent !== undefined && { agent: agent.provider }),
+    ...(repeat !== undefined && { repeat }),
+  };
+};

@@ -1,7 +1,8 @@
 import { mkdir } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { readEnvFile } from "../../envVars/envFile.ts";
-import { FixtureError, ProjectRemovalError } from "../../errors/commandErrors.ts";
+import { ProjectRemovalError } from "../../errors/commandErrors.ts";
 import { ENV_FILE } from "../../options/configDirectory.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { Redactor } from "../../redaction/redactor.ts";
@@ -12,182 +13,98 @@ import {
   removeDeadDirectories,
 } from "../../sandboxes/directories/ownedDirectory.ts";
 import { inParallel } from "../../tools/wait/inParallel.ts";
-import type { AgentSetup } from "../agents/performAgentStep.ts";
+import type { ScenarioRunEvent, ScenarioRunOptions } from "../contract.ts";
 import { startMirror } from "../mirror/mirror.ts";
-import { type FixtureSnapshots, layProject, snapshotFixtures } from "../project/fixtures.ts";
+import { snapshotFixtures } from "../project/fixtures.ts";
 import type { ScenarioRecord } from "../records/record.ts";
-import { redactRecord, secretsOfEnvironment, suitePaths } from "../records/redactRecord.ts";
-import { type IndexedScenario, writeIndex } from "../records/writeIndex.ts";
+import { secretsOfEnvironment } from "../records/redactRecord.ts";
+import { writeIndex } from "../records/writeIndex.ts";
 import { addRecord, checkRecordsPlace, pruneRecords } from "../records/writeRecords.ts";
-import type { RunnerProblem } from "../report/runnerProblem.ts";
-import { CAPTURE_BYTES } from "../sandbox/commandRunner.ts";
-import type { ScenarioSandbox } from "../sandbox/scenarioSandbox.ts";
-import type { ScenarioSpec } from "../spec.ts";
-import type { ScenarioSuite } from "../suite/suite.ts";
-import { buildRecord } from "./buildRecord.ts";
-import type { Execution } from "./executions.ts";
-import { type ExecutionOutcome, runScenario } from "./runScenario.ts";
+import { executeScenario, type SuiteRunContext } from "./executeScenario.ts";
+import { describeExecution, type PlannedExecution } from "./executions.ts";
+import type { SuiteRunPlan } from "./planSuiteRun.ts";
 
-/** What is told about an execution that is over. */
-export interface FinishedExecution {
-  readonly execution: Execution;
-  readonly record: ScenarioRecord;
-  /** `undefined` if the record could not be written; why is a problem of the runner. */
-  readonly recordPath: string | undefined;
-  /** Where the project is, if it was to be kept. */
-  readonly projectPath: string | undefined;
-}
+type Settings = Pick<
+  ScenarioRunOptions,
+  "baseUrl" | "ciUrl" | "concurrency" | "keepProjects" | "keepRecords"
+>;
 
-export interface SuiteRun {
-  readonly suite: ScenarioSuite;
-  readonly executions: readonly Execution[];
-  /** All scenarios of the suite, also those whose pages are bad, for the index. */
-  readonly indexed: readonly IndexedScenario[];
-  readonly runnerVersion: string;
-  /** Given by the caller. */
-  readonly baseUrl: string | undefined;
-  /** A local mirror takes the place of the base URL. The suite has something to serve then. */
-  readonly startsMirror: boolean;
-  readonly ciUrl: string | undefined;
-  readonly concurrency: number;
-  readonly keepsProjects: boolean;
-  /** How many records of a scenario are kept; all of them if it is left out. */
-  readonly keep: number | undefined;
-  /** The places of an execution. */
-  readonly sandboxOf: (
-    execution: Execution,
-    projectPath: string,
-    directory: OwnedDirectory,
-  ) => ScenarioSandbox;
-  /** Who does the agent's steps; `undefined` for an execution without any. */
-  readonly agentOf: (execution: Execution) => AgentSetup | undefined;
-  readonly onMirror: (baseUrl: string) => void;
-  readonly onFinished: (finished: FinishedExecution) => void;
-  /** The runner itself has failed, at an execution or after it: nothing of that is a verdict. */
-  readonly onProblem: (problem: RunnerProblem, projectPath?: string) => void;
+export interface SuiteRun extends SuiteRunPlan, Settings {
+  readonly onEvent: (event: ScenarioRunEvent) => void;
   readonly signal: AbortSignal;
 }
 
-/** What all executions of one suite run share. */
-interface SharedState extends SuiteRun {
-  /** `baseUrl` is the mirror's. */
-  readonly usesMirror: boolean;
-  readonly directory: OwnedDirectory;
-  readonly snapshots: FixtureSnapshots;
-  readonly secrets: ReadonlyMap<string, string>;
+interface StartedSuiteRun extends SuiteRun, SuiteRunContext {
+  readonly baseUrl: string | undefined;
+  readonly ciUrl: string | undefined;
   readonly startedAt: Date;
 }
 
-const NOT_AUTOMATED: ExecutionOutcome = { result: "manual", steps: [], assertions: [], notes: undefined };
-
-const fixtureOf = (
-  { suite, snapshots: { snapshots, problems } }: SharedState,
-  { fixture = "" }: ScenarioSpec,
-) => {
-  const snapshot = snapshots.get(fixture);
-  if (snapshot !== undefined) return snapshot;
-  throw new FixtureError(fixture, suite.fixturesRoot, problems.get(fixture) ?? "it was not copied");
-};
-
-const execute = async (
-  shared: SharedState,
-  execution: Execution,
-  projectPath: string,
-): Promise<ScenarioRecord> => {
-  const { suite, signal } = shared;
-  const { scenario, adapter } = execution;
-  const { spec } = scenario;
-  const startedAt = new Date();
-  const about = {
-    startedAt,
-    suiteRunId: shared.directory.runId,
-    version: suite.version,
-    runnerVersion: shared.runnerVersion,
-    ciUrl: shared.ciUrl,
-  };
-  const paths = new Map([...suitePaths(suite), [projectPath, "<project>"]]);
-  if (adapter === undefined) {
-    const record = buildRecord(execution, NOT_AUTOMATED, { ...about, sandbox: null, agent: undefined });
-    return redactRecord(record, { secrets: shared.secrets, paths });
-  }
-  await layProject(fixtureOf(shared, spec), projectPath);
-  const copied = { name: "copy fixture", exit_code: 0, duration_ms: Date.now() - startedAt.getTime() };
-  const scenarioSandbox = shared.sandboxOf(execution, projectPath, shared.directory);
-  const agent = shared.agentOf(execution);
-  const secrets = new Map([...shared.secrets, ...(agent?.secrets ?? [])]);
-  const redactor = new Redactor(secrets);
-  const outcome = await runScenario({
-    ...{ suite, spec, adapter, projectPath, scenarioSandbox, agent, signal },
-    baseUrl: shared.baseUrl,
-    usesMirror: shared.usesMirror,
-    redact: (text) => redactor.text(text),
-    redactOutput: (text) => redactor.capturedEnd(text, CAPTURE_BYTES),
+/** Problems are shown in reports, which are published as records are. */
+const reportProblem = (run: StartedSuiteRun, subject: string, error: unknown, projectPath?: string): void => {
+  const message = new Redactor(run.secrets).text((error as Error).message);
+  run.onEvent({
+    type: "problem",
+    problem: { subject, message },
+    ...(projectPath !== undefined && { projectPath }),
   });
-  const steps = [copied, ...outcome.steps];
-  const record = buildRecord(
-    execution,
-    { ...outcome, steps },
-    { ...about, sandbox: scenarioSandbox.name, agent },
-  );
-  return redactRecord(record, { secrets, paths });
 };
 
-/** Problems are in reports, which are published as records are. */
-const tellProblem = (shared: SharedState, subject: string, error: unknown, projectPath?: string): void => {
-  const message = new Redactor(shared.secrets).text((error as Error).message);
-  shared.onProblem({ subject, message }, projectPath);
-};
-
-/** What cannot be removed is no reason not to execute the others. */
-const removeProject = async (shared: SharedState, id: string, projectPath: string): Promise<void> => {
+/** A project that cannot be removed does not stop the other executions. */
+const removeProject = async (run: StartedSuiteRun, id: string, projectPath: string): Promise<void> => {
   try {
     await removeDirectory(projectPath);
   } catch (cause) {
-    tellProblem(shared, id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
+    reportProblem(run, id, new ProjectRemovalError(projectPath, (cause as Error).message, { cause }));
   }
 };
 
-/** A verdict that cannot be written down is still one. */
-const writeDown = async (shared: SharedState, record: ScenarioRecord): Promise<string | undefined> => {
+/** A verdict whose record cannot be written is still a verdict. */
+const writeRecord = async (run: StartedSuiteRun, record: ScenarioRecord): Promise<string | undefined> => {
   try {
-    return await addRecord(shared.suite.recordsDir, record);
+    return await addRecord(run.suite.recordsDir, record);
   } catch (error) {
-    tellProblem(shared, record.test_id, error);
+    reportProblem(run, record.test_id, error);
     return undefined;
   }
 };
 
-const runOne = async (shared: SharedState, execution: Execution, number: number): Promise<void> => {
-  const { suite, signal, keepsProjects, keep } = shared;
+const runOne = async (run: StartedSuiteRun, execution: PlannedExecution, number: number): Promise<void> => {
+  const { suite, signal, keepProjects = false, keepRecords: keep } = run;
   const { id } = execution.scenario;
-  const projectPath = join(shared.directory.path, `${number}-${id}`);
+  const projectPath = join(run.directory.path, `${number}-${id}`);
   try {
     await checkRecordsPlace(join(suite.recordsDir, id));
-    const record = await execute(shared, execution, projectPath);
-    const recordPath = await writeDown(shared, record);
-    const isKept = keepsProjects && execution.adapter !== undefined;
-    shared.onFinished({ execution, record, recordPath, projectPath: isKept ? projectPath : undefined });
-    if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: shared.startedAt });
+    const record = await executeScenario(run, execution, projectPath);
+    const recordPath = await writeRecord(run, record);
+    const finished = {
+      ...{ ...describeExecution(execution), record },
+      ...(recordPath !== undefined && { recordPath }),
+      ...(keepProjects && execution.adapter !== undefined && { projectPath }),
+    };
+    run.onEvent({ type: "finished", execution: finished });
+    if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: run.startedAt });
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    tellProblem(shared, id, error, keepsProjects ? projectPath : undefined);
+    reportProblem(run, id, error, keepProjects ? projectPath : undefined);
   } finally {
-    if (!keepsProjects) await removeProject(shared, id, projectPath);
+    if (!keepProjects) await removeProject(run, id, projectPath);
   }
 };
 
-const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: string) => {
-  const { suite, executions } = run;
+const executeAll = async (suiteRun: SuiteRun, directory: OwnedDirectory, mirrorUrl?: string) => {
+  const { suite, executions, concurrency = availableParallelism() } = suiteRun;
   const fixtures = executions.flatMap(({ scenario: { spec } }) => spec.fixture ?? []);
   const fixturesDirectory = join(directory.path, "fixtures");
   await mkdir(fixturesDirectory);
-  const shared: SharedState = {
-    ...run,
+  const run: StartedSuiteRun = {
+    ...suiteRun,
     startedAt: new Date(),
-    baseUrl: mirrorUrl ?? run.baseUrl,
+    baseUrl: mirrorUrl ?? suiteRun.baseUrl,
     usesMirror: mirrorUrl !== undefined,
+    ciUrl: suiteRun.ciUrl,
     directory,
-    snapshots: await snapshotFixtures(suite, fixtures, fixturesDirectory),
+    fixtures: await snapshotFixtures(suite, fixtures, fixturesDirectory),
     secrets: new Map([
       ...Object.entries(readEnvFile(join(suite.root, ENV_FILE)) ?? {}),
       ...secretsOfEnvironment(process.env),
@@ -195,12 +112,10 @@ const executeAll = async (run: SuiteRun, directory: OwnedDirectory, mirrorUrl?: 
   };
   const numbered = executions.map((execution, index) => ({ execution, number: index + 1 }));
   try {
-    await inParallel(numbered, run.concurrency, ({ execution, number }) => runOne(shared, execution, number));
+    await inParallel(numbered, concurrency, ({ execution, number }) => runOne(run, execution, number));
   } finally {
-    // The records are there, and the index can be made of them by any later run.
-    await writeIndex(suite.recordsDir, run.indexed).catch((error) =>
-      tellProblem(shared, "index.json", error),
-    );
+    // The records exist, so any later suite run can build the index from them.
+    await writeIndex(suite.recordsDir, run.indexed).catch((error) => reportProblem(run, "index.json", error));
   }
 };
 
@@ -209,7 +124,7 @@ const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<voi
   if (!run.startsMirror || mirrorDir === undefined) return executeAll(run, directory);
   const mirror = await startMirror(mirrorDir);
   try {
-    run.onMirror(mirror.baseUrl);
+    run.onEvent({ type: "mirrorStarted", baseUrl: mirror.baseUrl });
     await executeAll(run, directory, mirror.baseUrl);
   } finally {
     await mirror.close();
@@ -217,8 +132,8 @@ const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<voi
 };
 
 /**
- * Executes scenarios side by side, and writes a record of each. Rejects if nothing at all could be executed: also if records
- * cannot be written, before anything is.
+ * Executes scenarios in parallel, and writes a record of each. Rejects if nothing could be executed, for instance because
+ * the records cannot be written; that is checked first.
  */
 export const runSuite = async (run: SuiteRun): Promise<void> => {
   run.signal.throwIfAborted();
@@ -229,7 +144,7 @@ export const runSuite = async (run: SuiteRun): Promise<void> => {
   try {
     await withMirror(run, directory);
   } finally {
-    // What is left now has been told of, project by project; the next runner tries again.
-    await (run.keepsProjects ? directory.keep() : directory.remove().catch(() => {}));
+    // Projects that are left by now have been reported; the next suite run tries again to remove them.
+    await (run.keepProjects ? directory.keep() : directory.remove().catch(() => {}));
   }
 };

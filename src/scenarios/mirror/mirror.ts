@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { MirrorError } from "../../errors/commandErrors.ts";
+import { MirrorError } from "../../errors.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { findInside } from "../project/findInside.ts";
 import { isPrivateDirectory, isPrivateFile } from "../suite/privateNames.ts";

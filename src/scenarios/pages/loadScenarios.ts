@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { ScenarioConfigError } from "../../errors/commandErrors.ts";
+import { ScenarioConfigError } from "../../errors.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { type LineProblem, TextProblem } from "../../tools/json/textProblem.ts";
 import { shorten } from "../../tools/shorten.ts";

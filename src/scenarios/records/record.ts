@@ -3,17 +3,18 @@ import type { IterationUsage } from "../../options/results.ts";
 export const RECORD_SCHEMA = "sanddune.scenario-run/v1";
 export const INDEX_SCHEMA = "sanddune.scenario-runs-index/v1";
 
-/** `manual` is no verdict: nothing could be found out without a person. */
+/** `manual` is not a verdict: a person has to execute the scenario. */
 export type ScenarioResult = "passing" | "failing" | "manual";
 
+/** How one step of an execution went. */
 export interface StepRecord {
   readonly name: string;
-  /** 124 if it took too long, 127 if the program is missing, 128 + n if signal n ended it. */
+  /** 124 after a timeout, 127 if the program is missing, 128 + n if signal n ended it. */
   readonly exit_code: number;
   readonly duration_ms: number;
   readonly stdout_tail?: string;
   readonly stderr_tail?: string;
-  /** It failed, and was allowed to. */
+  /** It failed, which the page allows. */
   readonly allow_nonzero?: true;
   /** The agent was not available; why is in the record's notes. */
   readonly manual?: boolean;
@@ -22,6 +23,7 @@ export interface StepRecord {
   readonly usage?: IterationUsage;
 }
 
+/** The verdict on one assertion. */
 export interface AssertionRecord {
   readonly name: string;
   readonly ok: boolean;
@@ -36,7 +38,7 @@ export interface ScenarioRecord {
   readonly started_at: string;
   readonly finished_at: string;
   readonly duration_ms: number;
-  /** The version of what is tested, with a `v` before it; `null` if the suite does not say where it stands. */
+  /** The version of the tested product, with a `v` before it; `null` if the suite has no `versionFile`. */
   readonly manifest_version: string | null;
   readonly runner: {
     readonly kind: "cli" | "agent" | "manual";

@@ -1,6 +1,6 @@
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ScenarioRecordError } from "../../errors/commandErrors.ts";
+import { ScenarioRecordError } from "../../errors.ts";
 import { checkDirectory } from "../../tools/files/outputPlace.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { createFile } from "../../tools/files/wholeFile.ts";

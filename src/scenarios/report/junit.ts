@@ -1,9 +1,9 @@
 import { Markup, markup } from "../../markup/markup.ts";
 import { printed } from "../../markup/words.ts";
 import { briefly, endOf } from "../../tools/shorten.ts";
+import type { RunnerProblem } from "../contract.ts";
 import type { ScenarioRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
-import type { RunnerProblem } from "./runnerProblem.ts";
 import { showUsage, usageOf } from "./usage.ts";
 import { failuresOf, runnerName, showEnd } from "./words.ts";
 

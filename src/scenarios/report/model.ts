@@ -1,7 +1,7 @@
+import type { RunnerProblem } from "../contract.ts";
 import type { ScenarioRecord, ScenarioResult } from "../records/record.ts";
 import type { Runnable, Scenario } from "../spec.ts";
 import { runnerHistory, worstOf } from "./runnerHistory.ts";
-import type { RunnerProblem } from "./runnerProblem.ts";
 import type { Rate } from "./wilson.ts";
 import { runnerName } from "./words.ts";
 

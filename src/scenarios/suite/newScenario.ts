@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
-import { ScenarioConfigError, ScenarioExistsError } from "../../errors/commandErrors.ts";
-import { HostFileError } from "../../errors.ts";
+import { ScenarioExistsError } from "../../errors/commandErrors.ts";
+import { HostFileError, ScenarioConfigError } from "../../errors.ts";
 import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { loadScenarios } from "../pages/loadScenarios.ts";

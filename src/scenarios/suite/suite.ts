@@ -1,20 +1,15 @@
-/** Scenarios that belong together, with where everything of theirs is. Paths are absolute. */
-export interface ScenarioSuite {
-  /** What commands of the suite may see of the host, where they do not run on it. */
-  readonly root: string;
-  readonly scenarioDir: string;
-  readonly fixturesRoot: string;
-  readonly recordsDir: string;
-  /** What the local mirror serves; none is started without. */
-  readonly mirrorDir?: string;
-  /** The version of what is tested, as read from `versionFile`; with a `v` before it. */
+import type { ScenarioSuitePaths } from "../contract.ts";
+
+/** Scenarios that belong together, with their paths and settings. */
+export interface ScenarioSuite extends ScenarioSuitePaths {
+  /** The version of the tested product, as read from `versionFile`, with a `v` before it. */
   readonly version?: string;
-  /** The suite's tool, with placeholders. Paths in it are absolute. */
+  /** The command line of the suite's tool, with placeholders. Paths in it are absolute. */
   readonly cliCommand?: readonly string[];
-  /** What agents are to install, update and so on, by its name. */
+  /** The product that agents install, update and so on. */
   readonly productName?: string;
-  /** Where the product's instructions can be read by everybody. */
+  /** The public address of the product's instructions. */
   readonly siteUrl?: string;
-  /** Prompts of this suite's, by the word of an `agent` step. */
+  /** The suite's own prompts, by the word of an `agent` step. */
   readonly prompts?: Readonly<Record<string, string>>;
 }

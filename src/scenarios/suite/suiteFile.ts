@@ -2,20 +2,21 @@ import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "json" };
-import { ScenarioConfigError } from "../../errors/commandErrors.ts";
-import { ConfigDirectoryError } from "../../errors.ts";
+import { ConfigDirectoryError, ScenarioConfigError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, SCENARIOS_FILE } from "../../options/configDirectory.ts";
 import { type JsonNode, parseJsonText } from "../../tools/json/jsonText.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { TextProblem } from "../../tools/json/textProblem.ts";
 import { validate } from "../../tools/json/validate.ts";
 
-/** Where somebody looks for a suite. */
+/** Where to look for a suite. */
 export interface SuiteChoice {
   /** By default the current directory. */
   readonly cwd?: string;
-  /** The directory of the scenario pages, relative to `cwd`: instead of that of the file. */
+  /** The directory of the scenario pages, relative to `cwd`, instead of the one in the config file. */
   readonly dir?: string;
+  /** The directory of the records, relative to `cwd`, instead of the one in the config file. */
+  readonly recordsDir?: string;
   /** The config file, relative to `cwd`. */
   readonly config?: string;
 }

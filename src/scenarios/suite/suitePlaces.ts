@@ -1,19 +1,14 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { ScenarioConfigError } from "../../errors/commandErrors.ts";
+import { ScenarioConfigError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
-import type { ScenarioSuite } from "./suite.ts";
+import type { ScenarioSuitePaths } from "../contract.ts";
 import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 
-/** Where the pages of a suite are that says nothing else. */
+/** Where the pages are, unless the config file says otherwise. */
 const DEFAULT_SCENARIO_DIR = "docs/testing/scenarios";
 
 const RECORDS = "runs";
-
-export type SuitePlaces = Pick<
-  ScenarioSuite,
-  "root" | "scenarioDir" | "fixturesRoot" | "recordsDir" | "mirrorDir"
->;
 
 const isSame = (one: string, other: string): boolean =>
   one === other || (existsSync(one) && existsSync(other) && realpathSync(one) === realpathSync(other));
@@ -24,16 +19,22 @@ const besides = (scenarioDir: string): string => join(dirname(scenarioDir), RECO
 const recordsOfOthers = (scenarioDir: string, usualRecords: string): string =>
   isSame(besides(scenarioDir), usualRecords) ? join(scenarioDir, RECORDS) : besides(scenarioDir);
 
-/** Where the parts of a suite are, whether or not they are there. */
-export const placesOf = (file: SuiteFile, { cwd = ".", dir }: SuiteChoice): SuitePlaces => {
+/** Where the parts of a suite are, whether or not they exist. */
+export const placesOf = (
+  file: SuiteFile,
+  { cwd = ".", dir, recordsDir }: SuiteChoice,
+): ScenarioSuitePaths => {
   const usualDir = pathOf(file, "scenarioDir") ?? join(file.root, DEFAULT_SCENARIO_DIR);
   const usualRecords = pathOf(file, "recordsDir") ?? besides(usualDir);
   const scenarioDir = dir === undefined ? usualDir : resolve(cwd, dir);
+  const ownRecords = isSame(scenarioDir, usualDir)
+    ? usualRecords
+    : recordsOfOthers(scenarioDir, usualRecords);
   return {
     root: file.root,
     scenarioDir,
     fixturesRoot: pathOf(file, "fixturesRoot") ?? file.root,
-    recordsDir: isSame(scenarioDir, usualDir) ? usualRecords : recordsOfOthers(scenarioDir, usualRecords),
+    recordsDir: recordsDir === undefined ? ownRecords : resolve(cwd, recordsDir),
     mirrorDir: pathOf(file, "mirrorDir"),
   };
 };
@@ -64,7 +65,7 @@ const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | un
 };
 
 /** Checks that what a suite is made of is there. Records come later. */
-export const checkPlaces = (file: SuiteFile, places: SuitePlaces, { dir }: SuiteChoice): void => {
+export const checkPlaces = (file: SuiteFile, places: ScenarioSuitePaths, { dir }: SuiteChoice): void => {
   const check = (key: PathSetting, path: string, remedy: string): void => {
     if (!isDirectory(path)) throw settingError(file, key, `there is no directory ${path}`, remedy);
   };

@@ -3,12 +3,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { type AgentFlags, agentOptionsOf } from "../../../src/cli/scenario/agentOptions.ts";
 import { InvalidOptionsError } from "../../../src/errors.ts";
 import { bubblewrap } from "../../../src/sandboxes/bubblewrap.ts";
 import type { SandboxProvider } from "../../../src/sandboxes/contract.ts";
 import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { AgentTraces } from "../../../src/scenarios/agents/agentTraces.ts";
-import { type AgentFlags, readOverrides } from "../../../src/scenarios/agents/overrides.ts";
 import { performAgentStep } from "../../../src/scenarios/agents/performAgentStep.ts";
 import { prepareAgent } from "../../../src/scenarios/agents/prepareAgent.ts";
 import type { AgentStep } from "../../../src/scenarios/spec.ts";
@@ -67,8 +67,8 @@ const perform = async (performance: Performance) => {
   const { suite, signal, scenarioSandbox, projectPath } = scene;
   const step: AgentStep = { agent: "install", prompt: "Write the files.", ...performance.step };
   const spec = { runnable: "agent", ide_platform: platform, steps: [step] } as const;
-  const overrides = readOverrides(flags, {});
-  const setup = await prepareAgent(spec, { suite, overrides, sandbox, signal });
+
+  const setup = await prepareAgent(spec, { ...agentOptionsOf(flags, {}), suite, sandbox, signal });
   if ("manual" in setup) throw new Error(setup.manual);
   const openForAgent: typeof scenarioSandbox.openForAgent = async (opening) => {
     const place = await scenarioSandbox.openForAgent(opening);
@@ -174,7 +174,7 @@ describeSideBySide("an agent of a scenario", () => {
 
     it("has no place to work at if no sandbox was chosen", async () => {
       const { suite, signal } = await scenarioScene("none");
-      const options = { suite, overrides: readOverrides({}, {}), sandbox: undefined, signal };
+      const options = { suite, sandbox: undefined, signal };
       const setup = await prepareAgent({ runnable: "agent", steps: [{ agent: "install" }] }, options);
       expect(setup).toMatchObject({ provider: "cursor", manual: expect.stringContaining("--sandbox none") });
     });
@@ -183,7 +183,7 @@ describeSideBySide("an agent of a scenario", () => {
       const { suite, signal } = await scenarioScene("none");
       const steps = [{ agent: "install", model: "one" }, { agent: "sync" }, { agent: "boot", model: "one" }];
       const modelFor = async (flags: AgentFlags, env: NodeJS.ProcessEnv) => {
-        const options = { suite, overrides: readOverrides(flags, env), sandbox: "none", signal } as const;
+        const options = { ...agentOptionsOf(flags, env), suite, sandbox: "none", signal } as const;
         return (await prepareAgent({ runnable: "agent", ide_platform: "pi", steps }, options)).model;
       };
       expect(await modelFor({}, { SANDDUNE_AGENT_MODEL: "usual" })).toBe("one, usual");
@@ -194,7 +194,7 @@ describeSideBySide("an agent of a scenario", () => {
       const { suite, signal } = await scenarioScene("none", { ".sanddune/.env": "A=b" });
       git(suite.root, "init", "--quiet");
       git(suite.root, "add", "--force", ".");
-      const options = { suite, overrides: readOverrides({}, {}), sandbox: "none", signal } as const;
+      const options = { suite, sandbox: "none", signal } as const;
       await expect(prepareAgent({ runnable: "agent" }, options)).rejects.toBeInstanceOf(InvalidOptionsError);
     });
 
@@ -231,11 +231,11 @@ describeSideBySide("an agent of a scenario", () => {
       const scene = await scenarioScene(sandbox);
       const mark = `scenario-abort-${process.pid}-${Date.now()}`;
       const controller = new AbortController();
-      const overrides = readOverrides(
+      const agentOptions = agentOptionsOf(
         { agent: "command", agentCommand: `sh -c 'while :; do sleep 1; done' ${mark}` },
         {},
       );
-      const options = { suite: scene.suite, overrides, sandbox, signal: controller.signal };
+      const options = { ...agentOptions, suite: scene.suite, sandbox, signal: controller.signal };
       const step = { agent: "install" };
       const setup = await prepareAgent({ runnable: "agent", steps: [step] }, options);
       if ("manual" in setup) throw new Error(setup.manual);

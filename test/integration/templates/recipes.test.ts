@@ -174,4 +174,20 @@ esac\n`;
     expect(stdout).toMatch(/^Failed with 1 commits: .*exit code 3/m);
     expect(leftovers(cwd)).toEqual([]);
   });
+
+  it("grade two agents with the same scenarios", () => {
+    const cwd = projectWith({});
+    cpSync(join(EXAMPLES, "greeter"), cwd, { recursive: true });
+    const installs = `curl -s "$(sed -n 's/.*fetch source files from \\([^ ]*\\) .*/\\1/p')/greeting.txt" > greeting.txt\n`;
+    writeFileSync(join(cwd, "fixtures/node/careful.sh"), installs);
+    writeFileSync(join(cwd, "fixtures/node/hasty.sh"), "cat > /dev/null; echo hi > greeting.txt\n");
+    const { status, stdout, stderr } = runRecipe(cwd, "grade-agents");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toMatch(/^careful: install-node: passing $/m);
+    expect(stdout).toMatch(/^careful: 3 of 3 pass$/m);
+    expect(stdout).toMatch(/^hasty: install-node: failing /m);
+    expect(stdout).toMatch(/^hasty: 0 of 3 pass$/m);
+    expect(existsSync(join(cwd, "runs/careful/index.json"))).toBe(true);
+    expect(leftovers(cwd)).toEqual([]);
+  });
 });

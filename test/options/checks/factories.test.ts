@@ -138,6 +138,7 @@ const session = { agent, sandbox: testIsolated(), prompt: "x" };
 const ENTRY_POINTS: Readonly<Record<string, { readonly call: Factory; readonly needs: object }>> = {
   run: { call: library.run as Factory, needs: session },
   runAll: { call: (options) => library.runAll([], options), needs: {} },
+  runScenarios: { call: library.runScenarios, needs: {} },
   interactive: { call: library.interactive, needs: session },
   createSandbox: { call: library.createSandbox, needs: { sandbox: testIsolated(), branch: "b" } },
   createWorktree: {

@@ -1,10 +1,7 @@
 import { expect, it } from "vitest";
-import {
-  type Adapter,
-  planExecutions,
-  type RunnableFilter,
-  selectScenarios,
-} from "../../../src/scenarios/execution/executions.ts";
+import type { RunnableFilter } from "../../../src/scenarios/contract.ts";
+import { type Adapter, planExecutions } from "../../../src/scenarios/execution/executions.ts";
+import { selectScenarios } from "../../../src/scenarios/execution/selectScenarios.ts";
 import type { Runnable, Scenario } from "../../../src/scenarios/spec.ts";
 
 const scenario = (runnable: Runnable, id: string = runnable): Scenario => ({
@@ -14,6 +11,7 @@ const scenario = (runnable: Runnable, id: string = runnable): Scenario => ({
   spec: { runnable },
 });
 const ALL = (["cli", "agent", "both", "manual"] as const).map((runnable) => scenario(runnable));
+const LOADED = { scenarios: ALL, ids: ALL.map(({ id }) => id), problems: [] };
 
 it.each<[RunnableFilter, readonly string[]]>([
   ["cli", ["cli", "both"]],
@@ -21,11 +19,11 @@ it.each<[RunnableFilter, readonly string[]]>([
   ["both", ["both"]],
   ["any", ["cli", "agent", "both", "manual"]],
 ])("runnable %s means %j", (runnable, expected) => {
-  expect(selectScenarios(ALL, { runnable }).map(({ id }) => id)).toEqual(expected);
+  expect(selectScenarios({ runnable }, LOADED).map(({ id }) => id)).toEqual(expected);
 });
 
 it("only names the scenarios among those that are meant", () => {
-  expect(selectScenarios(ALL, { runnable: "cli", only: ["both", "agent"] }).map(({ id }) => id)).toEqual([
+  expect(selectScenarios({ runnable: "cli", only: ["both", "agent"] }, LOADED).map(({ id }) => id)).toEqual([
     "both",
   ]);
 });

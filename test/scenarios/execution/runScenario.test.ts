@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { command } from "../../../src/agents/command/provider.ts";
-import type { AgentSetup } from "../../../src/scenarios/agents/performAgentStep.ts";
+import type { AgentSetup } from "../../../src/scenarios/agents/agentSetup.ts";
 import { runScenario } from "../../../src/scenarios/execution/runScenario.ts";
 import type { ScenarioSpec, ScenarioStep } from "../../../src/scenarios/spec.ts";
 import { scenarioScene } from "../../helpers/scenarioScene.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { MirrorError } from "../../../src/errors/commandErrors.ts";
+import { MirrorError } from "../../../src/errors.ts";
 import { type Mirror, startMirror } from "../../../src/scenarios/mirror/mirror.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";

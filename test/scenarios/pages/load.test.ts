@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ScenarioConfigError } from "../../../src/errors/commandErrors.ts";
+import { ScenarioConfigError } from "../../../src/errors.ts";
 import { loadScenarios } from "../../../src/scenarios/pages/loadScenarios.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 

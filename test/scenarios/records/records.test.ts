@@ -13,7 +13,7 @@ import {
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { ScenarioRecordError } from "../../../src/errors/commandErrors.ts";
+import { ScenarioRecordError } from "../../../src/errors.ts";
 import { readRecords } from "../../../src/scenarios/records/readRecords.ts";
 import type { ScenarioRecord } from "../../../src/scenarios/records/record.ts";
 import { redactRecord, secretsOfEnvironment } from "../../../src/scenarios/records/redactRecord.ts";

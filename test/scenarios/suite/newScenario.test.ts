@@ -9,7 +9,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ScenarioConfigError, ScenarioExistsError } from "../../../src/errors/commandErrors.ts";
+import { ScenarioExistsError } from "../../../src/errors/commandErrors.ts";
+import { ScenarioConfigError } from "../../../src/errors.ts";
 import { loadScenarios } from "../../../src/scenarios/pages/loadScenarios.ts";
 import { newScenario } from "../../../src/scenarios/suite/newScenario.ts";
 import { readSuite } from "../../../src/scenarios/suite/readSuite.ts";

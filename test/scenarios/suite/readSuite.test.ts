@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ScenarioConfigError } from "../../../src/errors/commandErrors.ts";
-import { ConfigDirectoryError } from "../../../src/errors.ts";
+import { ConfigDirectoryError, ScenarioConfigError } from "../../../src/errors.ts";
 import { readSuite } from "../../../src/scenarios/suite/readSuite.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { codex } from "../../../src/agents/codex/provider.ts";
+import { type AgentFlags, agentOptionsOf } from "../../../src/cli/scenario/agentOptions.ts";
 import { InvalidOptionsError } from "../../../src/errors.ts";
 import { type ChosenAgent, chooseAgent } from "../../../src/scenarios/agents/chooseAgent.ts";
-import { type AgentFlags, readOverrides } from "../../../src/scenarios/agents/overrides.ts";
 import { thrownBy } from "../../helpers/processes/thrownBy.ts";
 
 const choose = (platform: string | undefined, flags: AgentFlags = {}, env: NodeJS.ProcessEnv = {}) =>
-  chooseAgent(platform, readOverrides(flags, env));
+  chooseAgent(platform, agentOptionsOf(flags, env));
 
 /** The model that the agent's program is told to use. */
 const modelIn = (chosen: unknown, stepModel?: string): string =>
@@ -64,10 +65,20 @@ describe("the agent of a scenario", () => {
     expect(modelIn(chosen)).toContain("sh ./agent.sh");
   });
 
-  it("is nobody if any program was chosen, and none was named", () => {
-    expect(choose(undefined, { agent: "command" })).toMatchObject({
-      manual: expect.stringContaining("--agent-command"),
-    });
+  it("is refused if any program was chosen, and none was named", () => {
+    expect(String(thrownBy(() => choose("claude", { agent: "command" })))).toContain("--agent-command");
+    expect(String(thrownBy(() => choose("claude", { agentCommand: " " })))).toContain("it is empty");
+  });
+
+  it("is unavailable if a page wants any program", () => {
+    expect(choose("command")).toMatchObject({ manual: expect.stringContaining("--agent-command") });
+  });
+
+  it("can be a provider, which has its own model", () => {
+    const agent = codex("m-own");
+    const chosen = chooseAgent("claude", { agent }) as ChosenAgent;
+    expect(chosen).toMatchObject({ provider: "codex", model: "m-own" });
+    expect(chosen.create("m-step")).toBe(agent);
   });
 });
 
@@ -113,16 +124,16 @@ describe("the model of an agent", () => {
 
 describe("the time limit of an agent", () => {
   it.each([
-    [undefined, 600_000],
-    ["", 600_000],
+    [undefined, undefined],
+    ["", undefined],
     ["1500", 1500],
-  ])("with the env var at %j is %d ms", (text, timeoutMs) => {
-    expect(readOverrides({}, { SANDDUNE_AGENT_TIMEOUT_MS: text }).timeoutMs).toBe(timeoutMs);
+  ])("with the env var at %j is %j", (text, timeoutMs) => {
+    expect(agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text }).agentTimeoutMs).toBe(timeoutMs);
   });
 
   it.each(["0", "-5", "soon", "1.5", "10m", "Infinity"])("cannot be %j, which is bad usage", (text) => {
-    expect(() => readOverrides({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(InvalidOptionsError);
-    expect(() => readOverrides({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(
+    expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(InvalidOptionsError);
+    expect(() => agentOptionsOf({}, { SANDDUNE_AGENT_TIMEOUT_MS: text })).toThrow(
       /SANDDUNE_AGENT_TIMEOUT_MS.*milliseconds/,
     );
   });
