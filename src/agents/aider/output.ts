@@ -2,10 +2,10 @@ import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** The last line, printed by the shell in which aider runs: aider ends with exit code 0 even if its model never answered. */
+/** The last line, which the shell prints: aider ends with exit code 0 even if its model never answered. */
 export const END_LINE = "[sanddune: aider has ended]";
 
-/** Errors of the library through which aider talks to models, by what they would be as a status of HTTP. */
+/** The HTTP status that an error class of aider's model library stands for. */
 const STATUS: Readonly<Record<string, number>> = {
   APIConnectionError: 503,
   AuthenticationError: 401,
@@ -23,9 +23,9 @@ const ERROR = /^litellm\.(?:exceptions\.)?(\w+): (.*)$/;
 const TOKEN_LIMIT = /^Model \S+ has hit a token limit!$/;
 const RETRY = /^Retrying in [\d.]+ seconds\.\.\.$/;
 
-/** Reads the plain text that aider prints: all of it is the agent's, except what it says of its trouble with the model. */
+/** Reads the plain text that aider prints: all of it is the agent's, except errors of the model. */
 export const aiderParser = (): AgentOutputParser => {
-  /** What aider has told of last, if it has not said that it tries again. */
+  /** The last error, unless aider has announced another attempt. */
   let trouble: string | undefined;
 
   const failed = (message: string, status: number | undefined): AgentEvent[] => {
@@ -41,7 +41,7 @@ export const aiderParser = (): AgentOutputParser => {
     if (name !== undefined) return failed(`${name}: ${words}`, STATUS[name]);
     if (TOKEN_LIMIT.test(line)) return failed(line, STATUS["ContextWindowExceededError"]);
     if (trouble === undefined) return [{ type: "text", text: `${line}\n` }];
-    // An explanation follows an error, in as many lines as it takes.
+    // The lines after an error explain it.
     if (RETRY.test(line)) trouble = undefined;
     return [{ type: "raw", line, stream }];
   });

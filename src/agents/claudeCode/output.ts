@@ -5,11 +5,12 @@ import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { numberAt, objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
+import { callId, sessionEvents } from "../shared/parserEvents.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { dateOfEpoch } from "../shared/retryTime.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** Known, and nothing that anybody is told. */
+/** Events that are not reported. */
 const SILENT_SUBTYPES = new Set([
   "background_tasks_changed",
   "compact_boundary",
@@ -28,7 +29,7 @@ const SILENT_SUBTYPES = new Set([
 ]);
 const SILENT_TYPES = new Set(["tool_progress", "auth_status", "tool_use_summary", "keep_alive"]);
 
-/** More subagents than this are not at work at once. */
+/** More subagents than this do not work at the same time. */
 const MAX_WRITERS = 100;
 
 const usageIn = (usage: JsonObject): IterationUsage => ({
@@ -38,7 +39,7 @@ const usageIn = (usage: JsonObject): IterationUsage => ({
   outputTokens: tokensAt(usage, "output_tokens"),
 });
 
-/** Of all models, subagents included; what the turn itself has used where a version does not tell. */
+/** The usage of all models, subagents included; older versions report only that of the turn itself. */
 const usageOfResult = (result: JsonObject): IterationUsage | undefined => {
   const models = result["model_usage_since_last_result"];
   if (!isObject(models)) return isObject(result["usage"]) ? usageIn(result["usage"]) : undefined;
@@ -55,10 +56,9 @@ const usageOfResult = (result: JsonObject): IterationUsage | undefined => {
 
 const eventsOfBlock = (block: JsonObject, isSubagent: boolean): AgentEvent[] => {
   const text = textAt(block, "text");
-  const id = textAt(block, "id");
   switch (block["type"]) {
     case "text":
-      // What a subagent says, it says to the agent: a completion signal in it is not the agent's.
+      // A subagent talks to the agent: its completion signal is not the agent's.
       return text === undefined || isSubagent ? [] : [{ type: "text", text: `${text}\n` }];
     case "tool_use":
     case "server_tool_use":
@@ -68,7 +68,7 @@ const eventsOfBlock = (block: JsonObject, isSubagent: boolean): AgentEvent[] => 
           type: "toolCall",
           name: textAt(block, "name") ?? "",
           input: block["input"],
-          ...(id !== undefined && { id }),
+          ...callId(block, "id"),
         },
       ];
     case "thinking":
@@ -79,33 +79,30 @@ const eventsOfBlock = (block: JsonObject, isSubagent: boolean): AgentEvent[] => 
   }
 };
 
-const resultOfTool = (block: JsonObject): AgentEvent[] => {
-  const id = textAt(block, "tool_use_id");
-  return [
-    {
-      type: "toolResult",
-      output: outputText(block["content"]),
-      ...(id !== undefined && { id }),
-      ...(typeof block["is_error"] === "boolean" && { isError: block["is_error"] }),
-    },
-  ];
-};
+const resultOfTool = (block: JsonObject): AgentEvent[] => [
+  {
+    type: "toolResult",
+    output: outputText(block["content"]),
+    ...callId(block, "tool_use_id"),
+    ...(typeof block["is_error"] === "boolean" && { isError: block["is_error"] }),
+  },
+];
 
 const NO_CONNECTION = "the connection to the model failed, and Claude Code does not say why";
 
-/** Some are notes of Claude Code to its makers. */
+/** Some errors are diagnostics for the authors of Claude Code. */
 const isTelling = (problem: unknown): problem is string =>
   typeof problem === "string" && !problem.startsWith("[ede_diagnostic]");
 
 /** Reads the `stream-json` output of Claude Code. */
 export const claudeCodeParser = (): AgentOutputParser => {
-  /** Of messages whose usage has been told: there is a line for each block of a message. */
+  /** Messages whose usage is reported: there is a line for each block of a message. */
   const toldMessages = new RecentIds();
-  /** Told since the last result, which knows better. */
+  /** The usage reported since the last result. The next result has the exact figure. */
   let told = NO_USAGE;
   let limitEndsAt: Date | undefined;
 
-  /** What has been told of the message that is being written, by whom: the agent, or a subagent. */
+  /** The usage reported for the message that is being written, by its writer: the agent or a subagent. */
   const beingWritten = new Map<string, IterationUsage>();
 
   const eventsOfStream = (event: JsonObject): AgentEvent[] => {
@@ -138,7 +135,7 @@ export const claudeCodeParser = (): AgentOutputParser => {
       retryAt: limitEndsAt,
     });
 
-  /** The reason of a connection that failed is told only when Claude Code gives up. */
+  /** Claude Code reports the reason of a failed connection only when it gives up. */
   const retryOf = (event: JsonObject): AgentEvent => {
     const status = numberAt(event, "error_status");
     const error = textAt(event, "error");
@@ -185,14 +182,10 @@ export const claudeCodeParser = (): AgentOutputParser => {
     const event = stream === "stdout" ? parseObject(line) : undefined;
     if (event === undefined) return [{ type: "raw", line, stream }];
     const subtype = textAt(event, "subtype");
-    const sessionId = textAt(event, "session_id");
     switch (event["type"]) {
       case "system":
         if (subtype === "init") {
-          return [
-            { type: "turnStart" },
-            ...(sessionId === undefined ? [] : [{ type: "sessionId", sessionId } as const]),
-          ];
+          return [{ type: "turnStart" }, ...sessionEvents(textAt(event, "session_id"))];
         }
         if (subtype === "api_retry") {
           return [retryOf(event)];

@@ -2,7 +2,7 @@ import type { AgentSessions } from "../shared/sessions.ts";
 
 const LONGEST_NAME = 200;
 
-/** As Claude Code's own: of all characters of the path. */
+/** The hash that Claude Code itself uses. */
 const hashOf = (path: string): string => {
   let hash = 0;
   for (let index = 0; index < path.length; index++) {
@@ -11,7 +11,7 @@ const hashOf = (path: string): string => {
   return Math.abs(hash).toString(36);
 };
 
-/** The name of the directory in which Claude Code keeps the sessions of those who work in `cwd`. */
+/** The name of the directory in which Claude Code keeps the sessions for `cwd`. */
 export const claudeCodeProject = (cwd: string): string => {
   const name = cwd.replace(/[^a-zA-Z0-9]/g, "-");
   return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}-${hashOf(cwd)}`;

@@ -1,15 +1,14 @@
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/** What stands for the approved key in what follows: it is known in the sandbox alone. */
+/** The place of the approved key in the text below: only the sandbox knows the key. */
 const KEY = "SANDDUNE_APPROVED_KEY";
 
-/** Claude Code takes these beside settings of the image's. */
+/** Claude Code merges these with the settings of the image. */
 export const SKIP_WARNING = ["--settings", JSON.stringify({ skipDangerousModePermissionPrompt: true })];
 
 /**
- * In a fresh sandbox Claude Code would ask a person about its theme, about the key and about trusting the directory,
- * before it begins. All of that has been decided by whoever made the sandbox. It is put at the end of what is there: of a
- * key that is there twice, the last one counts.
+ * In a fresh sandbox Claude Code would ask about its theme, about the key and about trusting the directory. The answers are
+ * appended to its state file, if there is one: of a key that a JSON object has twice, the last one counts.
  */
 export const claudeCodeSetup = (cwd: string): string => {
   const state = JSON.stringify({

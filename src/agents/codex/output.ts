@@ -5,10 +5,11 @@ import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentIteration, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { objectAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
+import { callId, sessionEvents } from "../shared/parserEvents.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** Codex counts cached tokens among the input. */
+/** Codex includes cached tokens in the input. */
 export const codexUsage = (usage: JsonObject): IterationUsage => {
   const cached = tokensAt(usage, "cached_input_tokens");
   const written = tokensAt(usage, "cache_write_input_tokens");
@@ -20,12 +21,11 @@ export const codexUsage = (usage: JsonObject): IterationUsage => {
   };
 };
 
-/** What describes the state of an item, not what the agent has asked for. */
+/** Members that describe the state of an item, not the input of the call. */
 const STATE_KEYS = new Set(["id", "type", "status", "aggregated_output", "exit_code", "result", "error"]);
 
 const callOf = (item: JsonObject): AgentEvent => {
-  const id = textAt(item, "id");
-  const named = { ...(id !== undefined && { id }) };
+  const named = callId(item, "id");
   if (item["type"] === "mcp_tool_call") {
     const name = [textAt(item, "server"), textAt(item, "tool")].filter(Boolean).join(".");
     return { type: "toolCall", name, input: item["arguments"], ...named };
@@ -40,17 +40,14 @@ const outputOf = (item: JsonObject): string => {
   return error ?? outputText(objectAt(item, "result")["content"]);
 };
 
-const resultOf = (item: JsonObject): AgentEvent => {
-  const id = textAt(item, "id");
-  return {
-    type: "toolResult",
-    output: outputOf(item),
-    ...(id !== undefined && { id }),
-    isError: item["status"] === "failed",
-  };
-};
+const resultOf = (item: JsonObject): AgentEvent => ({
+  type: "toolResult",
+  output: outputOf(item),
+  ...callId(item, "id"),
+  isError: item["status"] === "failed",
+});
 
-/** The words of an error: some are the whole answer of the server. */
+/** The message of an error: some errors quote the server's answer as JSON. */
 const wordsOf = (message: string): string => {
   const answer = parseObject(message);
   return (answer && textAt(objectAt(answer, "error"), "message")) ?? message;
@@ -58,13 +55,13 @@ const wordsOf = (message: string): string => {
 
 /** Reads the output of `codex exec --json`. */
 export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOutputParser => {
-  /** Codex tells what the session has used since it began. */
+  /** Codex reports the usage since the session began. */
   let told = resume?.usedBefore ?? NO_USAGE;
   const begun = new RecentIds();
   let lastError: string | undefined;
 
   const failed = (message: string, willRetry: boolean): AgentEvent[] => {
-    // An error that ends the turn is told twice; one that is told again before that is another attempt.
+    // An error that ends the turn is reported twice. A repeated error before that is another attempt.
     if (message === lastError && !willRetry) return [];
     lastError = message;
     return [{ ...errorEvent({ message, willRetry }), message: wordsOf(message) }];
@@ -80,7 +77,7 @@ export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOu
       case "reasoning":
         return [{ type: "turnStart" }];
       case "error":
-        // No more than a warning to people who see its terminal: it goes on.
+        // A warning: Codex continues.
         return [];
       default: {
         const call = begun.has(id) ? [] : [callOf(item)];
@@ -94,14 +91,12 @@ export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOu
 
   return tolerant((line, stream) => {
     const event = stream === "stdout" ? parseObject(line) : undefined;
-    // What keeps it from beginning a turn it says only here.
+    // Errors that keep Codex from starting a turn are only here.
     if (stream === "stderr" && line.startsWith("Error: ")) return failed(line.slice("Error: ".length), false);
     const message = event && (textAt(event, "message") ?? textAt(objectAt(event, "error"), "message"));
     switch (event?.["type"]) {
-      case "thread.started": {
-        const sessionId = textAt(event, "thread_id");
-        return sessionId === undefined ? [] : [{ type: "sessionId", sessionId }];
-      }
+      case "thread.started":
+        return sessionEvents(textAt(event, "thread_id"));
       case "turn.started":
         return [{ type: "turnStart" }];
       case "item.started":

@@ -3,15 +3,16 @@ import { isObject, isText } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { numberAt, objectAt, outputText, textAt } from "../shared/jsonLine.ts";
+import { callId, SessionId } from "../shared/parserEvents.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** Copilot CLI waits as long as the server wants before it tries again. After so many times it is taken at its word. */
+/** Copilot CLI waits as long as the server asks before it tries again. After this many rate limits in a row it is stopped. */
 const MAX_RATE_LIMITS = 4;
 
-/** A line that is printed before Copilot CLI begins: it tells the id of its session only when it ends by itself. */
+/** The type of the line that is printed before Copilot CLI starts: it holds the id of the session. */
 export const SESSION_LINE = "sanddune.session";
 
-/** Known, and nothing that anybody is told: what is in pieces here comes whole in other events. */
+/** Events that are not reported: other events repeat their content as a whole. */
 const SILENT = new Set([
   "assistant.idle",
   "assistant.intent",
@@ -35,7 +36,7 @@ const SILENT = new Set([
   "tool.user_requested",
   "tool_search.activated",
 ]);
-/** What the session does besides answering. The prompt is among it, which may hold a completion signal. */
+/** Events about the session. One is the prompt, which may contain a completion signal. */
 const SILENT_FAMILIES =
   /^(capabilities|commands?|hook|mcp|permission|prompt_cache_break|sandbox|session|skill|subagent|system|user|workflow)\b/;
 
@@ -47,7 +48,7 @@ const statusOf = (error: JsonObject, message: string): number | undefined =>
   numberAt(error, "statusCode") ??
   (/prompt as too long/.test(message) ? TOO_LONG : undefined);
 
-/** The words of a failed request: what the server answered, as JSON. */
+/** The message in the server's answer to a failed request. */
 const wordsOf = (answer: string): string => {
   const value = parseJson(answer);
   if (isText(value)) return value;
@@ -55,29 +56,22 @@ const wordsOf = (answer: string): string => {
 };
 
 const toolEvent = (type: string, data: JsonObject): AgentEvent => {
-  const id = textAt(data, "toolCallId");
-  const named = { ...(id !== undefined && { id }) };
+  const named = callId(data, "toolCallId");
   if (type === "tool.execution_start") {
     return { type: "toolCall", name: textAt(data, "toolName") ?? "", input: data["arguments"], ...named };
   }
   const failed = data["success"] === false;
   const output = failed ? objectAt(data, "error")["message"] : objectAt(data, "result")["content"];
-  // A command that fails is a success of the tool that has run it.
+  // A failed command is reported as a success of the tool.
   const exitCode = numberAt(objectAt(data, "shellExecution"), "exitCode") ?? 0;
   return { type: "toolResult", output: outputText(output), ...named, isError: failed || exitCode !== 0 };
 };
 
 /** Reads the output of `copilot --output-format json`. */
 export const copilotParser = (): AgentOutputParser => {
-  let sessionId: string | undefined;
+  const session = new SessionId();
   let lastError: string | undefined;
   let rateLimits = 0;
-
-  const eventsOfSession = (id: string | undefined): AgentEvent[] => {
-    if (id === undefined || id === "" || id === sessionId) return [];
-    sessionId = id;
-    return [{ type: "sessionId", sessionId: id }];
-  };
 
   const eventsOfFailure = (data: JsonObject): AgentEvent[] => {
     const message = wordsOf(textAt(data, "errorMessage") ?? "the model did not answer");
@@ -94,11 +88,11 @@ export const copilotParser = (): AgentOutputParser => {
     const data = objectAt(event, "data");
     switch (type) {
       case SESSION_LINE:
-        return eventsOfSession(textAt(event, "sessionId"));
+        return session.eventsFor(textAt(event, "sessionId"));
       case "assistant.message": {
         rateLimits = 0;
         const text = textAt(data, "content") ?? "";
-        // What a subagent says, it says to the agent: a completion signal in it is not the agent's.
+        // A subagent talks to the agent: its completion signal is not the agent's.
         const isSubagent = typeof data["parentToolCallId"] === "string";
         return text === "" || isSubagent ? [] : [{ type: "text", text: `${text}\n` }];
       }
@@ -116,7 +110,7 @@ export const copilotParser = (): AgentOutputParser => {
         const isError = event["exitCode"] !== 0;
         const message = lastError ?? `it ended with exit code ${event["exitCode"]}`;
         return [
-          ...eventsOfSession(textAt(event, "sessionId")),
+          ...session.eventsFor(textAt(event, "sessionId")),
           { type: "result", isError, ...(isError && { message }) },
         ];
       }

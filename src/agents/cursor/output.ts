@@ -4,18 +4,19 @@ import type { AgentErrorKind, AgentEvent, AgentOutputParser } from "../contract.
 import { errorEvent } from "../shared/errorEvent.ts";
 import { numberAt, objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
 import { kindOfError } from "../shared/modelErrors.ts";
+import { SessionId, StreamedText } from "../shared/parserEvents.ts";
 import { RecentIds } from "../shared/recentIds.ts";
 import { tolerant } from "../shared/tolerant.ts";
 import { RESULT_LINE, UNAVAILABLE } from "./protocol.ts";
 
-/** Errors of the SDK's, by what they are as a status of HTTP. */
+/** The HTTP status that an error class of the SDK stands for. */
 const STATUS: Readonly<Record<string, number>> = {
   AuthenticationError: 401,
   NetworkError: 503,
   RateLimitError: 429,
 };
 
-/** What the SDK threw: its class, its words, its code, and whether the SDK takes another attempt to be worth it. */
+/** Describes an error of the SDK: its class, message and code, and whether the SDK considers it retryable. */
 const thrownMessage = (error: JsonObject, message: string): string => {
   const name = textAt(error, "name") ?? "Error";
   const isRetryable = error["isRetryable"];
@@ -30,11 +31,11 @@ const thrownMessage = (error: JsonObject, message: string): string => {
   return details.length === 0 ? named : `${named} (${details.join(", ")})`;
 };
 
-/** A run that came to an end of its own has failed. Its words are about its work: only a class, or a status, tells more. */
+/** A run that ended by itself has failed at its task. Its words are about that: only a class or a status says more. */
 const kindOfEnd = (message: string): AgentErrorKind =>
   kindOfError(message) === "contextLength" ? "contextLength" : "other";
 
-/** Known, and nothing that anybody is told. The prompt is among it, which may hold a completion signal. */
+/** Events that are not reported. One is the prompt, which may contain a completion signal. */
 const SILENT = new Set(["request", "status", "task", "thinking", "user"]);
 
 const usageOf = (usage: JsonObject): AgentEvent => ({
@@ -55,7 +56,7 @@ interface ToolCall {
   readonly phase: "running" | "completed" | "error";
 }
 
-/** A tool call of the CLI's has a key for its kind, or is a function with its arguments as JSON. */
+/** The CLI names the kind of a tool call by a key, or reports a function with its arguments as JSON. */
 const callOfCli = (event: JsonObject): ToolCall => {
   const [[key, value] = ["", {}]] = Object.entries(objectAt(event, "tool_call")).filter(([, each]) =>
     isObject(each),
@@ -87,23 +88,17 @@ const callOfSdk = (event: JsonObject): ToolCall => {
 
 /** Reads the output of `cursor-agent --output-format stream-json`, and that of the driver. */
 export const cursorParser = (): AgentOutputParser => {
-  let sessionId: string | undefined;
-  /** With the SDK, text comes piece by piece, and nothing says that it is whole. */
-  let isInText = false;
-  let hasToldUsage = false;
-  /** Calls that have been told of, and are not over. */
+  const session = new SessionId();
+  /** The SDK's text. */
+  const text = new StreamedText();
+  let hasReportedUsage = false;
+  /** Calls that are reported and not over. */
   const begun = new RecentIds();
-
-  const endText = (): AgentEvent[] => {
-    const end: AgentEvent[] = isInText ? [{ type: "text", text: "\n" }] : [];
-    isInText = false;
-    return end;
-  };
 
   const eventsOfCall = (call: ToolCall, isFromSdk: boolean): AgentEvent[] => {
     const { id = "", name, input, phase } = call;
     const named = { ...(id !== "" && { id }) };
-    // The SDK tells of a call again and again while its arguments are still being written.
+    // The SDK repeats a call while its arguments are still being written.
     if (isFromSdk && phase === "running") return [];
     const told: AgentEvent[] = begun.has(id) ? [] : [{ type: "toolCall", name, input, ...named }];
     begun.add(id);
@@ -117,14 +112,13 @@ export const cursorParser = (): AgentOutputParser => {
     const texts = objectsAt(objectAt(event, "message"), "content")
       .filter((block) => block["type"] === "text")
       .map((block) => textAt(block, "text") ?? "")
-      .filter((text) => text !== "");
-    if (isFromSdk && texts.length > 0) isInText = true;
-    return texts.map((text) => ({ type: "text", text: isFromSdk ? text : `${text}\n` }));
+      .filter((each) => each !== "");
+    return texts.flatMap((each) => (isFromSdk ? text.piece(each) : [{ type: "text", text: `${each}\n` }]));
   };
 
   const eventsOfDriver = (event: JsonObject): AgentEvent[] => {
     const usage = event["usage"];
-    const told = !hasToldUsage && isObject(usage) ? [usageOf(usage)] : [];
+    const told = !hasReportedUsage && isObject(usage) ? [usageOf(usage)] : [];
     if (event["status"] === "finished") return [...told, { type: "result", isError: false }];
     const error = objectAt(event, "error");
     const words = textAt(error, "message") ?? `the run was ${String(event["status"])}`;
@@ -145,7 +139,7 @@ export const cursorParser = (): AgentOutputParser => {
       case "tool_call":
         return eventsOfCall(isFromSdk ? callOfSdk(event) : callOfCli(event), isFromSdk);
       case "usage":
-        hasToldUsage = true;
+        hasReportedUsage = true;
         return [usageOf(objectAt(event, "usage"))];
       case "result": {
         const isError = event["is_error"] === true || event["subtype"] !== "success";
@@ -162,7 +156,7 @@ export const cursorParser = (): AgentOutputParser => {
   };
 
   return tolerant((line, stream) => {
-    // The CLI tells what is wrong there, in words alone.
+    // The CLI reports its errors here, in words only.
     if (stream === "stderr") {
       return [
         kindOfError(line) === "other"
@@ -174,9 +168,6 @@ export const cursorParser = (): AgentOutputParser => {
     if (event === undefined) return [{ type: "raw", line, stream }];
     if (event["type"] === "assistant") return eventsOfAssistant(event, typeof event["agent_id"] === "string");
     const id = textAt(event, "session_id") ?? textAt(event, "agent_id");
-    const session: AgentEvent[] =
-      id === undefined || id === sessionId ? [] : [{ type: "sessionId", sessionId: id }];
-    sessionId = id ?? sessionId;
-    return [...endText(), ...session, ...eventsOf(event, line)];
+    return [...text.end(), ...session.eventsFor(id), ...eventsOf(event, line)];
   });
 };

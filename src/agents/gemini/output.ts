@@ -3,12 +3,10 @@ import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { numberAt, objectAt, textAt, tokensAt } from "../shared/jsonLine.ts";
+import { callId, StreamedText, sessionEvents } from "../shared/parserEvents.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/**
- * Gemini CLI tries ten times, with pauses of up to half a minute, and meanwhile prints nothing but errors. After so many
- * times in a row it is taken at its word: that is after about half a minute.
- */
+/** Gemini CLI tries ten times, with pauses of up to half a minute. After this many failures, about half a minute, it is stopped. */
 const MAX_ATTEMPTS = 4;
 
 const ATTEMPT =
@@ -21,9 +19,9 @@ interface Trouble {
   readonly status: number | undefined;
 }
 
-/** What an error says: in it may be the answer of the server, which has the words and the status. */
+/** The message and the status of an error. Both may be inside the server's answer, which the error quotes. */
 const troubleIn = (words: string, told?: number): Trouble => {
-  // Looking through much more would take long. What is not looked into is told as a whole.
+  // Searching a longer text would be slow: it is reported as it is.
   const text = words.length > MAX_WORDS ? "" : words;
   const [answer = ""] = /\{"error":.*\}/.exec(text) ?? [];
   const error = objectAt(parseObject(answer) ?? {}, "error");
@@ -31,7 +29,7 @@ const troubleIn = (words: string, told?: number): Trouble => {
   const [, bracketed] = /^\[API Error: (.*?)\]?$/m.exec(text) ?? [];
   return {
     message: textAt(error, "message") ?? bracketed ?? words,
-    // A key that is not valid is a bad request, to this server: the words know more.
+    // This server answers an invalid key with 400: the words are more precise.
     status: status === 400 ? undefined : status,
   };
 };
@@ -46,15 +44,14 @@ const usageOf = (stats: JsonObject): AgentEvent => {
       inputTokens: Math.max(0, input - cached),
       cacheCreationInputTokens: 0,
       cacheReadInputTokens: cached,
-      // What the model has thought is in the total alone.
+      // Only the total includes the tokens of thoughts.
       outputTokens: Math.max(tokensAt(stats, "output_tokens"), beyondInput),
     },
   };
 };
 
 const toolEvent = (event: JsonObject): AgentEvent => {
-  const id = textAt(event, "tool_id");
-  const named = { ...(id !== undefined && { id }) };
+  const named = callId(event, "tool_id");
   if (event["type"] === "tool_use") {
     return { type: "toolCall", name: textAt(event, "tool_name") ?? "", input: event["parameters"], ...named };
   }
@@ -62,20 +59,13 @@ const toolEvent = (event: JsonObject): AgentEvent => {
   return { type: "toolResult", output, ...named, isError: event["status"] === "error" };
 };
 
-/** Reads the output of `gemini --output-format stream-json`, and the errors that it logs. */
+/** Reads the output of `gemini --output-format stream-json`, and the errors in its log. */
 export const geminiParser = (): AgentOutputParser => {
-  /** Text comes piece by piece, and nothing says that it is whole. */
-  let isInText = false;
-  /** The last error, which may be told on both streams. */
+  const text = new StreamedText();
+  /** The last error, which may be on both streams. */
   let lastError: string | undefined;
-  /** The last error that came with a status: an agent that gives up repeats the words alone. */
+  /** The last error with a status: when the agent gives up, it repeats the words without the status. */
   let lastRefusal: Trouble | undefined;
-
-  const endText = (): AgentEvent[] => {
-    const end: AgentEvent[] = isInText ? [{ type: "text", text: "\n" }] : [];
-    isInText = false;
-    return end;
-  };
 
   const failed = (trouble: Trouble, willRetry: boolean): AgentEvent[] => {
     const { message } = trouble;
@@ -120,10 +110,8 @@ export const geminiParser = (): AgentOutputParser => {
 
   const eventsOf = (event: JsonObject, line: string): readonly AgentEvent[] => {
     switch (event["type"]) {
-      case "init": {
-        const sessionId = textAt(event, "session_id");
-        return sessionId === undefined ? [] : [{ type: "sessionId", sessionId }];
-      }
+      case "init":
+        return sessionEvents(textAt(event, "session_id"));
       case "tool_use":
       case "tool_result":
         lastError = undefined;
@@ -141,12 +129,10 @@ export const geminiParser = (): AgentOutputParser => {
     if (stream === "stderr") return eventsOfLog(line);
     const event = parseObject(line);
     if (event === undefined) return [{ type: "raw", line, stream }];
-    if (event["type"] !== "message") return [...endText(), ...eventsOf(event, line)];
-    // The prompt is repeated as well, and it may hold a completion signal.
-    const text = event["role"] === "assistant" ? textAt(event, "content") : undefined;
-    if (text === undefined || text === "") return [];
-    isInText = true;
-    lastError = undefined;
-    return [{ type: "text", text }];
+    if (event["type"] !== "message") return [...text.end(), ...eventsOf(event, line)];
+    // The prompt is repeated as well, and may contain a completion signal.
+    const events = text.piece(event["role"] === "assistant" ? (textAt(event, "content") ?? "") : "");
+    if (events.length > 0) lastError = undefined;
+    return events;
   });
 };

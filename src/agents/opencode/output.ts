@@ -3,23 +3,23 @@ import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { type AgentErrorEvent, errorEvent } from "../shared/errorEvent.ts";
 import { numberAt, objectAt, textAt, tokensAt } from "../shared/jsonLine.ts";
+import { callId, SessionId } from "../shared/parserEvents.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** opencode makes room by itself when the context is full; if that helps nothing, it goes on doing so for ever. */
+/** opencode compacts a full context by itself. If that does not help, it repeats it for ever. */
 const MAX_OVERFLOWS = 3;
 
-/** Reasons for the end of a step after which opencode begins another. */
-const GOES_ON = new Set(["tool-calls", "unknown"]);
+/** Reasons for the end of a step after which opencode starts another. */
+const CONTINUES = new Set(["tool-calls", "unknown"]);
 
-/** What is longer is no error of its own, and would take long to look through. */
+/** A longer line is not an error of opencode, and searching it would be slow. */
 const MAX_LOG_LINE = 16_000;
 
 const eventsOfTool = (part: JsonObject): AgentEvent[] => {
   const state = objectAt(part, "state");
-  const id = textAt(part, "callID");
-  const named = { ...(id !== undefined && { id }) };
+  const named = callId(part, "callID");
   const failed = state["status"] === "error";
-  // A command that fails is an answer like any other, to opencode.
+  // opencode reports a failed command as a success of the tool.
   const exitCode = numberAt(objectAt(state, "metadata"), "exit") ?? 0;
   return [
     { type: "toolCall", name: textAt(part, "tool") ?? "", input: state["input"], ...named },
@@ -59,12 +59,12 @@ const troubleOf = (error: JsonObject): AgentErrorEvent => {
     willRetry: false,
     retryAt: retryAtOf(data),
   };
-  // The server's own answer says more than its summary.
+  // The server's answer is more precise than its summary.
   const answer = `${message} ${textAt(data, "responseBody") ?? ""}`;
   return { ...errorEvent({ message: answer, ...details }), message };
 };
 
-/** The words of an error in the log, which has a line of `key=value` for each. */
+/** The message of an error in the log, which has a line of `key=value` pairs for each. */
 const loggedError = (line: string): string | undefined => {
   if (line.length > MAX_LOG_LINE) return undefined;
   if (!/\blevel=ERROR\b/.test(line)) return undefined;
@@ -72,7 +72,7 @@ const loggedError = (line: string): string | undefined => {
   return quoted?.replace(/\\(.)/g, "$1") ?? bare;
 };
 
-/** Its log is the only place where it tells that it tries again. Titles are made beside the agent's work. */
+/** opencode reports retries only in its log. `small=true` marks requests for a title, which are not the agent's work. */
 const eventsOfLog = (line: string): readonly AgentEvent[] => {
   const isRetry = line.includes("stream error") && !line.includes("small=true");
   const message = isRetry ? loggedError(line) : undefined;
@@ -85,19 +85,19 @@ const eventsOfLog = (line: string): readonly AgentEvent[] => {
 
 /** Reads the output of `opencode run --format json`, and its log. */
 export const opencodeParser = (): AgentOutputParser => {
-  let sessionId: string | undefined;
+  const session = new SessionId();
   let overflows = 0;
-  /** The step has called a tool, so that another one follows. */
+  /** The step has called a tool: another one follows. */
   let hasCalledTool = false;
-  /** It sums up what was said so far, to go on with that. */
-  let isMakingRoom = false;
+  /** It is compacting the context. */
+  let isCompacting = false;
 
   const eventsOfText = (part: JsonObject): AgentEvent[] => {
     if (part["synthetic"] !== true) {
-      return isMakingRoom ? [] : [{ type: "text", text: `${textAt(part, "text") ?? ""}\n` }];
+      return isCompacting ? [] : [{ type: "text", text: `${textAt(part, "text") ?? ""}\n` }];
     }
-    // What opencode says to itself is not what the agent says: that it is to go on, after it has made room.
-    isMakingRoom = false;
+    // opencode's own prompt to continue after it has compacted the context, not the agent's words.
+    isCompacting = false;
     return [{ type: "turnStart" }];
   };
 
@@ -107,7 +107,7 @@ export const opencodeParser = (): AgentOutputParser => {
     if (error["name"] !== "ContextOverflowError")
       return [trouble, { type: "result", isError: true, message }];
     overflows++;
-    isMakingRoom = true;
+    isCompacting = true;
     const overflow: AgentErrorEvent = {
       ...trouble,
       kind: "contextLength",
@@ -129,14 +129,14 @@ export const opencodeParser = (): AgentOutputParser => {
       case "text":
         return eventsOfText(part);
       case "tool_use":
-        isMakingRoom = false;
+        isCompacting = false;
         hasCalledTool ||= objectAt(part, "metadata")["providerExecuted"] !== true;
         return eventsOfTool(part);
       case "step_finish": {
-        const goesOn = hasCalledTool || isMakingRoom || GOES_ON.has(textAt(part, "reason") ?? "");
+        const continues = hasCalledTool || isCompacting || CONTINUES.has(textAt(part, "reason") ?? "");
         return [
           ...(isObject(part["tokens"]) ? [usageOfStep(part)] : []),
-          ...(goesOn ? [] : [{ type: "result", isError: false } as const]),
+          ...(continues ? [] : [{ type: "result", isError: false } as const]),
         ];
       }
       case "error":
@@ -150,10 +150,6 @@ export const opencodeParser = (): AgentOutputParser => {
     if (stream === "stderr") return eventsOfLog(line);
     const event = parseObject(line);
     if (event === undefined) return [{ type: "raw", line, stream }];
-    const id = textAt(event, "sessionID");
-    const events = eventsOf(event, line);
-    if (id === undefined || id === sessionId) return events;
-    sessionId = id;
-    return [{ type: "sessionId", sessionId: id }, ...events];
+    return [...session.eventsFor(textAt(event, "sessionID")), ...eventsOf(event, line)];
   });
 };

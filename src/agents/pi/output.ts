@@ -3,9 +3,10 @@ import { isObject } from "../../tools/values/predicates.ts";
 import type { AgentEvent, AgentOutputParser } from "../contract.ts";
 import { errorEvent } from "../shared/errorEvent.ts";
 import { objectAt, objectsAt, outputText, textAt, tokensAt } from "../shared/jsonLine.ts";
+import { callId, sessionEvents } from "../shared/parserEvents.ts";
 import { tolerant } from "../shared/tolerant.ts";
 
-/** Known, and nothing that anybody is told: most repeat what other events have said. */
+/** Events that are not reported: most repeat the content of other events. */
 const SILENT = new Set([
   "agent_end",
   "agent_start",
@@ -31,7 +32,7 @@ const usageOf = (usage: JsonObject): AgentEvent => ({
   },
 });
 
-/** pi puts the status of HTTP before the server's answer. */
+/** pi puts the HTTP status before the server's answer. */
 const troubleOf = (message: string, willRetry: boolean): AgentEvent => {
   const status = /^(\d{3})\b/.exec(message)?.[1];
   return errorEvent({ message, willRetry, ...(status !== undefined && { status: Number(status) }) });
@@ -39,9 +40,9 @@ const troubleOf = (message: string, willRetry: boolean): AgentEvent => {
 
 /** Reads the output of `pi --mode json`. */
 export const piParser = (): AgentOutputParser => {
-  /** Whether the message that is being written has come piece by piece. */
+  /** Whether the current message has come in pieces. */
   let isStreamed = false;
-  /** What is wrong with the agent's last message. */
+  /** The error of the agent's last message. */
   let problem: string | undefined;
 
   const eventsOfUpdate = (update: JsonObject): AgentEvent[] => {
@@ -53,7 +54,7 @@ export const piParser = (): AgentOutputParser => {
   };
 
   const eventsOfMessage = (message: JsonObject): AgentEvent[] => {
-    // The prompt is repeated as well, and it may hold a completion signal.
+    // The prompt is repeated as well, and may contain a completion signal.
     if (message["role"] !== "assistant") return [];
     const whole = isStreamed ? [] : objectsAt(message, "content").filter((block) => block["type"] === "text");
     isStreamed = false;
@@ -69,17 +70,14 @@ export const piParser = (): AgentOutputParser => {
   return tolerant((line, stream) => {
     const event = stream === "stdout" ? parseObject(line) : undefined;
     if (event === undefined) {
-      // Without a key it does not begin, and says so only here.
+      // pi reports a missing key only here.
       const isKeyless = stream === "stderr" && line.startsWith("No API key found");
       return [isKeyless ? troubleOf(line, false) : { type: "raw", line, stream }];
     }
-    const id = textAt(event, "toolCallId");
-    const named = { ...(id !== undefined && { id }) };
+    const named = callId(event, "toolCallId");
     switch (event["type"]) {
-      case "session": {
-        const sessionId = textAt(event, "id");
-        return sessionId === undefined ? [] : [{ type: "sessionId", sessionId }];
-      }
+      case "session":
+        return sessionEvents(textAt(event, "id"));
       case "message_update":
         return eventsOfUpdate(objectAt(event, "assistantMessageEvent"));
       case "message_end":
