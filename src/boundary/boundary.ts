@@ -5,7 +5,7 @@ import { LinkedController } from "../tools/wait/linkedController.ts";
 import { callerOf, namingCaller } from "./callersStack.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
-/** What a callback of the caller's has thrown: the caller gets it back as it was. */
+/** An error that a callback of the caller threw: the caller gets it back unchanged. */
 export class CallerFailure {
   constructor(readonly reason: unknown) {}
 }
@@ -15,7 +15,7 @@ const callerFailure = (cause: Cause.Cause<unknown>): CallerFailure | undefined =
     .map((reason) => (Cause.isFailReason(reason) ? reason.error : undefined))
     .find((error) => error instanceof CallerFailure);
 
-/** The first error of ours in a cause. Something that threw while the run was tidied up can have made a defect of it. */
+/** The first `SandduneError` of a cause. It may be a defect, if something threw during clean-up. */
 const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
   cause.reasons
     .map((reason) => {
@@ -25,8 +25,8 @@ const knownError = (cause: Cause.Cause<unknown>): SandduneError | undefined =>
     .find((error) => error instanceof SandduneError);
 
 /**
- * Where Effect ends and promises begin. Failures become the exported error classes, an abort becomes the caller's own
- * `signal.reason`, a failed file operation becomes a `HostFileError`, and anything else becomes an `InternalError`.
+ * Runs an effect as a promise. It rejects with an exported error class; an abort rejects with the caller's own
+ * `signal.reason`, a failed file operation with a `HostFileError`, and anything else with an `InternalError`.
  */
 export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: AbortSignal): Promise<A> => {
   if (signal?.aborted) throw signal.reason;
@@ -40,7 +40,7 @@ export const runAtBoundary = async <A, E>(effect: Effect.Effect<A, E>, signal?: 
   throw knownError(exit.cause) ?? asHostFileError(cause) ?? new InternalError({ cause });
 };
 
-/** Begins an entry point: the options are checked first, and their signal ends everything. */
+/** Runs an entry point: checks the options first, and aborts with their signal. */
 export const enter = <A, Options extends { readonly signal?: AbortSignal | undefined }>(
   options: Options,
   validate: (options: Options) => void,
@@ -52,7 +52,7 @@ export const enter = <A, Options extends { readonly signal?: AbortSignal | undef
         validate(options);
         return perform(options);
       }),
-      // Anything else is refused by the check.
+      // The check refuses any other value.
       options?.signal instanceof AbortSignal ? options.signal : undefined,
     ),
   );

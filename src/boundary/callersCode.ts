@@ -2,7 +2,7 @@ import type { ExecInput } from "../sandboxes/contract.ts";
 import { CallerFailure } from "./boundary.ts";
 import { askingCaller } from "./turns.ts";
 
-/** Calls what the caller has handed over, and remembers what that threw, whatever others make of it on the way. */
+/** Calls the caller's callbacks and remembers what they threw, even if the code in between replaces the error. */
 export class CallersCode {
   failure: CallerFailure | undefined;
 

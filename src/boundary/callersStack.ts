@@ -1,14 +1,14 @@
 import { SandduneError } from "../errors.ts";
 import { isDebugging } from "./isDebugging.ts";
 
-/** Where the caller's program has called an entry point. */
+/** The place in the caller's program that called an entry point. */
 export interface Caller {
   readonly stack?: string;
 }
 
 type Entry = (...args: never[]) => unknown;
 
-/** Takes the stack while the caller is on it. `entry` and what it has called are left out. */
+/** Captures the stack while the caller is on it, without `entry` and the frames below it. */
 export const callerOf = (entry: Entry): Caller => {
   const caller: Caller = {};
   Error.captureStackTrace(caller, entry);
@@ -19,14 +19,14 @@ const framesOf = ({ stack = "" }: Caller): string[] =>
   stack.split("\n").filter((line) => line.startsWith("    at "));
 
 /**
- * Errors are made when the caller's frames are gone from the stack: theirs would name the fibers of Effect and nothing that
- * the caller has written. Those frames are shown when sanddune itself is debugged.
+ * Errors are created when the caller's frames have left the stack: their own stacks show fibers of Effect and no line of
+ * the caller's program. Those frames are only shown for debugging sanddune itself.
  */
 const nameCaller = (error: SandduneError, caller: Caller): void => {
   const frames = framesOf(caller);
   if (frames.length === 0 || !Object.isExtensible(error)) return;
   const inside = isDebugging() ? framesOf(error) : [];
-  // Node.js quotes the line of code that made an uncaught error: that would be a line of ours.
+  // Node.js quotes the line that created an uncaught error, which would be one of sanddune.
   Error.captureStackTrace(error, nameCaller);
   Object.defineProperty(error, "stack", {
     value: [`${error.name}: ${error.message}`, ...frames, ...inside].join("\n"),
@@ -35,7 +35,7 @@ const nameCaller = (error: SandduneError, caller: Caller): void => {
   });
 };
 
-/** Lets the errors of `body` name the program that has called. The caller's own errors stay as they are. */
+/** Puts the caller's stack into the errors of `body`. The caller's own errors stay as they are. */
 export const namingCaller = async <A>(caller: Caller, body: () => Promise<A>): Promise<A> => {
   try {
     return await body();
@@ -45,7 +45,7 @@ export const namingCaller = async <A>(caller: Caller, body: () => Promise<A>): P
   }
 };
 
-/** The same function, whose errors name the program that has called it. */
+/** The same function; the stacks of its errors show its caller. */
 export const entryPoint = <Args extends unknown[], A>(
   call: (...args: Args) => Promise<A>,
 ): ((...args: Args) => Promise<A>) => {

@@ -3,13 +3,13 @@ import * as Effect from "effect/Effect";
 import { type HostFileError, SandduneError } from "../errors.ts";
 import { asHostFileError } from "./hostFileErrors.ts";
 
-/** What was thrown, in Effect's terms: an error of ours, or of the file system, is a failure; anything else is a defect. */
+/** Fails with a `SandduneError` or an error of the file system; anything else that was thrown is a defect. */
 export const failOrDie = (reason: unknown): Effect.Effect<never, SandduneError> => {
   const error = reason instanceof SandduneError ? reason : asHostFileError(reason);
   return error === undefined ? Effect.die(reason) : Effect.fail(error);
 };
 
-/** Calls a function that throws errors of ours. */
+/** Calls a function that may throw a `SandduneError`. */
 export const attempt = <A>(body: () => A): Effect.Effect<A, SandduneError> =>
   Effect.suspend(() => {
     try {

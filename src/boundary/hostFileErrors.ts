@@ -1,7 +1,7 @@
 import { statfsSync } from "node:fs";
 import { HostFileError } from "../errors.ts";
 
-/** What the C library calls the errors that say something about the host's disk rather than about the program. */
+/** The C library's messages for errors of the host's disk. */
 const MESSAGES: readonly (readonly [string, string])[] = [
   ["No space left on device", "ENOSPC"],
   ["Disk quota exceeded", "EDQUOT"],
@@ -23,10 +23,10 @@ const isFull = (directory: string): boolean => {
   }
 };
 
-/** Git often says only that it could not write something. Then the disk has to be asked, before anything is removed. */
+/** Git often reports only that a write failed. The disk must be checked before anything is removed. */
 const COULD_NOT_WRITE = /^(error|fatal): .*\b(couldn't write|unable to write|write error|failed to write)\b/m;
 
-/** Why a program that worked in `directory` could not write, by its output in the C locale. */
+/** The error code of a failed write, from the output of a program in the C locale that ran in `directory`. */
 export const writeErrorIn = (output: string, directory: string): string | undefined => {
   for (const line of output.split("\n")) {
     const found = MESSAGES.find(([message]) => line.trimEnd().replace(/[.)]$/, "").endsWith(`: ${message}`));
@@ -35,11 +35,11 @@ export const writeErrorIn = (output: string, directory: string): string | undefi
   return COULD_NOT_WRITE.test(output) && isFull(directory) ? "ENOSPC" : undefined;
 };
 
-/** Errors of connections, and of processes that could not be started, look the same. */
+/** Errors of connections and of processes have the same shape as file errors. */
 const IS_OF_NETWORK = /^(ECONN|EPIPE|ENOTCONN|ETIMEDOUT|EHOST|ENET|EADDR|ENOTFOUND|EAI_)/;
 const OTHER_CALLS = /^(spawn|kill|connect|listen|bind|accept|shutdown|getaddrinfo|query)/;
 
-/** What a file operation of this process has failed with, as a typed error; `undefined` for anything else. */
+/** The typed error of a failed file operation; `undefined` for anything else. */
 export const asHostFileError = (reason: unknown): HostFileError | undefined => {
   const { code, path, syscall } = (reason ?? {}) as NodeJS.ErrnoException;
   if (!(reason instanceof Error) || typeof code !== "string" || typeof syscall !== "string") return undefined;

@@ -1,2 +1,2 @@
-/** Whether the user wants to see where errors come from. */
+/** Whether the user wants to see the origin of errors. */
 export const isDebugging = (): boolean => !["", "0", undefined].includes(process.env["SANDDUNE_DEBUG"]);

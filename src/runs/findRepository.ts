@@ -4,7 +4,7 @@ import { openRepository, type Repository } from "../git/repository.ts";
 import { checkConfigDirectory } from "../options/configDirectory.ts";
 import { requireTrusted } from "./recover/requireTrusted.ts";
 
-/** The repository that a directory is in, its config directory checked. */
+/** Opens the repository of a directory and checks its config directory. */
 export const findRepository = async (given: string | undefined): Promise<Repository> => {
   const cwd = resolve(given ?? ".");
   requireTrusted(cwd);

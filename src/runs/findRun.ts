@@ -1,7 +1,7 @@
 import { RunNotFoundError } from "../errors/commandErrors.ts";
 import type { StoredRun } from "./storedRun.ts";
 
-/** Which of several runs of one name is meant: the last one, the one that is running, or none of them. */
+/** Which of several runs with the same name to choose; with `none` the name is ambiguous. */
 export type Preference = "last" | "running" | "none";
 
 const preferred = (namesakes: readonly StoredRun[], preference: Preference): readonly StoredRun[] => {
@@ -10,13 +10,13 @@ const preferred = (namesakes: readonly StoredRun[], preference: Preference): rea
   return preference === "running" && running.length > 0 ? running : namesakes.slice(-1);
 };
 
-/** Where the commits go, and where they are until then. */
+/** Whether a run works on the branch, or merges into it. */
 const isOn = ({ strategy, branch, targetBranch }: StoredRun, wanted: string): boolean =>
   branch === wanted || (strategy === "merge-to-head" && targetBranch === wanted);
 
 /**
- * The run that is meant: by its id, by the beginning or the end of its id, or by its name. By its branch as well, of which
- * there may have been many: only where one of them is preferred.
+ * Finds a run by its id, by the beginning or the end of its id, or by its name. Many runs may share a branch, so a branch
+ * is only accepted together with a preference.
  */
 export const findRun = (
   runs: readonly StoredRun[],

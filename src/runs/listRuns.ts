@@ -16,7 +16,7 @@ const directoriesIn = (path: string): string[] => {
   }
 };
 
-/** One that cannot be read, because it was run by another user for instance, hides no other. */
+/** A journal that cannot be read, for example one of another user, does not hide the others. */
 const readIfPossible = (
   runDirectory: string,
   onUnreadable: (runDirectory: string) => void,
@@ -30,11 +30,11 @@ const readIfPossible = (
   }
 };
 
-/** Every run of the repository that has left a journal, the oldest first. */
+/** All runs of the repository that have a journal, oldest first. */
 export const listRuns = (
   { configDirectory }: Pick<Repository, "configDirectory">,
   onUnreadable: (runDirectory: string) => void = () => {},
-  /** Says by a glance at a journal whether its run matters: reading a thousand of them closely takes a second. */
+  /** Decides by the raw text whether a run matters: parsing a thousand journals takes a second. */
   isWanted: (journal: string) => boolean = () => true,
 ): StoredRun[] => {
   const runs = configDirectoryPart(configDirectory, "runs");

@@ -1,7 +1,7 @@
 import { totalTokens } from "../options/usage.ts";
 import type { StoredRun } from "./storedRun.ts";
 
-/** What programs are told about a run. */
+/** A run as `--json` shows it. */
 export const summaryOf = (run: StoredRun): object => {
   const { owner, owns, isCleaned, temporaryDirectory, work, unfinishedWorktree, recovery, ...rest } = run;
   const { commits, usage, ...told } = rest;

@@ -4,9 +4,9 @@ import { ownIdentity, type ProcessIdentity } from "../process/kill/processIdenti
 import { requestStop } from "./journal/stopRequest.ts";
 import { readRun, type StoredRun } from "./storedRun.ts";
 
-const LOOK_EVERY_MS = 100;
+const POLL_MS = 100;
 
-/** Bringing commits home and closing a sandbox takes seconds; a process that does not react by then never will. */
+/** Importing commits and closing a sandbox takes seconds: a process that has not reacted by then never will. */
 const STOP_TIMEOUT_MS = 60_000;
 
 const isHere = ({ host, pidNamespace }: ProcessIdentity): boolean => {
@@ -15,8 +15,8 @@ const isHere = ({ host, pidNamespace }: ProcessIdentity): boolean => {
 };
 
 /**
- * Asks a run to stop, as an abort would, and waits until it has brought its work home. The process that it runs in, and
- * whatever else that does, goes on. Resolves with the run as it is then; one that was not running is left alone.
+ * Asks a run to stop, as an abort would, and waits until it has imported its work. Its process continues with anything
+ * else that it does. Resolves with the stopped run; a run that is not running is returned as it is.
  */
 export const stopRun = async (run: StoredRun): Promise<StoredRun> => {
   if (run.state !== "running") return run;
@@ -28,6 +28,6 @@ export const stopRun = async (run: StoredRun): Promise<StoredRun> => {
     if (performance.now() > deadline) {
       throw new RunNotStoppedError(run.runId, run.owner, STOP_TIMEOUT_MS, isHere(run.owner));
     }
-    await delay(LOOK_EVERY_MS);
+    await delay(POLL_MS);
   }
 };

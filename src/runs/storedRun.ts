@@ -10,34 +10,34 @@ import { type OwnedThing, ownedThings, unfinishedWorktree } from "./journal/owne
 import { readJournal } from "./journal/readJournal.ts";
 import { isRunId } from "./journal/runId.ts";
 
-/** How a run is, or how it has ended. A dead one was killed, or its machine was: it could not tidy up. */
+/** The state of a run. A dead run lost its process, or its machine, before it could clean up. */
 export type RunState = "running" | EndState | "dead";
 
-/** What an agent worked in, and on. */
+/** Where an agent worked, and on what. */
 export interface RunWork {
   readonly checkoutPath: string;
   /** `undefined` when HEAD was detached. */
   readonly branch: string | undefined;
   /** The commit that the sandbox started from. */
   readonly tip: string;
-  /** The sandbox had files of its own. */
+  /** The sandbox had its own copy of the files. */
   readonly isIsolated: boolean;
-  /** Repositories in the checkout that are not the agent's: their paths in it, and what identifies them. */
+  /** The user's repositories nested in the checkout: relative path and identity of each. */
   readonly nestedRepositories: readonly NestedEntry[];
 }
 
 export interface RunRecovery {
-  /** Why its commits are still in the sandbox git directory; `undefined` if they were imported. */
+  /** Why commits are still in the sandbox git directory; `undefined` if all were imported. */
   readonly reason: string | undefined;
 }
 
-/** What a journal tells of its run. */
+/** A run as its journal describes it. */
 export interface StoredRun {
   readonly runId: string;
   readonly runDirectory: string;
   readonly state: RunState;
   readonly kind: SessionKind;
-  /** The session whose worktree or sandbox this one works in. */
+  /** The run id of the parent session, whose worktree or sandbox this one uses. */
   readonly within: string | undefined;
   readonly name: string | undefined;
   readonly agent: string | undefined;
@@ -52,27 +52,27 @@ export interface StoredRun {
   readonly iterations: number;
   readonly usage: IterationUsage | undefined;
   readonly commits: readonly string[];
-  /** Whether all tests pass; not set unless the run was to go on until they do, and has ended. */
+  /** Whether all tests pass; only set if the run was to continue until they do, and has ended. */
   readonly solved: boolean | undefined;
   /** Why it failed. */
   readonly problem: string | undefined;
   readonly logFilePath: string | undefined;
   readonly temporaryDirectory: string | undefined;
   readonly owns: readonly OwnedThing[];
-  /** Where its agent worked, if it came so far. */
+  /** Set once an agent was about to start. */
   readonly work: RunWork | undefined;
-  /** A worktree that git was making for it and that was not finished. */
+  /** A worktree that git had not finished creating. */
   readonly unfinishedWorktree: string | undefined;
-  /** Set once its sandbox was ended and its commits were imported, after its death. */
+  /** Set once the dead run was recovered: its sandbox ended, its commits imported. */
   readonly recovery: RunRecovery | undefined;
-  /** `sanddune clean` has been here since it died. */
+  /** `sanddune clean` has cleaned up after the dead run. */
   readonly isCleaned: boolean;
 }
 
 const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
   entries.filter((entry): entry is Extract<WrittenEntry, { type: Type }> => entry.type === type);
 
-/** Where run logs belong, wherever the repository was when the run began; their names begin with that of the run. */
+/** The path of a run log where the repository is now: it may have moved. A log's name begins with the run id. */
 const logIn = (runDirectory: string, recorded: string | undefined): string | undefined => {
   const name = basename(recorded ?? "");
   if (!name.startsWith(basename(runDirectory))) return undefined;
@@ -88,7 +88,7 @@ const workIn = (runDirectory: string, entries: readonly WrittenEntry[]): RunWork
   return { checkoutPath, branch, tip, isIsolated, nestedRepositories };
 };
 
-/** What was used: by the iterations that are over and, while one lasts, what the run has written down since. */
+/** The usage of the finished iterations; during an iteration, the latest total that the run has written. */
 const usageIn = (entries: readonly WrittenEntry[]): IterationUsage | undefined => {
   const latest = entries.findLast(({ type }) => type === "usage" || type === "iteration");
   if (latest?.type === "usage") return latest.usage;
@@ -98,11 +98,11 @@ const usageIn = (entries: readonly WrittenEntry[]): IterationUsage | undefined =
   );
 };
 
-/** Reads what a run has written down; `undefined` if it had not got so far as to say what it is. */
+/** Reads a run from its journal; `undefined` if the journal has no valid first entry. */
 export const readRun = (runDirectory: string): StoredRun | undefined => {
   const entries = readJournal(runDirectory);
   const [begun] = ofType(entries, "begun");
-  // The directory's name is what everything else is called by.
+  // Everything else is named after the directory.
   if (begun?.runId !== basename(runDirectory) || !isRunId(begun.runId)) return undefined;
   const ended = ofType(entries, "ended").at(-1);
   const iterations = ofType(entries, "iteration");
@@ -138,6 +138,6 @@ export const readRun = (runDirectory: string): StoredRun | undefined => {
   };
 };
 
-/** What has worked in the sandbox or the worktree of a run, and in what was made there. */
+/** The child sessions of a run, and theirs. */
 export const runsWithin = (runs: readonly StoredRun[], { runId }: StoredRun): StoredRun[] =>
   runs.filter(({ within }) => within === runId).flatMap((inner) => [inner, ...runsWithin(runs, inner)]);

@@ -2,7 +2,7 @@ import { runAtBoundary } from "../boundary/boundary.ts";
 import { summariseWork, type WorkSummary } from "../git/workSummary.ts";
 import type { SandboxRunResult } from "../options/results.ts";
 
-/** What the commits of a run hold. The run itself tells it on a terminal and in its log, not in its result. */
+/** Summarises the commits of a run. A run's result does not contain the summary; its terminal output and log do. */
 export const summariseRunWork = (
   cwd: string,
   { commits = [] }: Partial<Pick<SandboxRunResult, "commits">>,

@@ -51,7 +51,7 @@ describeWithCluster("clean and pods", () => {
     const { cwd, runId, pod } = await orphan(600_000);
     const name = `pod ${pod} in default of sanddune`;
     expect(sandboxesOf(await clean(cwd))).toEqual([
-      { name, outcome: "kept", keptBecause: "what the agent did last may be there alone" },
+      { name, outcome: "kept", keptBecause: "the agent's latest work may exist only there" },
     ]);
     expect(await phaseOf(pod)).toBe("Running");
     expect(sandboxesOf(await clean(cwd, [runId]))).toMatchObject([{ name, outcome: "removed" }]);

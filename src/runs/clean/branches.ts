@@ -11,7 +11,7 @@ import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
-/** How many commits would be on no branch, tag or remote branch any more. */
+/** The number of commits that no other branch, tag or remote branch contains. */
 const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, SandduneError> =>
   gitText(
     [
@@ -27,11 +27,11 @@ const commitsNowhereElse = (cwd: string, branch: string): Effect.Effect<number, 
     { cwd },
   ).pipe(Effect.map(Number));
 
-/** Branches of merge-to-head were made to be thrown away, the others are what their runs were for. */
+/** Branches of merge-to-head are temporary; any other branch is the result of its run. */
 const isTemporary = ({ runId }: StoredRun, branch: string): boolean =>
   branch === `${TEMPORARY_BRANCH_PREFIX}${runId}`;
 
-/** Half of a worktree can keep git from listing any. */
+/** Git may be unable to list worktrees because of an unfinished one. */
 const UNKNOWN_HOLDER = { path: "a worktree that git cannot list" };
 
 const findBranch = Effect.fnUntraced(function* (
@@ -65,7 +65,7 @@ const findBranch = Effect.fnUntraced(function* (
         yield* lockBranch(repository, branch, "to be cleaned up");
         if (!(yield* deleteBranch(repository, branch, sha))) {
           return yield* Effect.fail(
-            new BranchInUseError(branch, "somebody who has just changed it", "Clean up again."),
+            new BranchInUseError(branch, "another process, which has just changed it", "Clean up again."),
           );
         }
         amendJournal(run.runDirectory, { type: "removed", what: "branch", name: branch });
@@ -74,7 +74,7 @@ const findBranch = Effect.fnUntraced(function* (
   };
 });
 
-/** Branches that runs have made: temporary ones, and those that were named. */
+/** Finds branches that runs created: temporary ones, and those that the user named. */
 export const findBranches = (scope: CleanScope): Effect.Effect<Leftover[], SandduneError> => {
   const inUse = new Set(scope.runs.filter(({ state }) => state === "running").map(({ branch }) => branch));
   const candidates = scope.selected.flatMap((run) =>

@@ -25,23 +25,23 @@ import { rescueWork } from "./work.ts";
 import { findUnfinishedRemovals, findWorktrees } from "./worktrees.ts";
 
 export interface CleanOptions {
-  /** Remove things, rather than saying what would be removed. */
+  /** Remove things, instead of only listing what would be removed. */
   readonly remove: boolean;
-  /** Runs of which everything goes, uncommitted changes and the record included, but for a branch with their commits. */
+  /** Runs to remove completely, with uncommitted changes and the record; only a branch with their commits stays. */
   readonly runs: readonly string[];
-  /** Branches whose worktree goes with all that is in it and, if a run has made them, the branches themselves. */
+  /** Branches to remove with their worktrees and everything in those; a branch that no run created stays. */
   readonly branches: readonly string[];
-  /** Journals and run logs of runs of which nothing else is left go, too. */
+  /** Also remove the journals and run logs of runs that have left nothing else. */
   readonly records: boolean;
   readonly signal?: AbortSignal;
-  /** Called for each run that is left alone because its journal cannot be read. */
+  /** Called for each run that is skipped because its journal cannot be read. */
   readonly onUnreadable?: (runDirectory: string) => void;
 }
 
-/** What became of a leftover. */
+/** What happened to a leftover. */
 export type CleanOutcome = Omit<Leftover, "remove"> & {
   readonly outcome: "removed" | "wouldBeRemoved" | "rescued" | "wouldBeRescued" | "kept" | "failed";
-  /** What was done about work, in sentences. */
+  /** What was done about the run's work, in sentences. */
   readonly notes?: readonly string[];
   /** Why it could not be removed. */
   readonly problem?: string;
@@ -53,7 +53,7 @@ const runsOn = (runs: readonly StoredRun[], branch: string): StoredRun[] => {
   return found;
 };
 
-/** Throws if what was named is running. */
+/** Throws if a run that the user named is running. */
 const select = (
   runs: readonly StoredRun[],
   options: CleanOptions,
@@ -93,8 +93,8 @@ const staying = (outcomes: readonly CleanOutcome[]): ReadonlySet<string> =>
   );
 
 /**
- * One kind after the other: what still works in a worktree goes before the work in it is rescued, that before the worktree
- * is looked at, and a worktree before its branch.
+ * The order matters: processes and sandboxes end before the work in a worktree is rescued, that happens before the worktree
+ * is examined, and a worktree is removed before its branch.
  */
 const clean = Effect.fnUntraced(function* (
   repository: Repository,
@@ -129,7 +129,7 @@ const clean = Effect.fnUntraced(function* (
   if (options.remove) yield* forgetUnusable(repository, runs);
   yield* settle(findProcesses(scope));
   yield* settle(yield* findSandboxes(scope));
-  // What is completed makes a branch superfluous. Before commits are imported: that moves branches and indexes.
+  // A completed merge makes its branch superfluous. Imports come later, because they move branches and indexes.
   yield* settle(yield* findMerges(scope));
   outcomes.push(...(yield* rescueWork(scope, options.remove)));
   yield* settle(yield* findWorktrees(scope));
@@ -158,7 +158,7 @@ const clean = Effect.fnUntraced(function* (
   return outcomes;
 });
 
-/** Removes what dead processes have left that worked for no repository. */
+/** Cleans up after dead processes that used no repository. */
 export const cleanUpOutsideRepositories = ({
   remove,
   signal,
@@ -170,11 +170,11 @@ export const cleanUpOutsideRepositories = ({
     signal,
   );
 
-/** Removes what runs have left behind, as far as nothing is lost by it, and tells what stays and why. */
+/** Removes what runs have left, as far as no work is lost, and reports what stays and why. */
 export const cleanUp = (repository: Repository, options: CleanOptions): Promise<CleanOutcome[]> =>
   runAtBoundary(
     Effect.scoped(
-      // Where nothing was ever locked, nothing ran, and nothing is to be made.
+      // Without a locks directory nothing ever ran here: do not create one.
       options.remove && existsSync(locksDirectory(repository))
         ? Effect.andThen(lockCleaning(repository), clean(repository, options))
         : clean(repository, options),

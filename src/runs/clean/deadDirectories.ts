@@ -27,7 +27,7 @@ const leftoverOf = (directory: DeadDirectory): Effect.Effect<Leftover> => {
   );
 };
 
-/** What dead processes have left that worked for no repository: with standalone sandboxes, and with scenarios. */
+/** Finds what dead processes left outside repositories: directories of standalone sandboxes and of scenarios. */
 export const findDeadDirectoryLeftovers: Effect.Effect<Leftover[], SandduneError> = interruptible(
   findDeadDirectories,
   asError(tmpdir()),

@@ -13,7 +13,7 @@ import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
-/** Archives of files that could not be brought home otherwise. */
+/** Archives of a sandbox's files, written when its commits could not be exported. */
 const archivesIn = (runDirectory: string): string[] =>
   (existsSync(runDirectory) ? readdirSync(runDirectory) : [])
     .filter((name) => /^rescue(-.*)?\.tar$/.test(name))
@@ -30,14 +30,14 @@ const reasonToKeep = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined> {
   if (unrecovered.has(run.runId)) return undefined;
   const { git } = sandboxDirectories(path);
-  // An isolated sandbox has its git directory elsewhere: what is here was sent to it, or came out of it.
+  // An isolated sandbox has its own git directory; only files that were sent or received are left here.
   if (!existsSync(git)) {
     const [bundle] = keptBundles(path);
     return (
       bundle && `it holds commits that were refused. To look at them: git bundle verify ${shellQuote(bundle)}`
     );
   }
-  // A run that has ended in order keeps its files only if they hold what could not be imported.
+  // A run that ended properly keeps its files only if they hold commits that could not be imported.
   const isKept = run.state !== "dead" && run.recovery === undefined;
   if (isKept || keptWork.has(run.runId))
     return `it holds commits that were not imported. To try again: ${sandduneCommand("rescue", run.runId)}`;
@@ -61,7 +61,7 @@ const findRunFiles = Effect.fnUntraced(function* (
       name: archive,
       runIds: [runId],
       detail: "files of a sandbox",
-      ...unlessNamed(scope.namedRuns.has(runId), "they could not be brought home otherwise"),
+      ...unlessNamed(scope.namedRuns.has(runId), "the sandbox's commits could not be imported otherwise"),
       remove: removal(archive),
     }),
   );
@@ -82,6 +82,6 @@ const findRunFiles = Effect.fnUntraced(function* (
   ];
 });
 
-/** What runs have in their own directories besides the journal. */
+/** Finds what the runs keep in their directories besides the journal. */
 export const findFiles = (scope: CleanScope): Effect.Effect<Leftover[]> =>
   Effect.forEach(scope.selected, (run) => findRunFiles(scope, run)).pipe(Effect.map((found) => found.flat()));

@@ -3,7 +3,7 @@ import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
 import type { StoredRun } from "../storedRun.ts";
 
-/** One thing that a run has left behind. */
+/** Something that a run has left. */
 export interface Leftover {
   readonly what:
     | "processes"
@@ -16,43 +16,42 @@ export interface Leftover {
     | "files"
     | "lock"
     | "record";
-  /** A path, a branch, a ref, what a sandbox is called; of work, the run. */
+  /** A path, branch, ref or sandbox name; for work, the run. */
   readonly name: string;
-  /** The runs that it is of; none for a lock. */
+  /** The runs that it belongs to; none for a lock. */
   readonly runIds: readonly string[];
-  /** What else there is to know about it, in a few words. */
   readonly detail: string;
-  /** Why it stays; not set if it is to go. */
+  /** Why it stays; not set if it is removed. */
   readonly keptBecause?: string;
-  /** Naming the run would let it go all the same. */
+  /** It would be removed if the user named the run. */
   readonly goesIfNamed?: boolean;
-  /** What is lost with it, since it was named. */
+  /** What is lost with it, because the user named it. */
   readonly loses?: string;
   readonly remove: Effect.Effect<void, SandduneError>;
 }
 
-/** What is to be cleaned up after. */
+/** What is cleaned up, and what is known so far. */
 export interface CleanScope {
   readonly repository: Repository;
   /** Every run of the repository. */
   readonly runs: readonly StoredRun[];
-  /** Those whose leftovers are looked for. None of them is running. */
+  /** The runs to clean up after. None of them is running. */
   readonly selected: readonly StoredRun[];
-  /** Runs that were named: what holds work of theirs goes, too. */
+  /** Runs that the user named: their work is removed, too. */
   readonly namedRuns: ReadonlySet<string>;
-  /** Branches that were named: they go with their worktrees, although they are what a run was for. */
+  /** Branches that the user named: they are removed with their worktrees, even if they are the result of a run. */
   readonly namedBranches: ReadonlySet<string>;
-  /** Runs in whose sandbox something may still be at work: their files are left alone. */
+  /** Runs whose sandbox may still be running: their files are kept. */
   readonly unsettled: Set<string>;
-  /** Runs that are to be recovered, and were not, because nothing is to be done: what is left then is not known yet. */
+  /** Runs that a preview does not recover: what would be left after the recovery is unknown. */
   readonly unrecovered: Set<string>;
-  /** Why commits of a run are still in its sandbox git directory, although it was recovered. */
+  /** Why commits are still in the sandbox git directory of a recovered run, by run id. */
   readonly keptWork: Map<string, string>;
-  /** Worktrees that are gone, or would be. */
+  /** Worktrees that are removed, or would be. */
   readonly goneWorktrees: Set<string>;
 }
 
-/** A reason to keep something or, if it was named, what is lost with it. */
+/** Keeps something for a reason, unless the user named it: then the reason says what is lost. */
 export const unlessNamed = (
   isNamed: boolean,
   reason: string | undefined,

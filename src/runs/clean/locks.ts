@@ -3,7 +3,7 @@ import { deadLocks, removeDeadLock } from "../../git/locks/lockFile.ts";
 import { locksDirectory } from "../../git/locks/locks.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
-/** Locks whose owner is not running any more. The next run would take them over anyway. */
+/** Finds locks whose owner is dead. The next run would take them over anyway. */
 export const findLocks = ({ repository, namedRuns, namedBranches }: CleanScope): Leftover[] =>
   namedRuns.size + namedBranches.size > 0
     ? []

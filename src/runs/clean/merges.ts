@@ -57,12 +57,12 @@ const findMerge = (scope: CleanScope, note: FoundNote): Effect.Effect<Leftover> 
     ),
   );
 
-/** Merges of runs that are not running any more, in the user's checkouts. */
+/** Finds interrupted merges in the user's checkouts. */
 export const findMerges = (scope: CleanScope): Effect.Effect<Leftover[]> => {
   const selected = new Set(scope.selected.map(({ runId }) => runId));
   const known = new Set(scope.runs.map(({ runId }) => runId));
   const isEverythingMeant = scope.namedRuns.size + scope.namedBranches.size === 0;
-  // A note outlives the journal of its run if that is removed.
+  // A note may outlive the journal of its run.
   const notes = findNotes(scope.repository).filter(
     ({ runId }) => selected.has(runId) || (isEverythingMeant && !known.has(runId)),
   );

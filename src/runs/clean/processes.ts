@@ -1,7 +1,7 @@
 import { leftProcessesOf } from "../recover/hostProcesses.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
-/** What host hooks of dead runs have left running. */
+/** Finds processes that host hooks of dead runs left running. */
 export const findProcesses = ({ selected }: CleanScope): Leftover[] =>
   selected
     .filter(({ state }) => state === "dead")

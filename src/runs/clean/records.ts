@@ -22,12 +22,12 @@ const removeFiles = ({ runDirectory, logFilePath }: StoredRun): Effect.Effect<vo
   });
 
 /**
- * Journals, run logs and checkpoints of runs of which nothing else is left. Checkpoints go first: without the journal, nobody
- * would know whose they are.
+ * Finds journals, run logs and checkpoints of runs that have left nothing else. Checkpoints are removed first: without the
+ * journal they could not be attributed to a run.
  */
 export const findRecords = Effect.fnUntraced(function* (
   { selected, repository }: CleanScope,
-  /** Runs of which something stays. */
+  /** Runs that keep something else. */
   keepsSomething: ReadonlySet<string>,
 ): Effect.fn.Return<Leftover[], SandduneError> {
   const cwd = repository.topLevel;

@@ -41,10 +41,10 @@ const isHeldElsewhere = (cwd: string, sha: string): Effect.Effect<boolean, Sandd
     { cwd },
   ).pipe(Effect.map((held) => held !== ""));
 
-/** Refs of runs: what they began with, and what could not go on a branch. */
+/** Finds refs of runs: the commits that they started from, and commits that could not go on a branch. */
 export const findRefs = Effect.fnUntraced(function* (
   scope: CleanScope,
-  /** Runs whose files stay: what those build on must stay as well. */
+  /** Runs whose files are kept: the commits that those build on must be kept as well. */
   keepsFiles: ReadonlySet<string>,
 ): Effect.fn.Return<Leftover[], SandduneError> {
   const cwd = scope.repository.topLevel;

@@ -15,7 +15,7 @@ const findSandbox = Effect.fnUntraced(function* (
   const found = yield* findLeftSandbox(scope.repository, run, thing);
   if (found.state === "gone") return undefined;
   if (found.state === "unknown") {
-    // A run that has ended in order has at least tried to close it, and said so if it could not.
+    // A run that ended properly has tried to close the sandbox, and reported it if that failed.
     if (!found.isProviderKnown && run.state !== "dead") return undefined;
     scope.unsettled.add(runId);
     return {
@@ -29,9 +29,9 @@ const findSandbox = Effect.fnUntraced(function* (
   }
   const keep = unlessNamed(
     scope.namedRuns.has(runId),
-    found.holdsWork ? "what the agent did last may be there alone" : undefined,
+    found.holdsWork ? "the agent's latest work may exist only there" : undefined,
   );
-  // What a sandbox alone may hold is imported before it is removed, wherever it can be opened again.
+  // Work that only the sandbox may hold is imported before the removal, if the sandbox can be reopened.
   const fetchFirst: Effect.Effect<unknown, SandduneError> | undefined =
     found.fetch && Effect.scoped(Effect.andThen(lockRun(scope.repository, run), found.fetch));
   if (keep.keptBecause !== undefined) scope.unsettled.add(runId);
@@ -45,7 +45,7 @@ const findSandbox = Effect.fnUntraced(function* (
   };
 });
 
-/** Containers, and directories that are sandboxes. */
+/** Finds sandboxes that the journals name: containers, directories, sandboxes of services. */
 export const findSandboxes = (scope: CleanScope): Effect.Effect<Leftover[]> =>
   Effect.forEach(
     scope.selected.flatMap((run) => sandboxesOf(run).map((sandbox) => ({ run, sandbox }))),

@@ -19,10 +19,10 @@ const leftoverOf = (provider: string, { runId, description, doubt, remove }: Unl
   remove: interruptible(remove, providerError(provider, "it could not be removed")),
 });
 
-/** Sandboxes of this repository that no journal names: they are known by their labels, where the provider has any. */
+/** Finds sandboxes of this repository that no journal names, by the labels that some providers support. */
 export const findUnlistedSandboxes = Effect.fnUntraced(function* (
   repository: Repository,
-  /** Runs that were found in another way. */
+  /** Runs whose leftovers were found already. */
   known: ReadonlySet<string>,
 ): Effect.fn.Return<Leftover[]> {
   const { topLevel, configDirectory } = repository;
@@ -38,7 +38,7 @@ export const findUnlistedSandboxes = Effect.fnUntraced(function* (
         () => undefined,
       ).pipe(
         Effect.map((sandboxes) => sandboxes.map((sandbox) => leftoverOf(provider, sandbox))),
-        // Most often its program is not installed.
+        // Usually the provider's program is not installed.
         Effect.catch(() => Effect.succeed([])),
       ),
     { concurrency: "unbounded" },

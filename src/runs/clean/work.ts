@@ -9,19 +9,18 @@ import { sentencesOf } from "../recover/recovery.ts";
 import type { StoredRun } from "../storedRun.ts";
 import type { CleanScope, Leftover } from "./leftover.ts";
 
-/** What was done, or would be, about the work of a dead run. */
+/** What was done, or would be done, about the commits of a dead run. */
 export type RescuedWork = Omit<Leftover, "remove" | "what"> & {
   readonly what: "work";
   readonly outcome: "rescued" | "wouldBeRescued" | "kept";
-  /** In sentences. */
   readonly notes: readonly string[];
 };
 
 const workOf = ({ runId }: StoredRun) =>
   ({ what: "work", name: `work of run ${runId}`, runIds: [runId], detail: "", notes: [] }) as const;
 
-/** Nothing is done: whether anything would be is all that is asked. */
-const foresee = (scope: CleanScope, run: StoredRun): Effect.Effect<RescuedWork[]> => {
+/** The preview: changes nothing. */
+const preview = (scope: CleanScope, run: StoredRun): Effect.Effect<RescuedWork[]> => {
   const gitDirectory = sandboxDirectories(runFilesDirectory(run.runDirectory)).git;
   return hasUnimportedCommits(scope.repository, gitDirectory).pipe(
     Effect.catch(() => Effect.succeed(true)),
@@ -52,8 +51,9 @@ const rescue = (scope: CleanScope, run: StoredRun, leavesCommits: boolean): Effe
 };
 
 /**
- * Imports what dead runs had committed in their sandboxes, and disarms what their agents have made, before anything of theirs is
- * removed. Runs whose sandbox may be at work are left alone. The work of those that were named is to go.
+ * Imports the commits that dead runs left in their sandboxes, and disarms the repositories that their agents created,
+ * before anything is removed. Skips runs whose sandbox may still be running. Commits of runs that the user named are not
+ * imported: they are to be removed.
  */
 export const rescueWork = (scope: CleanScope, isWanted: boolean): Effect.Effect<RescuedWork[]> => {
   const isNamed = ({ runId, branch }: StoredRun) =>
@@ -63,6 +63,6 @@ export const rescueWork = (scope: CleanScope, isWanted: boolean): Effect.Effect<
   );
   return Effect.forEach(candidates, (run) => {
     if (isWanted) return rescue(scope, run, isNamed(run));
-    return isNamed(run) ? Effect.succeed([]) : foresee(scope, run);
+    return isNamed(run) ? Effect.succeed([]) : preview(scope, run);
   }).pipe(Effect.map((found) => found.flat()));
 };

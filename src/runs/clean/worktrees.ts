@@ -16,7 +16,6 @@ import { inspectWorktree, type WorktreeState } from "../recover/unfinishedWorktr
 import { runsWithin, type StoredRun } from "../storedRun.ts";
 import { type CleanScope, type Leftover, unlessNamed } from "./leftover.ts";
 
-/** Several runs may have worked in a worktree, one after the other. */
 const runsByWorktree = (runs: readonly StoredRun[]): Map<string, StoredRun[]> => {
   const byPath = new Map<string, StoredRun[]>();
   for (const run of runs) {
@@ -27,7 +26,7 @@ const runsByWorktree = (runs: readonly StoredRun[]): Map<string, StoredRun[]> =>
   return byPath;
 };
 
-/** What would be lost with the worktree; `undefined` if nothing would. */
+/** Describes the work that would be lost with the worktree; `undefined` if there is none. */
 const workIn = (
   worktree: RegisteredWorktree,
   branch: string | undefined,
@@ -51,7 +50,7 @@ const WORDS: Readonly<Record<WorktreeState["state"], string>> = {
 const cannotDelete = (path: string, cause?: unknown): SandduneError =>
   new HostFileError((cause as NodeJS.ErrnoException | undefined)?.code ?? "EACCES", path, { cause });
 
-/** Why nobody but its other users may say that it can go. */
+/** Why the worktree must stay because of a run that was not selected, or that may still be active. */
 const reasonOfOthers = (
   { selected, runs, unsettled }: CleanScope,
   path: string,
@@ -60,14 +59,14 @@ const reasonOfOthers = (
   const atWork = owners
     .flatMap((owner) => [owner, ...runsWithin(runs, owner)])
     .find(({ runId }) => unsettled.has(runId));
-  if (atWork !== undefined) return `the sandbox of run ${atWork.runId} may still be at work in it`;
+  if (atWork !== undefined) return `the sandbox of run ${atWork.runId} may still be running in it`;
   const latest = runsByWorktree(runs).get(path)?.at(-1);
   return latest === undefined || selected.includes(latest)
     ? undefined
     : `run ${latest.runId} has worked in it since`;
 };
 
-/** Why it stays if a run would have to be recovered first, which is not done now. */
+/** Why a preview cannot tell: a run would be recovered first. */
 const reasonOfUnrecovered = (
   { unrecovered, runs }: CleanScope,
   owners: readonly StoredRun[],
@@ -75,7 +74,10 @@ const reasonOfUnrecovered = (
   const dead = owners
     .flatMap((owner) => [owner, ...runsWithin(runs, owner)])
     .find(({ runId }) => unrecovered.has(runId));
-  return dead && `commits of run ${dead.runId} are imported first: whether it is clean then is not known yet`;
+  return (
+    dead &&
+    `the commits of run ${dead.runId} would be imported first; whether the worktree is clean then is unknown`
+  );
 };
 
 const findWorktree = Effect.fnUntraced(function* (
@@ -90,7 +92,7 @@ const findWorktree = Effect.fnUntraced(function* (
   const worktree = registered.find((candidate) => candidate.path === path);
   const place = { path, branch, owners };
   const { state, ...inspected } = yield* inspectWorktree(repository, place);
-  // What git does not know, and has never known whole, may still be what it left of a worktree.
+  // A directory that git does not list may still be the rest of a worktree.
   if (worktree === undefined && (state === "none" || state === "whole")) return undefined;
   const runIds = owners.map(({ runId }) => runId);
   const isNamed = namedBranches.has(branch) || runIds.some((runId) => namedRuns.has(runId));
@@ -102,13 +104,13 @@ const findWorktree = Effect.fnUntraced(function* (
         : undefined;
   const others =
     lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false
-      ? "it is no directory"
+      ? "it is not a directory"
       : reasonOfOthers(scope, path, owners);
   const keep = others === undefined ? unlessNamed(isNamed, work) : { keptBecause: others };
   if (keep.keptBecause === undefined) scope.goneWorktrees.add(path);
   const remove = Effect.scoped(
     Effect.gen(function* () {
-      // No run can take it over while it goes.
+      // No run can take it over during its removal.
       yield* lockBranch(repository, branch, "to be cleaned up");
       const { isRemoved, undeletable } =
         isNamed || state !== "whole"
@@ -131,7 +133,7 @@ const findWorktree = Effect.fnUntraced(function* (
   };
 });
 
-/** Worktrees below `.sanddune/worktrees/` in which no run works any more. */
+/** Finds worktrees below `.sanddune/worktrees/` that no running run uses. */
 export const findWorktrees = Effect.fnUntraced(function* (
   scope: CleanScope,
 ): Effect.fn.Return<Leftover[], SandduneError> {
@@ -142,7 +144,7 @@ export const findWorktrees = Effect.fnUntraced(function* (
     ([path]) => dirname(path) === directory && !inUse.has(path),
   );
   if (candidates.length === 0) return [];
-  // Half of a worktree, which only goes if something is to be removed, can keep git from listing any.
+  // Git may be unable to list worktrees because of an unfinished one, which a preview does not remove.
   const registered = yield* Effect.catch(listWorktrees(repository.topLevel), () => Effect.succeed([]));
   const found = yield* Effect.forEach(
     candidates,
@@ -152,7 +154,7 @@ export const findWorktrees = Effect.fnUntraced(function* (
   return found.filter((leftover) => leftover !== undefined);
 });
 
-/** What is left of worktrees whose removal was interrupted. */
+/** Finds the rest of worktrees whose removal was interrupted. */
 export const findUnfinishedRemovals = ({ repository, namedRuns, namedBranches }: CleanScope): Leftover[] =>
   namedRuns.size + namedBranches.size > 0
     ? []

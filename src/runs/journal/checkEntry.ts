@@ -69,7 +69,7 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   cleaned: {},
 };
 
-/** What a line of a journal says; `undefined` if no run writes such a line. A repository may come with anything. */
+/** The entry on a line of a journal; `undefined` if it is malformed. A cloned repository may contain any file. */
 export const checkEntry = (value: unknown): WrittenEntry | undefined => {
   if (!objectWith({ at: isDate, type: isText })(value)) return undefined;
   const { type } = value as WrittenEntry;

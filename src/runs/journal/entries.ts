@@ -3,13 +3,13 @@ import type { NestedEntry } from "../../git/nestedRepositories/journalEntries.ts
 import type { IterationUsage } from "../../options/results.ts";
 import type { ProcessIdentity } from "../../process/kill/processIdentity.ts";
 
-/** What a run writes down about itself. Things that outlive a crash are written before they are created. */
+/** What a run writes about itself. Anything that would outlive a crash is written before it is created. */
 export type JournalEntry =
   | {
       readonly type: "begun";
       readonly runId: string;
       readonly kind: SessionKind;
-      /** The session whose worktree or sandbox this one works in. */
+      /** The run id of the parent session, whose worktree or sandbox this one uses. */
       readonly within: string | undefined;
       readonly name: string | undefined;
       readonly owner: ProcessIdentity;
@@ -19,19 +19,19 @@ export type JournalEntry =
       readonly sourceBranch: string | undefined;
       readonly targetBranch: string | undefined;
       readonly logFilePath: string;
-      /** Where sandboxes that are directories are made. */
+      /** The parent of sandboxes that are directories. */
       readonly temporaryDirectory: string;
     }
   | {
       readonly type: "creating";
       readonly what: "worktree" | "branch" | "sandbox" | "ref" | "host processes";
       readonly name: string;
-      /** Of a worktree: it is made for this run, and not taken over from another. */
+      /** Of a worktree: created for this run, not taken over from another one. */
       readonly isNew?: boolean;
     }
-  /** Git has made the whole worktree: from now on there may be work in it. */
+  /** Git has finished the worktree: from now on it may contain work. */
   | { readonly type: "created"; readonly what: "worktree"; readonly name: string }
-  /** An agent is about to work in a checkout, in a sandbox. */
+  /** An agent is about to start in a sandbox. */
   | {
       readonly type: "working";
       /** The checkout, relative to the main one. */
@@ -40,12 +40,12 @@ export type JournalEntry =
       readonly branch: string | undefined;
       /** The commit that the sandbox starts from. */
       readonly tip: string;
-      /** The sandbox has files of its own. */
+      /** The sandbox has its own copy of the files. */
       readonly isIsolated: boolean;
-      /** The repositories in the checkout that are not an agent's: their paths in it, and what identifies them. */
+      /** The user's repositories nested in the checkout: relative path and identity of each. */
       readonly nestedRepositories: readonly NestedEntry[];
     }
-  /** Where a sandbox is about to be created, if its provider has several places. */
+  /** The location of a sandbox that is about to be created, if its provider has several. */
   | { readonly type: "placed"; readonly what: "sandbox"; readonly name: string; readonly place: string }
   | {
       readonly type: "removed";
@@ -65,7 +65,7 @@ export type JournalEntry =
       readonly usage?: IterationUsage;
       readonly commits: readonly string[];
     }
-  /** All tokens of the run so far, while an iteration lasts. */
+  /** All tokens of the run so far, during an iteration. */
   | { readonly type: "usage"; readonly usage: IterationUsage }
   | {
       readonly type: "tests";
@@ -78,11 +78,11 @@ export type JournalEntry =
   | {
       readonly type: "ended";
       readonly state: EndState;
-      /** Whether all tests pass, if the run was to go on until they do. */
+      /** Whether all tests pass, if the run was to continue until they do. */
       readonly solved?: boolean;
       readonly problem?: string;
     }
-  /** The run was dead. Its sandbox was ended, and its commits were imported, or kept for the reason given. */
+  /** The run was dead. Its sandbox was ended and its commits were imported, or kept for the given reason. */
   | { readonly type: "recovered"; readonly reason?: string }
-  /** What a run had left behind was removed by `sanddune clean`, as far as it may be. */
+  /** `sanddune clean` removed what the run had left, except for what it has to keep. */
   | { readonly type: "cleaned" };

@@ -1,22 +1,22 @@
 import type { WrittenEntry } from "./checkEntry.ts";
 
-/** Something that a run has made, or was about to make, and is not known to have removed. */
+/** Something that a run created, or was about to create, and has not removed as far as its journal says. */
 export interface OwnedThing {
   readonly what: Extract<WrittenEntry, { type: "creating" }>["what"];
   readonly name: string;
-  /** Where a sandbox is, if its provider has several places. */
+  /** The location of a sandbox, if its provider has several. */
   readonly place?: string;
 }
 
-/** What comes after the name of a run's first sandbox: it was lost, or tests have one of their own. */
+/** The suffix of a later sandbox of a run: one that replaced a lost sandbox, or one for tests. */
 const LATER_SANDBOX = /^(?:-recovery|-tests(?:-\d{1,9})?)?$/;
 
-/** Whether a sandbox is one in which no agent ever was. */
+/** Whether a sandbox was created for tests: no agent worked in it. */
 export const isForTests = (sandboxName: string): boolean => /-tests(?:-\d{1,9})?$/.test(sandboxName);
 
 /**
- * Whether a run can have made something of that name. A journal that came with somebody's commit may name anything, and
- * what it names is removed: directories with the name of a sandbox, processes with an id.
+ * Whether a run can have created something of that name. Clean-up removes what a journal names, and a journal that came
+ * with a commit may name any directory or process.
  */
 const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
   const first = `sanddune-${runId}`;
@@ -24,7 +24,7 @@ const isOfRun = (runId: string, { what, name }: OwnedThing): boolean => {
   return what !== "host processes" || /^[0-9a-f]{32}$/.test(name);
 };
 
-/** The worktree that git was making when the run came to its end: no agent has ever worked in it. */
+/** The worktree that git was still creating when the run ended: no agent has worked in it. */
 export const unfinishedWorktree = (entries: readonly WrittenEntry[]): string | undefined => {
   let unfinished: string | undefined;
   for (const entry of entries) {
@@ -36,7 +36,7 @@ export const unfinishedWorktree = (entries: readonly WrittenEntry[]): string | u
   return unfinished;
 };
 
-/** What a run has made and not removed since. */
+/** Everything that a run created and has not removed. */
 export const ownedThings = (runId: string, entries: readonly WrittenEntry[]): OwnedThing[] => {
   const owned = new Map<string, OwnedThing>();
   for (const entry of entries) {

@@ -3,11 +3,11 @@ import { parseJson } from "../../tools/json/parseJson.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
 import { journalPath } from "./runDirectory.ts";
 
-/** A link is none of ours: it may lead to a file that never ends. */
+/** Sanddune never makes the journal a link, which could lead to an endless file. */
 export const isJournal = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
-/** What a run has written, as it is; nothing if there is no journal. */
+/** The raw text of a journal; empty if there is no journal. */
 export const readJournalText = (runDirectory: string): string => {
   const path = journalPath(runDirectory);
   if (!isJournal(path)) return "";
@@ -19,7 +19,7 @@ export const readJournalText = (runDirectory: string): string => {
   }
 };
 
-/** The entries of a run, in order. Torn lines, as a crash leaves them, are left out; no journal has no entries. */
+/** The entries of a journal, in order, without torn lines. */
 export const readJournal = (runDirectory: string): WrittenEntry[] =>
   readJournalText(runDirectory)
     .split("\n")

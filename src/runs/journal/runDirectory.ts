@@ -1,10 +1,9 @@
 import { join } from "node:path";
 
-/** The file whose appearance ends a session: `sanddune stop` makes it. */
+/** `sanddune stop` creates this file to stop the session. */
 export const stopRequestPath = (runDirectory: string): string => join(runDirectory, "stop");
 
-/** The journal's own file, in the directory of a run. */
 export const journalPath = (runDirectory: string): string => join(runDirectory, "journal.jsonl");
 
-/** What the run needs on the host while it lasts, or what it could not bring home. */
+/** The run's own files on the host. They are kept if they hold commits that could not be imported. */
 export const runFilesDirectory = (runDirectory: string): string => join(runDirectory, "files");

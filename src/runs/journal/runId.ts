@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 
 const RUN_ID = /^\d{8}-\d{6}-[0-9a-f]{6}$/;
 
-/** Whether a run can be called that. */
+/** Whether a text has the form of a run id. */
 export const isRunId = (text: string): boolean => RUN_ID.test(text);
 
-/** Sorts by time, is fit for branch, file and container names, and does not repeat. */
+/** A unique id that sorts by time and is valid in names of branches, files and containers. */
 export const createRunId = (): string => {
   const [date = "", time = ""] = new Date().toISOString().split(/[T.]/);
   return `${date.replaceAll("-", "")}-${time.replaceAll(":", "")}-${randomBytes(3).toString("hex")}`;

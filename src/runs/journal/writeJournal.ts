@@ -3,12 +3,12 @@ import type { JournalEntry } from "./entries.ts";
 import { isJournal, readJournalText } from "./readJournal.ts";
 import { journalPath, runFilesDirectory } from "./runDirectory.ts";
 
-/** The fields that may quote what a program has printed. All others are needed as they are, to find things again. */
+/** The fields that may quote a program's output. The others identify things and must not be redacted. */
 const SENTENCES: ReadonlySet<string> = new Set(["reason", "problem", "error"]);
 
 /**
- * The record of one run in `.sanddune/runs/<id>/journal.jsonl`, one entry a line, each written at once. After a crash
- * it tells what the run had made; a torn last line is to be expected.
+ * The journal of one run, `.sanddune/runs/<id>/journal.jsonl`: one entry a line, each written immediately. After a crash
+ * it says what the run had created. The last line may be torn.
  */
 export class Journal {
   readonly path: string;
@@ -17,7 +17,7 @@ export class Journal {
 
   constructor(
     readonly runDirectory: string,
-    /** Takes the secrets out of a sentence. */
+    /** Removes secrets from a sentence. */
     private readonly redact: (sentence: string) => string,
   ) {
     this.filesDirectory = runFilesDirectory(runDirectory);
@@ -26,7 +26,7 @@ export class Journal {
     this.path = journalPath(runDirectory);
   }
 
-  /** Must succeed: what is not in the journal must not be created. A durable entry survives a power cut. */
+  /** Throws if it fails: nothing may be created that the journal does not name. A durable entry survives a power cut. */
   write(entry: JournalEntry, { isDurable = false } = {}): void {
     const line = JSON.stringify({ at: new Date().toISOString(), ...entry }, (key, value: unknown) =>
       SENTENCES.has(key) && typeof value === "string" ? this.redact(value) : value,
@@ -34,7 +34,7 @@ export class Journal {
     appendFileSync(this.path, `${line}\n`, { flush: isDurable });
   }
 
-  /** For entries that only tell: a full disk must not keep a run from tidying up. */
+  /** For entries that only inform: a full disk must not prevent clean-up. */
   tell(entry: JournalEntry): void {
     if (this.#isBroken) return;
     try {

@@ -3,7 +3,7 @@ import type { FileHandle } from "node:fs/promises";
 const CHUNK_BYTES = 64 * 1024;
 const LINE_END = "\n".charCodeAt(0);
 
-/** Where the last lines of a file begin. The end of the last one counts for nothing. */
+/** The offset of the last `count` lines of a file. A newline at its end begins no further line. */
 export const startOfLastLines = async (file: FileHandle, count: number): Promise<number> => {
   const { size } = await file.stat();
   if (count === 0) return size;

@@ -12,7 +12,7 @@ const LOOK_EVERY_MS = 200;
 const openLog = async ({ runId, logFilePath }: StoredRun): Promise<FileHandle> => {
   if (logFilePath === undefined) throw new RunLogNotFoundError(runId, undefined);
   try {
-    // Whatever else is there instead, a link or a pipe, is not opened as one.
+    // A link or a pipe in its place is refused.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const file = await open(logFilePath, flags);
     if ((await file.stat()).isFile()) return file;
@@ -26,15 +26,15 @@ const openLog = async ({ runId, logFilePath }: StoredRun): Promise<FileHandle> =
   throw new RunLogNotFoundError(runId, logFilePath);
 };
 
-export interface LogWish {
-  /** Go on until the run has ended, rather than to where the log ends now. */
+export interface LogOptions {
+  /** Continue until the run has ended, instead of stopping at the current end of the log. */
   readonly follow: boolean;
-  /** Begin with so many of the lines that there are; all when it is left out. */
+  /** Start with the last so many lines; with all of them by default. */
   readonly lines?: number | undefined;
 }
 
-/** The run log of a run, piece by piece. */
-export async function* readLog(run: StoredRun, { follow, lines }: LogWish): AsyncGenerator<string> {
+/** The run log, in chunks. */
+export async function* readLog(run: StoredRun, { follow, lines }: LogOptions): AsyncGenerator<string> {
   const file = await openLog(run);
   try {
     const decoder = new TextDecoder();
@@ -49,7 +49,7 @@ export async function* readLog(run: StoredRun, { follow, lines }: LogWish): Asyn
         continue;
       }
       if (isOver) break;
-      // What it wrote between the last read and its end is read in one more round.
+      // One more round reads what the run wrote between the last read and its end.
       isOver = readRun(run.runDirectory)?.state !== "running";
       if (!isOver) await delay(LOOK_EVERY_MS);
     }

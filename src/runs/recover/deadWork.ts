@@ -11,7 +11,7 @@ import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
 import { runFilesDirectory } from "../journal/runDirectory.ts";
 import { runsWithin, type StoredRun } from "../storedRun.ts";
 
-/** Where the agent of a run worked whose process is gone. */
+/** Where the agent of a dead run worked, and on what. */
 export interface DeadWork {
   readonly run: StoredRun;
   readonly checkoutPath: string;
@@ -19,16 +19,16 @@ export interface DeadWork {
   readonly branch: string | undefined;
   /** The commit that the agent began with. */
   readonly base: string;
-  /** What the run, and those in its sandbox, have imported. */
+  /** The commits that the run and its child sessions imported. */
   readonly importedCommits: readonly string[];
-  /** The git directory that its sandbox shared with the host; `undefined` if there is none, or none any more. */
+  /** The git directory that its sandbox shared with the host; `undefined` if it does not exist. */
   readonly gitDirectory: string | undefined;
 }
 
 const isDirectory = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** `undefined` if no agent has worked for the run, or none that sanddune could find the traces of. */
+/** `undefined` if no agent worked for the run, or if nothing is left to find out where. */
 export const findDeadWork = Effect.fnUntraced(function* (
   repository: Repository,
   runs: readonly StoredRun[],
@@ -45,7 +45,7 @@ export const findDeadWork = Effect.fnUntraced(function* (
   const mainCheckout = dirname(repository.configDirectory);
   return {
     run,
-    // Wherever the repository was when the run began.
+    // The repository may have moved since the run.
     checkoutPath:
       isUsersCheckout || branch === undefined
         ? (work?.checkoutPath ?? mainCheckout)
@@ -58,7 +58,7 @@ export const findDeadWork = Effect.fnUntraced(function* (
   };
 });
 
-/** Imports what was committed in the sandbox; `undefined` if there is nothing that it could be imported from. */
+/** Imports the commits from the sandbox git directory; `undefined` if that does not exist. */
 export const importDeadWork = (
   repository: Repository,
   { run, checkoutPath, isUsersCheckout, branch, base, importedCommits, gitDirectory }: DeadWork,
@@ -73,7 +73,7 @@ export const importDeadWork = (
         branch,
         base,
         importedCommits,
-        // The user's own branch is not the agent's to rewrite; a branch that was made for agents is.
+        // An agent may rewrite a branch that was created for it, but not the user's own.
         allowsRewrite: !isUsersCheckout,
         filesDirectory: runFilesDirectory(run.runDirectory),
       });

@@ -8,11 +8,11 @@ import type { StoredRun } from "../storedRun.ts";
 import { leftProcessesOf } from "./hostProcesses.ts";
 import { findLeftSandbox, type SandboxState, sandboxesOf } from "./leftSandbox.ts";
 
-/** What became of what a run had left at work. */
+/** What happened to the processes and sandboxes that a run left running. */
 export interface EndedSurvivors {
-  /** In sentences. */
+  /** What was done, in sentences. */
   readonly told: readonly string[];
-  /** Sandboxes that may hold work and cannot be reached, in a sentence; `undefined` if there are none. */
+  /** Which sandboxes may hold work but are unreachable, as a sentence; `undefined` if there are none. */
   readonly outOfReach: string | undefined;
 }
 
@@ -30,35 +30,35 @@ const endProcesses = Effect.fnUntraced(function* (run: StoredRun): Effect.fn.Ret
   );
 });
 
-const mayBeAtWork = ({ runId, sandbox }: StoredRun, name: string, problem: string) =>
+const mayBeRunning = ({ runId, sandbox }: StoredRun, name: string, problem: string) =>
   new DeadRunError(runId, `its ${sandbox} sandbox ${name}`, problem, [
     ...(sandbox === "docker" || sandbox === "podman" ? [[sandbox, "rm", "--force", name]] : []),
     sandduneWords("rescue", runId),
   ]);
 
-/** Ends a sandbox, and makes sure that it is gone. */
+/** Ends a sandbox and verifies that it is gone. */
 const endSandbox = Effect.fnUntraced(function* (
   repository: Repository,
   run: StoredRun,
   thing: OwnedThing,
   found: Extract<SandboxState, { state: "found" }>,
 ): Effect.fn.Return<string, SandduneError> {
-  yield* found.remove.pipe(Effect.mapError((error) => mayBeAtWork(run, thing.name, error.message)));
+  yield* found.remove.pipe(Effect.mapError((error) => mayBeRunning(run, thing.name, error.message)));
   const now = yield* findLeftSandbox(repository, run, thing);
   if (now.state !== "gone") {
-    const problem = now.state === "unknown" ? now.problem : "it was to be removed, and is still there";
-    return yield* Effect.fail(mayBeAtWork(run, thing.name, problem));
+    const problem = now.state === "unknown" ? now.problem : "it still exists after its removal";
+    return yield* Effect.fail(mayBeRunning(run, thing.name, problem));
   }
   return `Ended the sandbox that run ${run.runId} had left: ${found.description}.`;
 });
 
-/** Imports what a sandbox alone holds. Gives the reason if that is impossible. */
+/** Imports the work that only the sandbox holds. Returns the reason if that is impossible. */
 const fetchWork = (
   { runId, branch = "HEAD" }: StoredRun,
   { description, fetch }: Extract<SandboxState, { state: "found" }>,
   told: string[],
 ): Effect.Effect<string | undefined> => {
-  const alone = `what its agent did last may be in ${description} alone`;
+  const alone = `the agent's latest work may exist only in ${description}`;
   if (fetch === undefined) return Effect.succeed(alone);
   return fetch.pipe(
     Effect.map((fetched) => {
@@ -72,9 +72,8 @@ const fetchWork = (
 };
 
 /**
- * Ends everything that a run may have left at work: processes of host hooks, and sandboxes. What a
- * sandbox alone holds is imported first. Where that is impossible the sandbox is left alone: it has files of its own, so that
- * nothing in it can reach the checkout.
+ * Ends everything that a run may have left running: processes of host hooks, and sandboxes. Work that only a sandbox holds
+ * is imported first. If that is impossible the sandbox keeps running: it has its own files and cannot reach the checkout.
  */
 export const endSurvivors = Effect.fnUntraced(function* (
   repository: Repository,
@@ -94,11 +93,13 @@ export const endSurvivors = Effect.fnUntraced(function* (
     } else if (found.state === "gone") {
       amendJournal(run.runDirectory, { type: "removed", what: "sandbox", name: thing.name });
     } else if (run.state !== "dead" && !found.isProviderKnown) {
-      // It has at least tried to close it, and said so if it could not.
+      // The run has tried to close the sandbox, and reported it if that failed.
     } else if (run.work?.isIsolated) {
-      outOfReach.push(`what its agent did last may be in its sandbox ${thing.name} alone: ${found.problem}`);
+      outOfReach.push(
+        `the agent's latest work may exist only in its sandbox ${thing.name}: ${found.problem}`,
+      );
     } else {
-      return yield* Effect.fail(mayBeAtWork(run, thing.name, found.problem));
+      return yield* Effect.fail(mayBeRunning(run, thing.name, found.problem));
     }
   }
   return { told, outOfReach: outOfReach.length === 0 ? undefined : outOfReach.join(", and ") };

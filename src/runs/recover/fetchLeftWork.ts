@@ -27,17 +27,17 @@ import { landFetched } from "./landFetched.ts";
 
 const EXPORT_TIMEOUT_MS = 10 * 60_000;
 
-/** What was fetched from a sandbox that a run could not fetch it from. */
+/** Work that was imported from a sandbox after its run had ended. */
 export interface FetchedWork {
-  /** Where the branch was before, and where it is now; `undefined` if there is no such branch. */
+  /** The tip of the branch before and after; `undefined` if the branch does not exist. */
   readonly before: string | undefined;
   readonly tip: string | undefined;
-  /** A commit with what was not committed; it is held by a ref of the run. */
+  /** A commit of the uncommitted changes, kept by a ref of the run. */
   readonly uncommitted: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** A run that died early may not have brought its repository into the sandbox yet: then no agent worked there. */
+/** A run that died early may not have copied its repository into the sandbox: then no agent worked there. */
 const hasRepository = (handle: IsolatedSandboxHandle): Effect.Effect<boolean, SandduneError> =>
   interruptible((signal) =>
     handle.exec(`[ -e ${shellQuote(`${handle.worktreePath}/.git`)} ]`, { cwd: "/", signal }),
@@ -48,7 +48,7 @@ const hostTips = (cwd: string): Effect.Effect<string[], SandduneError> =>
     Effect.map((output) => output.split("\n").filter((sha) => sha !== "")),
   );
 
-/** The files of the run's worktree, which follow what is imported; `undefined` if it is gone. */
+/** The files of the run's worktree, which follow the import; `undefined` if the worktree is gone. */
 const worktreeFilesOf = Effect.fnUntraced(function* (
   repository: Repository,
   branch: string,
@@ -62,7 +62,7 @@ const worktreeFilesOf = Effect.fnUntraced(function* (
   return { ...(yield* openWorktreeFiles({ path, gitDirectory, baseSha }, indexPath)), gitDirectory };
 });
 
-/** Keeps everything if git could not export all of it. The sandbox, which is removed afterwards, must not be the only place. */
+/** Archives all files if git could not export everything: the sandbox is removed afterwards. */
 const keepUnexported = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
   runDirectory: string,
@@ -79,9 +79,9 @@ const keepUnexported = Effect.fnUntraced(function* (
 });
 
 /**
- * Imports what an isolated sandbox holds whose run is over, by the same steps as the run itself would have: the branch moves,
- * the worktree follows, and what is on no branch gets refs of the run. The caller holds the lock of the branch.
- * `undefined` if there is nothing to fetch.
+ * Imports the work from an isolated sandbox whose run has ended, by the same steps as the run itself: the branch moves, the
+ * worktree follows, and refs of the run keep commits that are on no branch. The caller holds the lock of the branch.
+ * `undefined` if there is nothing to import.
  */
 export const fetchLeftWork = Effect.fnUntraced(function* (
   repository: Repository,

@@ -4,7 +4,7 @@ import { EXEC_ID_VARIABLE } from "../../process/kill/processMarks.ts";
 import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
 
-/** What a host hook of a dead run has left running. */
+/** Processes that a host hook of a dead run left running. */
 export interface LeftProcesses {
   readonly pids: readonly number[];
   readonly end: Effect.Effect<void>;

@@ -5,19 +5,19 @@ import type { SandboxExport } from "../../git/transfer/export/fetchBundles.ts";
 import { importCommits } from "../../git/transfer/import/importCommits.ts";
 import type { StoredRun } from "../storedRun.ts";
 
-/** What became of the branch. */
+/** Where the branch is after the import. */
 export interface LandedWork {
-  /** Where the branch is; `undefined` if there is none. */
+  /** The tip of the branch; `undefined` if it does not exist. */
   readonly tip: string | undefined;
   readonly uncommitted: string | undefined;
   readonly warnings: readonly string[];
-  /** The branch is where the sandbox has it. */
+  /** The branch has the same tip as in the sandbox. */
   readonly isMoved: boolean;
 }
 
 /**
- * Moves the branch, unless that would take commits from it which are not the run's: since the run is over, anybody may have
- * gone on with the branch, or deleted it. Then the commits are kept by a ref of the run.
+ * Moves the branch, unless that would remove commits that are not the run's: the branch may have been changed or deleted
+ * since the run ended. In that case a ref of the run keeps the commits.
  */
 export const landFetched = Effect.fnUntraced(function* (
   cwd: string,

@@ -14,18 +14,17 @@ import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
 import { type FetchedWork, fetchLeftWork } from "./fetchLeftWork.ts";
 
-/** What is known about a sandbox whose process is gone, or could not close it. */
+/** What is known about a sandbox that its run has not closed. */
 export type SandboxState =
   | { readonly state: "gone" }
-  /** It may be at work. */
+  /** It may still be running. */
   | { readonly state: "unknown"; readonly problem: string; readonly isProviderKnown: boolean }
   | {
       readonly state: "found";
-      /** What it is, in words. */
       readonly description: string;
-      /** The agent's files may be in it alone. */
+      /** The agent's work may exist only in it. */
       readonly holdsWork: boolean;
-      /** Imports what it holds. The caller holds the lock of the run's branch. `undefined` if it cannot be opened again. */
+      /** Imports its work. The caller holds the lock of the run's branch. `undefined` if it cannot be reopened. */
       readonly fetch: Effect.Effect<FetchedWork | undefined, SandduneError> | undefined;
       readonly remove: Effect.Effect<void, SandduneError>;
     };
@@ -36,19 +35,18 @@ const mayHoldWork = ({ holdsWork }: SandboxLeftovers, left: LeftSandbox): Effect
     ? Effect.succeed(holdsWork)
     : Effect.promise(() => holdsWork(left).catch(() => true));
 
-/** Whether git tracks a run's journal: then it may have come with a commit. */
+/** Whether git tracks the journal of a run: then any commit may have written it. */
 export const cameWithRepository = (
   { configDirectory }: Repository,
   { runDirectory }: StoredRun,
 ): Effect.Effect<boolean> => {
-  // Journals are in the main checkout, whichever one this is.
+  // Journals are in the main checkout, even if this is another one.
   const checkout = dirname(configDirectory);
   return isTracked(checkout, relative(checkout, journalPath(runDirectory))).pipe(
     Effect.catch(() => Effect.succeed(true)),
   );
 };
 
-/** The provider of a call in a sandbox that lasts is that sandbox's; it is told where the sandbox was made. */
 export const sandboxesOf = ({ owns }: StoredRun): OwnedThing[] =>
   owns.filter(({ what }) => what === "sandbox");
 
@@ -66,7 +64,7 @@ const fetchFrom = (
     (handle) => Effect.promise(() => handle.close().catch(() => {})),
   );
 
-/** Looks for a sandbox that a run has made and not closed. */
+/** Looks for a sandbox that a run created and has not closed. */
 export const findLeftSandbox = Effect.fnUntraced(function* (
   repository: Repository,
   run: StoredRun,
@@ -75,12 +73,12 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   const { runId, runDirectory, sandbox = "" } = run;
   const known = yield* Effect.promise(() => findLeftovers(sandbox));
   if (known === undefined) {
-    const problem = `sanddune does not know how to find the sandboxes of ${JSON.stringify(sandbox)}. If that is a provider of your own which has leftovers, name its module with --sandbox`;
+    const problem = `sanddune cannot look for sandboxes of the provider ${JSON.stringify(sandbox)}. If it is your own provider and supports \`leftovers\`, pass its module with --sandbox`;
     return { state: "unknown", problem, isProviderKnown: false };
   }
   const unknown = (problem: string): SandboxState => ({ state: "unknown", problem, isProviderKnown: true });
   if (place !== undefined && (yield* cameWithRepository(repository, run))) {
-    return unknown("its journal is in git, so anybody can have written where the sandbox is");
+    return unknown("git tracks its journal, so any commit may have written the location of the sandbox");
   }
   const temporaryDirectory = run.temporaryDirectory ?? tmpdir();
   const left = { sandboxName, runId, temporaryDirectory, ...(place !== undefined && { place }) };

@@ -11,23 +11,23 @@ import { recoverRun } from "./recoverRun.ts";
 import { sentencesOf } from "./recovery.ts";
 import { discardWorthless, forgetUnusable, inspectWorktree, worktreePlaces } from "./unfinishedWorktrees.ts";
 
-/** What a run is about to work in: a branch, and with `head` the user's checkout. */
+/** What a run is about to use: a branch, and with the strategy `head` the user's checkout. */
 export interface RunLocation {
   readonly repository: Repository;
   /** `undefined` when HEAD is detached. */
   readonly branch: string | undefined;
-  /** The user's checkout; `undefined` if the work is done in a worktree. */
+  /** The user's checkout; `undefined` if the run uses a worktree. */
   readonly checkoutPath: string | undefined;
 }
 
-/** The lock of what a run works on. */
+/** The name of the lock that a run takes. */
 export const lockNameOf = (branch: string | undefined, checkoutPath: string): string =>
   branch ?? `HEAD of ${checkoutPath}`;
 
 const lockNameOfRun = ({ branch, work }: StoredRun, { topLevel }: Repository): string =>
   lockNameOf(branch, work?.checkoutPath ?? topLevel);
 
-/** Holds what a run worked on, for as long as it is recovered. */
+/** Locks the branch of a run for its recovery. */
 export const lockRun = (
   repository: Repository,
   run: StoredRun,
@@ -35,8 +35,8 @@ export const lockRun = (
   lockBranch(repository, lockNameOfRun(run, repository), `${run.runId}, which is being rescued,`);
 
 /**
- * Whether something of a run may still be at work, or not be imported yet. One that has ended in order could not always close
- * its sandbox.
+ * Whether something that a run started may still be running, or some work is not imported yet. Even a run that ended
+ * properly may have failed to close its sandbox.
  */
 export const isUnrecovered = (run: StoredRun): boolean => {
   if (run.state === "running") return false;
@@ -50,7 +50,7 @@ const concerns = (run: StoredRun, { branch, checkoutPath }: RunLocation): boolea
 
 const countOf = (text: string, part: string): number => text.split(part).length - 1;
 
-/** Whether a journal says, at a glance, that its run has ended and removed everything. */
+/** Whether the raw text of a journal shows that its run ended and removed everything. */
 const isSettled = (journal: string): boolean =>
   journal.includes('"type":"ended"') &&
   !journal.includes('"within":"') &&
@@ -60,7 +60,7 @@ const isSettled = (journal: string): boolean =>
       countOf(journal, `"type":"removed","what":"${what}"`),
   );
 
-/** The runs that may have left something in a place. */
+/** The runs that may have left something at a location. */
 const runsIn = ({ repository, branch, checkoutPath }: RunLocation): StoredRun[] => {
   const isOnBranch = `"sourceBranch":${JSON.stringify(branch)}`;
   return listRuns(
@@ -73,19 +73,18 @@ const runsIn = ({ repository, branch, checkoutPath }: RunLocation): StoredRun[] 
   );
 };
 
-/** Whether runs that are over may have left something in the place. */
+/** Whether ended runs may have left something at a location. */
 export const hasUnrecovered = (place: RunLocation): boolean =>
   runsIn(place).some((run) => isUnrecovered(run) && concerns(run, place));
 
-/** What was done in a place before another run works there. */
+/** What was done at a location before the next run uses it. */
 export interface LocationRecovery {
-  /** In sentences. */
   readonly told: readonly string[];
-  /** Branches, worktrees or files may not be as they were. */
+  /** Branches, worktrees or files may have changed. */
   readonly hasChanged: boolean;
 }
 
-/** Git may have been killed while it made or removed the worktree of the branch. */
+/** Git may have been killed while it created or removed the worktree of the branch. */
 const recoverWorktree = Effect.fnUntraced(function* (
   repository: Repository,
   runs: readonly StoredRun[],
@@ -95,18 +94,20 @@ const recoverWorktree = Effect.fnUntraced(function* (
   if (place === undefined) return [];
   const found = yield* inspectWorktree(repository, place);
   if (found.state === "kept") {
-    const rest = `what is left of the worktree ${place.path}: ${found.reason}`;
-    const hint = `Take out what you need, then: ${sandduneCommand("clean", "--branch", place.branch, "--yes")}`;
+    const rest = `the rest of the worktree ${place.path}: ${found.reason}`;
+    const hint = `Copy what you need, then: ${sandduneCommand("clean", "--branch", place.branch, "--yes")}`;
     return yield* Effect.fail(new BranchInUseError(place.branch, rest, hint));
   }
   if (found.state !== "worthless") return [];
   yield* discardWorthless(repository, place);
-  return [`Git was interrupted while it made or removed the worktree ${place.path}: it was made anew.`];
+  return [
+    `Git was interrupted while it created or removed the worktree ${place.path}: it was created again.`,
+  ];
 });
 
 /**
- * Recovers every run that may have left something in a place. The caller holds the lock of the place's branch. Fails if
- * something that may be at work there cannot be ended.
+ * Recovers every run that may have left something at a location. The caller holds the lock of the branch. Fails if
+ * something that may still be running there cannot be ended.
  */
 export const recoverLocation = Effect.fnUntraced(function* (
   place: RunLocation,

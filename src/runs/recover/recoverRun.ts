@@ -17,9 +17,9 @@ import type { Recovery } from "./recovery.ts";
 import { settleCheckout } from "./settleCheckout.ts";
 
 export interface RecoverOptions {
-  /** The user has made sure that the sandbox is gone: it is not looked for. */
+  /** The user confirms that the sandbox is gone, so it is not looked for. */
   readonly sandboxIsGone?: boolean;
-  /** What was committed in the sandbox is not wanted. */
+  /** Do not import the commits from the sandbox. */
   readonly leavesCommits?: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Recovered {
   readonly kept?: string | undefined;
 }
 
-/** Imports what was committed, disarms what could run, and lets the index follow. */
+/** Imports the commits, disarms the agent's repositories, and updates the index. */
 const recoverWork = Effect.fnUntraced(function* (
   repository: Repository,
   work: DeadWork,
@@ -65,20 +65,20 @@ const outOfReachSentence = ({ runId }: StoredRun, outOfReach: string | undefined
 const NOT_WANTED =
   "What was committed in its sandbox was not imported, because its branch was to be removed.";
 
-/** Commits can only be imported if it is known what they build on. */
+/** Commits cannot be imported without the commit that they build on. */
 const baselessWork = Effect.fnUntraced(function* (
   repository: Repository,
   { runId, runDirectory }: StoredRun,
 ): Effect.fn.Return<string | undefined, SandduneError> {
   const { git: gitDirectory } = sandboxDirectories(runFilesDirectory(runDirectory));
   if (!existsSync(gitDirectory) || !(yield* hasUnimportedCommits(repository, gitDirectory))) return undefined;
-  return `The commit that run ${runId} began with is not known any more, so nothing could be imported. The git directory of its sandbox is kept at ${gitDirectory}.`;
+  return `The commit that run ${runId} started from no longer exists, so nothing could be imported. The git directory of its sandbox is kept at ${gitDirectory}.`;
 });
 
 /**
- * Recovers what a run has left whose process is gone: ends what may still be at work, and makes sure of that; imports what
- * had been committed in the sandbox; disarms what the agent has made in the checkout. The caller holds the lock of the
- * run's branch. A run that was recovered is not recovered twice.
+ * Recovers a run that has ended: ends everything that may still be running, and verifies that; imports the commits from the
+ * sandbox; disarms the repositories that the agent created in the checkout. The caller holds the lock of the run's branch.
+ * Does nothing for a run that was recovered before.
  */
 export const recoverRun = Effect.fnUntraced(function* (
   repository: Repository,
@@ -86,13 +86,13 @@ export const recoverRun = Effect.fnUntraced(function* (
   found: StoredRun,
   { sandboxIsGone = false, leavesCommits = false }: RecoverOptions = {},
 ): Effect.fn.Return<Recovery, SandduneError> {
-  // Another may have recovered it before the lock was free.
+  // Another process may have recovered it before the lock was free.
   const run = readRun(found.runDirectory) ?? found;
   const { runId, branch, runDirectory } = run;
   const nothing: Recovery = { runId, told: [], branch, commits: 0, kept: undefined };
   if (run.state === "running") return nothing;
   if (yield* cameWithRepository(repository, run)) {
-    const kept = `The journal of run ${runId} is tracked by git, so any commit can have written it: it was not believed.`;
+    const kept = `The journal of run ${runId} is tracked by git, so any commit may have written it. It was ignored.`;
     return { ...nothing, kept };
   }
   const { told, outOfReach } = yield* endSurvivors(repository, run, { sandboxIsGone });
@@ -104,7 +104,7 @@ export const recoverRun = Effect.fnUntraced(function* (
       : yield* recoverWork(repository, work, leavesCommits);
   const kept = [recovered.kept, outOfReachSentence(run, outOfReach)].filter((reason) => reason !== undefined);
   const reason = kept.length === 0 ? undefined : kept.join(" ");
-  // They may be wanted later.
+  // The user may want them later.
   const left = leavesCommits && work?.gitDirectory !== undefined ? NOT_WANTED : undefined;
   const written = reason ?? left;
   amendJournal(runDirectory, { type: "recovered", ...(written !== undefined && { reason: written }) });

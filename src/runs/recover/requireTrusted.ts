@@ -14,7 +14,7 @@ const statusOf = (path: string) => {
   }
 };
 
-/** A directory and all that it is in, itself first. */
+/** A directory and its ancestors, the directory first. */
 const ancestorsOf = (path: string): string[] =>
   dirname(path) === path ? [path] : [path, ...ancestorsOf(dirname(path))];
 
@@ -29,7 +29,7 @@ const mainCheckoutOf = (worktreePath: string): string | undefined => {
   }
 };
 
-/** Whether the entry was there before the run's agent was. */
+/** Whether the entry existed before the run's agent started. */
 const wasThereBefore = ({ work }: StoredRun, gitEntry: string, inode: bigint): boolean =>
   work?.nestedRepositories.some(
     ([path, identity]) =>
@@ -37,7 +37,7 @@ const wasThereBefore = ({ work }: StoredRun, gitEntry: string, inode: bigint): b
       identity.endsWith(`:${inode}`),
   ) ?? false;
 
-/** Whether the agent of a run may have made something at a place in its checkout, and still be able to use it. */
+/** Whether the agent of a run may have created a repository in its checkout, and may still control it. */
 const isSuspect = (run: StoredRun, gitEntry: string, inode: bigint): boolean => {
   const { work, state, recovery } = run;
   if (work === undefined || work.isIsolated) return false;
@@ -49,8 +49,9 @@ const isSuspect = (run: StoredRun, gitEntry: string, inode: bigint): boolean => 
 };
 
 /**
- * Refuses a directory whose repository may be an agent's: one that is nested in a checkout in which an agent is at work, or was
- * when its run died. To open it, git would read its settings, and run what they name. Nothing is started to find that out.
+ * Refuses a directory whose repository an agent may have created: one nested in a checkout where an agent works, or worked
+ * when its run died. Git would read the settings of that repository and run the programs they name, so this check reads
+ * files only.
  */
 export const requireTrusted = (cwd: string): void => {
   let real: string;
@@ -64,7 +65,7 @@ export const requireTrusted = (cwd: string): void => {
   if (repositoryPath === undefined) return;
   const gitEntry = join(repositoryPath, ".git");
   const inode = statusOf(gitEntry)?.ino ?? 0n;
-  // A repository that is not nested is the user's.
+  // A repository that is not nested belongs to the user.
   const around = ancestors.slice(ancestors.indexOf(repositoryPath) + 1);
   const mainCheckouts = new Set(around.flatMap((path) => [path, mainCheckoutOf(path) ?? path]));
   for (const checkout of mainCheckouts) {

@@ -12,13 +12,13 @@ import { type RecoverOptions, recoverRun } from "./recoverRun.ts";
 import type { Recovery } from "./recovery.ts";
 import { forgetUnusable } from "./unfinishedWorktrees.ts";
 
-/** The sessions that share a worktree or a sandbox with a run: what is to be rescued may be any of theirs. */
+/** All sessions that share a worktree or a sandbox with a run: the work may belong to any of them. */
 const familyOf = (runs: readonly StoredRun[], run: StoredRun): StoredRun[] => {
   const outer = runs.find(({ runId }) => runId === run.within);
   return outer === undefined ? [run, ...runsWithin(runs, run)] : familyOf(runs, outer);
 };
 
-/** A checkout may be half merged. Where the user has changed it since, nothing is touched. */
+/** Settles interrupted merges. A checkout that the user has changed since is left as it is. */
 const settleMergesOf = Effect.fnUntraced(function* (
   repository: Repository,
   runIds: ReadonlySet<string>,
@@ -66,8 +66,8 @@ const recoverFamily = Effect.fnUntraced(function* (
 });
 
 /**
- * Rescues what a run has left that could not tidy up: ends its sandbox, imports what was committed there, disarms what the
- * agent has made in the checkout, and ends a merge that was interrupted. Throws if the run is running, or if its sandbox may still be at work.
+ * Rescues the work of a run that could not clean up: ends its sandbox, imports the commits, disarms the repositories that
+ * the agent created, and settles an interrupted merge. Throws if the run, or perhaps its sandbox, is still running.
  */
 export const rescueRun = (
   repository: Repository,

@@ -25,7 +25,7 @@ const searchIn = Effect.fnUntraced(function* (
   tip: string | undefined,
 ): Effect.fn.Return<NestedSearch, SandduneError> {
   const changes = tip === undefined ? undefined : yield* inspectChanges(topLevel, base, tip);
-  // The branch of a worktree may be an earlier agent's: no commit but the user's own is trusted.
+  // The branch of a worktree may hold commits of earlier agents: only the user's HEAD is trusted.
   const trustedCommit = isUsersCheckout ? undefined : yield* resolveCommit(topLevel, "HEAD");
   return {
     checkoutPath,
@@ -36,7 +36,7 @@ const searchIn = Effect.fnUntraced(function* (
   };
 });
 
-/** Renames the repositories that the agent has made in its checkout, and leaves the user's own alone. */
+/** Renames the repositories that the agent created in its checkout, but not the user's own. */
 const disarm = Effect.fnUntraced(function* (
   { run: { work, owner }, isUsersCheckout, checkoutPath }: DeadWork,
   search: NestedSearch,
@@ -52,7 +52,7 @@ const disarm = Effect.fnUntraced(function* (
   return yield* disarmNestedRepositories(search, before);
 });
 
-/** The commit that the index is at, if the run was killed between moving the branch and letting the index follow. */
+/** The commit that the index matches: the run may have been killed after it moved the branch. */
 const indexCommit = Effect.fnUntraced(function* (
   { checkoutPath, base, importedCommits }: DeadWork,
   current: string,
@@ -68,8 +68,8 @@ const indexCommit = Effect.fnUntraced(function* (
 });
 
 /**
- * Gets a checkout ready for others in which an agent worked whose process is gone: what could run on the host by itself is
- * disarmed, then the index follows the branch. Resolves with sentences.
+ * Makes the checkout of a dead run safe to use: disarms the repositories that could run programs on the host, then updates
+ * the index to the branch. Resolves with sentences.
  */
 export const settleCheckout = Effect.fnUntraced(function* (
   repository: Repository,
@@ -83,7 +83,7 @@ export const settleCheckout = Effect.fnUntraced(function* (
   if (!isUsersCheckout) yield* unlockWorktree(repository, checkoutPath);
   if (before === undefined || tip === undefined) return told;
   const gitDirectory = yield* gitText(["rev-parse", "--absolute-git-dir"], { cwd: checkoutPath });
-  // The index belongs to a run that is dead, and the branch is locked.
+  // The lock file belongs to the dead run: this process holds the lock of the branch.
   if (!isUsersCheckout) rmSync(join(gitDirectory, "index.lock"), { force: true });
   const from = yield* indexCommit(work, before);
   const problem = yield* syncIndex({ checkoutPath, gitDirectory, branch, from, to: tip });

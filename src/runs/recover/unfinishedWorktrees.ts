@@ -13,14 +13,14 @@ import { discardWorktree, worktreePathOf } from "../../git/worktrees/worktrees.t
 import { amendJournal } from "../journal/writeJournal.ts";
 import type { StoredRun } from "../storedRun.ts";
 
-/** The place of a branch's worktree, and the runs that have worked there, the latest last. None of them is running. */
+/** The path of a branch's worktree, and the runs that used it, the latest last. None of them is running. */
 export interface WorktreePlace {
   readonly path: string;
   readonly branch: string;
   readonly owners: readonly StoredRun[];
 }
 
-/** Where runs have made worktrees, if no run is at work there. */
+/** The worktrees that runs created, unless a running run uses them. */
 export const worktreePlaces = (repository: Repository, runs: readonly StoredRun[]): WorktreePlace[] => {
   const owners = new Map<string, StoredRun[]>();
   for (const run of runs) {
@@ -32,15 +32,15 @@ export const worktreePlaces = (repository: Repository, runs: readonly StoredRun[
     .map(([branch, all]) => ({ path: worktreePathOf(repository, branch), branch, owners: all }));
 };
 
-/** What is at such a place. */
+/** What exists at the path of a worktree. */
 export type WorktreeState =
   | { readonly state: "none" | "whole" | "worthless" }
-  /** Git cannot use it, and something in it is nowhere else. */
+  /** Git cannot use it, and it contains files that exist nowhere else. */
   | { readonly state: "kept"; readonly reason: string };
 
 /**
- * Whether what is in the place of a worktree is a worktree. Git may have been killed while it made or removed it, or have
- * forgotten it: the rest is worthless as long as there is nothing in it that the branch does not have.
+ * Examines the path of a worktree. Git may have been killed while it created or removed the worktree, or may no longer list
+ * it. The rest is worthless if the branch has everything in it.
  */
 export const inspectWorktree = Effect.fnUntraced(function* (
   repository: Repository,
@@ -50,24 +50,24 @@ export const inspectWorktree = Effect.fnUntraced(function* (
   if (status === undefined) return { state: "none" };
   const latest = owners.at(-1);
   const isUnfinished = latest?.unfinishedWorktree === path;
-  if (!status.isDirectory()) return { state: "kept", reason: "it is no directory" };
+  if (!status.isDirectory()) return { state: "kept", reason: "it is not a directory" };
   if (!isUnfinished && isAttached(repository, path)) return { state: "whole" };
   const commit =
     (yield* resolveCommit(repository.topLevel, branchRef(branch))) ??
     (latest && (yield* resolveCommit(repository.topLevel, baseRef(latest.runId))));
   if (commit === undefined)
-    return { state: "kept", reason: "its branch is gone, and so is what git knew of it" };
+    return { state: "kept", reason: "its branch is gone, and git no longer lists it" };
   const { hasNewFiles, hasChangedFiles } = yield* compareWithCommit(repository, path, commit);
-  // Git was in the middle of writing a file: in a worktree that was never finished, a file that differs is half of one.
+  // In an unfinished worktree a file that differs is one that git was still writing.
   if (hasNewFiles || (hasChangedFiles && !isUnfinished))
     return {
       state: "kept",
-      reason: "git does not know it any more, and it holds files that are not on the branch",
+      reason: "git no longer lists it, and it holds files that are not on the branch",
     };
   return { state: "worthless" };
 });
 
-/** Removes what is worthless in the place of a worktree. */
+/** Removes the worthless rest of a worktree. */
 export const discardWorthless = (
   repository: Repository,
   { path, owners }: WorktreePlace,
@@ -80,8 +80,8 @@ export const discardWorthless = (
   );
 
 /**
- * Lets git forget worktrees of runs that it was making or removing when it was killed. As long as it knows half of one, most
- * git commands may fail, and the branch counts as checked out. Resolves with whether there were any.
+ * Makes git forget the worktrees that it was creating or removing when it was killed. Until then most git commands may fail,
+ * and the branch counts as checked out. Resolves with whether there were any.
  */
 export const forgetUnusable = Effect.fnUntraced(function* (
   repository: Repository,
@@ -96,7 +96,7 @@ export const forgetUnusable = Effect.fnUntraced(function* (
     lockWorktrees(repository).pipe(
       Effect.andThen(
         interruptible(async () => {
-          // What was half made a moment ago may be whole now: a run that has just begun made it.
+          // A worktree that was unfinished a moment ago may be finished now: a new run has created it.
           const found = unusable();
           await removeAdminDirectories(repository, found);
           return found.length > 0;

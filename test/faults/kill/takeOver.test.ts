@@ -314,7 +314,7 @@ describeWith(["bubblewrap"], "SIGKILL of everything while git makes the worktree
       [shell("git add -A && git commit --quiet --allow-empty -m All")],
       onBranch("b"),
     );
-    expect(warnings.join()).toContain("it was made anew");
+    expect(warnings.join()).toContain("it was created again");
     expect(own).toHaveLength(1);
     expect(git(cwd, "diff", "--name-status", "main", "b")).toBe("");
   });

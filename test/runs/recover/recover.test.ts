@@ -67,7 +67,7 @@ describe("a sandbox that sanddune cannot find", () => {
   it("and that has files of its own keeps nobody out, but that it may hold work is said, once", async () => {
     const cwd = deadIn("of-my-own", { isIsolated: true });
     const worktree = await next(cwd);
-    expect(worktree.warnings.join()).toContain(`sanddune-${RUN_ID} alone`);
+    expect(worktree.warnings.join()).toContain(`only in its sandbox sanddune-${RUN_ID}`);
     await worktree.close();
     const again = await next(cwd);
     expect(again.warnings).toEqual([]);
@@ -87,7 +87,7 @@ describe("a sandbox that sanddune cannot find", () => {
   });
 });
 
-it("a journal that came with the repository is not believed", async () => {
+it("a journal that git tracks is ignored", async () => {
   const cwd = repositoryWith((cwd) => [
     begun({ owner: DEAD, sandbox: "of-my-own" }),
     working(cwd),
@@ -96,9 +96,9 @@ it("a journal that came with the repository is not believed", async () => {
   git(cwd, "add", "--force", ".sanddune/runs");
   git(cwd, "commit", "--quiet", "-m", "Journal");
   const worktree = await next(cwd);
-  expect(worktree.warnings.join()).toContain("was not believed");
+  expect(worktree.warnings.join()).toContain("It was ignored");
   await worktree.close();
-  expect((await rescue(cwd)).kept).toContain("any commit can have written it");
+  expect((await rescue(cwd)).kept).toContain("any commit may have written it");
 });
 
 it("a run that is running is not rescued", async () => {
