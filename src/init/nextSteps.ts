@@ -1,10 +1,10 @@
 import { relative } from "node:path";
 import { CONFIG_DIRECTORY_NAME, ENV_FILE } from "../options/configDirectory.ts";
-import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
+import { packageManagers } from "../process/ownCommand/packageManager.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import type { InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers } from "./backlogManagers.ts";
-import { packageManagers } from "./packageManager.ts";
+import { installers } from "./packageManager.ts";
 import type { InitProject } from "./project.ts";
 import { mainFileName, type Scaffold } from "./scaffold.ts";
 import { templates } from "./templates.ts";
@@ -43,7 +43,7 @@ export const nextSteps = ({
   nodeVersion,
 }: Situation): NextStep[] => {
   const { packageManager } = project;
-  const sanddune = installedSanddune(packageManager);
+  const sanddune = packageManagers[packageManager].installed;
   const { preparation }: BacklogManager = backlogManagers[answers.backlog];
   const main = `${CONFIG_DIRECTORY_NAME}/${mainFileName(project.isModulePackage)}`;
   const isElsewhere = relative(project.directory, cwd) !== "";
@@ -86,7 +86,7 @@ export const nextSteps = ({
     { what: "See whether everything is there", command: `${sanddune} doctor` },
     {
       what: "Set the agents to work",
-      command: `${nodeRunsIt ? "node" : packageManagers[packageManager].runTypeScript} ${main}`,
+      command: `${nodeRunsIt ? "node" : installers[packageManager].runTypeScript} ${main}`,
     },
   ];
   return steps.filter((step) => step !== false);

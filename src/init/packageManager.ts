@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { PACKAGE_NAME } from "../options/packageName.ts";
 import {
-  lockFilesOf,
   type PackageJson,
   type PackageManagerName,
+  packageManagers,
 } from "../process/ownCommand/packageManager.ts";
 
-interface PackageManager {
+/** How a package manager installs packages. */
+interface Installer {
   /** Installs sanddune into a project. */
   readonly install: string;
   /** At the top of a workspace some require a flag that says that this is meant. */
@@ -17,10 +18,23 @@ interface PackageManager {
   };
   /** Runs a TypeScript file where Node itself cannot. */
   readonly runTypeScript: string;
+  /** Installs exactly what the lock file names. */
+  readonly locked: string;
+  /** For a project without a lock file. It leaves none behind, which would be an uncommitted change. */
+  readonly unlocked: string;
+  /** Lines of a Dockerfile that install the package manager, of the version that the project names. */
+  dockerfile(version: string | undefined): readonly string[];
 }
 
-export const packageManagers: Readonly<Record<PackageManagerName, PackageManager>> = {
-  npm: { install: `npm install --save-dev ${PACKAGE_NAME}`, runTypeScript: "npx tsx" },
+export const installers: Readonly<Record<PackageManagerName, Installer>> = {
+  npm: {
+    install: `npm install --save-dev ${PACKAGE_NAME}`,
+    runTypeScript: "npx tsx",
+    locked: "npm ci --no-audit --no-fund",
+    unlocked: "npm install --no-package-lock --no-audit --no-fund",
+    // Every image with Node has it.
+    dockerfile: () => [],
+  },
   pnpm: {
     install: `pnpm add --save-dev ${PACKAGE_NAME}`,
     workspace: {
@@ -28,6 +42,9 @@ export const packageManagers: Readonly<Record<PackageManagerName, PackageManager
       isTop: (directory) => existsSync(join(directory, "pnpm-workspace.yaml")),
     },
     runTypeScript: "pnpm dlx tsx",
+    locked: "pnpm install --frozen-lockfile",
+    unlocked: "pnpm install --no-lockfile",
+    dockerfile: (version = "latest") => [`RUN npm install --global pnpm@${version}`],
   },
   yarnClassic: {
     install: `yarn add --dev ${PACKAGE_NAME}`,
@@ -37,9 +54,28 @@ export const packageManagers: Readonly<Record<PackageManagerName, PackageManager
     },
     // Yarn 1 has no `dlx`.
     runTypeScript: "npx tsx",
+    locked: "yarn install --frozen-lockfile",
+    unlocked: "yarn install --no-lockfile",
+    // Node's own images have Yarn 1.
+    dockerfile: (version = "1.22.22") => [
+      `RUN command -v yarn >/dev/null || npm install --global yarn@${version}`,
+    ],
   },
-  yarn: { install: `yarn add --dev ${PACKAGE_NAME}`, runTypeScript: "yarn dlx tsx" },
-  bun: { install: `bun add --dev ${PACKAGE_NAME}`, runTypeScript: "bun" },
+  yarn: {
+    install: `yarn add --dev ${PACKAGE_NAME}`,
+    runTypeScript: "yarn dlx tsx",
+    locked: "yarn install --immutable",
+    unlocked: "yarn install --no-immutable",
+    // In the place of Yarn 1, which Node's own images have.
+    dockerfile: (version = "4") => [`RUN npm install --global --force @yarnpkg/cli-dist@${version}`],
+  },
+  bun: {
+    install: `bun add --dev ${PACKAGE_NAME}`,
+    runTypeScript: "bun",
+    locked: "bun install --frozen-lockfile",
+    unlocked: "bun install --no-save",
+    dockerfile: (version = "1") => [`RUN npm install --global bun@${version}`],
+  },
 };
 
 /** The command that installs sanddune there. */
@@ -48,7 +84,7 @@ export const installCommand = (
   directory: string,
   packageJson: PackageJson,
 ): string => {
-  const { install, workspace } = packageManagers[name];
+  const { install, workspace } = installers[name];
   return workspace?.isTop(directory, packageJson) ? workspace.install : install;
 };
 
@@ -59,7 +95,7 @@ export const installedFiles = (
   hasSanddune: boolean,
 ): string[] => {
   const isThere = (file: string): boolean => existsSync(join(directory, file));
-  if (isThere("package.json")) return ["package.json", ...lockFilesOf(name).filter(isThere)];
+  if (isThere("package.json")) return ["package.json", ...packageManagers[name].lockFiles.filter(isThere)];
   // Where it is installed without that, it is installed elsewhere.
-  return hasSanddune ? [] : ["package.json", ...lockFilesOf(name).slice(0, 1)];
+  return hasSanddune ? [] : ["package.json", ...packageManagers[name].lockFiles.slice(0, 1)];
 };

@@ -3,7 +3,7 @@ import { agentRegistry, needsNetwork } from "../agents/registry.ts";
 import { dockerfileFor } from "../images/dockerfile.ts";
 import { PRIVATE_PARTS } from "../options/configDirectory.ts";
 import { PACKAGE_NAME } from "../options/packageName.ts";
-import { installedSanddune } from "../process/ownCommand/sandduneCommand.ts";
+import { packageManagers } from "../process/ownCommand/packageManager.ts";
 import { PROJECT_CONFIG_FILE, type ProjectConfig } from "../project/config.ts";
 import { COMMAND_AGENT, type InitAnswers } from "./answers.ts";
 import { type BacklogManager, backlogManagers, TASK_FILE } from "./backlogManagers.ts";
@@ -103,7 +103,7 @@ export const scaffoldFor = (
       [imageFile]: dockerfileFor({
         templateText: texts.image,
         baseText: baseFile && readTemplateFile(baseFile),
-        buildCommand: `${installedSanddune(packageManager)} ${answers.sandbox} build-image`,
+        buildCommand: `${packageManagers[packageManager].installed} ${answers.sandbox} build-image`,
         packageManager: packageManagerLines(dependencies),
         agent: agent?.provider,
         backlogTools: backlog.dockerfile,

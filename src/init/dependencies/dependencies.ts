@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  lockFilesOf,
   type PackageJson,
   type PackageManagerName,
+  packageManagers,
 } from "../../process/ownCommand/packageManager.ts";
 
 /** The packages that a project needs, as far as its files tell. */
@@ -52,7 +52,7 @@ export const findDependencies = (
   return {
     packageManager,
     version: versionIn(packageJson),
-    hasLockFile: lockFilesOf(packageManager).some((file) => existsSync(join(directory, file))),
+    hasLockFile: packageManagers[packageManager].lockFiles.some((file) => existsSync(join(directory, file))),
     // What is not installed yet will be: the program itself imports sanddune.
     directories: usesPlugAndPlay(directory, packageManager) ? [] : found.length > 0 ? found : [NODE_MODULES],
   };

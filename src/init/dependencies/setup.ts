@@ -1,48 +1,6 @@
-import type { PackageManagerName } from "../../process/ownCommand/packageManager.ts";
+import { installers } from "../packageManager.ts";
 import type { SandboxChoiceName } from "../sandboxChoices.ts";
 import type { Dependencies } from "./dependencies.ts";
-
-interface Installer {
-  /** Installs exactly what the lock file names. */
-  readonly locked: string;
-  /** For a project without a lock file. It leaves none behind, which would be an uncommitted change. */
-  readonly unlocked: string;
-  /** Lines of a Dockerfile that install the package manager, of the version that the project names. */
-  dockerfile(version: string | undefined): readonly string[];
-}
-
-const INSTALLERS: Readonly<Record<PackageManagerName, Installer>> = {
-  npm: {
-    locked: "npm ci --no-audit --no-fund",
-    unlocked: "npm install --no-package-lock --no-audit --no-fund",
-    // Every image with Node has it.
-    dockerfile: () => [],
-  },
-  pnpm: {
-    locked: "pnpm install --frozen-lockfile",
-    unlocked: "pnpm install --no-lockfile",
-    dockerfile: (version = "latest") => [`RUN npm install --global pnpm@${version}`],
-  },
-  yarnClassic: {
-    locked: "yarn install --frozen-lockfile",
-    unlocked: "yarn install --no-lockfile",
-    // Node's own images have Yarn 1.
-    dockerfile: (version = "1.22.22") => [
-      `RUN command -v yarn >/dev/null || npm install --global yarn@${version}`,
-    ],
-  },
-  yarn: {
-    locked: "yarn install --immutable",
-    unlocked: "yarn install --no-immutable",
-    // In the place of Yarn 1, which Node's own images have.
-    dockerfile: (version = "4") => [`RUN npm install --global --force @yarnpkg/cli-dist@${version}`],
-  },
-  bun: {
-    locked: "bun install --frozen-lockfile",
-    unlocked: "bun install --no-save",
-    dockerfile: (version = "1") => [`RUN npm install --global bun@${version}`],
-  },
-};
 
 /** Ten minutes: installing hundreds of packages over a slow line takes longer than the minute that hooks have by default. */
 const TIME_LIMIT = "600_000";
@@ -86,7 +44,7 @@ export const setupStatement = (
 ): string => {
   if (dependencies === undefined) return NOTHING;
   const { packageManager, hasLockFile, directories } = dependencies;
-  const command = INSTALLERS[packageManager][hasLockFile ? "locked" : "unlocked"];
+  const command = installers[packageManager][hasLockFile ? "locked" : "unlocked"];
   if (sandbox !== "bubblewrap") {
     return installing(
       command,
@@ -103,4 +61,4 @@ export const setupStatement = (
 
 /** Lines of a Dockerfile for what the setup calls. */
 export const packageManagerLines = (dependencies: Dependencies | undefined): readonly string[] =>
-  dependencies === undefined ? [] : INSTALLERS[dependencies.packageManager].dockerfile(dependencies.version);
+  dependencies === undefined ? [] : installers[dependencies.packageManager].dockerfile(dependencies.version);

@@ -1,21 +1,42 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { PACKAGE_NAME } from "../../options/packageName.ts";
+import { parseObject } from "../../tools/json/parseJson.ts";
 
 /** Yarn 1 and its successors share a name, and little else. */
 export type PackageManagerName = "npm" | "pnpm" | "yarnClassic" | "yarn" | "bun";
 
-/** The lock file that a package manager writes itself comes first. */
-const LOCK_FILES: Readonly<Record<PackageManagerName, readonly string[]>> = {
-  npm: ["package-lock.json", "npm-shrinkwrap.json"],
-  pnpm: ["pnpm-lock.yaml"],
-  yarnClassic: ["yarn.lock"],
-  yarn: ["yarn.lock"],
-  bun: ["bun.lock", "bun.lockb"],
+interface PackageManager {
+  /** The one that it writes itself comes first. */
+  readonly lockFiles: readonly string[];
+  /** How it starts `sanddune` in a project that has it installed. */
+  readonly installed: string;
+  /** How it starts `sanddune` elsewhere. */
+  readonly fetched: string;
+}
+
+export const packageManagers: Readonly<Record<PackageManagerName, PackageManager>> = {
+  npm: {
+    lockFiles: ["package-lock.json", "npm-shrinkwrap.json"],
+    installed: "npx sanddune",
+    fetched: `npx ${PACKAGE_NAME}`,
+  },
+  pnpm: {
+    lockFiles: ["pnpm-lock.yaml"],
+    installed: "pnpm exec sanddune",
+    fetched: `pnpm dlx ${PACKAGE_NAME}`,
+  },
+  // Yarn 1 runs installed programs only.
+  yarnClassic: { lockFiles: ["yarn.lock"], installed: "yarn sanddune", fetched: `npx ${PACKAGE_NAME}` },
+  yarn: { lockFiles: ["yarn.lock"], installed: "yarn sanddune", fetched: `yarn dlx ${PACKAGE_NAME}` },
+  bun: {
+    lockFiles: ["bun.lock", "bun.lockb"],
+    installed: "bunx sanddune",
+    fetched: `bunx ${PACKAGE_NAME}`,
+  },
 };
 
-const NAMES = Object.keys(LOCK_FILES) as PackageManagerName[];
-
-export const lockFilesOf = (name: PackageManagerName): readonly string[] => LOCK_FILES[name];
+const NAMES = Object.keys(packageManagers) as PackageManagerName[];
 
 /** `package.json` holds anything that its author wrote. */
 export interface PackageJson {
@@ -40,13 +61,8 @@ const textOf = (path: string): string => {
 };
 
 /** Empty where there is no valid one: the package manager reports that itself. */
-export const readPackageJson = (directory: string): PackageJson => {
-  try {
-    return JSON.parse(textOf(join(directory, "package.json"))) ?? {};
-  } catch {
-    return {};
-  }
-};
+export const readPackageJson = (directory: string): PackageJson =>
+  parseObject(textOf(join(directory, "package.json"))) ?? {};
 
 /** From `pnpm@10.1.0` in `package.json`, or `yarn/1.22.22 npm/? node/v22.1.0` in the environment. */
 const named = (text: unknown): PackageManagerName | undefined => {
@@ -56,7 +72,9 @@ const named = (text: unknown): PackageManagerName | undefined => {
 };
 
 const byLockFile = (directory: string): PackageManagerName | undefined => {
-  const found = NAMES.find((name) => LOCK_FILES[name].some((file) => existsSync(join(directory, file))));
+  const found = NAMES.find((name) =>
+    packageManagers[name].lockFiles.some((file) => existsSync(join(directory, file))),
+  );
   if (found !== "yarnClassic") return found;
   return textOf(join(directory, "yarn.lock")).includes("# yarn lockfile v1") ? "yarnClassic" : "yarn";
 };

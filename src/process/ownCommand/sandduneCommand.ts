@@ -4,24 +4,11 @@ import { PACKAGE_NAME } from "../../options/packageName.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { findProgram } from "../hostPrograms.ts";
 import {
-  type PackageManagerName,
   packageManagerIn,
+  packageManagers,
   readPackageJson,
   startingPackageManager,
 } from "./packageManager.ts";
-
-/** How a package manager starts `sanddune`: from the project that it is installed in, and without that. */
-const RUNNERS: Readonly<Record<PackageManagerName, { readonly local: string; readonly fetched: string }>> = {
-  npm: { local: "npx sanddune", fetched: `npx ${PACKAGE_NAME}` },
-  pnpm: { local: "pnpm exec sanddune", fetched: `pnpm dlx ${PACKAGE_NAME}` },
-  // Yarn 1 runs installed programs only.
-  yarnClassic: { local: "yarn sanddune", fetched: `npx ${PACKAGE_NAME}` },
-  yarn: { local: "yarn sanddune", fetched: `yarn dlx ${PACKAGE_NAME}` },
-  bun: { local: "bunx sanddune", fetched: `bunx ${PACKAGE_NAME}` },
-};
-
-/** `sanddune` as a package manager starts it where it is installed in the project. */
-export const installedSanddune = (name: PackageManagerName): string => RUNNERS[name].local;
 
 /** The directory and those around it, to the top of the checkout. */
 const directoriesUpFrom = (directory: string): string[] =>
@@ -65,7 +52,7 @@ const starter = (): string[] => {
   const isInstalled = directories.some((directory) =>
     PROOFS.some((proof) => existsSync(join(directory, proof))),
   );
-  return RUNNERS[manager][isInstalled ? "local" : "fetched"].split(" ");
+  return packageManagers[manager][isInstalled ? "installed" : "fetched"].split(" ");
 };
 
 /** A command of `sanddune` for the user to type, as words: see `sandduneCommand()`. */
