@@ -76,7 +76,7 @@ export const checkAgentCan = (options: AgentOptions<unknown>): void => {
   if ((maxCostUsd === undefined) !== (prices === undefined)) {
     throw new InvalidOptionsError(
       maxCostUsd === undefined ? "prices" : "maxCostUsd",
-      "`maxCostUsd` and `prices` need each other: sanddune does not know what your tokens cost.",
+      "`maxCostUsd` and `prices` need each other, because sanddune does not know what your tokens cost.",
     );
   }
   if ((output?.maxRetries ?? 0) > 0 && agent.sessions === undefined) {
