@@ -1,6 +1,6 @@
-/** A path as some file systems compare it: they ignore case, or characters that cannot be seen. */
+/** Folds a path as case-insensitive file systems compare it. Some of them also ignore invisible characters. */
 export const foldPath = (path: string): string =>
-  // Almost every path, and much faster.
+  // The fast path: most names are plain ASCII.
   /^[\x20-\x7e]*$/.test(path)
     ? path.toLowerCase()
     : path

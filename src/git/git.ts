@@ -26,19 +26,19 @@ export interface GitOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** `latin1` for file names: they can hold any bytes. */
   readonly encoding?: "latin1";
-  /** Exit codes that are an answer rather than a failure; 0 always is. */
+  /** Exit codes besides 0 that are not failures. */
   readonly expectedExitCodes?: readonly number[];
-  /** For commands that write the user's files: git finishes its work if this process dies. `stdout` is empty. */
+  /** For commands that write the user's files: git finishes if this process dies. The result has no `stdout`. */
   readonly finishesAlone?: boolean;
-  /** Gets the output instead of the result, whatever its size. */
+  /** Receives the output, which can then have any size, instead of the result. */
   readonly onStdoutChunk?: (chunk: Buffer) => void;
 }
 
 /**
- * Settings that hold for every git command on the host, whatever the user's or the repository's configuration says.
- * The agent never writes to that configuration; but it does write files in worktrees, and these settings keep git
- * from running anything that a file could name, from looking into directories that pretend to be submodules, from
- * taking a directory of ordinary files for a bare repository, and from starting maintenance of its own.
+ * Settings of every git command on the host. They override the configuration of the user and of the repository. The
+ * agent cannot write to that configuration, but it writes files in worktrees. These settings keep git from running
+ * programs that a file names, from entering directories that look like submodules, from using a directory of ordinary
+ * files as a bare repository, and from starting maintenance.
  */
 const HARDENED_CONFIG = [
   "safe.bareRepository=explicit",
@@ -59,10 +59,10 @@ const HARDENED_CONFIG = [
   "advice.detachedHead=false",
 ] as const;
 
-/** The same, as arguments that come before git's subcommand. */
+/** The same as arguments, to be placed before git's subcommand. */
 export const HARDENED_ARGUMENTS: readonly string[] = HARDENED_CONFIG.flatMap((setting) => ["-c", setting]);
 
-/** What git may see of the host's environment: enough for the user's configuration and for signing, nothing that redirects it. */
+/** Variables that git inherits: enough for the user's configuration and for signing, none that selects a repository. */
 const PASSED_ENVIRONMENT = [
   "HOME",
   "USER",
@@ -75,13 +75,13 @@ const PASSED_ENVIRONMENT = [
   "SSH_AUTH_SOCK",
 ] as const;
 
-/** Output is parsed whole or not at all, so the limit is far above what a repository produces. */
+/** Truncated output is an error, so the limit is far above any real repository's output. */
 const CAPTURE_BYTES = 256 * 1024 * 1024;
 
-/** Of output that goes elsewhere, only what explains a failure is kept. */
+/** For a command whose output goes to a callback: enough to explain a failure. */
 const ERROR_BYTES = 64 * 1024;
 
-/** Far above what the largest checkout takes: git may wait for a network file system or a signing agent that is gone. */
+/** Longer than the largest checkout takes. Git may wait for ever for a network file system or a signing agent. */
 const TIMEOUT_MS = 30 * 60_000;
 
 const environment = (extra: GitOptions["env"]): Record<string, string> => {
@@ -90,7 +90,7 @@ const environment = (extra: GitOptions["env"]): Record<string, string> => {
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_OPTIONAL_LOCKS: "0",
-    // Git shows progress also where there is no terminal, and would die of it if nobody read its output any more.
+    // Git writes progress even without a terminal, and dies of SIGPIPE once its output has no reader.
     GIT_PROGRESS_DELAY: "1000000",
   };
   for (const key of PASSED_ENVIRONMENT) {
@@ -108,8 +108,8 @@ const toGitError =
       : error;
 
 /**
- * Git writes the files of a new worktree one after the other, and every command that looks at all worktrees fails if
- * it comes in between. The user's own commands can make that happen at any time.
+ * Git writes the files of a new worktree one by one. A command that lists worktrees fails if it reads them in between,
+ * and the user can add a worktree at any time.
  */
 const metHalfMadeWorktree = (error: SandduneError): boolean =>
   error instanceof GitError && /worktrees\/.*(commondir|gitdir|HEAD)/.test(error.stderr);
@@ -129,11 +129,11 @@ const start = async (spec: ProcessSpec, finishesAlone: boolean): Promise<Process
 
 const TOO_MUCH_OUTPUT = "too much output";
 
-/** Whether git printed more than is read of it. */
+/** Whether git's output was truncated. */
 export const hadTooMuchOutput = (error: unknown): boolean =>
   error instanceof GitError && error.stderr === TOO_MUCH_OUTPUT;
 
-/** Runs git on the host. The only place that does. */
+/** Runs git on the host. Nothing else does. */
 export const git = (
   args: readonly string[],
   options: GitOptions,
@@ -171,6 +171,6 @@ export const git = (
     Effect.retry(RETRY_HALF_MADE_WORKTREE),
   );
 
-/** Runs git and gives its output without the final newline. */
+/** Runs git and returns its output without the final newline. */
 export const gitText = (args: readonly string[], options: GitOptions): Effect.Effect<string, SandduneError> =>
   git(args, options).pipe(Effect.map((result) => result.stdout.replace(/\n$/, "")));

@@ -13,7 +13,7 @@ export interface HostRef {
   readonly sha: string;
 }
 
-/** What the host repository is like when a run begins. */
+/** The host repository at the start of a run. */
 export interface HostState {
   readonly head: HostHead;
   /** The user's branches, tags and remote branches; symbolic ones and sanddune's own are left out. */
@@ -80,14 +80,14 @@ const UNFINISHED = {
   "rebase-apply": "rebase",
 } as const;
 
-/** An agent that commits in the middle of the user's merge would finish it, with whatever is in the files. */
+/** A commit of the agent's would conclude the user's unfinished merge, with the files as they are. */
 export const checkNothingUnfinished = ({ gitDirectory, topLevel }: Repository): void => {
   for (const [file, what] of Object.entries(UNFINISHED)) {
     if (existsSync(join(gitDirectory, file))) {
       throw new UnsupportedRepositoryError(
         topLevel,
         `is in the middle of a ${what}`,
-        `Finish it, or give it up: git ${what} --abort. Or use \`merge-to-head\` or \`branch\`.`,
+        `Finish it, or abort it: git ${what} --abort. Or use \`merge-to-head\` or \`branch\`.`,
       );
     }
   }

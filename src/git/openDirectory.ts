@@ -1,14 +1,14 @@
 import { closeSync, constants, openSync } from "node:fs";
 import { hostSystem } from "../process/host/system.ts";
 
-/** For the place alone, where possible: that takes no right to read the directory, which an agent may withhold. */
+/** O_PATH where the system has it: it needs no read permission, which an agent may have removed. */
 const flags = (): number => hostSystem().placeOnly | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const SLASH = Buffer.from("/");
 
-/** A directory that is held open: whatever becomes of its path, this is the one. */
+/** An open directory: it stays the same one when its path is renamed or replaced. */
 export interface OpenDirectory {
   readonly descriptor: number;
-  /** A path to it, and to something in it, that nobody can lead elsewhere. */
+  /** A path by the descriptor, which no symbolic link can redirect. */
   readonly path: Buffer;
   entry(name: string): Buffer;
 }
@@ -19,8 +19,8 @@ const opened = (descriptor: number, ownPath: Buffer): OpenDirectory => {
 };
 
 /**
- * Opens a directory below `root`, one step after the other, and hands it to `use`. No step follows a symbolic link:
- * throws where somebody has put one in the place of a directory. Names are `latin1`, which keeps any bytes.
+ * Opens a directory below `root` step by step, and calls `use` with it. No step follows a symbolic link: throws if one
+ * has replaced a directory. Names are `latin1`, which preserves any bytes.
  */
 export const withOpenDirectory = <A>(
   root: string,

@@ -1,8 +1,8 @@
 import { posix } from "node:path";
 
 /**
- * Files that run by themselves on a developer's machine, or on a CI server, once they are in the repository. A caller
- * may want a person to look at them before anyone checks the branch out.
+ * Files that programs run or obey without being asked, on a developer's machine or a CI server, once they are checked
+ * out. A person should review changes to them before the branch is checked out.
  */
 export const PROTECTED_PATHS: readonly RegExp[] = [
   /(^|\/)\.husky\//,
@@ -52,14 +52,17 @@ const PATTERN = new RegExp(PROTECTED_PATHS.map(({ source }) => source).join("|")
 /** Case is ignored, because some file systems do. */
 export const isProtectedPath = (path: string): boolean => PATTERN.test(path);
 
-/** What a link can lead to in the place of a directory that holds such files. */
+/** Paths below a link: enough to find out whether it replaces a directory of protected files. */
 const INSIDE = ["x", "config", "workflows/x"] as const;
 
-/** Whether a symbolic link at `path` stands for such a file, or for a directory of them: what it leads to has another path. */
+/**
+ * Whether a symbolic link at `path` replaces a directory of protected files. The files that it leads to have other
+ * paths.
+ */
 export const isProtectedLink = (path: string): boolean =>
   INSIDE.some((inside) => isProtectedPath(`${path}/${inside}`));
 
-/** Whether a symbolic link at `path` leads out of the repository, or to what git or sanddune keep in it. */
+/** Whether a symbolic link at `path` leads out of the repository, into `.git` or into `.sanddune`. */
 export const leavesRepository = (path: string, target: string): boolean => {
   if (posix.isAbsolute(target)) return true;
   const destination = posix.normalize(posix.join(posix.dirname(path), target));

@@ -4,7 +4,7 @@ import { git, gitText } from "./git.ts";
 
 export const branchRef = (branch: string): string => `refs/heads/${branch}`;
 
-/** The commit that a name stands for, or `undefined` if it stands for none. */
+/** The commit that a revision names; `undefined` if it names none. */
 export const resolveCommit = (cwd: string, name: string): Effect.Effect<string | undefined, SandduneError> =>
   gitText(["rev-parse", "--quiet", "--verify", "--end-of-options", `${name}^{commit}`], {
     cwd,
@@ -15,7 +15,7 @@ export interface RefUpdate {
   readonly ref: string;
   /** The new object; `undefined` deletes the ref. */
   readonly to: string | undefined;
-  /** What the ref must be now: an object, `"absent"`, or `undefined` for anything. */
+  /** The expected current object; `"absent"` if the ref must not exist, `undefined` to skip the check. */
   readonly from?: string | "absent";
 }
 
@@ -25,7 +25,7 @@ const updateLine = ({ ref, to, from }: RefUpdate): string => {
   return from === undefined ? `update ${ref} ${to}` : `update ${ref} ${to} ${from}`;
 };
 
-/** Changes several refs in one transaction: all of them, or none. */
+/** Changes several refs in one transaction. */
 export const updateRefs = (
   cwd: string,
   updates: readonly RefUpdate[],
@@ -38,7 +38,7 @@ export const updateRefs = (
         stdin: `${updates.map(updateLine).join("\n")}\n`,
       }).pipe(Effect.asVoid);
 
-/** Whether `ancestor` is contained in the history of `descendant`. */
+/** Whether `ancestor` is in the history of `descendant`. */
 export const isAncestor = (
   cwd: string,
   ancestor: string,
@@ -56,15 +56,18 @@ export const isDetached = (cwd: string): Effect.Effect<boolean, SandduneError> =
 
 export const isGitError = (error: SandduneError): error is GitError => error instanceof GitError;
 
-/** Whether git failed, for its own reasons or because it could not write. */
+/** Whether git itself failed, or the host's file system did. */
 export const isGitFailure = (error: SandduneError): error is GitError | HostFileError =>
   isGitError(error) || error instanceof HostFileError;
 
-/** Why git failed, in a few words. */
+/** A short reason for the failure. */
 export const reasonOf = (error: GitError | HostFileError): string =>
   isGitError(error) ? error.stderr.trim() : error.message;
 
-/** The problem if git failed because of a lock file: git removes none by itself, not even one that a crash has left. */
+/**
+ * The problem if git failed because a lock file exists. Git never removes the lock of another git, not even of a
+ * crashed one.
+ */
 export const lockProblem = (output: string): string | undefined => {
   const [, path] = /Unable to create '(.+\.lock)': File exists/.exec(output) ?? [];
   return path && `git's lock ${path} exists: another git is at work, or has crashed`;

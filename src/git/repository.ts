@@ -18,7 +18,7 @@ import { git, gitText } from "./git.ts";
 export interface Repository {
   /** Top level of the checkout that `cwd` is in: the main one or a linked worktree. */
   readonly topLevel: string;
-  /** Where `cwd` is below the top level: `""`, or a path that ends with a slash. */
+  /** Path of `cwd` below the top level: `""`, or with a slash at its end. */
   readonly prefix: string;
   /** Git directory of this checkout. */
   readonly gitDirectory: string;
@@ -29,7 +29,7 @@ export interface Repository {
   readonly objectFormat: string;
 }
 
-/** Where a caller is in a repository, as sandbox providers are told. */
+/** The paths that a sandbox provider gets. */
 export const placeIn = ({ topLevel, prefix }: Pick<Repository, "topLevel" | "prefix">) => ({
   repositoryPath: topLevel,
   cwd: join(topLevel, prefix),
@@ -37,7 +37,7 @@ export const placeIn = ({ topLevel, prefix }: Pick<Repository, "topLevel" | "pre
 
 const MINIMUM_GIT = [2, 38] as const;
 
-/** Asked once: git is not replaced while this process runs. */
+/** Checked once a process. */
 let gitIsNewEnough = false;
 
 const checkGitVersion = (cwd: string): Effect.Effect<void, SandduneError> =>
@@ -63,7 +63,7 @@ const askGitVersion = (cwd: string) =>
     }),
   );
 
-/** The checkout that a directory lies in, if it does not belong to that checkout's git directory. */
+/** The checkout that contains a directory, unless the directory is in that checkout's `.git`. */
 const checkoutAround = (path: string): string | undefined => {
   if (basename(path) === ".git" || path === dirname(path)) return undefined;
   const parent = dirname(path);
@@ -71,8 +71,8 @@ const checkoutAround = (path: string): string | undefined => {
 };
 
 /**
- * Git is told to work in no bare repository that it happens to find: an agent can commit one, in which the next git
- * command would run its programs.
+ * Git on the host uses no bare repository that it finds by itself: an agent can commit one whose configuration runs
+ * programs.
  */
 const bareRepositoryError = (cwd: string, bare: string): UnsupportedRepositoryError => {
   const checkout = checkoutAround(bare);
@@ -81,7 +81,7 @@ const bareRepositoryError = (cwd: string, bare: string): UnsupportedRepositoryEr
     : new UnsupportedRepositoryError(
         cwd,
         `is a bare one (${bare}) inside the checkout ${checkout}`,
-        `An agent may have made it, to have its programs run as soon as you use git there. See where it comes from: git -C ${shellQuote(checkout)} log -- ${shellQuote(relative(checkout, bare))}`,
+        `An agent may have committed it: using git there would run the programs that its configuration names. See where it comes from: git -C ${shellQuote(checkout)} log -- ${shellQuote(relative(checkout, bare))}`,
       );
 };
 
@@ -113,7 +113,7 @@ const locate = (cwd: string) =>
 
 const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
-/** Finds the repository of `cwd`, and checks that git is there and that a run can work in this repository. */
+/** Finds the repository of `cwd`. Fails if git is missing or too old, or if runs do not support the repository. */
 export const openRepository = Effect.fnUntraced(function* (
   cwd: string,
 ): Effect.fn.Return<Repository, SandduneError> {

@@ -5,7 +5,7 @@ import { git, gitText } from "./git.ts";
 import { findBareRepositories } from "./nestedRepositories/bareInTree.ts";
 import { isProtectedLink, isProtectedPath, leavesRepository } from "./protectedPaths.ts";
 
-/** The run's own commits, oldest first: in the history of `tip`, but not among what the host knew before. */
+/** The run's commits, oldest first: those in the history of `tip` that the host did not have before. */
 export const listRunCommits = (
   cwd: string,
   tip: string,
@@ -36,19 +36,18 @@ const parseRawDiff = (output: string): ChangedPath[] => {
   return changed;
 };
 
-/** What the links point to, in the order of the links. */
+/** The targets of links, in the same order. */
 const readLinks = (cwd: string, links: readonly ChangedPath[]): Effect.Effect<string[], SandduneError> =>
   Effect.forEach(links, ({ object }) => gitText(["cat-file", "blob", object], { cwd }), { concurrency: 4 });
 
-/** More links than anyone would look at are all reported, rather than read one by one. */
+/** If a run changes more links than this, all of them are reported without being read. */
 const MAX_READ_LINKS = 100;
 
-/** What of a run's changes deserves attention. */
+/** The changes of a run that a person should review. */
 export interface RunChanges {
   /**
-   * What a person should look at before anyone checks it out: files that run by themselves on a developer's machine, an
-   * environment's files,
-   * symbolic links that lead out of the repository, submodules, directories that git takes for bare repositories.
+   * Protected files, files that grade an agent's work, symbolic links that lead out of the repository, submodules, and
+   * directories that git would use as bare repositories.
    */
   readonly protectedPaths: readonly string[];
   /** Directories that have become submodules. */
@@ -59,7 +58,7 @@ export const inspectChanges = Effect.fnUntraced(function* (
   cwd: string,
   base: string,
   tip: string,
-  /** Files and folders of this repository that grade an agent's work. */
+  /** Files and folders that grade an agent's work. */
   gradingPaths: Iterable<string> = [],
 ): Effect.fn.Return<RunChanges, SandduneError> {
   const args = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--ignore-submodules=none", base, tip];

@@ -1,15 +1,15 @@
 import { createHash, randomBytes } from "node:crypto";
 
-/** Refs of sanddune's own in the host repository. No sandbox ever sees them. */
+/** Sanddune's refs in the host repository. No sandbox sees them. */
 export const RUN_REFS = "refs/sanddune/";
 
-/** Keeps the commit that a run starts from, whatever happens to the branches meanwhile. */
+/** Keeps the commit that a run starts from if its branch is moved or deleted meanwhile. */
 export const baseRef = (runId: string): string => `${RUN_REFS}base/${runId}`;
 
 /** The tip that a branch had before the agent rewrote its history. */
 export const beforeRewriteRef = (runId: string): string => `${RUN_REFS}before/${runId}`;
 
-/** What could not go on a branch. */
+/** Prefix of the refs for commits that could not be put on a branch. */
 export const keptRefs = (runId: string): string => `${RUN_REFS}runs/${runId}/`;
 
 /** The tip of the source branch, when the branch could not be moved to it. */
@@ -19,11 +19,11 @@ export const tipRef = (runId: string): string => `${keptRefs(runId)}tip`;
 export const uncommittedRef = (runId: string): string => `${keptRefs(runId)}uncommitted`;
 
 /**
- * Commits that the agent left anywhere but on the source branch. The names are the agent's: they can be too long, or
- * exclude each other, so that only a part of them is used, with a hash.
+ * The ref that keeps an agent's ref other than the source branch. The agent's names may be too long, or may conflict as
+ * a file and a directory do, so the ref has a readable part and a hash.
  */
 export const keptRefFor = (runId: string, name: string): string => {
-  // Two exports of the same commit give it the same name.
+  // The prefix of an export differs each time; the kept ref must not.
   const lasting = name.replace(/^refs\/sanddune\/export-[0-9a-f]{16}\//, "refs/sanddune/");
   const readable = lasting
     .replace(/^refs\/(heads\/|sanddune\/)?/, "")
@@ -33,22 +33,22 @@ export const keptRefFor = (runId: string, name: string): string => {
   return `${keptRefs(runId)}${readable.replace(/^-|-$/g, "")}-${hash}`;
 };
 
-/** Checkpoints of a run, numbered by the last action that each of them holds. */
+/** Prefix of a run's checkpoints. Their number is that of the last action before them. */
 export const checkpointRefs = (runId: string): string => `${RUN_REFS}${runId}/checkpoints/`;
 
 export const checkpointRef = (runId: string, number: number): string => `${checkpointRefs(runId)}${number}`;
 
-/** The run that a ref is of, if it is one of a run's. Checkpoints are part of the run's record: they are not meant. */
+/** The run that a ref belongs to. Checkpoints do not count: they are part of the run's record. */
 export const runOfRef = (ref: string): string | undefined =>
   /^refs\/sanddune\/(?:base|before|runs)\/([^/]+)/.exec(ref)?.[1];
 
 /**
- * In a sandbox: refs that one export makes for commits without a ref of their own. No two exports share the prefix, so
- * that what the agent has named is never taken for one of them.
+ * In a sandbox: prefix of the refs that an export creates for unreferenced commits. It is random, so no ref of the
+ * agent's is mistaken for one of them.
  */
 export const newExportRefs = (): string => `${RUN_REFS}export-${randomBytes(8).toString("hex")}/`;
 
 export const OWN_EXPORT_REFS = /^refs\/sanddune\/export-[0-9a-f]{16}\/$/;
 
-/** In a sandbox: the last checkpoint, with all earlier ones behind it. */
+/** In a sandbox: the last checkpoint. Its ancestors are the earlier ones. */
 export const SANDBOX_CHECKPOINT_REF = `${RUN_REFS}checkpoint`;

@@ -5,8 +5,8 @@ import { ENV_FILE } from "../options/configDirectory.ts";
 import { git } from "./git.ts";
 
 /**
- * Whether git tracks a file of the checkout at `cwd`, by its path from there; or something in the place of one of its
- * directories. Case is ignored, because some file systems do.
+ * Whether git tracks a path of the checkout at `cwd`, or a file where one of its directories would be. Ignores case, as
+ * some file systems do.
  */
 export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, SandduneError> => {
   const [directory = path] = path.split("/");
@@ -20,8 +20,8 @@ export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, San
 };
 
 /**
- * Refuses the env file of the checkout at `cwd` if git tracks it: secrets do not belong there, and whatever an agent
- * commits must not decide which of the host's variables the next sandbox gets.
+ * Refuses a tracked env file: secrets do not belong in git, and an agent's commit must not decide which variables of
+ * the host the next sandbox gets.
  */
 export const refuseTrackedEnvFile = (cwd: string): Effect.Effect<void, SandduneError> =>
   isTracked(cwd, ENV_FILE).pipe(

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import { git, gitText } from "./git.ts";
 
-/** A commit as people know it. */
+/** A commit, for display. */
 export interface CommitSummary {
   readonly sha: string;
   readonly short: string;
@@ -16,22 +16,21 @@ export interface FileSummary {
   readonly deleted?: number;
 }
 
-/** What commits hold, for people. */
+/** A summary of commits, for display. */
 export interface WorkSummary {
-  /** The first ones. */
+  /** At most ten, oldest first. */
   readonly commits: readonly CommitSummary[];
-  /** What is different after all of them. */
+  /** The changes of all commits together. */
   readonly files: readonly FileSummary[];
-  /** The commit before them. */
+  /** The parent of the first commit. */
   readonly base: string;
   /** The branch that is checked out in the repository. */
   readonly currentBranch: string | undefined;
 }
 
-/** More are counted, and not listed. */
 const MAX_COMMITS = 10;
 
-/** A summary is not worth a longer wait: the diff of a very large change takes its time. */
+/** The diff of a very large change takes longer than a summary is worth. */
 const PATIENCE_MS = 2000;
 
 const EMPTY_TREE = {
@@ -83,7 +82,7 @@ const read = Effect.fnUntraced(function* (cwd: string, commits: readonly string[
   return { commits: summaries, files: parseFiles(changed), base, currentBranch: branch };
 });
 
-/** Describes the commits of a run, oldest first. `undefined` where that fails, or would take long: it is for the eye only. */
+/** Summarises the commits of a run, which are given oldest first; `undefined` if that fails or takes too long. */
 export const summariseWork = (
   cwd: string,
   commits: readonly string[],
@@ -93,7 +92,7 @@ export const summariseWork = (
     : read(cwd, commits).pipe(
         Effect.timeout(PATIENCE_MS),
         Effect.catchCause(() => Effect.succeed(undefined)),
-        // A fiber of its own: that of an aborted run is interrupted already, and the summary is read at its end.
+        // In a fiber of its own: the fiber of an aborted run is interrupted already.
         Effect.forkDetach,
         Effect.flatMap(Fiber.join),
       );

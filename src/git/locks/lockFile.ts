@@ -16,7 +16,7 @@ import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill
 import { parseObject } from "../../tools/json/parseJson.ts";
 
 export interface LockOwner extends ProcessIdentity {
-  /** What the lock is held for, to be shown to whoever finds it taken. */
+  /** Shown to a process that finds the lock taken. */
   readonly purpose: string;
   readonly since: string;
 }
@@ -25,12 +25,12 @@ export type LockAttempt =
   | { readonly acquired: true; release(): void }
   | { readonly acquired: false; readonly owner: LockOwner | undefined };
 
-/** Removing a dead owner's lock takes well under a millisecond; a guard this old was left by a crash. */
+/** Removing a dead owner's lock takes less than a millisecond: an older guard was left by a crash. */
 const STALE_GUARD_MS = 10_000;
 
 const hasCode = (error: unknown, code: string): boolean => (error as NodeJS.ErrnoException).code === code;
 
-/** Who holds the lock; `undefined` if nobody does. */
+/** The owner of the lock; `undefined` if it is free. */
 export const readOwner = (path: string): LockOwner | undefined => {
   try {
     const owner = parseObject(readFileSync(path, "utf8"));
@@ -43,7 +43,7 @@ export const readOwner = (path: string): LockOwner | undefined => {
 const draftOf = (path: string): string => `${path}.${process.pid}.${randomBytes(4).toString("hex")}`;
 const DRAFT = /\.(\d+)\.[0-9a-f]{8}$/;
 
-/** Makes `path` with its whole content at once, or finds it taken: nobody ever reads half a lock. */
+/** Creates `path` with its whole content at once, so that no process reads half a lock. Returns whether it did. */
 const createExclusively = (path: string, content: string, attempts = 3): boolean => {
   const draft = draftOf(path);
   writeFileSync(draft, content, { flag: "wx" });
@@ -52,7 +52,7 @@ const createExclusively = (path: string, content: string, attempts = 3): boolean
     return true;
   } catch (error) {
     if (hasCode(error, "EEXIST")) return false;
-    // Somebody who cannot see this process has taken the draft for one of a dead process.
+    // A process in another PID namespace has taken the draft for one of a dead process.
     if (hasCode(error, "ENOENT") && attempts > 1) return createExclusively(path, content, attempts - 1);
     throw error;
   } finally {
@@ -60,7 +60,7 @@ const createExclusively = (path: string, content: string, attempts = 3): boolean
   }
 };
 
-/** A process that was killed in the middle of `createExclusively` has left its draft. */
+/** A process that was killed in `createExclusively` leaves its draft. */
 const removeDeadDrafts = (directory: string): void => {
   for (const name of readdirSync(directory)) {
     const pid = DRAFT.exec(name)?.[1];
@@ -77,8 +77,8 @@ const guardIsStale = (guard: string): boolean => {
 };
 
 /**
- * Removes the lock of an owner that is not running any more. The guard makes sure that of several contenders only one
- * removes it, and that it removes the lock it has judged and not a fresh one.
+ * Removes the lock of a dead owner. The guard makes sure that only one contender removes it, and that it removes the
+ * lock that it has checked rather than a new one.
  */
 export const removeDeadLock = (path: string): boolean => {
   const guard = `${path}.takeover`;
@@ -109,7 +109,7 @@ export const tryLock = (path: string, purpose: string): LockAttempt => {
   return { acquired: false, owner: readOwner(path) };
 };
 
-/** The locks in a directory whose owner is not running any more. */
+/** The locks in a directory whose owners are dead. */
 export const deadLocks = (directory: string): { readonly path: string; readonly owner: LockOwner }[] =>
   (existsSync(directory) ? readdirSync(directory) : [])
     .filter((name) => name.endsWith(".lock"))

@@ -8,9 +8,9 @@ import type { Repository } from "../repository.ts";
 import { describeOwner, type LockOwner, readOwner, tryLock } from "./lockFile.ts";
 
 const RETRY_MS = 20;
-/** Whether an owner is still alive takes more work to find out than whether there is one. */
+/** Checking that an owner is alive costs more than checking that there is one. */
 const LIVENESS_CHECK_MS = 500;
-/** How long one owner may keep others waiting. However many come before, each that makes way starts the time anew. */
+/** How long to wait for the same owner. The time starts again with each new owner. */
 const LOCK_TIMEOUT_MS = 5 * 60_000;
 
 const now: Effect.Effect<number> = Clock.monotonicTimeNanos.pipe(
@@ -23,11 +23,11 @@ export const locksDirectory = ({ commonDirectory }: Repository): string =>
 const lockPath = (repository: Repository, name: string): string =>
   join(locksDirectory(repository), `${name}.lock`);
 
-/** Branch names are hashed: they may be longer than a file name, or differ only in case. */
+/** Hashed, because branch names may be longer than a file name, or differ only in case. */
 const branchLockName = (branch: string): string =>
   `branch-${createHash("sha256").update(branch).digest("hex").slice(0, 20)}`;
 
-/** Holds the branch for this run session; fails at once when another one has it. */
+/** Locks the branch for this run; fails at once if another run has it. */
 export const lockBranch = (
   repository: Repository,
   branch: string,
@@ -43,7 +43,7 @@ export const lockBranch = (
             new BranchInUseError(
               branch,
               describeOwner(attempt.owner),
-              `Wait for it, or use another branch. If it is not running any more, remove ${path}`,
+              `Wait for it, or use another branch. If it has ended, remove ${path}`,
             ),
           );
     }),
@@ -53,7 +53,7 @@ export const lockBranch = (
 const isSameTurn = (one: LockOwner | undefined, other: LockOwner | undefined): boolean =>
   one?.purpose === other?.purpose && one?.since === other?.since && one?.pid === other?.pid;
 
-/** Waits for a lock of the repository, and holds it until the scope is closed. */
+/** Waits for a lock of the repository, and keeps it until the scope is closed. */
 const lockRepository = Effect.fnUntraced(function* (
   repository: Repository,
   name: string,
@@ -61,7 +61,7 @@ const lockRepository = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, LockTimeoutError, Scope.Scope> {
   const path = lockPath(repository, name);
   let release = () => {};
-  // Registered before the first attempt, so that no interruption can come between taking the lock and owning it.
+  // Before the first attempt, so that no interruption comes between taking the lock and registering its release.
   yield* Effect.addFinalizer(() => Effect.sync(() => release()));
   let waitedFor: LockOwner | undefined;
   let since = yield* now;
@@ -88,18 +88,18 @@ const lockRepository = Effect.fnUntraced(function* (
   }
 });
 
-/** Serializes what changes the user's checkouts and target branches: one merge at a time in a repository. */
+/** Serializes merges, which change the user's checkouts and target branches. */
 export const lockMerges = (repository: Repository, runId: string) =>
   lockRepository(repository, "merge", `run ${runId}, merging`);
 
-/** Serializes cleaning up: what one has found another may have removed meanwhile. */
+/** Serializes cleaning, because one process would remove what another has listed. */
 export const lockCleaning = (repository: Repository) => lockRepository(repository, "clean", "cleaning up");
 
-/** Serializes what adds or removes worktrees: git does not cope with several of these at a time. */
+/** Serializes adding and removing worktrees, which git does not support concurrently. */
 export const lockWorktrees = (repository: Repository) =>
   lockRepository(repository, "worktrees", "adding or removing a worktree");
 
-/** Holds the right to put pack files together, unless another process has it: then nothing is left to do. */
+/** Locks repacking, unless another process is repacking already. */
 export const tryLockPacking = (repository: Repository): Effect.Effect<boolean, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.sync(() => tryLock(lockPath(repository, "packing"), "putting pack files together")),

@@ -2,13 +2,13 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 
-/** A file as git has it in a commit or in the index. */
+/** A file in a commit or in the index. */
 export interface GitFile {
   readonly mode: string;
   readonly sha: string;
 }
 
-/** A file that two commits have different; names are `latin1`, which keeps any bytes. */
+/** A file that differs between two commits. Names are `latin1`, which preserves any bytes. */
 export interface Change {
   readonly path: string;
   /** `undefined` where a commit does not have the file. */
@@ -25,7 +25,7 @@ const fileOf = (mode: string, sha: string): GitFile | undefined =>
 export const isSameFile = (one: GitFile | undefined, other: GitFile | undefined): boolean =>
   one?.mode === other?.mode && one?.sha === other?.sha;
 
-/** The files that two commits have different. Submodules are left out: a merge does not check them out. */
+/** The files that differ between two commits, without submodules, which a merge does not check out. */
 export const changedFiles = (cwd: string, from: string, to: string): Effect.Effect<Change[], SandduneError> =>
   git(["diff-tree", "-r", "-z", "--raw", "--no-renames", from, to], { cwd, encoding: "latin1" }).pipe(
     Effect.map(({ stdout }) => {
@@ -46,12 +46,12 @@ export const changedFiles = (cwd: string, from: string, to: string): Effect.Effe
     }),
   );
 
-/** A file in the index; `isSparse` if it is not meant to be in the checkout. */
+/** A file in the index; `isSparse` if a sparse checkout leaves it out. */
 export interface IndexEntry extends GitFile {
   readonly isSparse: boolean;
 }
 
-/** What the index of a checkout has, by path. Of an unmerged file it has one version, which equals none of a commit's. */
+/** The index of a checkout, by path. An unmerged file has one entry, which differs from every commit's. */
 export const readIndex = (cwd: string): Effect.Effect<Map<string, IndexEntry>, SandduneError> =>
   git(["ls-files", "-t", "--stage", "-z"], { cwd, encoding: "latin1" }).pipe(
     Effect.map(({ stdout }) => {

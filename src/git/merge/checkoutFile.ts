@@ -3,11 +3,11 @@ import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } fro
 import { withOpenDirectory } from "../openDirectory.ts";
 import type { GitFile } from "./changes.ts";
 
-/** What there is in a checkout at the path of a file. */
+/** The state of a file's path in a checkout. */
 export type CheckoutFile =
-  /** `isObstructed`: something that is no directory is where one of its directories would be. */
+  /** `isObstructed`: one of its directories is replaced by something else. */
   | { readonly type: "absent"; readonly isObstructed: boolean }
-  /** A directory, a socket: git has made no file there. */
+  /** A directory or a socket, for instance: not a file that git wrote. */
   | { readonly type: "other" }
   | { readonly type: "link"; readonly sha: string; readonly changedAtMs: number; readonly device: number }
   | {
@@ -20,7 +20,7 @@ export type CheckoutFile =
 
 const OBSTRUCTED_CODES = ["ENOTDIR", "ELOOP"];
 
-/** Opens the directory of a file in a checkout, and hands over the path of the file that nobody can lead elsewhere. */
+/** Opens the directory of a file in a checkout, and calls `use` with a path of the file that no link can redirect. */
 export const withFile = <A>(checkoutPath: string, path: string, use: (entry: Buffer) => A): A => {
   const steps = path.split("/");
   const root = Buffer.from(checkoutPath).toString("latin1");
@@ -35,7 +35,7 @@ const linkSha = (target: Buffer, like: string): string =>
     .update(target)
     .digest("hex");
 
-/** A path whose directories are not all there, or lead elsewhere by a symbolic link, is absent. */
+/** A path is absent if one of its directories is missing or a symbolic link. */
 export const inspectFile = (checkoutPath: string, path: string, anySha: string): CheckoutFile => {
   try {
     return withFile(checkoutPath, path, (entry): CheckoutFile => {
@@ -58,7 +58,9 @@ export const inspectFile = (checkoutPath: string, path: string, anySha: string):
 const LINK = "120000";
 const EXECUTABLE = "100755";
 
-/** Whether a file of the checkout has the kind and the content of git's; `sha` is that of a regular file's content. */
+/**
+ * Whether a file of the checkout has the type and content of git's version. `sha` is the object name of a regular file.
+ */
 export const isContentOf = (
   file: CheckoutFile,
   sha: string | undefined,
@@ -69,7 +71,7 @@ export const isContentOf = (
   return file.type === "file" && sha === wanted.sha;
 };
 
-/** Whether its executable bit is git's, too. */
+/** Whether it also has the executable bit of git's version. */
 export const hasModeOf = (file: CheckoutFile, wanted: GitFile | undefined): boolean =>
   file.type !== "file" || wanted === undefined || file.isExecutable === (wanted.mode === EXECUTABLE);
 
@@ -82,8 +84,8 @@ export const openFile = (checkoutPath: string, path: string): number =>
 const READ_BYTES = 64 * 1024;
 
 /**
- * Compares a regular file with content that arrives in chunks. Gives whether the file is the beginning of that content:
- * a writer that was killed leaves such a file, and a power cut may leave zeros at its end.
+ * Compares a regular file with content that arrives in chunks: is the file a prefix of that content? A killed git
+ * leaves such a file, and a power cut may leave zeros at its end.
  */
 export class PrefixComparison {
   readonly #descriptor: number;
@@ -118,7 +120,7 @@ export class PrefixComparison {
     this.#differs = own.subarray(start).some((byte) => byte !== 0);
   }
 
-  /** Whether the file has nothing but a beginning of the content that was pushed. */
+  /** Whether the file is a prefix of the content that was pushed. */
   get isPrefix(): boolean {
     return !this.#differs && this.#read() === 0;
   }

@@ -5,10 +5,10 @@ import { git, gitText } from "../git.ts";
 import type { GitFile } from "./changes.ts";
 import { openFile, PrefixComparison } from "./checkoutFile.ts";
 
-/** Names that `hash-object --stdin-paths` does not read as they are. */
+/** Names that `hash-object --stdin-paths` would unquote or split. */
 const isOddName = (path: string): boolean => /^"|[\r\n]/.test(path);
 
-/** A name of any bytes, to be shown, or as an argument that only attributes depend on. */
+/** A `latin1` name as text, for messages and for arguments that only select attributes. */
 export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
 
 const NO_CONVERSION_CHECK = ["-c", "core.safecrlf=false"] as const;
@@ -16,7 +16,7 @@ const NO_CONVERSION_CHECK = ["-c", "core.safecrlf=false"] as const;
 const readFile = (checkoutPath: string, path: string) =>
   createReadStream("", { fd: openFile(checkoutPath, path) });
 
-/** The ids that git would give to regular files of a checkout if they were added. */
+/** The object names that regular files of a checkout would have if they were added. */
 export const hashFiles = Effect.fnUntraced(function* (
   cwd: string,
   paths: readonly string[],
@@ -39,8 +39,8 @@ export const hashFiles = Effect.fnUntraced(function* (
 });
 
 /**
- * Whether a regular file of a checkout is what git had written of a version of it when it was stopped. Filters are
- * those of the commit that the version is of, where git can be told so (2.41 and later).
+ * Whether a regular file of a checkout is the beginning of a version that git was writing when it was killed. Filters
+ * are those of the version's commit, which git supports from 2.41 on.
  */
 export const isBeginningOf = (
   cwd: string,

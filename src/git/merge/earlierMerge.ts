@@ -6,7 +6,7 @@ import { type FoundNote, findNote } from "./mergeNote.ts";
 import { settleMerge } from "./settle.ts";
 
 interface EarlierMerge {
-  /** What was done about it, to be reported. */
+  /** Reports how it was ended. */
   readonly sentence: string;
   readonly isCompleted: boolean;
 }
@@ -14,7 +14,7 @@ interface EarlierMerge {
 const describe = ({ sourceBranch, runId, checkoutPath }: FoundNote): string =>
   `The merge of ${sourceBranch}, by run ${runId}, was interrupted in ${checkoutPath}.`;
 
-/** Ends a merge that an earlier run has left in a checkout, or fails. The caller holds the merge lock. */
+/** Ends a merge that an earlier run has left in a checkout, or fails. The caller must hold the merge lock. */
 export const settleEarlierMerge = Effect.fnUntraced(function* (
   repository: Repository,
   checkoutPath: string,
@@ -45,8 +45,8 @@ export const settleEarlierMerge = Effect.fnUntraced(function* (
 });
 
 /**
- * The same for a run that is to work in the checkout itself: an agent's `git add -A` would commit half a merge. Gives
- * a sentence about what was done.
+ * Does the same before a run works in the checkout itself, where an agent's `git add -A` would commit half a merge.
+ * Returns a sentence that reports it.
  */
 export const settleBeforeWork = (
   repository: Repository,
@@ -63,7 +63,7 @@ export const settleBeforeWork = (
     ).pipe(
       Effect.flatMap((earlier) => {
         if (earlier?.isCompleted !== true) return Effect.succeed(earlier?.sentence);
-        // The run was planned for the commit before it.
+        // The run was planned for the commit before the merge.
         const owner = `the merge of ${note.sourceBranch}, which had been interrupted and was just completed`;
         return Effect.fail(new BranchInUseError(name, owner, "Run again."));
       }),

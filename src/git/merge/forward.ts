@@ -17,7 +17,7 @@ const EVERY_EXIT_CODE = [1, 2, 128];
 
 /**
  * Moves a checkout to a descendant of its commit, or leaves it as it was. Git finishes if this process dies; if git is
- * killed as well, the note says what to put back.
+ * killed as well, the note records what to restore.
  */
 export const forwardCheckout = Effect.fnUntraced(function* (
   plan: ForwardPlan,
@@ -27,7 +27,7 @@ export const forwardCheckout = Effect.fnUntraced(function* (
   const absent = absentFiles(checkoutPath, yield* changedFiles(checkoutPath, from, to));
   const { runId } = plan;
   const note = writeNote(repository, { runId, sourceBranch, targetBranch, checkoutPath, from, to, absent });
-  // Without overwriting what is ignored: it is in no commit, so it would be lost.
+  // Ignored files are in no commit: overwriting them would lose them.
   const merge = ["merge", "--ff-only", "--quiet", "--no-autostash", "--no-overwrite-ignore", to];
   const merged = yield* Effect.exit(
     git(merge, {
@@ -42,7 +42,7 @@ export const forwardCheckout = Effect.fnUntraced(function* (
     return "done";
   }
   const output = Exit.isSuccess(merged) ? merged.value.stderr : String(Cause.squash(merged.cause));
-  // Before anything is put back, which makes room on the disk.
+  // Before files are restored, which frees disk space.
   const errorCode = writeErrorIn(output, checkoutPath);
   const settlement = yield* settleMerge(note);
   if (settlement.outcome === "completed") return "done";
@@ -56,7 +56,7 @@ export const forwardCheckout = Effect.fnUntraced(function* (
     );
   }
   const problem =
-    errorCode === undefined ? "git did not come to its end" : `its files could not be written (${errorCode})`;
+    errorCode === undefined ? "git was interrupted" : `its files could not be written (${errorCode})`;
   return yield* Effect.fail(
     new MergeInterruptedError(checkoutPath, sourceBranch, targetName, {
       isHalfMerged: false,

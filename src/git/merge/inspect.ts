@@ -5,21 +5,21 @@ import { type CheckoutFile, hasModeOf, inspectFile, isContentOf } from "./checko
 import { hashFiles, isBeginningOf } from "./contents.ts";
 import type { FoundNote } from "./mergeNote.ts";
 
-/** Files of a merge that are not in the checkout, although the commit before it has them: the user has deleted them. */
+/** Files of the commit before the merge that are missing in the checkout: the user has deleted them. */
 export const absentFiles = (checkoutPath: string, changes: readonly Change[]): string[] =>
   changes
     .filter(({ path, from }) => from && inspectFile(checkoutPath, path, from.sha).type === "absent")
     .map(({ path }) => path);
 
-/** What an interrupted merge has left in a checkout. */
+/** The state of a checkout after an interrupted merge. */
 export interface HalfMerged {
-  /** Git had written all files and the index: only the branch was not moved. */
+  /** Git has written all files and the index; only the branch has not moved. */
   readonly isWritten: boolean;
   /** Files that the merge has added, wholly or in part. */
   readonly added: readonly string[];
   /** Files that the merge has overwritten or deleted. */
   readonly overwritten: readonly string[];
-  /** Files of the merge that are neither as before nor as git would have written them: they have changed since. */
+  /** Files that are neither as before the merge nor as git would have written them. */
   readonly changedSince: readonly string[];
 }
 
@@ -28,24 +28,29 @@ interface Candidate extends Change {
   readonly sha: string | undefined;
 }
 
-/** Clocks of different file systems may be coarse in different ways. */
+/** Clocks of different file systems differ in precision. */
 const FOREIGN_CLOCK_MS = 2000;
 
-/** Whether a file has been changed since the merge began: git had made sure that it was as committed, or not there. */
+/**
+ * Whether a file was changed after the merge began. At that time git had checked that it was as committed, or missing.
+ */
 const isRecent = (file: CheckoutFile, { writtenAtMs, device }: FoundNote): boolean =>
   "changedAtMs" in file && file.changedAtMs >= writtenAtMs - (file.device === device ? 0 : FOREIGN_CLOCK_MS);
 
-/** The executable bit counts only where it is all that the merge changes: some file systems have none. */
+/** The executable bit counts only if it is the merge's only change to the file: some file systems have none. */
 const isUntouched = ({ file, sha, from, to }: Candidate): boolean =>
   isContentOf(file, sha, from) && (from?.sha !== to?.sha || hasModeOf(file, from));
 
-/** Whether git has written a file, or was about to: the merge, or putting it back, may have been stopped at any byte. */
+/**
+ * Whether git has written the file, in whole or in part: the merge, or restoring the file, may have stopped at any
+ * byte.
+ */
 const isByGit = Effect.fnUntraced(function* (
   note: FoundNote,
   { file, sha, path, from, to }: Candidate,
 ): Effect.fn.Return<boolean, SandduneError> {
   if (isContentOf(file, sha, to)) return true;
-  // A link is made at once.
+  // Links are created at once, never in part.
   if (file.type !== "file") return false;
   for (const version of [to && { file: to, commit: note.to }, from && { file: from, commit: note.from }]) {
     if (version !== undefined && (yield* isBeginningOf(note.checkoutPath, path, version))) return true;
@@ -53,7 +58,7 @@ const isByGit = Effect.fnUntraced(function* (
   return false;
 });
 
-/** What the checkout has at the paths of changes. */
+/** Inspects the files of a checkout at the paths of changes. */
 const inspectFiles = Effect.fnUntraced(function* (
   checkoutPath: string,
   changes: readonly Change[],
@@ -67,7 +72,7 @@ const inspectFiles = Effect.fnUntraced(function* (
   return inspected.map((candidate) => ({ ...candidate, sha: hashes.get(candidate.path) }));
 });
 
-/** Those of the files that do not have the content that they had before the merge. */
+/** The files whose content is not that of before the merge. */
 export const filesNotPutBack = Effect.fnUntraced(function* (
   { checkoutPath, from, to }: FoundNote,
   paths: readonly string[],
@@ -79,11 +84,11 @@ export const filesNotPutBack = Effect.fnUntraced(function* (
     .map(({ path }) => path);
 });
 
-/** Whether a path is below one of others. */
+/** Whether a path is below one of the others. */
 const isBelow = (path: string, others: ReadonlySet<string>): boolean =>
   path.split("/").some((_, end, steps) => others.has(steps.slice(0, end).join("/")));
 
-/** Compares a checkout with what it was before a merge and what the merge would have made of it. Changes nothing. */
+/** Compares a checkout with the commits before and after a merge. Changes nothing. */
 export const inspectCheckout = Effect.fnUntraced(function* (
   note: FoundNote,
 ): Effect.fn.Return<HalfMerged, SandduneError> {
@@ -98,7 +103,7 @@ export const inspectCheckout = Effect.fnUntraced(function* (
   const isWritten =
     changes.length > 0 && changes.every((change) => isSameFile(index.get(change.path), change.to));
   if (isWritten) return { isWritten, added, overwritten, changedSince };
-  // What the user has staged was staged before, and left alone by git, or after.
+  // Git does not touch files that the user has staged.
   const wereAbsent = new Set(note.absent);
   const unstaged = changes.filter(
     (change) => isSameFile(index.get(change.path), change.from) && !wereAbsent.has(change.path),
@@ -113,7 +118,7 @@ export const inspectCheckout = Effect.fnUntraced(function* (
     else if (!(yield* isByGit(note, candidate))) changedSince.push(path);
     else (candidate.from === undefined ? added : overwritten).push(path);
   }
-  // Git would remove a file of the user that is where a directory has to be.
+  // To restore a file below, git would remove a user's file that has replaced a directory.
   const own = new Set(added);
   for (const path of obstructed) (isBelow(path, own) ? overwritten : changedSince).push(path);
   return { isWritten, added, overwritten, changedSince };

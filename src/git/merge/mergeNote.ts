@@ -16,11 +16,11 @@ import { dirname, join } from "node:path";
 import type { Repository } from "../repository.ts";
 
 /**
- * Written before git moves a checkout to a merged result, removed when the checkout is in a known state again. A note
- * that outlives its run says that the merge was interrupted, and which one it was.
+ * Written before git moves a checkout to a merged commit, and removed when the checkout is in a known state again. A
+ * note that outlives its run records an interrupted merge.
  */
 export interface MergeNote {
-  /** In the environment of the git that moves the checkout: that git may outlive its parent. */
+  /** Marks the git process that moves the checkout, which may outlive its parent. */
   readonly id: string;
   readonly runId: string;
   readonly sourceBranch: string;
@@ -29,18 +29,18 @@ export interface MergeNote {
   readonly checkoutPath: string;
   readonly from: string;
   readonly to: string;
-  /** Files of `from` that the user had deleted, as `latin1`. They were not there to be put back. */
+  /** Files of `from` that the user had deleted before the merge, as `latin1`. They are not restored. */
   readonly absent: readonly string[];
 }
 
-/** A note as it was found, with the time of its writing by the clock of the file system. */
+/** A note on disk, with its modification time. */
 export interface FoundNote extends MergeNote {
   readonly path: string;
   readonly writtenAtMs: number;
   readonly device: number;
 }
 
-/** Beside the locks, in the git directory: unlike a journal, no commit can bring a note along. */
+/** In the git directory, beside the locks: no commit can contain a note. */
 const notesDirectory = ({ commonDirectory }: Pick<Repository, "commonDirectory">): string =>
   join(commonDirectory, "sanddune", "merging");
 
@@ -75,7 +75,7 @@ const readNote = (path: string): FoundNote | undefined => {
   }
 };
 
-/** Writes a note that survives a power cut; throws if that is impossible, and then the checkout must not be moved. */
+/** Writes a note that survives a power cut. If it throws, the checkout must not be moved. */
 export const writeNote = (repository: Repository, note: Omit<MergeNote, "id">): FoundNote => {
   const directory = notesDirectory(repository);
   mkdirSync(directory, { recursive: true });
@@ -96,7 +96,7 @@ export const writeNote = (repository: Repository, note: Omit<MergeNote, "id">): 
 
 export const removeNote = ({ path }: FoundNote): void => rmSync(path, { force: true });
 
-/** The note of a merge that was interrupted in a checkout. Only the holder of the merge lock knows that it is over. */
+/** The note about a checkout, if any. Only the holder of the merge lock knows that its merge is not running. */
 export const findNote = (
   repository: Pick<Repository, "commonDirectory">,
   checkoutPath: string,

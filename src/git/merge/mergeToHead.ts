@@ -38,11 +38,11 @@ export interface MergePlan {
   /** `undefined`: the detached HEAD of the repository's checkout. */
   readonly targetBranch: string | undefined;
   readonly hostConfig: readonly ConfigEntry[];
-  /** Gets a sentence about what an earlier merge had left in the checkout. */
+  /** Called with a sentence if an earlier merge was interrupted in the checkout. */
   readonly onWarning: (sentence: string) => void;
 }
 
-/** The user may commit while we merge; then the merge is computed anew. */
+/** The merge is computed again if the user commits meanwhile. */
 const MAX_ATTEMPTS = 5;
 
 const isTrue = (config: readonly ConfigEntry[], name: string): boolean =>
@@ -69,7 +69,7 @@ const computeMerge = Effect.fnUntraced(function* (
     const files = [...new Set(conflicts.filter((file) => file !== ""))];
     return yield* Effect.fail(new MergeConflictError(files, sourceBranch, targetName));
   }
-  // commit-tree does not look at commit.gpgSign by itself.
+  // commit-tree ignores commit.gpgSign.
   const signing = isTrue(plan.hostConfig, "commit.gpgsign") ? ["-S"] : [];
   return yield* gitText(
     [
@@ -87,7 +87,7 @@ const computeMerge = Effect.fnUntraced(function* (
   );
 });
 
-/** A change that decides what runs on the host, by sanddune or by the user's own git, is for a person to merge. */
+/** Refuses changes that decide which programs sanddune or git runs on the host: a person has to merge them. */
 const refuseUnseen = Effect.fnUntraced(function* (
   plan: MergePlan,
   targetTip: string,
@@ -109,7 +109,9 @@ const refuseUnseen = Effect.fnUntraced(function* (
   }
 });
 
-/** A branch that is being rebased is checked out nowhere, and yet in use: the rebase would undo the merge. */
+/**
+ * During a rebase, HEAD is detached, so the branch is checked out nowhere; the rebase would then overwrite the merge.
+ */
 const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolean => {
   const worktrees = join(commonDirectory, "worktrees");
   const linked = existsSync(worktrees) ? readdirSync(worktrees).map((name) => join(worktrees, name)) : [];
@@ -120,7 +122,7 @@ const isBeingRebased = ({ commonDirectory }: Repository, branch: string): boolea
     .some((path) => existsSync(path) && readFileSync(path, "utf8").trim() === branchRef(branch));
 };
 
-/** Where the target branch is checked out; `undefined` if it is nowhere. */
+/** The checkout of the target branch, if any. */
 const checkoutOf = ({
   repository,
   targetBranch,
@@ -130,7 +132,7 @@ const checkoutOf = ({
     ? Effect.succeed(repository.topLevel)
     : findCheckout(repository, targetBranch, hostConfig);
 
-/** Moves the target to the finished result: with its checkout if it has one, or not at all. */
+/** Moves the target to the merged commit, together with its checkout if it has one. */
 const advance = Effect.fnUntraced(function* (
   plan: MergePlan,
   targetTip: string,
@@ -139,7 +141,7 @@ const advance = Effect.fnUntraced(function* (
   const { repository, targetBranch, sourceBranch } = plan;
   const checkout = yield* checkoutOf(plan);
   if (checkout === undefined) {
-    // Only a detached HEAD has no name, and that is checked out.
+    // A target without a name is a detached HEAD, which has a checkout.
     const branch = targetBranch as string;
     const inTheWay = (problem: string) =>
       Effect.fail(new CheckoutInTheWayError(repository.topLevel, sourceBranch, branch, problem));
@@ -167,7 +169,7 @@ const advance = Effect.fnUntraced(function* (
   });
 });
 
-/** The checkout must not be half merged by an earlier run. */
+/** Ends a merge that an earlier run has left in the checkout. */
 const settleEarlier = Effect.fnUntraced(function* (plan: MergePlan): Effect.fn.Return<void, SandduneError> {
   const { repository, sourceBranch, targetBranch = "HEAD" } = plan;
   const checkout = findNotes(repository).length === 0 ? undefined : yield* checkoutOf(plan);
@@ -176,7 +178,7 @@ const settleEarlier = Effect.fnUntraced(function* (plan: MergePlan): Effect.fn.R
   if (earlier !== undefined) plan.onWarning(earlier.sentence);
 });
 
-/** An agent may be at work in the very checkout that would be moved. */
+/** Fails if an agent of another run works in the checkout of the target. */
 const lockTarget = ({ repository, runId, sourceBranch }: MergePlan, targetBranch: string) =>
   lockBranch(repository, targetBranch, runId).pipe(
     Effect.mapError(
@@ -214,7 +216,7 @@ export const mergeToHead = (plan: MergePlan): Effect.Effect<void, SandduneError>
         if (yield* isAncestor(plan.repository.topLevel, plan.sourceTip, targetTip)) return;
         const result = yield* computeMerge(plan, targetTip);
         yield* refuseUnseen(plan, targetTip, result);
-        // Once git has begun to move a checkout it must be let finish: half of it would be the user's to clean up.
+        // An interrupted git would leave the user half a merge to clean up.
         if ((yield* Effect.uninterruptible(advance(plan, targetTip, result))) === "done") return;
       }
       return yield* Effect.fail(

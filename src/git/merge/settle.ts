@@ -12,23 +12,23 @@ import { filesNotPutBack, type HalfMerged, inspectCheckout } from "./inspect.ts"
 import { type FoundNote, removeNote } from "./mergeNote.ts";
 import { removeStaleLocks } from "./staleLocks.ts";
 
-/** In the environment of the git that moves a checkout to a merged result. */
+/** Marks the git process that moves a checkout to a merged commit. */
 export const MERGE_VARIABLE = "SANDDUNE_MERGE_ID";
 
-/** What became of an interrupted merge, or would become of it. */
+/** How an interrupted merge is ended. */
 export type Settlement =
-  /** Git had not begun, or had come to its end; or the user has moved on since. */
+  /** Git had not started or had finished, or the user has moved the checkout since. */
   | { readonly outcome: "untouched" }
   | { readonly outcome: "restored"; readonly paths: readonly string[] }
   | { readonly outcome: "completed" }
   | Blocked;
 
-/** The checkout was left half merged: only the user can say what to do about these files. */
+/** The checkout stays half merged: only the user can decide about these files. */
 export interface Blocked {
   readonly outcome: "blocked";
   readonly isHalfMerged: true;
   readonly problem: string;
-  /** Files that are not as they were before. */
+  /** Files that differ from those before the merge. */
   readonly paths: readonly string[];
   /** Locks of git that are in the way. */
   readonly lockPaths: readonly string[];
@@ -43,10 +43,10 @@ const blocked = (problem: string, paths: readonly string[], lockPaths: readonly 
 });
 
 const POLL_MS = 50;
-/** As long as the merge lock may be waited for. */
+/** The same limit as for the merge lock. */
 const GIT_TIMEOUT_MS = 5 * 60_000;
 
-/** The git of a merge goes on when its parent dies, and then finishes the merge. */
+/** When its parent dies, git continues and finishes the merge. */
 const gitIsAtWork = ({ id }: FoundNote): boolean =>
   findMarked({ name: MERGE_VARIABLE, value: id }).length > 0;
 
@@ -58,7 +58,7 @@ const untilGitIsOver = Effect.fnUntraced(function* (note: FoundNote): Effect.fn.
   return false;
 });
 
-/** Whether the checkout is still where it was when the merge began. */
+/** Whether the checkout is still at the commit and on the branch of the merge's start. */
 const isWhereItWas = Effect.fnUntraced(function* ({
   checkoutPath,
   targetBranch,
@@ -72,7 +72,7 @@ const isWhereItWas = Effect.fnUntraced(function* ({
   return head === (targetBranch === undefined ? "" : branchRef(targetBranch));
 });
 
-/** Whether it worked is seen when all files are looked at afterwards. */
+/** Failures are ignored: all files are inspected afterwards. */
 const attempt = (action: () => void): boolean => {
   try {
     action();
@@ -82,7 +82,7 @@ const attempt = (action: () => void): boolean => {
   }
 };
 
-/** Removes a file, and the directories that are empty then. */
+/** Removes a file, and directories that it leaves empty. */
 const removeFile = (checkoutPath: string, path: string): void => {
   if (!attempt(() => withFile(checkoutPath, path, (entry) => unlinkSync(entry)))) return;
   let directory = dirname(path);
@@ -91,13 +91,13 @@ const removeFile = (checkoutPath: string, path: string): void => {
   }
 };
 
-/** Added files go first: they make room, for files and on the disk. */
+/** Removes added files first: that frees paths and disk space. */
 const putBack = Effect.fnUntraced(function* (
   { checkoutPath }: FoundNote,
   { added, overwritten }: HalfMerged,
 ): Effect.fn.Return<void, SandduneError> {
   for (const path of added) removeFile(checkoutPath, path);
-  // Git would remove a directory with everything in it.
+  // Git would replace a directory, and remove everything in it.
   const free = overwritten.filter((path) => inspectFile(checkoutPath, path, "").type !== "other");
   if (free.length === 0) return;
   yield* git(["checkout-index", "--force", "--quiet", "-z", "--stdin"], {
@@ -119,7 +119,7 @@ const settleCheckout = Effect.fnUntraced(function* (
   const { added, overwritten, changedSince } = found;
   const ours = [...added, ...overwritten];
   if (!found.isWritten && ours.length === 0) return { outcome: "untouched" };
-  if (locks.length > 0) return blocked("another git may be at work in it", ours, locks);
+  if (locks.length > 0) return blocked("another git may be running in it", ours, locks);
   if (changedSince.length > 0) return blocked("files of the merge have changed since", changedSince);
   if (found.isWritten) {
     if (!dryRun) {
@@ -133,25 +133,25 @@ const settleCheckout = Effect.fnUntraced(function* (
   const left = yield* filesNotPutBack(note, ours);
   return left.length === 0
     ? { outcome: "restored", paths: ours.map(asText) }
-    : blocked("files of the merge could not be put back", left);
+    : blocked("files of the merge could not be restored", left);
 });
 
-const STILL_AT_WORK = blocked("the git that merges is still at work in it", []);
+const STILL_AT_WORK = blocked("the git that merges is still running in it", []);
 
 /** What `settleMerge` would do. Changes nothing. */
 export const examineMerge = (note: FoundNote): Effect.Effect<Settlement, SandduneError> =>
   gitIsAtWork(note) ? Effect.succeed(STILL_AT_WORK) : settleCheckout(note, { dryRun: true });
 
 /**
- * Ends a merge that was interrupted in a checkout: completes it if only the branch had to be moved, or puts back every
- * file that git had written, and nothing else. All or nothing: if any of these files has changed since, none is touched.
- * To be called by the holder of the merge lock.
+ * Ends a merge that was interrupted in a checkout: completes it if only the branch had to be moved, or restores every
+ * file that git had written. If any of these files has changed since, none is touched. The caller must hold the merge
+ * lock.
  */
 export const settleMerge = (note: FoundNote): Effect.Effect<Settlement> =>
   Effect.gen(function* () {
     if (!(yield* untilGitIsOver(note))) return STILL_AT_WORK;
     return yield* Effect.uninterruptible(settleCheckout(note, { dryRun: false })).pipe(
-      // The merge's own failure is the news, so this one is only a reason.
+      // The failure of the merge is the one to report.
       Effect.catchCause((cause) =>
         Effect.succeed(blocked(`it could not be put back (${String(Cause.squash(cause))})`, [])),
       ),

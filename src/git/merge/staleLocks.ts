@@ -6,7 +6,7 @@ import { gitText } from "../git.ts";
 import { branchRef } from "../refs.ts";
 import type { FoundNote } from "./mergeNote.ts";
 
-/** The locks that git takes while it moves a checkout and its branch. */
+/** The existing lock files that git uses when it moves a checkout and its branch. */
 const lockPaths = Effect.fnUntraced(function* ({
   checkoutPath,
   targetBranch,
@@ -22,16 +22,16 @@ const lockPaths = Effect.fnUntraced(function* ({
   return paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 });
 
-/** Whether a git of the user may hold a lock: it works in the checkout. */
+/** Whether a git process works in the checkout, and may hold a lock. */
 const mayBeHeld = (checkoutPath: string): boolean =>
   hostSystem()
     .findInDirectory(checkoutPath)
     .some((pid) => hostSystem().findProcess(pid)?.name.startsWith("git"));
 
 /**
- * Removes the locks that the git of an interrupted merge has left, and gives those that may be another git's: older
- * than the merge, or not known to be unused. Git never takes a lock over, so a lock since the merge is the merge's
- * unless a git is at work there.
+ * Removes the locks of an interrupted merge, and returns locks that may belong to another git: those older than the
+ * merge, and all of them while a git process works in the checkout. Git never takes over a lock, so every other lock
+ * belongs to the merge.
  */
 export const removeStaleLocks = (
   note: FoundNote,

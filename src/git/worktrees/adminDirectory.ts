@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Repository } from "../repository.ts";
 
-/** The files without which git cannot use, or even list, a worktree. */
+/** Without these files, git can neither use nor list a worktree. */
 const REQUIRED = ["HEAD", "commondir", "gitdir"] as const;
 
 const readIfExists = (path: string): string => {
@@ -26,15 +26,15 @@ const directoriesIn = (path: string): string[] => {
 export const adminDirectoriesParent = ({ commonDirectory }: Pick<Repository, "commonDirectory">): string =>
   join(commonDirectory, "worktrees");
 
-/** Git calls it after the worktree's directory, with a number if that name is taken. */
+/** Git names it after the worktree's directory, with a number if that name is taken. */
 const isNamedAfter = (name: string, worktreePath: string): boolean => {
   const expected = basename(worktreePath);
   return name.startsWith(expected) && /^\d*$/.test(name.slice(expected.length));
 };
 
 /**
- * What git keeps about the worktree at a path: usually one directory, several after crashes. One that was not finished,
- * or is half removed, may not name the worktree any more: then its own name tells.
+ * The administrative directories of the worktree at a path: usually one, several after crashes. One that is incomplete
+ * may not name its worktree: then it is found by its own name.
  */
 export const adminDirectoriesOf = (
   repository: Pick<Repository, "commonDirectory">,
@@ -51,13 +51,13 @@ export const adminDirectoriesOf = (
     .map((name) => join(parent, name));
 };
 
-/** Whether git can use it. A single one that is empty, as a power cut leaves it, makes most git commands fail. */
+/** Whether git can use it. A single empty file, as a power cut leaves it, makes most git commands fail. */
 export const isUsable = (administration: string): boolean =>
   REQUIRED.every((name) => readIfExists(join(administration, name)) !== "");
 
 /**
- * Whether git and the worktree know each other. One that belongs elsewhere, because the repository was moved for instance, is
- * not judged here: `git worktree repair` may help.
+ * Whether the worktree has a usable administrative directory. A worktree whose `.git` names a directory elsewhere,
+ * because the repository was moved for instance, counts as attached: `git worktree repair` may help.
  */
 export const isAttached = (
   repository: Pick<Repository, "commonDirectory">,

@@ -7,15 +7,15 @@ import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { hasPipes } from "./worktreeStatus.ts";
 
-/** What a directory holds that a commit does not. */
+/** The differences between a directory and a commit. */
 export interface DirectoryContent {
-  /** Files that the commit does not have, and that git does not ignore. */
+  /** Files that are neither in the commit nor ignored. */
   readonly hasNewFiles: boolean;
-  /** Files that differ from the commit's. A missing one does not count. */
+  /** Files that differ from the commit's. Missing files do not count. */
   readonly hasChangedFiles: boolean;
 }
 
-/** Compares the files of a directory that git does not know, or not any more, with a commit. */
+/** Compares the files of a directory that is not registered as a worktree with a commit. */
 export const compareWithCommit = Effect.fnUntraced(function* (
   { commonDirectory }: Repository,
   path: string,

@@ -5,20 +5,20 @@ import { hostSystem } from "../../process/host/system.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { type ProcessResult, runProcess } from "../../process/runProcess.ts";
 
-/** Limits of everything that is done for the items together. */
+/** Limits for all items together. */
 export interface CopyLimits {
   readonly signal: AbortSignal;
   /** By the monotonic clock. */
   readonly deadline: number;
 }
 
-/** Throws if the copying was aborted, or its time is over. */
+/** Throws if copying was aborted or has timed out. */
 export const requireTime = ({ signal, deadline }: CopyLimits): void => {
   signal.throwIfAborted();
   if (performance.now() > deadline) throw new ProcessTimeoutError("cp", 0, "", "");
 };
 
-/** Runs a program that ends when the time for copying is over. */
+/** Runs a program until the deadline. */
 export const runInTime = (
   program: string,
   args: readonly string[],
@@ -26,10 +26,10 @@ export const runInTime = (
 ): Promise<ProcessResult> =>
   runProcess({ program, args, signal, timeoutMs: Math.max(1, deadline - performance.now()) });
 
-/** Far below what an argv may hold. */
+/** Far below the limit of an argv. */
 const MAX_AT_ONCE = 200;
 
-/** Copies files and directories into a directory in which there is nothing of their names. */
+/** Copies files and directories into a directory that has no entries of the same names. */
 export const copyInto = async (
   item: string,
   sources: readonly string[],
@@ -48,8 +48,8 @@ export const copyInto = async (
 };
 
 /**
- * Copies to a place where there is nothing, and moves the copy into the worktree when it is complete: whatever is at the
- * destination has been there as a whole.
+ * Copies to a temporary directory, and moves the complete copy into the worktree: the destination never holds half a
+ * copy.
  */
 export const copyWhole = async (
   item: string,

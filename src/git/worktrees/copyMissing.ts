@@ -23,11 +23,11 @@ const areSame = async (source: string, destination: string, one: Stats, other: S
     return readlinkSync(source, "buffer").equals(readlinkSync(destination, "buffer"));
   }
   if (!one.isFile() || !other.isFile() || one.size !== other.size) return false;
-  // A copy has the modification time of its original: most files need not be read.
+  // A copy keeps the modification time of its original, so most files need not be read.
   return one.mtimeMs === other.mtimeMs || haveSameContent(source, destination);
 };
 
-/** What is copied where. */
+/** An item with its source and destination. */
 export interface CopyStep {
   readonly item: string;
   readonly source: string;
@@ -35,8 +35,8 @@ export interface CopyStep {
 }
 
 /**
- * Copies what is missing at the destination, and replaces nothing. Files that git tracks are not missing: they were
- * deleted. Resolves with the paths of the destination that differ from the source. Links there are not followed.
+ * Copies files that are missing at the destination, and replaces none. A missing file that git tracks was deleted, so
+ * it is not copied. Resolves with the paths at the destination that differ from the source. Does not follow links.
  */
 export const copyMissing = async (
   { item, source, destination }: CopyStep,

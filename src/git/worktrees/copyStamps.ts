@@ -5,8 +5,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type CopyLimits, runInTime } from "./copyFiles.ts";
 
 /**
- * When an item was copied into a worktree: the change time of a file in the worktree's git directory, which no sandbox
- * sees. A file that has changed since has a later one, which no program can set.
+ * The stamp of a copied item is a file in the worktree's git directory, which no sandbox sees. Files that were changed
+ * after the copy have a later change time (ctime) than the stamp, and no program can set that time back.
  */
 const stampOf = (gitDirectory: string, destination: string): string =>
   join(gitDirectory, "sanddune-copied", createHash("sha256").update(destination).digest("hex"));
@@ -18,7 +18,7 @@ const write = (path: string, content = ""): bigint => {
   return statSync(path, { bigint: true }).ctimeNs;
 };
 
-/** The clock of a file system advances by milliseconds. Files of one tick could not be told apart. */
+/** File system clocks tick in milliseconds: files of the same tick are indistinguishable, so wait for the next one. */
 const untilLater = async (
   path: string,
   than: bigint,
@@ -34,12 +34,12 @@ const untilLater = async (
 
 const timeNoteOf = (stamp: string): string => `${stamp}.time`;
 
-/** A change of its owner or its rights, as `chown -R` makes, would make everything older than the stamp. */
+/** `chown -R` or `chmod -R` changes the stamp's own change time, which would then hide every change before it. */
 const isAsMade = (stamp: string): boolean =>
   existsSync(timeNoteOf(stamp)) &&
   readFileSync(timeNoteOf(stamp), "utf8") === String(statSync(stamp, { bigint: true }).ctimeNs);
 
-/** Notes that everything at the destination is as it was copied. */
+/** Records that the destination is an unchanged copy. */
 export const stampCopy = async (
   gitDirectory: string,
   destination: string,
@@ -51,7 +51,7 @@ export const stampCopy = async (
   await untilLater(timeNoteOf(stamp), stamped, signal, String(stamped));
 };
 
-/** Paths at and below `path` that have changed since the destination was copied; `undefined` if that is not known. */
+/** Paths at and below `path` that were changed after the destination was copied; `undefined` if unknown. */
 export const changedSinceCopy = async (
   gitDirectory: string,
   destination: string,

@@ -34,7 +34,7 @@ const itemProblem = (item: string): string | undefined => {
   return undefined;
 };
 
-/** Checks the items against the host's files, before anything is created. Throws `CopyToWorktreeError`. */
+/** Checks the items before anything is created. Throws `CopyToWorktreeError`. */
 export const checkCopyItems = (repository: Repository, items: readonly string[]): void => {
   const cwd = join(repository.topLevel, repository.prefix);
   for (const item of items) {
@@ -53,7 +53,7 @@ export const checkCopyItems = (repository: Repository, items: readonly string[])
   }
 };
 
-/** A branch may hold symbolic links where a directory is expected: copying through them would write elsewhere. */
+/** A branch may have a symbolic link in place of a directory: copying through it would write outside the worktree. */
 const prepareDestination = (worktreePath: string, { item, destination }: CopyStep): void => {
   for (let path = dirname(destination); path !== worktreePath; path = dirname(path)) {
     if (isSymbolicLink(path)) {
@@ -66,7 +66,7 @@ const prepareDestination = (worktreePath: string, { item, destination }: CopySte
 /** The worktree that items are copied into. */
 type Place = Pick<GitWorktree, "path" | "gitDirectory">;
 
-/** Which files and directories below the destinations git tracks, or did before they were deleted. */
+/** Tells which files and directories below the destinations are in the index, even if they were deleted. */
 const findTracked = Effect.fnUntraced(function* (
   { path: cwd }: Place,
   paths: readonly string[],
@@ -81,9 +81,8 @@ const findTracked = Effect.fnUntraced(function* (
 });
 
 /**
- * Copies one item, and resolves with what was not copied, as a sentence. Nothing that is in the worktree already is
- * replaced: it may be an agent's unfinished work, or a file of the branch. The exception is an item that an earlier run
- * has copied and that has not changed since.
+ * Copies one item, and resolves with a sentence about what was not copied. Existing files are not replaced: they may be
+ * an agent's unfinished work, or belong to the branch. The exception is the unchanged copy of an earlier run.
  */
 const copyItem = async (
   place: Place,
@@ -113,7 +112,7 @@ const copyItem = async (
     const differing = await copyMissing(step, isTracked, limits);
     return differing.length === 0
       ? undefined
-      : `copyToWorktree ${JSON.stringify(item)}: these files in the worktree differ from yours, or were deleted there, and stay so: ${named(differing)}.`;
+      : `copyToWorktree ${JSON.stringify(item)}: these files differ from yours in the worktree, or were deleted there, and were not copied: ${named(differing)}.`;
   }
   if ((await changesIn(source))?.length === 0) return undefined;
   if (changes.length > 0) {
@@ -138,7 +137,7 @@ const toCopyError =
 
 /**
  * Copies files that git does not track (dependencies, local settings) from the host's checkout into the worktree.
- * Resolves with what was not copied, in sentences.
+ * Resolves with sentences about what was not copied.
  */
 export const copyToWorktree = Effect.fnUntraced(function* (
   repository: Repository,

@@ -10,12 +10,12 @@ import { adminDirectoriesParent } from "./adminDirectory.ts";
 /** A worktree whose `.git` names a git directory elsewhere, because the repository was moved. */
 export interface MovedWorktree {
   readonly path: string;
-  /** Where its git directory was. */
+  /** The former path of its git directory. */
   readonly gitDirectory: string;
   readonly branch: string;
 }
 
-/** Like git: called after the worktree's directory, with a number if that name is taken. */
+/** Named as git does: after the worktree's directory, with a number if that name is taken. */
 const newGitDirectory = (repository: Repository, path: string): string => {
   const parent = adminDirectoriesParent(repository);
   mkdirSync(parent, { recursive: true });
@@ -27,7 +27,7 @@ const newGitDirectory = (repository: Repository, path: string): string => {
   return gitDirectory;
 };
 
-/** Registers the worktree anew, with its files as they are. Nothing is staged in it. */
+/** Registers the worktree again, with its files as they are and nothing staged. */
 const registerAgain = (
   repository: Repository,
   { path, branch }: MovedWorktree,
@@ -49,8 +49,8 @@ const registerAgain = (
   });
 
 /**
- * Makes git know a worktree of a moved repository again. `git worktree prune` forgets one whose place does not exist any more,
- * unless it is locked; its files, which may be the only copy of the work, are still in their place.
+ * Registers a worktree again after its repository was moved. `git worktree prune` may have unregistered it, because its
+ * former path does not exist; its files still exist, and may be the only copy of the work.
  */
 export const reattach = (
   repository: Repository,

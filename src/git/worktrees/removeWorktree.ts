@@ -6,7 +6,7 @@ import { removeDirectory } from "../../process/removeDirectory.ts";
 import type { Repository } from "../repository.ts";
 import { adminDirectoriesOf, adminDirectoriesParent } from "./adminDirectory.ts";
 
-/** What is called so holds nothing of worth: its worktree was to be removed with everything in it. */
+/** A directory with this prefix holds nothing to keep: removing its worktree was interrupted. */
 const REMOVING = ".removing-";
 
 const removalsOfFiles = ({ configDirectory }: Repository): string =>
@@ -21,7 +21,7 @@ const setAside = (path: string, parent: string): string[] => {
   return [aside];
 };
 
-/** Lets git forget a worktree. The directory that git keeps about it is gone at once, never half. */
+/** Removes administrative directories of a worktree: each disappears at once, never in part. */
 export const removeAdminDirectories = async (
   repository: Repository,
   administrations: readonly string[],
@@ -36,11 +36,11 @@ export const removeAdminDirectories = async (
 };
 
 /**
- * Removes a worktree with everything in it. Its directory is renamed first: whatever happens to this process or to the
- * machine, half of a worktree is never left in the worktree's place, where it would look like work. `git worktree remove`
- * deletes in place, and forgets the worktree even if it could not delete everything.
+ * Removes a worktree with everything in it. The directory is renamed first, so that a crash never leaves half a
+ * worktree that looks like work. `git worktree remove` deletes in place, and unregisters the worktree even if it could
+ * not delete everything.
  *
- * Resolves with what could not be deleted.
+ * Resolves with the directory that could not be deleted, if any.
  */
 export const removeWorktreeFiles = async (
   repository: Repository,
@@ -56,7 +56,7 @@ export const removeWorktreeFiles = async (
   );
 };
 
-/** What removals that did not come to their end have left. The caller holds the lock of worktrees, as removals do. */
+/** The directories that interrupted removals have left. The caller must hold the worktree lock, as removals do. */
 export const unfinishedRemovals = (repository: Repository): string[] =>
   [removalsOfFiles(repository), removalsOfGit(repository)].flatMap((parent) =>
     (existsSync(parent) ? readdirSync(parent) : [])

@@ -14,7 +14,10 @@ export interface IndexSync {
   readonly to: string;
 }
 
-/** Whether a checkout is on its branch. The user may have switched to another one: then the index is not this branch's. */
+/**
+ * Whether a checkout is still on its branch: the user may have switched to another one, to which the index then
+ * belongs.
+ */
 export const isStillOn = ({ gitDirectory, branch }: Pick<IndexSync, "gitDirectory" | "branch">): boolean => {
   const path = join(gitDirectory, "HEAD");
   const head = existsSync(path) ? readFileSync(path, "utf8").trimEnd() : "";
@@ -22,8 +25,8 @@ export const isStillOn = ({ gitDirectory, branch }: Pick<IndexSync, "gitDirector
 };
 
 /**
- * Lets the index of a checkout follow its branch after an import; its files are there already. What the user had
- * staged is kept; when that is impossible the index is left alone, and the resulting sentence says so.
+ * Updates the index of a checkout after an import has moved its branch; the files are up to date already. Staged
+ * changes of the user are kept. If that is impossible the index is left alone, and the returned sentence says so.
  */
 export const syncIndex = Effect.fnUntraced(function* (
   sync: IndexSync,
@@ -33,7 +36,7 @@ export const syncIndex = Effect.fnUntraced(function* (
   if (!isStillOn(sync)) {
     return `${checkoutPath} was switched to another branch during the run. The agent's commits are on ${sync.branch ?? to}; its files are still in the checkout. See: git status`;
   }
-  // -i: the files are the agent's already, and differ from what the index last knew of them.
+  // -i: the agent has written the files, so they differ from what the index knows.
   return yield* git(["read-tree", "-i", "-m", from, to], { cwd: checkoutPath }).pipe(
     Effect.as(undefined),
     Effect.catchIf(isGitFailure, (error) =>

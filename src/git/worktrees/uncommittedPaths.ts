@@ -5,16 +5,16 @@ import { git } from "../git.ts";
 import { hasPipes } from "./worktreeStatus.ts";
 
 /**
- * What a checkout holds that is not committed: changed files, and untracked ones, of which a whole directory is one
- * entry that ends with a slash. Ignored files do not count. Neither does the config directory: `sanddune init` writes
- * it, agents cannot, and commits that contain it are reported as protected paths.
+ * The changed and untracked files of a checkout. An untracked directory is one entry, with a slash at its end. Ignored
+ * files are left out. So is the config directory: `sanddune init` writes it, agents cannot, and commits that change it
+ * are reported as protected paths.
  */
 export const listUncommitted = Effect.fnUntraced(function* (
   cwd: string,
 ): Effect.fn.Return<readonly string[], SandduneError> {
   const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=normal"];
-  // No sandbox writes to the config directory of a checkout, and its worktrees may be large. That `find` is missing is
-  // reported when the run needs it.
+  // The config directory is skipped: no sandbox writes to it, and its worktrees may be large. A missing `find` is
+  // reported later, when the run needs it.
   const waits = hasPipes(cwd, CONFIG_DIRECTORY_NAME).pipe(
     Effect.catchIf(
       (error) => error instanceof ProcessStartError,
@@ -22,7 +22,7 @@ export const listUncommitted = Effect.fnUntraced(function* (
     ),
   );
   if (yield* waits) {
-    return yield* Effect.fail(new GitError(args, -1, "there is a named pipe that git would wait for"));
+    return yield* Effect.fail(new GitError(args, -1, "git would wait for a named pipe in the checkout"));
   }
   const { stdout } = yield* git([...args, "--ignore-submodules=all"], { cwd });
   return stdout
@@ -32,7 +32,7 @@ export const listUncommitted = Effect.fnUntraced(function* (
     .filter((path) => path !== CONFIG_DIRECTORY_NAME && !path.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
 });
 
-/** The paths that commits have changed, each commit by itself: a file that a later commit removes is in the history. */
+/** The paths that each of the commits has changed: a file that a later commit removes is still in the history. */
 export const listCommitted = (
   cwd: string,
   commits: readonly string[],
@@ -42,7 +42,7 @@ export const listCommitted = (
     stdin: commits.map((sha) => `${sha}\n`).join(""),
   }).pipe(Effect.map(({ stdout }) => [...new Set(stdout.split("\0").filter((path) => path !== ""))]));
 
-/** Those of the paths that were not committed before. */
+/** The paths that are among the uncommitted ones, or in an uncommitted directory. */
 export const among = (uncommitted: readonly string[], paths: readonly string[]): readonly string[] => {
   const files = new Set(uncommitted);
   const directories = uncommitted.filter((path) => path.endsWith("/"));

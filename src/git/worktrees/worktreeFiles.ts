@@ -8,22 +8,22 @@ import { SANDDUNE_IDENTITY } from "../sandboxDirectory/sandboxConfig.ts";
 import type { GitWorktree } from "./worktrees.ts";
 
 /**
- * The files of a worktree whose agent works elsewhere, in an isolated sandbox. They follow what the sandbox has,
- * committed or not, by an index of their own; the worktree's real index follows the commits only, so that git shows
- * the difference as uncommitted changes.
+ * The files of a worktree whose agent works in an isolated sandbox. They follow the sandbox's files, committed or not,
+ * through an index of their own. The worktree's real index follows the commits only, so git shows the difference as
+ * uncommitted changes.
  */
 export interface WorktreeFiles {
   readonly worktreePath: string;
   readonly indexPath: string;
-  /** A commit that holds what was uncommitted in the worktree when the run began, if anything was. */
+  /** A commit of the work that was uncommitted at the start of the run, if any. */
   readonly uncommitted: string | undefined;
   /** The commit that the files are at. */
   current: string;
 }
 
 /**
- * Puts every uncommitted file into the index, and tells whether there was any. `git add --all` would do that too, but
- * it enters nested repositories, whose settings are the agent's.
+ * Adds every uncommitted file to the index, and returns whether there was any. `git add --all` would also enter nested
+ * repositories, whose configuration an agent may have written.
  */
 const addUncommitted = Effect.fnUntraced(function* (
   options: GitOptions,
@@ -49,7 +49,7 @@ export const openWorktreeFiles = Effect.fnUntraced(function* (
   copyFileSync(join(worktree.gitDirectory, "index"), indexPath);
   const options = { cwd: worktree.path, env: { GIT_INDEX_FILE: indexPath, ...SANDDUNE_IDENTITY } };
   const files = { worktreePath: worktree.path, indexPath };
-  // An index that has followed its branch does not know the files that are there: git would not dare to replace them.
+  // After `syncIndex` the index lacks the files' times and sizes: without a refresh git would refuse to replace them.
   yield* git(["update-index", "-q", "--refresh"], { ...options, expectedExitCodes: [1] });
   if (!(yield* addUncommitted(options))) {
     return { ...files, uncommitted: undefined, current: worktree.baseSha };
@@ -62,7 +62,9 @@ export const openWorktreeFiles = Effect.fnUntraced(function* (
   return { ...files, uncommitted, current: uncommitted };
 });
 
-/** Brings the files to `commit`. When something else has changed them meanwhile nothing is touched, and the sentence says so. */
+/**
+ * Updates the files to `commit`. If anything else has changed them, none is touched, and the returned sentence says so.
+ */
 export const moveWorktreeFiles = (
   files: WorktreeFiles,
   commit: string,
@@ -77,7 +79,7 @@ export const moveWorktreeFiles = (
     }),
     Effect.catchIf(isGitFailure, (error) =>
       Effect.succeed(
-        `The files of ${files.worktreePath} could not be brought to the state of the sandbox, which is kept as ${commit} (${reasonOf(error)}).`,
+        `The files of ${files.worktreePath} could not be updated to those of the sandbox, which are kept as ${commit} (${reasonOf(error)}).`,
       ),
     ),
   );

@@ -31,8 +31,8 @@ export const listWorktrees = (cwd: string): Effect.Effect<readonly RegisteredWor
   );
 
 /**
- * The checkout of a branch, if it has one. Where the git directory lies outside of the main checkout, as a submodule's
- * does, git lists that directory in the checkout's place.
+ * The path of the checkout that has a branch, if any. For a main checkout whose git directory is elsewhere, as in a
+ * submodule, git lists the git directory instead.
  */
 export const findCheckout = (
   { topLevel, gitDirectory, commonDirectory }: Repository,

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect";
 import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 
-/** The reason that git prints for the lock of a worktree. */
+/** Git shows it as the reason of the lock. */
 export const lockReason = (runId: string): string => `sanddune run ${runId}`;
 
 /** Keeps `git worktree prune`, which an automatic gc runs as well, from removing the worktree; idempotent. */
@@ -13,6 +13,6 @@ export const lockWorktree = (
 ): Effect.Effect<void> =>
   Effect.ignore(git(["worktree", "lock", "--reason", lockReason(runId), path], { cwd }));
 
-/** No run works in it any more: the user can remove it with an ordinary `git worktree remove`. Idempotent. */
+/** After the run: the user can remove the worktree with an ordinary `git worktree remove`. Idempotent. */
 export const unlockWorktree = ({ topLevel: cwd }: Repository, path: string): Effect.Effect<void> =>
   Effect.ignore(git(["worktree", "unlock", path], { cwd }));

@@ -10,8 +10,8 @@ import { PIPES } from "../nestedRepositories/walkCheckout.ts";
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * Directories recorded as submodules that have been filled. Git is told not to look into them, because their
- * configuration may be the agent's; so whatever is in them counts as work.
+ * Whether any submodule is initialised. Git must not look into submodules, whose configuration an agent may have
+ * written; so their files count as uncommitted work.
  */
 export const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean, SandduneError> =>
   git(["ls-files", "-z", "--stage"], { cwd: worktreePath }).pipe(
@@ -28,7 +28,7 @@ const hasChanges = (worktreePath: string): Effect.Effect<boolean, SandduneError>
     cwd: worktreePath,
   }).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
-/** Git reads these files, and would wait for ever for a pipe in the place of one. `except` is not searched. */
+/** Whether a named pipe replaces a file that git reads, for which git would wait for ever. `except` is not searched. */
 export const hasPipes = (worktreePath: string, except?: string): Effect.Effect<boolean, SandduneError> =>
   interruptible((signal) =>
     runProcess({
@@ -44,7 +44,7 @@ export const hasPipes = (worktreePath: string, except?: string): Effect.Effect<b
     }),
   ).pipe(Effect.map(({ stdout }) => stdout !== ""));
 
-/** Whether a worktree holds anything that is not committed. Fails, rather than guessing, when git cannot tell. */
+/** Whether a worktree holds uncommitted work. Fails if git cannot tell. */
 export const isDirty = Effect.fnUntraced(function* (
   worktreePath: string,
 ): Effect.fn.Return<boolean, SandduneError> {

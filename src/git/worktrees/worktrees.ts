@@ -31,26 +31,26 @@ export interface GitWorktree {
   /** Its own git directory, below the repository's. */
   readonly gitDirectory: string;
   readonly branch: string;
-  /** The commit it was at when this run took it over. */
+  /** Its commit at the start of this run. */
   readonly baseSha: string;
-  /** It was there before this run. */
+  /** An earlier run has created it. */
   readonly isReused: boolean;
   /** The branch was made for this run. */
   readonly isNewBranch: boolean;
 }
 
-/** What is known about a source branch before anything is created. */
+/** A source branch before anything is created. */
 export interface SourceBranch {
   readonly branch: string;
-  /** Where it is or, if it does not exist yet, where it will start. */
+  /** Its tip, or its starting point if it does not exist yet. */
   readonly sha: string;
   readonly exists: boolean;
-  /** Git knows a worktree at its place, whether that is there or not. */
+  /** Git has a worktree registered at its path, even if the directory is missing. */
   readonly isRegistered: boolean;
 }
 
 /**
- * One directory per branch. The readable part is not unique (`a/b` and `a-b`, or names that differ in case), the
+ * One directory for each branch. The readable part is not unique (`a/b` and `a-b`, or names that differ in case); the
  * hash is.
  */
 export const worktreeDirectoryName = (branch: string): string => {
@@ -70,14 +70,14 @@ const readGitDirectory = (worktreePath: string): string =>
     .replace(/^gitdir: /, "")
     .trimEnd();
 
-/** Re-attaches the worktree of a branch if its recorded paths are wrong because the repository was moved. */
+/** Re-attaches the worktree of a branch if the repository was moved. */
 const reattachIfMoved = (
   repository: Repository,
   path: string,
   branch: string,
 ): Effect.Effect<unknown, SandduneError> => {
   const gitDirectory = readGitDirectory(path);
-  // A file that git could not finish leads nowhere.
+  // An interrupted git may have left an empty file.
   return gitDirectory === "" || gitDirectory.startsWith(`${repository.commonDirectory}/`)
     ? Effect.void
     : reattach(repository, { path, gitDirectory, branch });
@@ -98,7 +98,7 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
   const isUnlisted =
     existsSync(join(path, ".git")) && !host.worktrees.some((worktree) => worktree.path === path);
   if (isUnlisted && existing !== undefined) yield* reattachIfMoved(repository, path, branch);
-  // A repository that was moved may have been repaired since the host was looked at.
+  // The list of `host` is from before the worktree was re-attached.
   const worktrees = isUnlisted || isElsewhere ? yield* listWorktrees(repository.topLevel) : host.worktrees;
   const sha = existing ?? (from === host.head.sha ? from : yield* resolveCommit(repository.topLevel, from));
   if (sha === undefined) return yield* Effect.fail(new NoSuchBranchError(from));
@@ -130,7 +130,7 @@ export const inspectSourceBranch = Effect.fnUntraced(function* (
   };
 });
 
-/** Makes the branch, or makes sure that it is where it was found, and pins the commit that the run begins with. */
+/** Creates the branch, or checks that it has not moved, and keeps the run's first commit by a ref. */
 const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: SourceBranch) =>
   updateRefs(
     cwd,
@@ -145,15 +145,15 @@ const claimBranch = (cwd: string, runId: string, { branch, sha, exists }: Source
       return /exists; cannot create/.test(error.stderr)
         ? new InvalidBranchNameError(
             branch,
-            "it stands in the way of another branch, or another branch in its way",
+            "it conflicts with another branch: git cannot have both `a` and `a/b`",
           )
-        : new BranchInUseError(branch, "somebody who has just changed it", "Run again.");
+        : new BranchInUseError(branch, "a process that has just moved it", "Run again.");
     }),
   );
 
 /**
- * Makes the worktree of a branch, or takes over the one that an earlier run has left. Other runs wait until the scope is
- * closed. `announce` is called when it is known which of the two it is, before anything is made.
+ * Creates the worktree of a branch, or reuses the one of an earlier run. Other runs wait until the scope is closed.
+ * `announce` is called before anything is created.
  */
 export const openWorktree = Effect.fnUntraced(function* (
   repository: Repository,
@@ -170,7 +170,7 @@ export const openWorktree = Effect.fnUntraced(function* (
     return yield* Effect.fail(
       new BranchInUseError(
         branch,
-        `the directory ${path}, which is no worktree of git's`,
+        `the directory ${path}, which git does not know as a worktree`,
         `Look at what is in it, then remove it: rm -r ${shellQuote(path)}`,
       ),
     );
@@ -178,9 +178,9 @@ export const openWorktree = Effect.fnUntraced(function* (
   announce({ isReused });
   yield* claimBranch(repository.topLevel, runId, source);
   if (!isReused) {
-    // Git may still know a worktree whose files somebody has deleted: that has to be said twice, because it is locked.
+    // A second --force overrides the lock of a registered worktree whose directory was deleted.
     const forced = source.isRegistered ? ["--force", "--force"] : [];
-    // Locked, so that no `git worktree prune` of the user's, or of an automatic gc, ever takes it away.
+    // Locked: neither `git worktree prune` nor an automatic gc removes it.
     yield* git(
       ["worktree", "add", ...forced, "--quiet", "--lock", "--reason", lockReason(runId), path, branch],
       {
@@ -192,10 +192,10 @@ export const openWorktree = Effect.fnUntraced(function* (
   return { path, gitDirectory: readGitDirectory(path), branch, baseSha: sha, isReused, isNewBranch: !exists };
 });
 
-/** What became of a worktree that was to be removed. */
+/** The result of removing a worktree. */
 export interface WorktreeRemoval {
   readonly isRemoved: boolean;
-  /** Where files of it are that could not be deleted. */
+  /** The directory of the files that could not be deleted. */
   readonly undeletable?: string | undefined;
 }
 
@@ -206,7 +206,7 @@ const removeByForce = (repository: Repository, path: string): Effect.Effect<Work
       new HostFileError((reason as NodeJS.ErrnoException).code ?? "unknown", path, { cause: reason }),
   ).pipe(Effect.map((undeletable) => ({ isRemoved: true, undeletable })));
 
-/** Removes the worktree if git says that it holds nothing uncommitted. */
+/** Removes the worktree unless it holds uncommitted work. */
 export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   repository: Repository,
   path: string,
@@ -216,18 +216,18 @@ export const removeWorktreeIfClean = Effect.fnUntraced(function* (
   return yield* removeByForce(repository, path);
 });
 
-/** Removes a worktree with all that is in it, or lets git forget one whose directory is gone. */
+/** Removes a worktree with everything in it, or unregisters one whose directory is missing. */
 export const discardWorktree = (
   repository: Repository,
   path: string,
 ): Effect.Effect<WorktreeRemoval, SandduneError, Scope.Scope> =>
   lockWorktrees(repository).pipe(Effect.andThen(removeByForce(repository, path)));
 
-/** Lets git forget a worktree whose directory is gone. */
+/** Unregisters a worktree whose directory is missing. */
 export const forgetWorktree = (repository: Repository, path: string): Effect.Effect<void> =>
   Effect.ignore(Effect.scoped(discardWorktree(repository, path)));
 
-/** Deletes a branch if it still is where it was left. Resolves with whether it was deleted. */
+/** Deletes a branch unless it has moved. Resolves with whether it was deleted. */
 export const deleteBranch = (
   repository: Repository,
   branch: string,

@@ -79,7 +79,9 @@ describe("a copy into a new worktree", () => {
     writeFileSync(copied("config/deep/own.json"), "branch\n");
     writeFileSync(copied("config/same.json"), "host\n");
     writeFileSync(copied("config/other.json"), "branch\n");
-    expect(await copy(["config"])).toEqual([expect.stringMatching(/stay so: config\/deep\/own\.json\.$/)]);
+    expect(await copy(["config"])).toEqual([
+      expect.stringMatching(/were not copied: config\/deep\/own\.json\.$/),
+    ]);
     expect(read("config/own.json")).toBe("host\n");
     expect(read("config/deep/own.json")).toBe("branch\n");
     expect(read("config/other.json")).toBe("branch\n");
@@ -175,8 +177,8 @@ describe("a copy into a worktree that an earlier run has left", () => {
     mkdirSync(host("config"));
     for (const name of ["old", "local"]) writeFileSync(host(`config/${name}.json`), "host\n");
     expect(await copy(["README.md", "config/"])).toEqual([
-      expect.stringMatching(/deleted there, and stay so: README\.md\.$/),
-      expect.stringMatching(/deleted there, and stay so: config\/old\.json\.$/),
+      expect.stringMatching(/deleted there, and were not copied: README\.md\.$/),
+      expect.stringMatching(/deleted there, and were not copied: config\/old\.json\.$/),
     ]);
     expect(existsSync(copied("README.md"))).toBe(false);
     expect(readdirSync(copied("config"))).toEqual(["local.json", "new.json"]);
@@ -189,7 +191,7 @@ describe("a copy into a worktree that an earlier run has left", () => {
     git(copied("."), "add", "--force", "local.json");
     git(copied("."), "commit", "--quiet", "-m", "Settings");
     writeFileSync(host("local.json"), '{"key": 2}\n');
-    expect(await copy(["local.json"])).toEqual([expect.stringMatching(/stay so: local\.json/)]);
+    expect(await copy(["local.json"])).toEqual([expect.stringMatching(/were not copied: local\.json/)]);
     expect(read("local.json")).toBe('{"key": 1}\n');
   });
 
@@ -199,7 +201,7 @@ describe("a copy into a worktree that an earlier run has left", () => {
     writeFileSync(copied("modules/package/index.js"), "whose?\n");
     writeFileSync(copied("local.json"), readFileSync(host("local.json")));
     expect(await copy()).toEqual([
-      expect.stringMatching(/"modules".*stay so: modules\/package\/index\.js\./),
+      expect.stringMatching(/"modules".*were not copied: modules\/package\/index\.js\./),
     ]);
     expect(read("modules/package/index.js")).toBe("whose?\n");
     expect(read("modules/run")).toBe("#!/bin/sh\n");
