@@ -8,6 +8,7 @@ import { findOwnProvider } from "./project/ownProvider.ts";
 import { findDistrust } from "./project/trust.ts";
 import { agentNames } from "./run/agentFlags.ts";
 import { sandboxNames } from "./run/chosenSandbox.ts";
+import { CWD_FLAG } from "./shared/cwdFlag.ts";
 import { EXIT_RUN_FAILED } from "./shared/exitCodes.ts";
 import { choices } from "./shared/flagChoices.ts";
 import { withExamples } from "./shared/helpExamples.ts";
@@ -93,7 +94,7 @@ export const createDoctorCommand = (): Command =>
   withExamples(
     new Command("doctor")
       .description("Checks whether this machine is ready for runs, and says how to fix what is not.")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .addOption(choices("--agent <name>", "check this agent", agentNames))
       .option("--model <name>", "the model of the agent")
       .addOption(

@@ -3,6 +3,7 @@ import { showDuration } from "../../display/duration.ts";
 import { buildImage, checkBuildFile } from "../../images/buildImage.ts";
 import { imageSize } from "../../images/images.ts";
 import { collect } from "../run/runValues.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -52,7 +53,7 @@ export const createBuildImageCommand = (engine: Engine): Command => {
   return withExamples(
     new Command("build-image")
       .description(`Builds the image of this repository's sandboxes from .sanddune/${fileName}.`)
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option(
         "--image-name <name>",
         "name of the image (default: imageName of .sanddune/config.json, or sanddune:<name of the repository's directory>)",

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { removeImage } from "../../images/removeImage.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -18,7 +19,7 @@ const createRemoveImageCommand = (engine: Engine): Command =>
   withExamples(
     new Command("remove-image")
       .description("Removes the image of this repository's sandboxes.")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option(
         "--image-name <name>",
         "name of the image (default: imageName of .sanddune/config.json, or sanddune:<name of the repository's directory>)",

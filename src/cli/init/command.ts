@@ -9,6 +9,7 @@ import { scaffoldFor } from "../../init/scaffold.ts";
 import { checkPlace, writeScaffold } from "../../init/writeScaffold.ts";
 import { defaultImage } from "../../sandboxes/containers/arguments.ts";
 import { showBuildProgress } from "../image/progress.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { choices } from "../shared/flagChoices.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { tell } from "../shared/output.ts";
@@ -112,7 +113,7 @@ export const createInitCommand = (): Command =>
   withExamples(
     new Command("init")
       .description("Creates .sanddune/ in this repository: a program, its prompts and a Dockerfile.")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .addOption(choice(AGENT, "the agent"))
       .option("--model <name>", "the model of the agent")
       .option("--agent-command <line>", "the command line for --agent command")

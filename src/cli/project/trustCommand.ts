@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { findProject } from "../../project/findProject.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -30,7 +31,7 @@ export const createTrustCommand = (): Command =>
   withExamples(
     new Command("trust")
       .description("Trusts the settings of .sanddune/config.json that affect this machine, and prints them.")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .action(performing(perform)),
     { title: "After you have read the file", command: "sanddune trust" },
   ).addHelpText("after", NOTES);

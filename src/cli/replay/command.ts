@@ -5,6 +5,7 @@ import { wholeNumberOrNone } from "../run/runValues.ts";
 import { givenSandboxFlag } from "../run/sandboxFlags.ts";
 import { tellUnreadable } from "../runs/unreadableRuns.ts";
 import { WHICH_RUN } from "../runs/whichRun.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell, terminalColumns } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -112,7 +113,7 @@ export const createReplayCommand = (): Command =>
         )
         .option("--to <dir>", "that directory, which must not exist (default: one in the run's own)")
         .option("--html <file>", "write a page: the tests over the steps as a chart, and all steps")
-        .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+        .option(...CWD_FLAG)
         .option("--json", "print what is shown as one JSON object"),
     ).action(performing(perform)),
     { title: "What an agent did, and what came of it", command: "sanddune replay" },

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { choices } from "../shared/flagChoices.ts";
 import { agentNames, effortNames } from "./agentFlags.ts";
 import { sandboxNames } from "./chosenSandbox.ts";
@@ -34,7 +35,7 @@ const addAgentFlags = (command: Command): Command =>
 export const addRunFlags = (command: Command): Command =>
   addSettingFlags(addAgentFlags(command))
     .optionsGroup("Repository and branch:")
-    .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+    .option(...CWD_FLAG)
     .addOption(
       new Option("--branch <name>", "commit to this branch; created if it does not exist").conflicts([
         "mergeToHead",

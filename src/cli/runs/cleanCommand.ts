@@ -3,6 +3,7 @@ import { NotARepositoryError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { findOwnProvider, requireModulePath } from "../project/ownProvider.ts";
 import { collectNames } from "../run/runValues.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
@@ -97,7 +98,7 @@ export const createCleanCommand = (): Command =>
       )
       .option("--sandbox <file>", "the module of your own sandbox provider, to find its sandboxes")
       .option("--records", "also journals and logs of runs that have no other leftovers")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option("--json", "print the leftovers as one JSON array")
       .action(performing(perform)),
     { title: "List the leftovers, then remove them", command: "sanddune clean\nsanddune clean --yes" },

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { wholeNumberOrNone } from "../run/runValues.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { printPiece } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -36,7 +37,7 @@ export const createLogsCommand = (): Command =>
       .argument("[run]", `${WHICH_RUN}; of several, the last (default: the latest run)`)
       .option("-f, --follow", "follow the log until the run ends")
       .option("-n, --lines <n>", "start with the last n lines (default: all)", wholeNumberOrNone)
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .action(performing(perform)),
     { title: "Follow the latest run", command: "sanddune logs --follow" },
     { title: "The end of another run's log", command: "sanddune logs -n 20 agent/fix-42" },

@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import type { StoredRun } from "../../runs/storedRun.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
 import { performing } from "../shared/performing.ts";
@@ -89,7 +90,7 @@ export const createPsCommand = (): Command =>
       .description("Lists the runs of this repository, newest first.")
       .option("-a, --all", `list every run, not just the last ${RECENT} that ended`)
       .addOption(new Option("--watch", "update the list until Ctrl-C").conflicts("json"))
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option("--json", "print all runs as one JSON array")
       .action(performing(perform)),
     { title: "List the runs", command: "sanddune ps" },

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { type Recovery, sentencesOf } from "../../runs/recover/recovery.ts";
 import { findOwnProvider, requireModulePath } from "../project/ownProvider.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson } from "../shared/output.ts";
@@ -67,7 +68,7 @@ export const createRescueCommand = (): Command =>
       .argument("[run...]", `${WHICH_RUN} (default: all dead runs)`)
       .option("--sandbox <file>", "the module of your own sandbox provider that created its sandbox")
       .option("--sandbox-is-gone", "do not look for its sandbox: you have checked that it is gone")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option("--json", "print the results as one JSON array")
       .action(performing(perform)),
     { title: "Rescue every dead run", command: "sanddune rescue" },

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { type Recovery, sentencesOf } from "../../runs/recover/recovery.ts";
 import type { StoredRun } from "../../runs/storedRun.ts";
+import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { EXIT_RUN_FAILED } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, tell } from "../shared/output.ts";
@@ -79,7 +80,7 @@ export const createStopCommand = (): Command =>
       .description("Stops runs like Ctrl-C, and waits until their commits are imported.")
       .argument("[run...]", `${WHICH_RUN} (default: the running one)`)
       .option("--all", "stop every run of this repository")
-      .option("--cwd <dir>", "the repository, or a directory in it (default: the current directory)")
+      .option(...CWD_FLAG)
       .option("--json", "print the stopped runs as one JSON array")
       .action(performing(perform)),
     { title: "Stop the running run", command: "sanddune stop" },

@@ -2,6 +2,7 @@ import { Command } from "commander";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { asRunnerProblem } from "../../scenarios/pages/pageProblem.ts";
 import type { Scenario } from "../../scenarios/spec.ts";
+import { SUITE_CWD_FLAG } from "../shared/cwdFlag.ts";
 import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson, terminalColumns } from "../shared/output.ts";
@@ -45,7 +46,7 @@ export const createScenarioListCommand = (): Command =>
       .description("Lists the scenarios of a suite, and checks all of its pages and fixtures.")
       .argument("[dir]", "the directory of the pages (default: that of the config file)")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
-      .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+      .option(...SUITE_CWD_FLAG)
       .option("--json", "print scenarios and problems as one JSON object")
       .action(performing(perform)),
     { title: "What there is, and whether every page is right", command: "sanddune scenario list" },

@@ -4,6 +4,7 @@ import { NotARepositoryError } from "../../errors.ts";
 import { sandduneWords } from "../../process/ownCommand/sandduneCommand.ts";
 import { findProject } from "../../project/findProject.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
+import { SUITE_CWD_FLAG } from "../shared/cwdFlag.ts";
 import { choices } from "../shared/flagChoices.ts";
 import { withExamples } from "../shared/helpExamples.ts";
 import { print, printJson } from "../shared/output.ts";
@@ -118,7 +119,7 @@ export const createScenarioNewCommand = (): Command =>
       )
       .option("--fixture <dir>", "the directory to begin with, made if it is not there", "fixtures/empty")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
-      .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+      .option(...SUITE_CWD_FLAG)
       .option("--json", "print what was made as one JSON object")
       .action(performing(perform)),
     { title: "A scenario for a command-line tool", command: "sanddune scenario new install-twice" },

@@ -4,6 +4,7 @@ import { REPORT_FORMATS, type ReportFormat } from "../../scenarios/report/format
 import type { ReportModel } from "../../scenarios/report/model.ts";
 import type { SuiteChoice } from "../../scenarios/suite/suiteFile.ts";
 import { collect } from "../run/runValues.ts";
+import { SUITE_CWD_FLAG } from "../shared/cwdFlag.ts";
 import { EXIT_BAD_USAGE } from "../shared/exitCodes.ts";
 import { choices } from "../shared/flagChoices.ts";
 import { withExamples } from "../shared/helpExamples.ts";
@@ -84,7 +85,7 @@ export const createScenarioReportCommand = (): Command =>
       .description("Makes a report of all records: HTML to look at, JUnit XML or Markdown for a CI run.")
       .argument("[dir]", "the directory of the pages (default: that of the config file)")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
-      .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+      .option(...SUITE_CWD_FLAG)
       .option(
         "--output <file>",
         `where to write it, "-" for standard output (repeatable; default: ${DEFAULT_OUTPUT})`,

@@ -5,6 +5,7 @@ import { agentNames } from "../run/agentFlags.ts";
 import { sandboxNames } from "../run/chosenSandbox.ts";
 import { collect, wholeNumber } from "../run/runValues.ts";
 import { addGeneralFlags, type SandboxFlags } from "../run/sandboxFlags.ts";
+import { SUITE_CWD_FLAG } from "../shared/cwdFlag.ts";
 import { choices } from "../shared/flagChoices.ts";
 
 /** The explicit way to let an agent work on the host itself. */
@@ -50,7 +51,7 @@ const addExecutionFlags = (command: Command): Command =>
     )
     .option("--only <ids>", "just these, with commas in between (repeatable)", names)
     .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
-    .option("--cwd <dir>", "where the suite is looked for (default: the current directory)")
+    .option(...SUITE_CWD_FLAG)
     .optionsGroup("Execution:")
     .option("--base-url <url>", "where the tested product is fetched from, instead of a local mirror")
     .option("--concurrency <n>", "how many scenarios at a time (default: one for each core)", wholeNumber)

@@ -4,11 +4,18 @@ import { oneLine } from "../../tools/shorten.ts";
 
 const GAP = "  ";
 
-/** A table with a line for each row. What is too long for the terminal is cut off. */
+/** A column that is narrowed first when the terminal has too few columns. */
+export interface NarrowColumn {
+  readonly heading: string;
+  readonly minWidth: number;
+}
+
+/** A table with a line for each row. A line that is too long for the terminal is cut off. */
 export const textTable = (
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   columns = Number.POSITIVE_INFINITY,
+  narrow?: NarrowColumn,
 ): string[] => {
   // Before they are measured: what is made visible is wider.
   const shown = rows.map((row) => row.map((text) => neutralise(oneLine(text))));
@@ -16,7 +23,15 @@ export const textTable = (
   const widths = headings.map((_, column) =>
     all.reduce((width, row) => Math.max(width, widthOf(row[column] ?? "")), 0),
   );
-  const cell = (text: string, column: number): string =>
-    text + " ".repeat((widths[column] ?? 0) - widthOf(text));
+  if (narrow !== undefined) {
+    const column = headings.indexOf(narrow.heading);
+    const width = widths[column] ?? 0;
+    const excess = widths.reduce((sum, each) => sum + each + GAP.length, -GAP.length) - columns;
+    widths[column] = Math.max(Math.min(narrow.minWidth, width), width - Math.max(0, excess));
+  }
+  const cell = (text: string, column: number): string => {
+    const shown = shortenTo(text, widths[column] ?? 0);
+    return shown + " ".repeat(Math.max(0, (widths[column] ?? 0) - widthOf(shown)));
+  };
   return all.map((row) => shortenTo(row.map(cell).join(GAP).trimEnd(), columns));
 };
