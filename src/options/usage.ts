@@ -1,4 +1,13 @@
+import { isAmount, objectWith, type Predicate } from "../tools/values/predicates.ts";
 import type { IterationUsage } from "./results.ts";
+
+/** Whether a value that was read from a file is a usage. */
+export const isUsage: Predicate = objectWith({
+  inputTokens: isAmount,
+  cacheCreationInputTokens: isAmount,
+  cacheReadInputTokens: isAmount,
+  outputTokens: isAmount,
+});
 
 /** The agent reports these numbers, so they are not trusted: an invalid one counts as 0, and the sum stays finite. */
 const plus = (sum: number | undefined, more: number): number =>

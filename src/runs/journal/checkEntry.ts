@@ -1,4 +1,5 @@
 import { isObjectName } from "../../git/objectName.ts";
+import { isUsage } from "../../options/usage.ts";
 import {
   type Fields,
   isAmount,
@@ -11,6 +12,7 @@ import {
   optional,
   orNull,
   type Predicate,
+  variantOf,
 } from "../../tools/values/predicates.ts";
 import type { JournalEntry } from "./entries.ts";
 
@@ -21,13 +23,6 @@ const isText: Predicate = (value) => isAnyText(value) && !value.includes("\0");
 const isPid: Predicate = (value) => Number.isInteger(value) && (value as number) > 0;
 
 const THING: Fields = { what: isText, name: isText };
-
-const USAGE = objectWith({
-  inputTokens: isAmount,
-  cacheCreationInputTokens: isAmount,
-  cacheReadInputTokens: isAmount,
-  outputTokens: isAmount,
-});
 
 const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   begun: {
@@ -57,8 +52,8 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   removed: THING,
   kept: { ...THING, reason: isText },
   phase: { phase: isText, durationMs: isAmount },
-  iteration: { iteration: isAmount, usage: optional(USAGE), commits: listOf(isText) },
-  usage: { usage: USAGE },
+  iteration: { iteration: isAmount, usage: optional(isUsage), commits: listOf(isText) },
+  usage: { usage: isUsage },
   tests: { iteration: isAmount, passed: isAmount, failed: isAmount, total: isAmount, error: orNull(isText) },
   ended: {
     state: oneOf("succeeded", "unsolved", "failed", "aborted"),
@@ -69,11 +64,9 @@ const ENTRIES: Readonly<Record<JournalEntry["type"], Fields>> = {
   cleaned: {},
 };
 
+const isDated = objectWith({ at: isDate });
+const isEntry = variantOf(ENTRIES);
+
 /** The entry on a line of a journal; `undefined` if it is malformed. A cloned repository may contain any file. */
-export const checkEntry = (value: unknown): WrittenEntry | undefined => {
-  if (!objectWith({ at: isDate, type: isText })(value)) return undefined;
-  const { type } = value as WrittenEntry;
-  return Object.hasOwn(ENTRIES, type) && objectWith(ENTRIES[type])(value)
-    ? (value as WrittenEntry)
-    : undefined;
-};
+export const checkEntry = (value: unknown): WrittenEntry | undefined =>
+  isDated(value) && isEntry(value) ? (value as WrittenEntry) : undefined;

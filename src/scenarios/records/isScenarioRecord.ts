@@ -1,3 +1,4 @@
+import { isUsage } from "../../options/usage.ts";
 import {
   isDate,
   isFlag,
@@ -43,14 +44,7 @@ const isRecord = objectWith({
       allow_nonzero: optional(isFlag),
       manual: optional(isFlag),
       tool_edits: optional(listOf(objectWith({ name: isText, status: oneOf("completed", "error") }))),
-      usage: optional(
-        objectWith({
-          inputTokens: isNumber,
-          cacheCreationInputTokens: isNumber,
-          cacheReadInputTokens: isNumber,
-          outputTokens: isNumber,
-        }),
-      ),
+      usage: optional(isUsage),
     }),
   ),
   assertions: listOf(objectWith({ name: isText, ok: isFlag, detail: isText })),

@@ -38,3 +38,12 @@ export const objectWith =
   (fields: Fields): Predicate =>
   (value) =>
     isObject(value) && Object.entries(fields).every(([name, predicate]) => predicate(value[name]));
+
+/** An object with at least the fields of the variant that its `type` names. */
+export const variantOf =
+  (variants: Readonly<Record<string, Fields>>): Predicate =>
+  (value) => {
+    const type = isObject(value) ? value["type"] : undefined;
+    const fields = isText(type) && Object.hasOwn(variants, type) ? variants[type] : undefined;
+    return fields !== undefined && objectWith(fields)(value);
+  };

@@ -1,19 +1,19 @@
 import type { TestResults } from "../../environment/contract.ts";
 import { isObjectName } from "../../git/objectName.ts";
+import { isUsage } from "../../options/usage.ts";
 import {
   type Fields,
   isAmount,
   isCount,
   isDate,
   isFlag,
-  isObject,
   isText,
   listOf,
   objectWith,
   oneOf,
   optional,
   orNull,
-  type Predicate,
+  variantOf,
 } from "../../tools/values/predicates.ts";
 import type { TrajectoryEntry } from "../record/file.ts";
 
@@ -31,13 +31,6 @@ const RESULTS = objectWith({
   error: orNull(isText),
 });
 
-const USAGE = objectWith({
-  inputTokens: isAmount,
-  cacheCreationInputTokens: isAmount,
-  cacheReadInputTokens: isAmount,
-  outputTokens: isAmount,
-});
-
 const PRICES = objectWith({
   inputPerMillion: isAmount,
   outputPerMillion: isAmount,
@@ -50,17 +43,13 @@ const EVENTS: Readonly<Record<string, Fields>> = {
   toolCall: { name: isText },
   toolResult: { output: isText, isError: optional(isFlag) },
   turnStart: {},
-  usage: { usage: USAGE },
+  usage: { usage: isUsage },
   sessionId: { sessionId: isText },
   error: { message: isText, willRetry: isFlag },
   result: { isError: isFlag, message: optional(isText) },
 };
 
-const isEvent: Predicate = (value) => {
-  const type = isObject(value) ? value["type"] : undefined;
-  const fields = isText(type) && Object.hasOwn(EVENTS, type) ? EVENTS[type] : undefined;
-  return fields !== undefined && objectWith(fields)(value);
-};
+const isEvent = variantOf(EVENTS);
 
 const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
   begun: {
@@ -95,14 +84,12 @@ const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
   ended: { state: oneOf("succeeded", "unsolved", "failed", "aborted") },
 };
 
+const isDated = objectWith({ at: isDate });
+const isEntry = variantOf(ENTRIES);
+
 /** What a line of a trajectory says; `undefined` if no run writes such a line. A repository may come with anything. */
-export const checkEntry = (value: unknown): WrittenEntry | undefined => {
-  if (!objectWith({ at: isDate, type: isText })(value)) return undefined;
-  const { type } = value as WrittenEntry;
-  return Object.hasOwn(ENTRIES, type) && objectWith(ENTRIES[type])(value)
-    ? (value as WrittenEntry)
-    : undefined;
-};
+export const checkEntry = (value: unknown): WrittenEntry | undefined =>
+  isDated(value) && isEntry(value) ? (value as WrittenEntry) : undefined;
 
 /** What tests of an environment came to, on one commit. */
 export interface Evaluation {

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
 import { showDuration } from "../../display/duration.ts";
 import { showCost, showTokens } from "../../display/tokens.ts";
-import { Markup, markup } from "../../markup/markup.ts";
+import { type Markup, markup } from "../../markup/markup.ts";
 import { moment } from "../../markup/moment.ts";
+import { htmlPage } from "../../markup/page.ts";
 import { totalTokens } from "../../options/usage.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
 import { counted } from "../../tools/counted.ts";
@@ -18,9 +18,6 @@ import { TRAJECTORY_STYLE } from "./style.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const TRAJECTORY_MARK = '<meta name="generator" content="sanddune replay">';
-
-/** Nothing is loaded and nothing is executed: what an agent has printed stays text, even if we had made a mistake. */
-const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(TRAJECTORY_STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 /** What all steps say shares this much, so that the file stays one to send around. */
 const BUDGET = 6_000_000;
@@ -79,27 +76,11 @@ export const trajectoryPage = async (replay: Replay): Promise<string> => {
   const { run, steps } = replay;
   const chart = chartOf(steps, seriesOf(steps));
   const title = `Run ${run.runId}`;
-  return markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${new Markup(POLICY)}">
-${new Markup(TRAJECTORY_MARK)}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title}</title>
-<style>${new Markup(TRAJECTORY_STYLE)}</style>
-</head>
-<body id="top">
-<main>
-<h1>${title}</h1>
+  const body = markup`<h1>${title}</h1>
 ${facts(replay)}
 ${chart ?? markup`<p class="quiet">No tests were run on it. To run some: <code>${sandduneCommand("replay", run.runId, "--evaluate", "DIR")}</code></p>`}
 <h2>${counted(run.actions.length, "action")}</h2>
 ${stepTable(replay)}
-${await sections(replay)}
-</main>
-</body>
-</html>
-`.text;
+${await sections(replay)}`;
+  return htmlPage({ title, mark: TRAJECTORY_MARK, style: TRAJECTORY_STYLE, body });
 };

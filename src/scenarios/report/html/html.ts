@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
-import { Markup, markup } from "../../../markup/markup.ts";
+import { type Markup, markup } from "../../../markup/markup.ts";
 import { moment } from "../../../markup/moment.ts";
+import { htmlPage } from "../../../markup/page.ts";
 import { STYLE } from "../../../markup/style.ts";
 import { notShown } from "../../../markup/words.ts";
 import { sandduneCommand } from "../../../process/ownCommand/sandduneCommand.ts";
@@ -17,9 +17,6 @@ import { scenarioSection } from "./scenario.ts";
 
 /** Says that a file was made here, so that it may be made anew. */
 export const HTML_MARK = '<meta name="generator" content="sanddune scenario report">';
-
-/** Nothing is loaded and nothing is executed: what agents have printed stays text, even if we had made a mistake. */
-const POLICY = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(STYLE).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 const MOST_PROBLEMS = 100;
 
@@ -109,22 +106,10 @@ const titleOf = ({ problems, counts }: ReportModel): string => {
 
 /** The report as one HTML file that needs nothing else: no network, no script. */
 export const htmlReport = (model: ReportModel): string =>
-  markup`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${new Markup(POLICY)}">
-${new Markup(HTML_MARK)}
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${titleOf(model)}</title>
-<style>${new Markup(STYLE)}</style>
-</head>
-<body id="top">
-<main>
-<h1>Scenario report</h1>
-${body(model)}
-</main>
-</body>
-</html>
-`.text;
+  htmlPage({
+    title: titleOf(model),
+    mark: HTML_MARK,
+    style: STYLE,
+    body: markup`<h1>Scenario report</h1>
+${body(model)}`,
+  });
