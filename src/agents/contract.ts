@@ -4,8 +4,8 @@ import type { McpServers } from "./shared/mcpServers.ts";
 import type { AgentSessions } from "./shared/sessions.ts";
 
 /**
- * What kind of trouble an agent has with its model. `unreachable`: there was no connection to it, and so no answer.
- * `unavailable`: the agent cannot be used as it is installed and set up.
+ * The kind of an error that an agent reports. `unreachable`: the agent could not connect to its model. `unavailable`: the agent
+ * cannot be used as it is installed and configured.
  */
 export type AgentErrorKind =
   | "authentication"
@@ -16,25 +16,25 @@ export type AgentErrorKind =
   | "unavailable"
   | "other";
 
-/** What an agent's output says, one thing at a time. */
+/** One thing that an agent's output says. */
 export type AgentEvent =
-  /** Words of the agent itself, exactly as printed: pieces follow each other without anything in between. */
+  /** Words of the agent, exactly as printed. Several events are pieces of one text, with nothing between them. */
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "toolCall"; readonly name: string; readonly input: unknown; readonly id?: string }
   | { readonly type: "toolResult"; readonly output: string; readonly id?: string; readonly isError?: boolean }
-  /** The agent is at work, or at work again: what it had said about the end of its turn holds no longer. */
+  /** The agent works, or works again: an earlier `result` no longer counts. */
   | { readonly type: "turnStart" }
   /** Tokens used since the last usage event of the iteration. */
   | { readonly type: "usage"; readonly usage: IterationUsage }
   | { readonly type: "sessionId"; readonly sessionId: string }
-  /** Trouble with the model, in the agent's own words. The agent may go on: only a `result` is a verdict. */
+  /** An error of the model, in the agent's own words. The agent may continue: only a `result` is a verdict. */
   | {
       readonly type: "error";
       readonly kind: AgentErrorKind;
       readonly message: string;
-      /** The agent tries again by itself. */
+      /** The agent retries by itself. */
       readonly willRetry: boolean;
-      /** When a rate limit ends, if the agent tells. */
+      /** When a rate limit ends, if the agent reports it. */
       readonly retryAt?: Date;
     }
   /** The agent's turn is over. This, and not the exit code, decides between success and failure. */
@@ -42,10 +42,10 @@ export type AgentEvent =
       readonly type: "result";
       readonly isError: boolean;
       readonly message?: string;
-      /** The agent does not end by itself after this: it is stopped at once. */
+      /** The agent would not end by itself after this: it is stopped at once. */
       readonly mustBeStopped?: boolean;
     }
-  /** A line that means nothing to the agent provider; kept, not understood. */
+  /** A line that the agent provider does not understand. */
   | { readonly type: "raw"; readonly line: string; readonly stream: "stdout" | "stderr" };
 
 /** An agent event as the caller sees it. */
@@ -54,9 +54,9 @@ export type AgentStreamEvent = AgentEvent & { readonly iteration: number; readon
 /** The agent session that an invocation resumes. */
 export interface ResumedSession {
   readonly sessionId: string;
-  /** Go on in a copy, with an id of its own. */
+  /** Continue in a copy that has its own id. */
   readonly isFork: boolean;
-  /** What the session had used before, if that is known: some agents count from the session's beginning. */
+  /** The usage of the session so far, if it is known: some agents count from the start of the session. */
   readonly usedBefore?: IterationUsage;
 }
 
@@ -67,19 +67,19 @@ export interface AgentIteration {
   /** Counts from 1. */
   readonly iteration: number;
   readonly resume?: ResumedSession;
-  /** Tools that the agent is to have besides its own. */
+  /** Servers whose tools the agent gets besides its own. */
   readonly mcpServers?: McpServers;
 }
 
-/** A program as it is started in the sandbox, or, for a person, on the host. */
+/** A program as it is started in the sandbox, or on the host for a person. */
 export interface AgentProgram {
-  /** A program with its arguments, or a line for `sh`. Never the prompt of an iteration: an argument ends at 128 KB. */
+  /** A program with its arguments, or a line for `sh`. It must not contain the prompt: an argument has at most 128 KB. */
   readonly command: readonly string[] | string;
-  /** Env vars of this program alone. Those of the session win over them. */
+  /** Env vars for this program only. Those of the session take precedence. */
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Lines for `sh` that run before it, in the same place, to write its configuration for instance. Like the command,
-   * every user of the machine can read them: put secrets into `env`.
+   * Lines for `sh` that run before the program, in the same shell, for example to write its configuration. Every user of the
+   * machine can read them, like the command: put secrets into `env`.
    */
   readonly setup?: string;
 }
@@ -91,57 +91,57 @@ export interface AgentCommand extends AgentProgram {
 
 /** A session in which a person talks to the agent, at a terminal. */
 export interface AgentInteraction {
-  /** What the session begins with, fully resolved; `undefined` if the person is to begin. */
+  /** The first prompt, fully resolved; `undefined` if the person types it. */
   readonly prompt: string | undefined;
-  /** Whether the agent may do everything without asking: never on the host itself. */
+  /** Whether the agent may do everything without asking. Never `true` on the host. */
   readonly dangerouslySkipPermissions: boolean;
   /** Where the agent works. */
   readonly cwd: string;
 }
 
-/** Gets each line without its line end; what it does not know it returns as a `raw` event. */
+/** Gets each line without its line end. Returns a `raw` event for a line that it does not understand. */
 export type AgentOutputParser = (line: string, stream: "stdout" | "stderr") => readonly AgentEvent[];
 
-/** How to get the agent's program, and how to see that it is there. */
+/** How to install the agent's program, and how to check that it is installed. */
 export interface AgentInstallation {
   /** Succeeds, and prints the version, where the agent can be used. */
   readonly versionCommand: readonly string[];
-  /** Lines of a Dockerfile that install it, at a version that is known to work; with npm, if it comes from there. */
+  /** Lines of a Dockerfile that install a version that is known to work. */
   readonly dockerfile: readonly string[];
-  /** Env vars that let it in: any one of them will do. */
+  /** Env vars with credentials: one of them is enough. */
   readonly credentials: readonly string[];
 }
 
 /**
- * Builds the commands of one kind of agent and understands its output.
+ * Builds the commands of one kind of agent and parses its output.
  *
- * - Its functions MUST NOT touch anything and MUST NOT throw.
- * - `createParser` makes a parser for the output of one invocation: it may remember what it has read.
+ * - Its functions MUST NOT have side effects and MUST NOT throw.
+ * - `createParser` makes a parser for the output of one invocation. The parser may have state.
  */
 export interface AgentProvider<EnvKey extends string = string> {
   /** Names the agent provider in logs and errors. */
   readonly name: string;
-  /** The model that it is told to use; for records, e.g. the trajectory of a run. */
+  /** The model that the agent uses; for records, e.g. the trajectory of a run. */
   readonly model?: string;
   /** The env vars that the agent needs. None of them may be declared by the sandbox provider too. */
   readonly env?: EnvVars & Readonly<Record<EnvKey, EnvValue | undefined>>;
   buildCommand(iteration: AgentIteration): AgentCommand;
   createParser(iteration: AgentIteration): AgentOutputParser;
-  /** The agent always ends its turn with a `result` event: without one it has failed, whatever its exit code. */
+  /** The agent always ends its turn with a `result` event. Without one it has failed, whatever its exit code. */
   readonly reportsResult?: boolean;
   /**
-   * The agent tells how many tokens it uses: after each call of the model, or not before its turn is over. Without it,
-   * budgets are refused.
+   * When the agent reports the tokens that it uses: after each call of the model, or when its turn is over. Without it, budgets
+   * are refused.
    */
   readonly reportsUsage?: "perCall" | "perTurn";
-  /** `buildCommand` takes `mcpServers` into account. Without it, they are refused. */
+  /** `buildCommand` uses `mcpServers`. Without it, they are refused. */
   readonly acceptsMcpServers?: boolean;
   /** Where the agent keeps its sessions. Without it, they are not captured and cannot be resumed. */
   readonly sessions?: AgentSessions;
-  /** Bring the agent's session to the host after each iteration; `true` when it is left out. */
+  /** Copy the agent's session to the host after each iteration; `true` when it is left out. */
   readonly captureSessions?: boolean;
   readonly installation?: AgentInstallation;
-  /** Shows the agent's own terminal interface. Left out by agents that have none: `interactive()` refuses them. */
+  /** Starts the agent's terminal interface. Agents without one leave it out, and `interactive()` refuses them. */
   interactiveCommand?(interaction: AgentInteraction): AgentProgram;
 }
 

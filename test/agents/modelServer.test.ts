@@ -177,7 +177,7 @@ describe("the scripted model", () => {
     expect(await (await ask(url)).text()).toContain("two");
   });
 
-  it("plays another script when it is told to", async () => {
+  it("plays another script on request", async () => {
     const { url, scriptUrl, play } = await started([{ text: "first" }]);
     expect((await ask(scriptUrl("late"))).status).toBe(404);
     play("late", [{ text: "late" }]);
@@ -227,7 +227,7 @@ describe("the scripted model", () => {
     });
   });
 
-  it("never answers a turn that hangs, and lets go of it when it closes", async () => {
+  it("never answers a turn that hangs, and ends it when it closes", async () => {
     const server = await started([{ hang: true }]);
     const answer = ask(server.url).then(
       () => "answered",

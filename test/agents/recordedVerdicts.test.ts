@@ -58,7 +58,7 @@ describe.each(agents)("a recorded run of $name", (agent, name, failures) => {
     return verdict.failureOf(agent, exit);
   };
 
-  it.each(recordedCases(name))("is taken for what it was: %s", (each) => {
+  it.each(recordedCases(name))("has the right verdict: %s", (each) => {
     expect(failureOf(each)?.constructor.name).toBe(failures[each]);
   });
 

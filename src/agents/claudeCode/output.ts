@@ -91,15 +91,15 @@ const resultOfTool = (block: JsonObject): AgentEvent[] => [
 const NO_CONNECTION = "the connection to the model failed, and Claude Code does not say why";
 
 /** Some errors are diagnostics for the authors of Claude Code. */
-const isTelling = (problem: unknown): problem is string =>
+const isForUser = (problem: unknown): problem is string =>
   typeof problem === "string" && !problem.startsWith("[ede_diagnostic]");
 
 /** Reads the `stream-json` output of Claude Code. */
 export const claudeCodeParser = (): AgentOutputParser => {
   /** Messages whose usage is reported: there is a line for each block of a message. */
-  const toldMessages = new RecentIds();
+  const reportedMessages = new RecentIds();
   /** The usage reported since the last result. The next result has the exact figure. */
-  let told = NO_USAGE;
+  let reported = NO_USAGE;
   let limitEndsAt: Date | undefined;
 
   /** The usage reported for the message that is being written, by its writer: the agent or a subagent. */
@@ -112,16 +112,16 @@ export const claudeCodeParser = (): AgentOutputParser => {
     if (part["type"] !== "message_delta" || !isObject(part["usage"])) return [];
     const usage = usageBeyond(usageIn(part["usage"]), beingWritten.get(writer) ?? NO_USAGE);
     beingWritten.delete(writer);
-    told = addUsage(told, usage);
+    reported = addUsage(reported, usage);
     return [{ type: "usage", usage }];
   };
 
   const usageOfMessage = (message: JsonObject, writer: string): AgentEvent[] => {
     const id = textAt(message, "id");
-    if (id === undefined || toldMessages.has(id) || !isObject(message["usage"])) return [];
-    toldMessages.add(id);
+    if (id === undefined || reportedMessages.has(id) || !isObject(message["usage"])) return [];
+    reportedMessages.add(id);
     const usage = usageIn(objectAt(message, "usage"));
-    told = addUsage(told, usage);
+    reported = addUsage(reported, usage);
     if (beingWritten.size >= MAX_WRITERS) beingWritten.clear();
     beingWritten.set(writer, usage);
     return [{ type: "usage", usage }];
@@ -160,13 +160,13 @@ export const claudeCodeParser = (): AgentOutputParser => {
 
   const eventsOfResult = (event: JsonObject): AgentEvent[] => {
     const isError = event["is_error"] === true || event["subtype"] !== "success";
-    const problems = Array.isArray(event["errors"]) ? event["errors"].filter(isTelling) : [];
+    const problems = Array.isArray(event["errors"]) ? event["errors"].filter(isForUser) : [];
     const reason = textAt(event, "terminal_reason") ?? textAt(event, "subtype") ?? "";
     const message = textAt(event, "result") || problems.join("\n") || `its turn ended early: ${reason}`;
     const used = usageOfResult(event);
-    const usage = used && usageBeyond(used, told);
-    told = NO_USAGE;
-    toldMessages.clear();
+    const usage = used && usageBeyond(used, reported);
+    reported = NO_USAGE;
+    reportedMessages.clear();
     beingWritten.clear();
     return [
       ...(usage ? [{ type: "usage", usage } as const] : []),

@@ -56,7 +56,7 @@ const wordsOf = (message: string): string => {
 /** Reads the output of `codex exec --json`. */
 export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOutputParser => {
   /** Codex reports the usage since the session began. */
-  let told = resume?.usedBefore ?? NO_USAGE;
+  let reported = resume?.usedBefore ?? NO_USAGE;
   const begun = new RecentIds();
   let lastError: string | undefined;
 
@@ -108,8 +108,8 @@ export const codexParser = ({ resume }: Pick<AgentIteration, "resume">): AgentOu
       case "turn.completed": {
         if (!isObject(event["usage"])) return [{ type: "result", isError: false }];
         const all = codexUsage(event["usage"]);
-        const usage = usageBeyond(all, told);
-        told = all;
+        const usage = usageBeyond(all, reported);
+        reported = all;
         return [
           { type: "usage", usage },
           { type: "result", isError: false },

@@ -9,8 +9,8 @@ export interface CommandOptions {
   /** Env vars for the program. */
   readonly env?: EnvVars;
   /**
-   * The command line that shows the program's terminal interface. A prompt is added as its last argument: let the line
-   * end with `--` if the program knows that, so that no prompt can be taken for an option.
+   * The command line that starts the program's terminal interface. A prompt is added as its last argument: if the program
+   * supports it, end the line with `--`, so that it does not take a prompt for an option.
    */
   readonly interactive?: string;
 }
@@ -21,8 +21,8 @@ const shellLine: Check = (value) =>
 const OPTIONS: Checks<CommandOptions> = { env, interactive: shellLine };
 
 /**
- * Any command-line program as an agent: it gets the prompt on its standard input, what it prints to stdout is its
- * text, and exit code 0 is success.
+ * Any command-line program as an agent. It gets the prompt on stdin, its stdout is the agent's text, and exit code 0 means
+ * success.
  *
  * @example
  * await run({ agent: command("sh ./agent.sh"), sandbox: docker(), prompt: "Fix the tests" });

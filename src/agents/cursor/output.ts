@@ -100,12 +100,12 @@ export const cursorParser = (): AgentOutputParser => {
     const named = { ...(id !== "" && { id }) };
     // The SDK repeats a call while its arguments are still being written.
     if (isFromSdk && phase === "running") return [];
-    const told: AgentEvent[] = begun.has(id) ? [] : [{ type: "toolCall", name, input, ...named }];
+    const calls: AgentEvent[] = begun.has(id) ? [] : [{ type: "toolCall", name, input, ...named }];
     begun.add(id);
-    if (phase === "running") return told;
+    if (phase === "running") return calls;
     begun.delete(id);
     const output = isObject(call.result) ? JSON.stringify(call.result) : outputText(call.result);
-    return [...told, { type: "toolResult", output, ...named, isError: phase === "error" }];
+    return [...calls, { type: "toolResult", output, ...named, isError: phase === "error" }];
   };
 
   const eventsOfAssistant = (event: JsonObject, isFromSdk: boolean): AgentEvent[] => {
@@ -118,8 +118,8 @@ export const cursorParser = (): AgentOutputParser => {
 
   const eventsOfDriver = (event: JsonObject): AgentEvent[] => {
     const usage = event["usage"];
-    const told = !hasReportedUsage && isObject(usage) ? [usageOf(usage)] : [];
-    if (event["status"] === "finished") return [...told, { type: "result", isError: false }];
+    const usageEvents = !hasReportedUsage && isObject(usage) ? [usageOf(usage)] : [];
+    if (event["status"] === "finished") return [...usageEvents, { type: "result", isError: false }];
     const error = objectAt(event, "error");
     const words = textAt(error, "message") ?? `the run was ${String(event["status"])}`;
     const status = STATUS[textAt(error, "name") ?? ""] ?? numberAt(error, "status");
@@ -128,7 +128,7 @@ export const cursorParser = (): AgentOutputParser => {
     const ended = status === undefined ? kindOfEnd(words) : trouble.kind;
     const kind = isThrown ? (trouble.kind === "other" ? "unavailable" : trouble.kind) : ended;
     const message = isThrown ? thrownMessage(error, words) : words;
-    return [...told, { ...trouble, kind, message }, { type: "result", isError: true, message }];
+    return [...usageEvents, { ...trouble, kind, message }, { type: "result", isError: true, message }];
   };
 
   const eventsOf = (event: JsonObject, line: string): readonly AgentEvent[] => {

@@ -20,12 +20,12 @@ interface Trouble {
 }
 
 /** The message and the status of an error. Both may be inside the server's answer, which the error quotes. */
-const troubleIn = (words: string, told?: number): Trouble => {
+const troubleIn = (words: string, givenStatus?: number): Trouble => {
   // Searching a longer text would be slow: it is reported as it is.
   const text = words.length > MAX_WORDS ? "" : words;
   const [answer = ""] = /\{"error":.*\}/.exec(text) ?? [];
   const error = objectAt(parseObject(answer) ?? {}, "error");
-  const status = numberAt(error, "code") ?? told;
+  const status = numberAt(error, "code") ?? givenStatus;
   const [, bracketed] = /^\[API Error: (.*?)\]?$/m.exec(text) ?? [];
   return {
     message: textAt(error, "message") ?? bracketed ?? words,
@@ -102,8 +102,8 @@ export const geminiParser = (): AgentOutputParser => {
   const eventsOfResult = (event: JsonObject): readonly AgentEvent[] => {
     const usage = isObject(event["stats"]) ? [usageOf(event["stats"])] : [];
     if (event["status"] === "success") return [...usage, { type: "result", isError: false }];
-    const told = textAt(objectAt(event, "error"), "message");
-    const trouble = told === undefined ? undefined : troubleIn(told);
+    const reported = textAt(objectAt(event, "error"), "message");
+    const trouble = reported === undefined ? undefined : troubleIn(reported);
     const message = trouble?.message ?? lastError ?? "it reported an error";
     return [...usage, ...(trouble ? failed(trouble, false) : []), { type: "result", isError: true, message }];
   };

@@ -13,7 +13,7 @@ const say = (event: AgentEvent): string => `printf '%s\\n' ${shellQuote(EVENT_MA
 const writeFile = (path: string, content: string): string =>
   `mkdir -p -- "$(dirname -- ${shellQuote(path)})" && printf '%s' ${shellQuote(content)} > ${shellQuote(path)}`;
 
-/** A tool is called by a name of the call's own: each line that it prints is a result, and none of them is the end of it. */
+/** Each line that a tool prints is a result; the `turnStart` after them marks the end of the call. */
 const stepLines = (step: ScriptedStep, index: number): string[] => {
   const id = String(index + 1);
   const end = say({ type: "turnStart" });
@@ -46,7 +46,7 @@ const parseEvent = (line: string): AgentEvent | undefined =>
   parseJson(line.slice(EVENT_MARK.length)) as AgentEvent | undefined;
 
 /**
- * An agent that plays a list of steps, always the same way, with nothing but `sh` and git: for demos and tests.
+ * An agent that performs a list of steps with nothing but `sh` and git, always in the same way. For demos and tests.
  *
  * @example
  * scripted([{ text: "On it." }, { commit: "Add a greeting", files: { "hello.txt": "hello\n" } }])

@@ -32,7 +32,7 @@ const STEP: Record<KeyOf<ScriptedStep>, Check> = {
 
 const KINDS = Object.keys(STEP).filter((name) => name !== "files");
 
-/** A step does one thing: anything else in it would silently not be done. */
+/** A step does one thing: anything else in it would be ignored silently. */
 const checkStep = (path: string, step: unknown): void => {
   members(path, step, STEP);
   const { files, ...others } = step as Readonly<Record<string, unknown>>;

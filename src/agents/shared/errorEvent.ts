@@ -6,17 +6,17 @@ export type AgentErrorEvent = Extract<AgentEvent, { type: "error" }>;
 
 interface Trouble {
   readonly message: string;
-  /** Of HTTP, if the agent tells. */
+  /** The HTTP status, if the agent reports it. */
   readonly status?: number | undefined;
   readonly willRetry: boolean;
-  /** When a rate limit ends, if that is known from elsewhere than the words. */
+  /** When a rate limit ends, if the agent reports it apart from the message. */
   readonly retryAt?: Date | undefined;
 }
 
-/** Looking for a time in much more would take long. The message stays whole: only then can secrets in it be found. */
+/** Searching a longer text would be slow. The message itself stays whole, so that redaction finds secrets in it. */
 const MAX_WORDS = 4000;
 
-/** The event for what an agent says of its trouble with the model. */
+/** The event for an error that an agent reports. */
 export const errorEvent = ({ message, status, willRetry, retryAt }: Trouble): AgentErrorEvent => {
   const words = message.slice(0, MAX_WORDS);
   const kind = kindOfError(words, status);

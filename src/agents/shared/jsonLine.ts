@@ -21,10 +21,10 @@ export const numberAt = (object: JsonObject, key: string): number | undefined =>
   return isNumber(value) ? value : undefined;
 };
 
-/** A number of tokens; what cannot be one counts as none. */
+/** A number of tokens; 0 if the value is not one. */
 export const tokensAt = (object: JsonObject, key: string): number => Math.max(0, numberAt(object, key) ?? 0);
 
-/** What a tool has printed, given as text or as a list of blocks. */
+/** The output of a tool, which is a text or a list of blocks. */
 export const outputText = (content: unknown): string => {
   if (typeof content === "string") return content;
   if (content === undefined || content === null) return "";

@@ -8,10 +8,10 @@ const BY_STATUS: Readonly<Record<number, AgentErrorKind>> = {
   529: "overloaded",
 };
 
-/** An account that has run out is not let in again by waiting. The word alone does not tell: limits that end have it too. */
+/** Waiting does not help an account without credit. "quota" alone is not enough: temporary limits use the word, too. */
 const ACCOUNT = /insufficient_quota|billing_(error|hard_limit|not_active)|credit balance/i;
 
-/** In this order: what does not fit is often reported as a bad request, with a limit in its words. */
+/** In this order: a prompt that is too long is often reported as a bad request whose words mention a limit. */
 const BY_WORDS: readonly (readonly [AgentErrorKind, RegExp])[] = [
   ["other", /EACCES|EPERM|os error 13|MCP server/],
   ["authentication", ACCOUNT],
@@ -38,7 +38,7 @@ const BY_WORDS: readonly (readonly [AgentErrorKind, RegExp])[] = [
   ],
 ];
 
-/** What kind of trouble it is that an agent tells of. */
+/** The kind of an error that an agent reports. */
 export const kindOfError = (message: string, status?: number): AgentErrorKind => {
   const byWords = BY_WORDS.find(([, words]) => words.test(message))?.[0];
   if (status === undefined) return byWords ?? "other";

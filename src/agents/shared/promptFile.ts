@@ -1,9 +1,9 @@
-/** The variable of the shell that names the file. */
+/** The shell variable that names the file. */
 export const PROMPT_FILE = "_sanddune_prompt";
 
 /**
- * Lines for `sh` that put what comes in on stdin into a file of its own, which is gone when the shell ends: for agents
- * that do not read a prompt from there.
+ * Lines for `sh` that write stdin to a temporary file, for agents that do not read a prompt from stdin. The file is removed when
+ * the shell ends.
  */
 export const writePromptFile = (
   atEnd = ":",

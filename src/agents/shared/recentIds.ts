@@ -1,7 +1,7 @@
 const MAX_IDS = 1000;
 const MAX_LENGTH = 200;
 
-/** Remembers ids that an agent has told lately. However many it tells, and however long they are, memory stays small. */
+/** Remembers the latest ids that an agent reported, in bounded memory. */
 export class RecentIds {
   readonly #ids = new Set<string>();
 

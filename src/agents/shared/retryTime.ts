@@ -27,7 +27,7 @@ const durationIn = (text: string): number | undefined => {
 
 const LONGEST_WAIT = 366 * 86_400 * SECOND;
 
-/** What an agent says may be anything. */
+/** Ignores a time that is absurdly far away. */
 export const ifSane = (date: Date | undefined, now: Date): Date | undefined =>
   date !== undefined && date.getTime() - now.getTime() < LONGEST_WAIT ? date : undefined;
 
@@ -47,17 +47,17 @@ const DATED =
 const hourOf = (hours: string, half: string | undefined): number =>
   half === undefined ? Number(hours) : (Number(hours) % 12) + (/p/i.test(half) ? 12 : 0);
 
-/** A time that has just passed is meant as such: clocks differ, and a wait has just ended. */
+/** A time that has just passed does not mean the next day: clocks differ. */
 const isOver = (date: Date, now: Date): boolean => date.getTime() < now.getTime() - 10 * 60 * SECOND;
 
-/** A zone of another name would have to be looked up; agents in a sandbox have none. */
+/** Other time zones are not looked up: sandboxes use UTC. */
 const isUtc = (zone: string | undefined): boolean => zone === undefined || /^(UTC|GMT|Z)$/i.test(zone);
 
 const datedIn = (text: string, now: Date): Date | undefined => {
   const [, month, day, year, hours, minutes = "0", half, zone] = DATED.exec(text) ?? [];
   if (month === undefined || hours === undefined || !isUtc(zone)) return undefined;
   const monthIndex = MONTHS.indexOf(month.toLowerCase());
-  // It is told to the minute, and that has to be over.
+  // The time is given to the minute, which has to be over.
   const inYear = (which: number) =>
     new Date(Date.UTC(which, monthIndex, Number(day), hourOf(hours, half), Number(minutes) + 1));
   if (year !== undefined) return inYear(Number(year));
@@ -65,7 +65,7 @@ const datedIn = (text: string, now: Date): Date | undefined => {
   return isOver(next, now) ? inYear(now.getUTCFullYear() + 1) : next;
 };
 
-/** The next time that clocks show this. Those of a sandbox go by UTC. */
+/** The next time at which a clock shows this. The clock of a sandbox shows UTC. */
 const clockIn = (text: string, now: Date): Date | undefined => {
   const [, hours, minutes, half, zone] = CLOCK.exec(text) ?? [];
   if (hours === undefined || (half === undefined && minutes === undefined) || !isUtc(zone)) return undefined;
@@ -86,9 +86,9 @@ const timeIn = (text: string, now: Date): Date | undefined => {
   if (duration !== undefined) return new Date(now.getTime() + duration);
   const seconds = BARE_SECONDS.exec(text)?.[1];
   if (seconds !== undefined) return new Date(now.getTime() + Number(seconds) * SECOND);
-  // A date whose time is of another zone must not be taken for a time of today.
+  // A date with a time in another zone must not be read as a time of today.
   return DATED.test(text) ? datedIn(text, now) : clockIn(text, now);
 };
 
-/** When a rate limit ends, by what an agent says of it. */
+/** When a rate limit ends, according to an agent's message. */
 export const retryTimeIn = (text: string, now: Date): Date | undefined => ifSane(timeIn(text, now), now);

@@ -1,48 +1,46 @@
 import type { IterationUsage } from "../../options/results.ts";
 
-/** The directory in which an agent keeps what is its own, on the host as in a sandbox. */
+/** The directory in which an agent keeps its files, on the host and in a sandbox. */
 export interface SessionDirectory {
   /** The env var that names it, if there is one. */
   readonly variable?: string;
-  /** Where it is when no variable names it, below the home directory. */
+  /** Its path below the home directory, where no variable names another. */
   readonly inHome: string;
 }
 
 /**
- * Where an agent keeps its sessions, so that they can be brought to the host and into a sandbox. All paths are relative
- * to its directory.
+ * Where an agent keeps its sessions, so that they can be copied to the host and into a sandbox. All paths are relative to its
+ * directory.
  */
 export interface AgentSessions {
   readonly directory: SessionDirectory;
-  /**
-   * The files of a session, the one that stands for it first. `*` stands for anything within one name.
-   */
+  /** The files of a session, the main one first. `*` matches any part of a name. */
   files(sessionId: string): readonly string[];
   /**
-   * Files that belong to the session, but do not have its id in their names: those of subagents. They match a pattern,
-   * and their first line holds a text.
+   * Files that belong to the session but do not have its id in their names, such as those of subagents. They match a pattern,
+   * and their first line contains a text.
    */
   related?(sessionId: string): { readonly pattern: string; readonly firstLineHolds: string };
-  /** Where a file of the session belongs when the agent works in `cwd`, a path without symbolic links. */
+  /** The place of a session's file for an agent that works in `cwd`, a path without symbolic links. */
   place(file: string, cwd: string): string;
   /**
-   * A record with the directory that the agent is to work in, if this record says so and the agent goes by it. What it
-   * holds of other paths has been moved before.
+   * The record with `cwd` as the working directory, if the agent reads its working directory from this record. Other paths in
+   * it have been rewritten before.
    */
   withCwd?(record: Readonly<Record<string, unknown>>, cwd: string): object | undefined;
-  /** Keys below which values are signed or encrypted, so that no path in them may be changed. */
+  /** Keys whose values are signed or encrypted: paths in them must not be rewritten. */
   readonly sealedKeys?: readonly string[];
-  /** What the session has used in all, if this record of it tells. */
+  /** The total usage of the session, if this record has it. */
   usedInAll?(record: Readonly<Record<string, unknown>>): IterationUsage | undefined;
   /**
-   * Whether one state of a session's file, as text, is what became of another one. When it is left out, agents add to the
-   * end of it, and change nothing of what is there.
+   * Whether the text `after` is a later state of the session's file than `before`. Left out for agents that only append to the
+   * file.
    */
   continues?(before: string, after: string): boolean;
-  /** The agent's own fork needs the files of the session that it was forked from: it is made by a copy with another id. */
+  /** Fork a session by a copy with another id: the agent's own forks need the files of the original session. */
   readonly forksByCopy?: boolean;
-  /** A line for `sh`, run where the agent works, that writes the session into its files: for agents with a database. */
+  /** A line for `sh`, run in the agent's working directory, that writes the session to its files. For agents with a database. */
   exportCommand?(sessionId: string): string;
-  /** The reverse, when the files have been put in place. */
+  /** The reverse, run when the files are in place. */
   importCommand?(sessionId: string): string;
 }

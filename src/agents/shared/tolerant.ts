@@ -1,6 +1,6 @@
 import type { AgentOutputParser } from "../contract.ts";
 
-/** A parser that understands nothing of what it cannot read, instead of throwing: agents print whatever they like. */
+/** A parser that returns a `raw` event for a line on which it would throw: agents may print anything. */
 export const tolerant =
   (parser: AgentOutputParser): AgentOutputParser =>
   (line, stream) => {

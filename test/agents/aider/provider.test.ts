@@ -15,7 +15,7 @@ const started = (prompt: string, options?: Parameters<typeof runAgentLine>[2]) =
   runAgentLine(commandOf(agent, { prompt }), "aider", options);
 
 describe("the command of aider", () => {
-  it("asks nobody, looks for no update, and reports to nobody", () => {
+  it("asks nothing, checks for no update, and sends no telemetry", () => {
     const [{ args = [] } = {}] = started("Do it").programs;
     expect(args.slice(0, 2)).toEqual(["--model", "openai/gpt-6"]);
     expect(args).toEqual(
@@ -52,7 +52,7 @@ describe("the command of aider", () => {
     expect(existsSync(join(cwd, ".git"))).toBe(true);
   });
 
-  it("leaves a cache alone that was there before: it is its user's", () => {
+  it("leaves a cache alone that existed before: it belongs to the user", () => {
     const cwd = temporaryRepository();
     const cache = join(cwd, ".aider.tags.cache.v4");
     mkdirSync(cache);
@@ -67,7 +67,7 @@ describe("the command of aider", () => {
     expect(stderr).toContain("aider");
   });
 
-  it("has no sessions, no servers of tools and no terminal interface that would begin with a prompt", () => {
+  it("has no sessions, no MCP servers and no terminal interface that starts with a prompt", () => {
     for (const missing of ["sessions", "acceptsMcpServers", "interactiveCommand", "reportsUsage"]) {
       expect(agent).not.toHaveProperty(missing);
     }
@@ -113,12 +113,12 @@ describe("the output of aider", () => {
     ["litellm.ContextWindowExceededError: too much", "contextLength"],
     ["Model openai/gpt-6 has hit a token limit!", "contextLength"],
     ["litellm.BadRequestError: what?", "other"],
-  ])("is a failure if nothing comes after trouble, whatever the exit code: %s", (line, kind) => {
+  ])("is a failure if nothing follows an error, whatever the exit code: %s", (line, kind) => {
     const events = printed("Aider v0.86.2", line, "Some explanation of it.", "in two lines", END);
     expect(told(events)).toMatchObject({ errors: [kind], verdict: "error", text: "Aider v0.86.2\n" });
   });
 
-  it("is no failure if it tries again and gets an answer", () => {
+  it("is not a failure if it retries and gets an answer", () => {
     const events = printed(...LIMITED, AGAIN, ...LIMITED, AGAIN, "Here you are.", END);
     expect(told(events)).toMatchObject({
       text: "Here you are.\n",
@@ -127,7 +127,7 @@ describe("the output of aider", () => {
     });
   });
 
-  it("is a failure if it has tried again in vain", () => {
+  it("is a failure if it has retried in vain", () => {
     const events = printed(...LIMITED, AGAIN, ...LIMITED, END);
     expect(told(events)).toMatchObject({ verdict: "error" });
     expect(eventsOfType(events, "result")[0]?.message).toContain("Rate limit reached");

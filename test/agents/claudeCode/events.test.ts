@@ -26,7 +26,7 @@ describe("what Claude Code says", () => {
     expect(told(read(agent, line)).text).toBe("");
   });
 
-  it("is not what it makes up for an error of the model's", () => {
+  it("does not include the text that it makes up for an error of the model", () => {
     const line = assistant(
       "m",
       { type: "text", text: `API Error: ${SIGNAL}` },
@@ -46,7 +46,7 @@ describe("what Claude Code has used", () => {
     },
   });
 
-  it("is told once for a message of several blocks", () => {
+  it("is reported once for a message of several blocks", () => {
     const block = { type: "text", text: "a" };
     expect(usages(assistant("m", block), assistant("m", block))).toHaveLength(1);
   });
@@ -58,14 +58,14 @@ describe("what Claude Code has used", () => {
     });
   });
 
-  it("is that of the turn where a version does not tell more", () => {
+  it("is that of the turn where a version reports no more", () => {
     expect(told(read(agent, result({ usage: usage(70, 7) }))).usage).toMatchObject({
       inputTokens: 70,
       outputTokens: 7,
     });
   });
 
-  it("is not told twice, by its messages and by the result", () => {
+  it("is not reported twice, by its messages and by the result", () => {
     const lines = [assistant("m", { type: "text", text: "a" }), result(models(200, 30))];
     expect(told(read(agent, ...lines)).usage).toMatchObject({ inputTokens: 205, outputTokens: 35 });
   });
@@ -101,22 +101,22 @@ describe("a rate limit of Claude Code's", () => {
   });
 
   // They name the minute in which it ends: that has to be over.
-  it("ends when its words say so, if nothing else does", () => {
+  it("ends when its message says so, if nothing else does", () => {
     const retryAt = told429(limit({ status: "rejected" }))?.retryAt;
     expect([retryAt?.getUTCHours(), retryAt?.getUTCMinutes()]).toEqual([8, 45]);
   });
 
-  it.each([-1, 0, 1e300, "soon", null])("does not end at %j, but when its words say so", (resetsAt) => {
+  it.each([-1, 0, 1e300, "soon", null])("does not end at %j, but when its message says so", (resetsAt) => {
     const retryAt = told429(limit({ status: "rejected", resetsAt }))?.retryAt;
     expect([retryAt?.getUTCHours(), retryAt?.getUTCMinutes()]).toEqual([8, 45]);
   });
 
-  it("does not end when another one would, that is only near", () => {
+  it("does not end when another limit would, that is only near", () => {
     const near = limit({ status: "allowed_warning", resetsAt: 1794818672 });
     expect(told429(near)?.retryAt).not.toEqual(new Date(1794818672_000));
   });
 
-  it("is no error when it is only near", () => {
+  it("is not an error while it is only near", () => {
     const warned = limit({ status: "allowed_warning", resetsAt: 1794818672, utilization: 0.91 });
     expect(told(read(agent, warned, result({})))).toMatchObject({ errors: [], verdict: "ok" });
   });

@@ -19,7 +19,7 @@ const agent = claudeCode("claude-opus-4-8");
 describeCommands(claudeCode);
 
 describe("the command of Claude Code", () => {
-  it("prints its stream, and skips permissions, as root too", () => {
+  it("prints its stream, and skips permissions, even as root", () => {
     expect(commandOf(agent)).toEqual({
       command: [
         ...["claude", "-p", "--output-format", "stream-json", "--verbose", "--include-partial-messages"],
@@ -44,14 +44,14 @@ describe("the command of Claude Code", () => {
     },
   );
 
-  it("goes on with a session", () => {
+  it("continues a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "s-1", isFork: false } })).toEqual([
       "--resume",
       "s-1",
     ]);
   });
 
-  it("goes on in a copy of a session", () => {
+  it("continues in a copy of a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "s-1", isFork: true } })).toEqual([
       ...["--resume", "s-1", "--fork-session"],
     ]);
@@ -147,14 +147,14 @@ describe("the tools of other servers", () => {
   });
 });
 
-describe("what is decided for Claude Code before a person sees it in a sandbox", () => {
+describe("the state of Claude Code before a person uses it in a sandbox", () => {
   const setUp = (env: Record<string, string>) =>
     execFileSync("sh", ["-euc", interactionOf(agent, undefined, true).setup ?? "exit 1"], {
       env: { PATH: process.env["PATH"], HOME: home, ANTHROPIC_API_KEY: "", ...env },
     });
   const json = (...path: string[]) => JSON.parse(readFileSync(join(home, ...path), "utf8"));
 
-  it("is its theme, the key and the directory", () => {
+  it("answers the questions about theme, key and directory", () => {
     setUp({ ANTHROPIC_API_KEY: "fake-key-0123456789-0123456789" });
     expect(json(".claude.json")).toMatchObject({
       hasCompletedOnboarding: true,
@@ -168,13 +168,13 @@ describe("what is decided for Claude Code before a person sees it in a sandbox",
     expect(json("elsewhere", ".claude.json")).toMatchObject({ hasCompletedOnboarding: true });
   });
 
-  it.each(["", "{}", "{ }\n"])("is told where the file says nothing: %j", (before) => {
+  it.each(["", "{}", "{ }\n"])("is written where the file is empty: %j", (before) => {
     writeFileSync(join(home, ".claude.json"), before);
     setUp({});
     expect(json(".claude.json")).toMatchObject({ hasCompletedOnboarding: true });
   });
 
-  it("is added to what is there, which stays", () => {
+  it("is added to the existing content", () => {
     writeFileSync(
       join(home, ".claude.json"),
       '{\n  "mine": { "a": {} },\n  "hasCompletedOnboarding": false\n}\n',
@@ -196,7 +196,7 @@ describe("what is decided for Claude Code before a person sees it in a sandbox",
     });
   });
 
-  it("is left alone where all of it has been decided before", () => {
+  it("is left alone where it has every answer", () => {
     const before =
       '{"hasCompletedOnboarding": true, "projects":{"/workspace/my repo":{"hasTrustDialogAccepted":true}}}';
     writeFileSync(join(home, ".claude.json"), before);

@@ -142,7 +142,7 @@ describeRecordings(agent, "codex", GOLDEN);
 describe("what Codex has used", () => {
   const before = usageInScript(recording("codex", "commit"), {});
 
-  it("is that of the resumed turn alone, when it is known what the session had used before", () => {
+  it("is that of the resumed turn alone, when the earlier usage of the session is known", () => {
     const recorded = recording("codex", "resume");
     const resume = { sessionId: COMMITTED, isFork: false, usedBefore: before };
     expect(told(replay(agent, recorded, { resume })).usage).toEqual(usageInScript(recorded, {}));
@@ -157,7 +157,7 @@ describe("what Codex has used", () => {
     expect(usages).toEqual([inAll(50, 50, 10), inAll(100, 100, 20)]);
   });
 
-  it("is told by the last record of its session that counts tokens", () => {
+  it("is read from the last record of its session that counts tokens", () => {
     const total = { input_tokens: 6600, cached_input_tokens: 6000, output_tokens: 60 };
     const record = {
       type: "event_msg",
@@ -171,7 +171,7 @@ describe("what Codex has used", () => {
     { type: "response_item", payload: { type: "message" } },
     { payload: "text" },
     {},
-  ])("is not told by the record %j", (record) => {
+  ])("is not read from the record %j", (record) => {
     expect(agent.sessions?.usedInAll?.(record)).toBeUndefined();
   });
 });
@@ -179,7 +179,7 @@ describe("what Codex has used", () => {
 describe("a tool of Codex's", () => {
   const item = (phase: string, rest: object) => ({ type: `item.${phase}`, item: { id: "item_7", ...rest } });
 
-  it("is called once, however often its state is told", () => {
+  it("is called once, however often its state is reported", () => {
     const search = { type: "web_search", query: "dunes" };
     const events = read(agent, item("started", search), item("updated", search), item("completed", search));
     expect(told(events)).toMatchObject({
@@ -188,7 +188,7 @@ describe("a tool of Codex's", () => {
     });
   });
 
-  it("is named by its server, with its arguments, when it is not Codex's own", () => {
+  it("is named after its server, with its arguments, when it is not Codex's own", () => {
     const call = { type: "mcp_tool_call", server: "tickets", tool: "close", arguments: { id: 7 } };
     const result = { content: [{ type: "text", text: "closed" }] };
     const events = read(

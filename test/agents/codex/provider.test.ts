@@ -18,7 +18,7 @@ const configOf = (...words: readonly string[]) => words.filter((_, index) => wor
 describeCommands(codex);
 
 describe("the command of Codex", () => {
-  it("prints its events, reads the prompt from stdin and asks nobody", () => {
+  it("prints its events, reads the prompt from stdin and asks nothing", () => {
     expect(commandOf(agent)).toEqual({
       command: [
         ...["codex", "exec", "--json", "--dangerously-bypass-approvals-and-sandbox"],
@@ -51,7 +51,7 @@ describe("the command of Codex", () => {
   );
 
   // Codex takes quotes around a name for a part of it.
-  it("has the tools of other servers, as TOML, with the names of the env vars that hold their secrets", () => {
+  it("has MCP servers as TOML, with the names of the env vars that hold their secrets", () => {
     const { command, env } = commandOf(agent, { mcpServers: MCP_SERVERS });
     expect(configOf(...command).slice(-2)).toEqual([
       `mcp_servers.local={"command"="sh","args"=["-c",${JSON.stringify('export A_KEY="$SANDDUNE_MCP_0"; unset SANDDUNE_MCP_0; exec "$0" "$@"')},"say \\"hi\\"","$(id)","it's ü"],"env_vars"=["SANDDUNE_MCP_0"],"tool_timeout_sec"=3600}`,

@@ -32,7 +32,7 @@ describe("the command line of any program, as an agent", () => {
     });
   });
 
-  it("has no terminal interface unless it is said which", () => {
+  it("has no terminal interface unless the options name one", () => {
     expect(command("agent")).not.toHaveProperty("interactiveCommand");
   });
 
@@ -52,7 +52,7 @@ describe("the command line of any program, as an agent", () => {
     expect(argumentsOf(line?.command)).toEqual(["fixed"]);
   });
 
-  it("is the same with and without permissions: only its caller knows what it asks", () => {
+  it("is the same with and without permissions: only the caller knows what it asks", () => {
     const agent = command("agent", { interactive: "agent --tui" });
     const lines = [true, false].map((dangerouslySkipPermissions) =>
       agent.interactiveCommand?.({ prompt: "a b", dangerouslySkipPermissions, cwd: "/" }),

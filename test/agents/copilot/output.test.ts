@@ -105,20 +105,20 @@ const failure = (data: object) =>
   told(read(agent, { type: "session.error", data }, { type: "result", exitCode: 1 }));
 
 describe("a rate limit of Copilot CLI's model", () => {
-  it("stops the agent after four requests in a row, instead of waiting for as long as it would", () => {
+  it("stops the agent after four refused requests in a row, instead of waiting with it", () => {
     const { lines } = recording("copilot", "error-429");
     expect(eventsOfType(replay(agent, { lines, stderr: [] }), "result")).toEqual([
       { type: "result", isError: true, message: "Rate limit reached", mustBeStopped: true },
     ]);
   });
 
-  it("does not stop an agent that gets over it again and again", () => {
+  it("does not stop an agent that recovers each time", () => {
     const events = read(agent, limited, limited, limited, message("Well."), limited, limited, limited);
     expect(eventsOfType(events, "result")).toEqual([]);
   });
 });
 
-describe("what Copilot CLI tells of an error at its end", () => {
+describe("the last error of Copilot CLI", () => {
   it.each([
     [{ errorType: "rate_limit", message: "slow", statusCode: 429 }, "rateLimit"],
     [{ errorType: "authentication", message: "who", statusCode: 403 }, "authentication"],
@@ -131,7 +131,7 @@ describe("what Copilot CLI tells of an error at its end", () => {
       "contextLength",
     ],
     [{ errorType: "query", message: "400 bad request", statusCode: 400 }, "other"],
-  ])("is told by its kind: %j", (data, kind) => {
+  ])("is reported with its kind: %j", (data, kind) => {
     expect(failure(data)).toMatchObject({ errors: [kind], problem: data.message, verdict: "error" });
   });
 
@@ -139,13 +139,13 @@ describe("what Copilot CLI tells of an error at its end", () => {
     expect(told(read(agent, { type: "result", exitCode: 3 })).problem).toBe("it ended with exit code 3");
   });
 
-  it("is on stderr if it cannot even begin", () => {
+  it("is on stderr if it cannot start", () => {
     const stderr = ["Error: No authentication information found.", "", "Copilot can be authenticated with"];
     expect(told(replay(agent, { lines: [], stderr })).errors).toEqual(["authentication"]);
   });
 });
 
-it("tells the name of the session as soon as it has been given one, and only once", () => {
+it("reports the id of the session as soon as it has one, and only once", () => {
   const events = read(
     agent,
     { type: "sanddune.session", sessionId: "s-1" },
@@ -155,11 +155,11 @@ it("tells the name of the session as soon as it has been given one, and only onc
   expect(read(agent, { type: "sanddune.session", sessionId: "" })).toEqual([]);
 });
 
-it("does not take what a subagent says for what the agent says", () => {
+it("does not take a subagent's words for the agent's", () => {
   expect(told(read(agent, message("Not me.", { parentToolCallId: "1" }), message("Me."))).text).toBe("Me.\n");
 });
 
-it("tells a tool's error as what the tool has printed", () => {
+it("reports a tool's error as the output of the tool", () => {
   const data = { toolCallId: "1", success: false, error: { message: "no such file" } };
   expect(told(read(agent, { type: "tool.execution_complete", data })).results).toEqual([
     ["no such file", true],

@@ -22,24 +22,24 @@ const started = (iteration: Partial<AgentIteration> = {}) => {
 };
 
 describe("the command of Copilot CLI", () => {
-  it("prints its events, asks nobody, and gives its session a name that is told first", () => {
+  it("prints its events, asks nothing, and prints the id of its session first", () => {
     const { session, args, stdin } = started();
     expect(session).toMatch(UUID);
     expect(args).toEqual([...ARGUMENTS, "--session-id", session]);
     expect(stdin).toBe("Do it");
   });
 
-  it("gives every session another name", () => {
+  it("gives every session its own id", () => {
     expect(started().session).not.toBe(started().session);
   });
 
-  it.each([false, true])("goes on with a session, of which sanddune has made a copy or not: %s", (isFork) => {
+  it.each([false, true])("continues a session, whether or not sanddune has copied it: %s", (isFork) => {
     const { session, args } = started({ resume: { sessionId: "s-1", isFork } });
     expect(session).toBe("s-1");
     expect(args).toEqual([...ARGUMENTS, "--resume", "s-1"]);
   });
 
-  it("has the tools of other servers", () => {
+  it("has MCP servers", () => {
     const { args, files } = started({
       mcpServers: {
         local: { command: "tool's", env: { A: "b" } },
@@ -59,13 +59,13 @@ describe("the command of Copilot CLI", () => {
     expect(agent.installation?.dockerfile).toEqual([`RUN npm install --global ${pinnedPackage("copilot")}`]);
   });
 
-  it("does not pretend to tell what it uses", () => {
+  it("does not claim to report usage", () => {
     expect(agent).not.toHaveProperty("reportsUsage");
   });
 });
 
 describe("the terminal interface of Copilot CLI", () => {
-  it("asks nobody in a sandbox, not even whether to trust the directory", () => {
+  it("asks nothing in a sandbox, not even whether to trust the directory", () => {
     expect(interactionOf(agent, "Do it", true)).toEqual({
       command: ["copilot", "--allow-all", "--model", "gpt-5.4", "--interactive=Do it"],
       env: { COPILOT_ALLOW_ALL: "true" },

@@ -80,7 +80,7 @@ const IMAGES = `{
 `;
 
 describe("MCP servers of Cursor's CLI", () => {
-  it("are in a file of the home directory that nobody else can read, while it runs", () => {
+  it("are in a file of the home directory that no other user can read, while it runs", () => {
     const { run, left } = home();
     const { status, stdout, stderr } = run(MCP_SERVERS);
     expect(stderr).toBe("");
@@ -93,7 +93,7 @@ describe("MCP servers of Cursor's CLI", () => {
     expect(left()).toEqual([]);
   });
 
-  it("are added to those of the image, which has its own back afterwards", () => {
+  it("are added to those of the image, whose file is restored afterwards", () => {
     const { run, left, file } = home({ config: IMAGES });
     const [config = "", mode] = run(MCP_SERVERS).stdout.split("\n");
     expect(JSON.parse(config)).toEqual({
@@ -109,7 +109,7 @@ describe("MCP servers of Cursor's CLI", () => {
   it.each([
     ["that is no JSON", { config: "{ servers" }],
     ["where there is no Node.js", { config: IMAGES, hasNode: false }],
-  ])("are not added to a file %s: that is said, and the file stays as it is", (_, place) => {
+  ])("are not added to a file %s: the error says so, and the file stays as it is", (_, place) => {
     const { run, left, file } = home(place);
     const { status, stdout, stderr } = run(MCP_SERVERS);
     expect(status).toBe(1);
@@ -121,7 +121,7 @@ describe("MCP servers of Cursor's CLI", () => {
     expect(readFileSync(file, "utf8")).toBe(place.config);
   });
 
-  it.each([undefined, IMAGES])("of a run that was killed are not those of the next: %j", (config) => {
+  it.each([undefined, IMAGES])("of a run that was killed are not used by the next: %j", (config) => {
     const place = home({ cli: "#!/bin/sh\nkill -9 $PPID\n", ...(config !== undefined && { config }) });
     expect(place.run(MCP_SERVERS).signal).toBe("SIGKILL");
     expect(readFileSync(place.file, "utf8")).toContain("first secret");

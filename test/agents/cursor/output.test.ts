@@ -111,7 +111,7 @@ const SDK_RUN: readonly object[] = [
 ];
 
 describe("a run of Cursor's CLI", () => {
-  it("is told with its text, its tools, its session and its end", () => {
+  it("is reported with its text, its tools, its session and its end", () => {
     expect(told(read(agent, ...CLI_RUN))).toEqual({
       text: `On it.\nDone. ${SIGNAL}\n`,
       calls: [
@@ -152,7 +152,7 @@ describe("a run of Cursor's CLI", () => {
 });
 
 describe("a run with Cursor's SDK", () => {
-  it("is told with its text, its tools, its usage, its session and its end", () => {
+  it("is reported with its text, its tools, its usage, its session and its end", () => {
     expect(told(read(agent, ...SDK_RUN))).toEqual({
       text: `On it.\nDone. ${SIGNAL}\n`,
       calls: [["shell", { command: "ls" }]],
@@ -165,7 +165,7 @@ describe("a run with Cursor's SDK", () => {
     });
   });
 
-  it("has used what it says at its end, if it has not said so before", () => {
+  it("reports its usage at the end, if it has not before", () => {
     const events = read(agent, { type: "sanddune.result", status: "finished", usage: tokens });
     expect(told(events).usage?.outputTokens).toBe(2);
   });
@@ -188,7 +188,7 @@ describe("a run with Cursor's SDK", () => {
     [{ name: "ConfigurationError", message: "no such model", status: 404 }, "unavailable"],
     [{ name: "IntegrationNotConnectedError", message: "connect it first" }, "unavailable"],
     [{ name: "Error", message: "Could not locate the bindings file" }, "unavailable"],
-  ])("that has not come about is unavailable, unless it is of another kind: %j", (error, kind) => {
+  ])("that did not start is unavailable, unless its error is of another kind: %j", (error, kind) => {
     const events = read(agent, { type: "sanddune.result", status: "unavailable", error });
     const problem = expect.stringContaining(error.message);
     expect(told(events)).toMatchObject({ verdict: "error", problem, errors: [kind] });
@@ -199,12 +199,12 @@ describe("a run with Cursor's SDK", () => {
     "expected 200, got 500",
     "rate limit test failed",
     "credit balance",
-  ])("that ends with an error is no trouble with the model because of its words: %s", (message) => {
+  ])("that ends with an error is not an error of the model because of its words: %s", (message) => {
     const events = read(agent, { type: "sanddune.result", status: "error", error: { message } });
     expect(told(events)).toMatchObject({ verdict: "error", problem: message, errors: ["other"] });
   });
 
-  it("that has not come about tells class, code, status and whether another attempt is worth it", () => {
+  it("that did not start reports class, code, status and whether the error is retryable", () => {
     const error = { name: "RateLimitError", message: "slow", code: "busy", status: 429, isRetryable: true };
     const events = read(agent, { type: "sanddune.result", status: "unavailable", error });
     expect(told(events).problem).toBe("RateLimitError: slow (code busy, status 429, retryable)");
@@ -245,7 +245,7 @@ describe.each([
   });
 });
 
-it("an event of a type that nobody knows is kept as it is", () => {
+it("an event of an unknown type is kept as it is", () => {
   const line = JSON.stringify({ type: "brand_new", text: SIGNAL });
   expect(replay(agent, { lines: [line], stderr: [] })).toEqual([{ type: "raw", line, stream: "stdout" }]);
 });

@@ -18,7 +18,7 @@ const started = (prompt: string, options?: Parameters<typeof runAgentLine>[2]) =
 const argumentsOf = (prompt: string) => started(prompt).programs[0]?.args ?? [];
 
 describe("the command of Cursor's CLI", () => {
-  it("prints its events, and asks nobody", () => {
+  it("prints its events, and asks nothing", () => {
     expect(argumentsOf("Do it")).toEqual([
       ...["--print", "--output-format", "stream-json", "--force", "--model", "composer-2"],
       "Do it",
@@ -58,7 +58,7 @@ describe("the command of Cursor's CLI", () => {
     expect(started("Do it", { code: 7 }).exitCode).toBe(7);
   });
 
-  it("has no sessions, and does not pretend to tell what it uses", () => {
+  it("has no sessions, and does not claim to report usage", () => {
     for (const missing of ["sessions", "reportsUsage"]) {
       expect(agent).not.toHaveProperty(missing);
     }
@@ -78,7 +78,7 @@ describe("the command of Cursor's CLI", () => {
 });
 
 describe("the terminal interface of Cursor's CLI", () => {
-  it("asks nobody in a sandbox", () => {
+  it("asks nothing in a sandbox", () => {
     expect(interactionOf(agent, "Do it", true).command).toEqual([
       ...["cursor-agent", "--force", "--model", "composer-2", "Do it"],
     ]);
@@ -90,7 +90,7 @@ describe("the terminal interface of Cursor's CLI", () => {
     });
   });
 
-  it("may begin without a prompt", () => {
+  it("may start without a prompt", () => {
     expect(interactionOf(agent, undefined, false).command).toEqual(["cursor-agent", "--model", "composer-2"]);
   });
 });

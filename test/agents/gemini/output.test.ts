@@ -89,7 +89,7 @@ describe("the log of Gemini CLI", () => {
   const attempt = (number: number) =>
     `Attempt ${number} failed with status 429. Retrying with backoff... _ApiError: {"error":{"code":429,"message":"Rate limit reached","status":"RESOURCE_EXHAUSTED"}}`;
 
-  it("is believed after four attempts: the agent is stopped instead of being waited for", () => {
+  it("is final after four attempts: the agent is stopped", () => {
     const events = logged(...[1, 2, 3, 4].map(attempt));
     expect(told(events)).toMatchObject({
       errors: ["rateLimit*", "rateLimit*", "rateLimit*", "rateLimit"],
@@ -100,7 +100,7 @@ describe("the log of Gemini CLI", () => {
     ]);
   });
 
-  it("does not stop an agent that begins to count again", () => {
+  it("does not stop an agent that starts to count again", () => {
     expect(eventsOfType(logged(...[1, 2, 3, 1, 2, 3].map(attempt)), "result")).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe("the log of Gemini CLI", () => {
     ["Attempt 2 failed with 5xx error. Retrying with backoff... Error: 503", "overloaded*"],
     ["When using Gemini API, you must specify the GEMINI_API_KEY environment variable.", "authentication"],
     ["Please set an Auth method in your settings.json", "authentication"],
-  ])("tells of trouble: %s", (line, kind) => {
+  ])("reports an error: %s", (line, kind) => {
     expect(told(logged(line)).errors).toEqual([kind]);
   });
 
@@ -118,12 +118,12 @@ describe("the log of Gemini CLI", () => {
     "YOLO mode is enabled. All tool calls will be automatically approved.",
     "[STARTUP] Phase 'cleanup_ops' was started but never ended. Skipping metrics.",
     "    at async Turn.run (file:///usr/local/lib/chunk.js:1:24) {",
-  ])("has lines that mean nothing, which are kept: %s", (line) => {
+  ])("keeps lines that mean nothing: %s", (line) => {
     expect(logged(line)).toEqual([{ type: "raw", line, stream: "stderr" }]);
   });
 });
 
-describe("what Gemini CLI tells of an error at its end", () => {
+describe("the last error of Gemini CLI", () => {
   it.each([
     ['[API Error: {"error":{"code":401,"message":"bad key"}}]', "authentication", "bad key"],
     ['[API Error: {"error":{"code":403,"message":"forbidden"}}]', "authentication", "forbidden"],
@@ -143,11 +143,11 @@ describe("what Gemini CLI tells of an error at its end", () => {
       "rateLimit",
       "You have exhausted your daily quota on this model.",
     ],
-  ])("is told by its kind, in its words: %s", (message, kind, problem) => {
+  ])("is reported with its kind, in its own words: %s", (message, kind, problem) => {
     expect(result(message)).toMatchObject({ errors: [kind], problem, verdict: "error" });
   });
 
-  it("is of the kind that its words had when they came with a status", () => {
+  it("has the kind that its words had when they came with a status", () => {
     const parse = agent.createParser({ prompt: "", iteration: 1 });
     const error = { message: "[API Error: slow down]", type: "unknown" };
     const events = [
@@ -183,7 +183,7 @@ describe("what Gemini CLI tells of an error at its end", () => {
   });
 });
 
-it("counts what the model has thought as output", () => {
+it("counts the model's thoughts as output", () => {
   const stats = { total_tokens: 150, input_tokens: 100, cached: 40, output_tokens: 20 };
   expect(told(read(agent, { type: "result", status: "success", stats })).usage).toEqual({
     inputTokens: 60,
@@ -193,7 +193,7 @@ it("counts what the model has thought as output", () => {
   });
 });
 
-it("tells a tool's error as what the tool has printed", () => {
+it("reports a tool's error as the output of the tool", () => {
   const events = read(agent, {
     type: "tool_result",
     tool_id: "1",

@@ -29,7 +29,7 @@ const settingsOf = ({ setup = "", env: own }: AgentProgram, env: NodeJS.ProcessE
 describeCommands(gemini, (prompt) => `--prompt-interactive=${prompt}`);
 
 describe("the command of Gemini CLI", () => {
-  it("prints its events, and asks nobody", () => {
+  it("prints its events, and asks nothing", () => {
     expect(commandOf(agent)).toEqual({
       command: ["gemini", "--output-format", "stream-json", "--yolo", "--skip-trust", "-m", "gemini-3-pro"],
       stdin: "Do it",
@@ -38,7 +38,7 @@ describe("the command of Gemini CLI", () => {
     });
   });
 
-  it.each([false, true])("goes on with a session, of which sanddune has made a copy or not: %s", (isFork) => {
+  it.each([false, true])("continues a session, whether or not sanddune has copied it: %s", (isFork) => {
     const resume = { sessionId: "s-1", isFork };
     expect(addedArguments(agent, { resume })).toEqual(["--resume", "s-1"]);
   });
@@ -53,7 +53,7 @@ describe("the command of Gemini CLI", () => {
     });
   });
 
-  it("has the tools of other servers", () => {
+  it("has MCP servers", () => {
     const program = commandOf(agent, {
       mcpServers: {
         local: { command: "tool's", args: ["-x"], env: { A: "%s \\n" } },
@@ -76,7 +76,7 @@ describe("the command of Gemini CLI", () => {
 });
 
 describe("the terminal interface of Gemini CLI", () => {
-  it("asks nobody in a sandbox", () => {
+  it("asks nothing in a sandbox", () => {
     expect(interactionOf(agent, "Do it", true)).toEqual({
       command: ["gemini", "--yolo", "--skip-trust", "-m", "gemini-3-pro", "--prompt-interactive=Do it"],
       setup: expect.any(String),

@@ -94,7 +94,7 @@ const error = (name: string, data: object) => ({ type: "error", sessionID: "ses_
 const text = (part: object) => ({ type: "text", sessionID: "ses_1", part });
 
 describe("what opencode says", () => {
-  it("does not hold what it says to itself when it has made room in the context", () => {
+  it("does not include opencode's own prompt after it has compacted the context", () => {
     const events = read(
       agent,
       text({ text: SIGNAL, synthetic: true, metadata: { compaction_continue: true } }),
@@ -108,7 +108,7 @@ describe("what opencode says", () => {
 });
 
 describe("what opencode has used", () => {
-  it("counts reasoning, which it tells beside the output, as output", () => {
+  it("counts reasoning, which is reported beside the output, as output", () => {
     const tokens = { input: 1, output: 2, reasoning: 30, cache: { read: 4, write: 5 } };
     const events = read(agent, { type: "step_finish", part: { reason: "stop", tokens } });
     expect(told(events).usage).toEqual({
@@ -128,7 +128,7 @@ describe("an error of opencode's", () => {
     ["unavailable", 503, "overloaded"],
     ["Overloaded", 529, "overloaded"],
     ["bad request", 400, "other"],
-  ])("is told in its own words, and its kind by the status: %s, %d", (message, statusCode, kind) => {
+  ])("is reported in its own words, with the kind of its status: %s, %d", (message, statusCode, kind) => {
     expect(told(read(agent, error("APIError", { message, statusCode })))).toMatchObject({
       verdict: "error",
       problem: message,
@@ -157,12 +157,12 @@ describe("an error of opencode's", () => {
     },
   );
 
-  it("is no verdict when the context is full: it makes room and goes on", () => {
+  it("is not a verdict when the context is full: it compacts the context and continues", () => {
     const overflow = error("ContextOverflowError", { message: "too large", responseBody: "{}" });
     expect(told(read(agent, overflow))).toMatchObject({ verdict: "none", errors: ["contextLength*"] });
   });
 
-  it("is a verdict when the context is full again and again: it would never end", () => {
+  it("is a verdict when the context stays full: it would never end", () => {
     const overflow = error("ContextOverflowError", { message: "too large" });
     const events = read(agent, overflow, text({ text: "summary" }), overflow, overflow);
     expect(eventsOfType(events, "result")).toEqual([
@@ -183,7 +183,7 @@ describe("the log of opencode", () => {
   const logged = (...stderr: string[]) => replay(agent, { lines: [], stderr });
   const LIMITED = `small=false agent=build mode=primary error.error="AI_APICallError: Rate limit reached, slow"`;
 
-  it("tells that it tries again, and why", () => {
+  it("reports that it retries, and why", () => {
     expect(logged(line(LIMITED))).toEqual([
       {
         type: "error",
@@ -194,12 +194,12 @@ describe("the log of opencode", () => {
     ]);
   });
 
-  it("tells the words of an error that has quotes in it", () => {
+  it("reports the message of an error that contains quotes", () => {
     const events = logged(line(String.raw`small=false error.error="AI_APICallError: \"a\" \\ b"`));
     expect(eventsOfType(events, "error")[0]?.message).toBe(String.raw`AI_APICallError: "a" \ b`);
   });
 
-  it("does not matter where a title could not be made", () => {
+  it("is ignored where only a title could not be made", () => {
     expect(
       told(logged(line(LIMITED.replace("small=false agent=build", "small=true agent=title")))).errors,
     ).toEqual([]);

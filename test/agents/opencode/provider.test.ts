@@ -31,7 +31,7 @@ const sh = (line: string, body: string, env: Record<string, string> = {}): strin
   });
 
 describe("the command of opencode", () => {
-  it("prints its events and, on stderr, why it tries again, and asks nobody", () => {
+  it("prints its events and, on stderr, why it retries, and asks nothing", () => {
     expect(commandOf(agent)).toEqual({
       command: [
         ...["opencode", "run", "--format", "json", "--auto", "-m", "anthropic/claude-opus-4-8"],
@@ -42,17 +42,17 @@ describe("the command of opencode", () => {
     });
   });
 
-  it("goes on with a session", () => {
+  it("continues a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "ses_1", isFork: false } })).toEqual(["-s", "ses_1"]);
   });
 
-  it("goes on in a copy of a session", () => {
+  it("continues in a copy of a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "ses_1", isFork: true } })).toEqual([
       ...["-s", "ses_1", "--fork"],
     ]);
   });
 
-  it("has the tools of other servers in a configuration of its own", () => {
+  it("has MCP servers in a configuration file of its own", () => {
     const program = commandOf(agent, { mcpServers: MCP_SERVERS });
     const configuration = sh(commandLineOf(program), 'cat -- "$OPENCODE_CONFIG"', { ...program.env });
     const { command, args, env } = MCP_SERVERS.local;
@@ -111,7 +111,7 @@ describe("a session of opencode's", () => {
     );
   });
 
-  it("is not taken for exported when that has failed", () => {
+  it("is not exported when opencode fails", () => {
     expect(() => sh(agent.sessions?.exportCommand?.("ses_1") ?? "", "return 1")).toThrow();
   });
 });

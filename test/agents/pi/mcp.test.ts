@@ -130,7 +130,7 @@ const KINDS: readonly [string, Kind][] = [
   ],
 ];
 
-describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
+describe.each(KINDS)("an MCP server for pi that is %s", (_, kind) => {
   let loaded: Loaded;
   let notes = "";
   beforeAll(async () => {
@@ -140,7 +140,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
   });
   afterAll(() => loaded.shutdown());
 
-  it("has its tools registered, all pages of them, by names that models accept", async () => {
+  it("has all pages of its tools registered, by names that models accept", async () => {
     const { tools, complaints } = loaded;
     expect(complaints).toEqual([]);
     expect([...tools.keys()]).toEqual([
@@ -156,7 +156,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     });
   });
 
-  it("answers, and has been given its settings", async () => {
+  it("answers, and has its settings", async () => {
     const { call } = loaded;
     const words = "two\nlines \u2028 🏜";
     const calls = [1, 2, 3].map((each) => call("tools_echo", { words: `${words}${each}` }));
@@ -165,13 +165,13 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     );
   });
 
-  it("has errors, which are pi's to tell", async () => {
+  it("has errors, which pi reports", async () => {
     const { call } = loaded;
     await expect(call("tools_fail")).rejects.toThrow("The disk\nis full");
     await expect(call("tools_refuse")).rejects.toThrow("No such customer");
   });
 
-  it("has all that is not text described, but for images", async () => {
+  it("has everything described that is neither text nor an image", async () => {
     const { call } = loaded;
     expect((await call("tools_mixed")).content).toEqual([
       { type: "image", data: "aGk=", mimeType: "image/png" },
@@ -193,14 +193,14 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     ]);
   });
 
-  it("is answered when it asks", async () => {
+  it("gets answers to its own requests", async () => {
     const { call } = loaded;
     expect((await call("tools_ask")).content).toMatchObject([
       { text: expect.stringMatching(/^answered, and: .*(not found|not support)/) },
     ]);
   });
 
-  it("tells how far it is, and hears that nobody waits any longer", async () => {
+  it("reports progress, and is notified of a cancelled call", async () => {
     const { call } = loaded;
     const before = notesIn(notes);
     const controller = new AbortController();
@@ -219,7 +219,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     ]);
   });
 
-  it("that ends fails whoever waits for it, and nobody else", async () => {
+  it("that ends fails its own calls, and no others", async () => {
     const { call } = await loadForTest({
       ...(await kind.own()),
       other: address(lasting.url)["tools"] as McpServers[string],
@@ -231,7 +231,7 @@ describe.each(KINDS)("a server of tools for pi that is %s", (_, kind) => {
     expect((await call("other_echo", { words: "x" })).content).toMatchObject([{ text: "Ada: x" }]);
   });
 
-  it("hears that pi ends, and is not waited for", async () => {
+  it("is notified when pi ends, and is not waited for", async () => {
     const shared = kind.shared();
     const before = notesIn(shared.notes);
     const { call, shutdown } = await loadForTest(shared.servers);
@@ -261,8 +261,8 @@ describe("the extension as it is written to a sandbox", () => {
   });
 });
 
-describe("servers of tools for pi that cannot be used", () => {
-  it("are told of by their names and with the reason, and the others are used", async () => {
+describe("MCP servers for pi that cannot be used", () => {
+  it("are reported with their names and the reason, and the others are used", async () => {
     const { url } = lasting;
     const { tools, complaints } = await loadForTest({
       missing: { command: "/no/such/program" },
@@ -286,7 +286,7 @@ describe("servers of tools for pi that cannot be used", () => {
   });
 });
 
-describe("a program that is a server of tools for pi", () => {
+describe("a program that is an MCP server for pi", () => {
   it("is killed if it does not end with pi", async () => {
     const notes = newFile();
     const { shutdown, call } = await loadForTest(program(notes, "--stubborn"));
@@ -295,7 +295,7 @@ describe("a program that is a server of tools for pi", () => {
     expect(() => process.kill(Number.parseInt(notesIn(notes), 10), 0)).toThrow("ESRCH");
   });
 
-  it("may print what is no message", async () => {
+  it("may print lines that are not messages", async () => {
     const line = `echo Welcome; echo '[]'; echo null; exec '${process.execPath}' '${SERVER}'`;
     const { call } = await loadForTest({
       tools: { command: "sh", args: ["-c", line], env: program().tools.env },
@@ -304,8 +304,8 @@ describe("a program that is a server of tools for pi", () => {
   });
 });
 
-describe("an address that is a server of tools for pi", () => {
-  it("may forget the session: another is begun", async () => {
+describe("an address that is an MCP server for pi", () => {
+  it("may forget the session: another is started", async () => {
     const { call } = await loadForTest(address(lasting.url));
     await fetch(`${lasting.url}/forget`);
     expect((await call("tools_echo", { words: "x" })).content).toMatchObject([{ text: "Ada: x" }]);

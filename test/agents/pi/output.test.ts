@@ -128,17 +128,17 @@ const delta = (text: string) => ({
 });
 
 describe("what pi says", () => {
-  it("comes piece by piece while the model writes", () => {
+  it("comes in pieces while the model writes", () => {
     const texts = replay(agent, recording("pi", "text")).filter(({ type }) => type === "text");
     expect(texts.length).toBeGreaterThan(1);
   });
 
-  it("is not told again when the message is over", () => {
+  it("is not reported again when the message is over", () => {
     const events = read(agent, delta("one "), delta("two"), message([{ type: "text", text: "one two" }]));
     expect(told(events).text).toBe("one two");
   });
 
-  it("is told at the end of a message that has not come piece by piece", () => {
+  it("is reported at the end of a message that did not come in pieces", () => {
     const events = read(
       agent,
       message([{ type: "text", text: "one" }]),
@@ -170,7 +170,7 @@ describe("the verdict on a turn of pi's", () => {
   const settled = { type: "agent_settled" };
   const wrong = (stopReason: string, errorMessage?: string) => message([], { stopReason, errorMessage });
 
-  it("is that of its last message: it has got over an error before", () => {
+  it("is that of its last message: it has recovered from an error before", () => {
     const events = read(agent, wrong("error", "429: {}"), message([]), settled);
     expect(told(events)).toMatchObject({ verdict: "ok", errors: [] });
   });
@@ -203,7 +203,7 @@ describe("the verdict on a turn of pi's", () => {
       '429: {"message":"You exceeded your current quota","type":"insufficient_quota","code":"insufficient_quota"}',
       "authentication",
     ],
-  ])("names the kind of trouble by the status before the answer: %s", (problem, kind) => {
+  ])("takes the kind of an error from the status before the answer: %s", (problem, kind) => {
     expect(told(read(agent, wrong("error", problem), settled)).errors).toEqual([kind]);
   });
 });

@@ -41,18 +41,18 @@ describe("the command of pi", () => {
     expect(refusedOption(() => pi("a/b", { thinking: thinking as "off" }))).toBe("thinking");
   });
 
-  it("goes on with a session", () => {
+  it("continues a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "s-1", isFork: false } })).toEqual([
       "--session",
       "s-1",
     ]);
   });
 
-  it("goes on in a copy of a session", () => {
+  it("continues in a copy of a session", () => {
     expect(addedArguments(agent, { resume: { sessionId: "s-1", isFork: true } })).toEqual(["--fork", "s-1"]);
   });
 
-  it("has tools of other servers by an extension, which is a file of the home directory like their settings", () => {
+  it("has MCP servers by an extension, which is a file of the home directory like their settings", () => {
     const resume = { sessionId: "s-1", isFork: false };
     const command = commandOf(agent, { resume, mcpServers: MCP_SERVERS });
     const directory = temporaryDirectory();
@@ -94,7 +94,7 @@ describe("the env vars of pi", () => {
 });
 
 describe("the terminal interface of pi", () => {
-  it.each([true, false])("is the same in a sandbox and on the host: it asks nobody (%s)", (skips) => {
+  it.each([true, false])("is the same in a sandbox and on the host: it asks nothing (%s)", (skips) => {
     expect(interactionOf(pi("a/b", { thinking: "low" }), "Do it", skips)).toEqual({
       command: ["pi", "--model", "a/b", "--thinking", "low", "--", "Do it"],
     });

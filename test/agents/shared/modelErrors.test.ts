@@ -119,7 +119,7 @@ describe("the kind of an error", () => {
     [529, "overloaded"],
     [0, "other"],
     [-1, "other"],
-  ])("is told by the status %d, whatever the words are", (status, kind) => {
+  ])("is decided by the status %d, whatever the words are", (status, kind) => {
     expect(kindOfError("bad luck", status)).toBe(kind);
   });
 

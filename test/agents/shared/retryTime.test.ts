@@ -88,7 +88,7 @@ describe("the end of a rate limit", () => {
     "try again at 25:00",
     "try again at Foo 99th, 2026 9:05 AM",
     "try again at Nov 18th, 9999 9:05 AM",
-  ])("is not believed when it is absurd: %.60s", (text) => {
+  ])("is ignored when it is absurd: %.60s", (text) => {
     expect(at(text)).toBeUndefined();
   });
 
