@@ -18,7 +18,7 @@ const refuseTracked = async (root: string): Promise<void> => {
   }
 };
 
-/** The env vars of agents that work for a suite, as a run would have them. */
+/** Resolves the env vars of a suite's agents as a run would. */
 export const readAgentEnv = async (
   root: string,
   agents: readonly AgentProvider[],

@@ -1,29 +1,29 @@
 import { rememberProject } from "../project/projectState.ts";
 import type { AgentStepResult } from "./performAgentStep.ts";
 
-/** How an agent's step counts. */
+/** An agent's step with its effect on the verdict. */
 export interface AgentStepOutcome extends Omit<AgentStepResult, "unavailable" | "hasCalledTool"> {
-  /** The agent was unavailable before it had done anything: why, and what to do about it. */
+  /** Set if the agent was unavailable before it had done anything: why, and what to do about it. */
   readonly manual?: string;
-  /** The agent had worked, and says that it was kept from its work. */
+  /** Set if the agent had worked and then reported an error of its model. */
   readonly trouble?: string;
 }
 
-/** As for every step that only a person can do: nothing has failed. */
+/** A step that only a person can do has not failed. */
 export const EXIT_MANUAL = 0;
 
 /**
- * What shows that an agent of a scenario has worked: it called a tool, or the project is not what it was. From then on it is
- * graded, whatever trouble it tells of. Anything that an agent prints can look like an error of its model's.
+ * Looks for evidence that an agent has worked: a tool call, or a change of the project. From then on the scenario is
+ * graded, whatever error the agent reports, because an agent can print text that looks like an error of its model.
  */
 export class AgentTraces {
   #found: string | undefined;
 
   constructor(private readonly root: string) {}
 
-  /** Has a step performed, and decides how its trouble counts. */
+  /** Performs a step, and decides whether its error makes the scenario manual. */
   async watch(perform: () => Promise<AgentStepResult>): Promise<AgentStepOutcome> {
-    // Once there is a trace, nothing an agent has left needs to be read for another one.
+    // One piece of evidence is enough: the project need not be read again.
     const findChange = this.#found === undefined ? await rememberProject(this.root) : async () => undefined;
     const { unavailable, hasCalledTool, ...result } = await perform();
     this.#found ??= await this.#traceOf(hasCalledTool, result.isRefused === true, findChange);

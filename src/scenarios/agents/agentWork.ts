@@ -10,7 +10,7 @@ const TEXT_BYTES = 64 * 1024;
 const MAX_TOOL_CALLS = 500;
 const MAX_NAME_LENGTH = 100;
 
-/** What an agent has said and done in a step, as far as a record tells it. */
+/** Collects the parts of an agent's output that a record contains. */
 export class AgentWork {
   readonly #text = new BoundedCapture(TEXT_BYTES);
   #usage: IterationUsage | undefined;
@@ -46,12 +46,12 @@ export class AgentWork {
     this.#edits.push({ name: call.name, status: isError ? "error" : "completed" });
   }
 
-  /** The end of its text. */
+  /** The end of the agent's text. */
   get text(): string {
     return this.#text.text();
   }
 
-  /** Whether it has begun to do something, however that ended. */
+  /** Whether the agent has started a tool call, whatever its result. */
   get hasCalledTool(): boolean {
     return this.#hasCalledTool;
   }

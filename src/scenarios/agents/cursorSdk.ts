@@ -9,6 +9,6 @@ const packageFrom = (file: string): string | undefined =>
     .map((modules) => join(modules, PACKAGE))
     .find((directory) => existsSync(join(directory, "package.json")));
 
-/** Where Cursor's SDK is, an optional peer: among the packages of the suite, or of sanddune itself. */
+/** Finds Cursor's SDK, an optional peer, among the packages of the suite or of sanddune. */
 export const findCursorSdk = (root: string): string | undefined =>
   packageFrom(join(root, "package.json")) ?? packageFrom(import.meta.filename);

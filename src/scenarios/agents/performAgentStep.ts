@@ -21,12 +21,14 @@ export interface AgentStepContext extends PromptContext {
   readonly signal: AbortSignal;
 }
 
-/** How a step of an agent's went; what it said is its `stdout`. */
+/** The result of an agent's step; the agent's text is its `stdout`. */
 export interface AgentStepResult extends ScenarioCommandResult, Pick<StepRecord, "tool_edits" | "usage"> {
   readonly hasCalledTool: boolean;
-  /** Why the agent is said to be unavailable, and what to do about it. The agent itself may have said so. */
+  /**
+   * Why the agent is reported to be unavailable, and what to do about it. The report may come from the agent itself.
+   */
   readonly unavailable?: string;
-  /** What it left cannot be graded: the step has failed, also if it may. */
+  /** The project cannot be copied out of the sandbox: the step has failed, even with `allow_nonzero`. */
   readonly isRefused?: boolean;
 }
 
@@ -67,7 +69,7 @@ const ask = async (
     if (error instanceof AgentNotFoundError && unavailable !== undefined)
       return { ...result(EXIT_NOT_FOUND, unavailable), unavailable };
     if (error instanceof SandboxLostError && error.isByCommands) return result(EXIT_KILLED, error.message);
-    // What else is wrong with the sandbox says nothing about the agent.
+    // Other errors of the sandbox are not the agent's.
     if (!(error instanceof AgentFailedError)) throw error;
     return {
       ...result(error.exitCode || EXIT_FAILED, unavailable ?? error.message),
@@ -77,8 +79,8 @@ const ask = async (
 };
 
 /**
- * Lets the agent do a step, in a place of its own over the project. When this settles, nothing of the agent's runs any
- * more. Rejects if the place is lost, or with `signal.reason`.
+ * Lets the agent perform a step in a sandbox of its own over the project. When this settles, no process of the agent
+ * is running. Rejects if the sandbox is lost, or with `signal.reason`.
  */
 export const performAgentStep = async (
   step: AgentStep,
@@ -97,7 +99,7 @@ export const performAgentStep = async (
     await place.close();
     return result;
   } catch (error) {
-    // An agent must not get out of being graded by what it leaves behind.
+    // An agent must not avoid its grade by leaving files that cannot be copied.
     if (!(error instanceof ProjectRefusedError)) throw error;
     return { ...result, code: result.code || EXIT_FAILED, stderr: error.message, isRefused: true };
   }

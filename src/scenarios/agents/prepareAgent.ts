@@ -18,17 +18,17 @@ const DEFAULT_TIMEOUT_MS = 10 * 60_000;
 const NO_SANDBOX =
   "An agent needs a sandbox. Pass --sandbox docker, podman or bubblewrap; or --sandbox none, to let it work on this machine itself.";
 
-/** The agents that the steps need: the same one, with different models. */
+/** The agent providers of the steps: the same agent with different models. */
 const agentsFor = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec) =>
   steps.filter(isAgentStep).map(({ model }) => chosen.create(model));
 
-/** The models of the steps, in order; one after the other if they differ. */
+/** The models of the steps in order, separated by commas if they differ. */
 const modelsOf = (chosen: ChosenAgent, { steps = [] }: ScenarioSpec): string | null => {
   const models = steps.filter(isAgentStep).map(({ model }) => chosen.modelFor(model));
   return [...new Set(models)].filter((model) => model !== null).join(", ") || chosen.model;
 };
 
-/** The agent's declared keys of which none has a value; empty if it has one, or needs none. */
+/** The keys of which the agent needs one; empty if one of them has a value, or none is needed. */
 const missingKeys = (agents: ReturnType<typeof agentsFor>, { values }: ResolvedEnv): readonly string[] =>
   agents
     .map(({ installation }) => installation?.credentials ?? [])

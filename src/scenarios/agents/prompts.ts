@@ -1,22 +1,21 @@
 import type { AgentStep } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 
-/** What prompts are made of. */
 export interface PromptContext {
   readonly suite: Pick<ScenarioSuite, "prompts" | "productName" | "siteUrl">;
-  /** Where the product under test is to be fetched from. */
+  /** The address that the tested product is fetched from. */
   readonly baseUrl: string | undefined;
-  /** That is the local mirror, which stands for the public site. */
+  /** `baseUrl` is the local mirror, which replaces the public site. */
   readonly usesMirror: boolean;
 }
 
 interface Words {
   readonly product: string;
-  /** Where a page of the product's instructions is, as a phrase. */
+  /** A phrase that says where a page of the product's instructions is. */
   page(path: string): string;
 }
 
-/** What the words of `agent` steps stand for. */
+/** The prompts that the words of `agent` steps stand for. */
 const PROMPTS: Readonly<Record<string, (words: Words) => string>> = {
   install: ({ product, page }) =>
     `Read ${page("install/SKILL.md")} and install ${product} into this project as they say. Work in this directory only, do not ask anything, and say when you are done.`,
@@ -51,7 +50,7 @@ const promptOf = (step: AgentStep, context: PromptContext): string => {
   return known?.(words) ?? `Run the "${step.agent}" workflow of ${words.product} in this project.`;
 };
 
-/** What an agent is told to do in a step, and where the mirror is if one stands for the public site. */
+/** The prompt of a step, with the address of the mirror if one replaces the public site. */
 export const promptFor = (step: AgentStep, context: PromptContext): string => {
   const prompt = promptOf(step, context);
   if (!context.usesMirror) return prompt;

@@ -6,7 +6,7 @@ import {
   AgentUnavailableError,
 } from "../../errors.ts";
 
-/** What says nothing about the agent's work: it did not get to do it. */
+/** Errors that are no verdict on the agent's work: it could not start working. */
 const UNAVAILABLE = [
   AgentAuthenticationError,
   AgentRateLimitError,
@@ -28,7 +28,7 @@ const classOf = (error: Error): string => {
   return `[${error.name}, ${error instanceof AgentOverloadedError ? "retryable" : "not retryable"}]`;
 };
 
-/** Why an agent is unavailable, and what to do about it; `undefined` if it was available, and has failed. */
+/** Why an agent is unavailable, and what to do about it; `undefined` if it was available and has failed. */
 export const unavailability = (error: unknown, isHost: boolean): string | undefined => {
   if (error instanceof AgentNotFoundError) return `${notFound(error, isHost)} ${classOf(error)}`;
   const isUnavailable = UNAVAILABLE.some((type) => error instanceof type);

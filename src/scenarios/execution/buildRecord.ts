@@ -3,7 +3,7 @@ import { RECORD_SCHEMA, type ScenarioRecord } from "../records/record.ts";
 import type { Execution } from "./executions.ts";
 import type { ExecutionOutcome } from "./runScenario.ts";
 
-/** What a record tells besides how the execution went. */
+/** The parts of a record that do not depend on the outcome. */
 export interface RecordContext {
   readonly startedAt: Date;
   /** Identifies the suite run. */
@@ -11,7 +11,7 @@ export interface RecordContext {
   readonly version: string | undefined;
   readonly runnerVersion: string;
   readonly sandbox: string | null;
-  /** `undefined` if no agent had a part in it. */
+  /** `undefined` for an execution without an agent. */
   readonly agent: { readonly provider: string; readonly model: string | null } | undefined;
   readonly ciUrl: string | undefined;
 }

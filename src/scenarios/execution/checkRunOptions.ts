@@ -41,7 +41,7 @@ const OPTIONS: Checks<ScenarioRunOptions> = {
   config: text,
   scenarioDir: text,
   recordsDir: text,
-  // Most often an empty list is a variable that is not set: it must not mean all scenarios.
+  // An empty list is usually an unset variable: it must not select all scenarios.
   only: (value) => names(value) ?? ((value as string[]).length > 0 ? undefined : "must not be empty"),
   runnable: oneOf(RUNNABLE_FILTERS),
   agent,

@@ -7,10 +7,10 @@ export interface CliPlaceholders {
 
 const ALL_FLAGS = "{...flags}";
 const PLACEHOLDER = /\{(subcommand|projectRoot|baseUrl)\}/g;
-/** An option that would say nothing without a base URL. */
+/** An option that is left out if there is no base URL. */
 const BASE_URL_OPTION = /^-[^=]*=\{baseUrl\}$/;
 
-/** The command line of a `cli` step, by the suite's template. What is filled in is not looked at again. */
+/** The command line of a `cli` step, from the suite's template. Substituted values are not substituted again. */
 export const cliArguments = (
   template: readonly string[],
   step: CliStep,

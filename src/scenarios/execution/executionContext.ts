@@ -5,10 +5,9 @@ import type { ScenarioSpec } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import type { Adapter } from "./executions.ts";
 
-/** A step, or an assertion, that takes longer is stopped. */
+/** The time limit of an assertion, and of a step that has none. */
 export const COMMAND_TIMEOUT_MS = 10 * 60_000;
 
-/** What one execution of a scenario needs. */
 export interface ExecutionContext {
   readonly suite: ScenarioSuite;
   readonly spec: ScenarioSpec;
@@ -16,14 +15,14 @@ export interface ExecutionContext {
   /** The project on the host: a fresh copy of the fixture. */
   readonly projectPath: string;
   readonly scenarioSandbox: ScenarioSandbox;
-  /** Who does the agent's steps; only an execution by the suite's tool can do without. */
+  /** `undefined` for an execution by the suite's tool. */
   readonly agent: AgentSetup | undefined;
-  /** Where the product under test is to be fetched from. */
+  /** The address that the tested product is fetched from. */
   readonly baseUrl: string | undefined;
-  /** That is the local mirror. */
+  /** `baseUrl` is the local mirror. */
   readonly usesMirror: boolean;
   readonly redact: Redact;
-  /** For what a command printed, which may have been cut in the middle of a secret. */
+  /** For the output of commands, whose beginning may have been cut off in the middle of a secret. */
   readonly redactOutput: Redact;
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,6 @@ import type { FileText, PlainStep, ScenarioStep } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import { cliArguments } from "./cliArguments.ts";
 
-/** What a step without an agent works with. */
 export interface PlainWork {
   readonly commandRunner: CommandRunner;
   readonly files: ProjectFiles;
@@ -27,13 +26,15 @@ const describe = (step: ScenarioStep): string => {
   return `agent: ${step.agent}`;
 };
 
-/** What a step is called in a record: by its page, or by what it does. */
+/** The name of a step in a record: the one in the page, or a description of the step. */
 export const stepName = (step: ScenarioStep): string => {
   if (step.name !== undefined) return step.name;
   return shorten(describe(step).replaceAll(/\s+/g, " "), MAX_NAME_CHARACTERS);
 };
 
-/** A file that cannot be written is a failed step: the project is not as the scenario expects it. */
+/**
+ * A file that cannot be written is a failed step, not an error of the runner: the project is not as the page expects.
+ */
 const changeFile = async (
   { path, content }: FileText,
   done: string,
@@ -47,7 +48,7 @@ const changeFile = async (
   }
 };
 
-/** Does a step that needs no agent. */
+/** Performs a step that needs no agent. */
 export const performPlainStep = async (step: PlainStep, work: PlainWork): Promise<ScenarioCommandResult> => {
   const { commandRunner, files, suite, baseUrl, timeoutMs, signal } = work;
   if ("append_to_file" in step) {

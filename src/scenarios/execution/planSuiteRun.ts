@@ -14,13 +14,12 @@ import { checkSandboxes } from "./checkRunOptions.ts";
 import { type PlannedExecution, planExecutions, possibleAdapters } from "./executions.ts";
 import { filterOf, selectScenarios } from "./selectScenarios.ts";
 
-/** What is executed, and which pages cannot be. */
 export interface SuiteRunPlan {
   readonly suite: ScenarioSuite;
   readonly executions: readonly PlannedExecution[];
   /** All scenarios of the suite for the index, also those whose pages have mistakes. */
   readonly indexed: readonly IndexedScenario[];
-  /** A local mirror takes the place of the base URL. The suite has a `mirrorDir` then. */
+  /** A local mirror provides the base URL. The suite has a `mirrorDir` then. */
   readonly startsMirror: boolean;
   readonly problems: readonly RunnerProblem[];
 }
@@ -39,13 +38,13 @@ const prepareAgents = async (
 ): Promise<ReadonlyMap<Scenario, AgentSetup>> => {
   const agents = new Map<Scenario, AgentSetup>();
   if (scenarios.length === 0) return agents;
-  // Loads what reads env vars and asks git, which scenarios without an agent do not need.
+  // Scenarios without an agent do not load the code that reads env vars and asks git.
   const { prepareAgent } = await import("../agents/prepareAgent.ts");
   for (const scenario of scenarios) agents.set(scenario, await prepareAgent(scenario.spec, options));
   return agents;
 };
 
-/** Nothing of such a scenario is executed if its agent is unavailable. */
+/** If its agent is unavailable, no step of such a scenario is executed. */
 const beginsWithAgent = ({ prerequisites = [], steps = [] }: ScenarioSpec): boolean => {
   const [first] = [...prerequisites, ...steps];
   return first !== undefined && isAgentStep(first);
@@ -56,7 +55,7 @@ const needsSandbox = ({ adapter, agent, scenario: { spec } }: PlannedExecution):
   return adapter !== undefined && !(isUnavailable && beginsWithAgent(spec));
 };
 
-/** Tries the sandboxes before the first execution: without them none would get further. */
+/** Checks the sandboxes before the first execution: every execution needs one. */
 export const preflightSandboxes = async (
   { suite, executions }: SuiteRunPlan,
   signal: AbortSignal,

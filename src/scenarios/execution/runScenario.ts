@@ -6,7 +6,6 @@ import { ProjectRefusedError } from "../sandbox/projectRefused.ts";
 import { COMMAND_TIMEOUT_MS, type ExecutionContext } from "./executionContext.ts";
 import { type StepsTaken, takeSteps } from "./takeSteps.ts";
 
-/** How an execution went. */
 export interface ExecutionOutcome {
   readonly result: ScenarioResult;
   readonly steps: readonly StepRecord[];
@@ -50,12 +49,12 @@ const grade = async (
   };
 };
 
-/** Once everything is graded, it does not matter what is brought back. */
+/** After grading, it does not matter whether the project can be copied out. */
 const unlessRefused = (error: unknown): void => {
   if (!(error instanceof ProjectRefusedError)) throw error;
 };
 
-/** Executes a scenario in its project, and grades what has become of that. Rejects if the runner itself has failed. */
+/** Executes a scenario in its project, and grades the project. Rejects if the runner itself has failed. */
 export const runScenario = async (context: ExecutionContext): Promise<ExecutionOutcome> => {
   const { projectPath, scenarioSandbox, redactOutput } = context;
   const files = new ProjectFiles(projectPath);
@@ -66,11 +65,11 @@ export const runScenario = async (context: ExecutionContext): Promise<ExecutionO
     if (taken.manual !== undefined) {
       return { result: "manual", steps, assertions: [], notes: taken.manual };
     }
-    // What the steps have left running must not change what is graded.
+    // Processes that the steps have left running must not change the project during grading.
     await commandRunner.close();
     return { steps, ...(await grade(context, taken, files, commandRunner)) };
   } catch (error) {
-    // Nobody gets out of being graded by what they leave behind.
+    // An agent must not avoid its grade by leaving files that cannot be copied.
     if (!(error instanceof ProjectRefusedError)) throw error;
     return { result: "failing", steps, assertions: [], notes: error.message };
   } finally {

@@ -9,7 +9,7 @@ type Selection = Pick<ScenarioRunOptions, "only" | "runnable">;
 
 const DEFAULT_FILTER: RunnableFilter = "cli";
 
-/** Scenarios that are named are executed by whatever can execute them. */
+/** The kind of a scenario does not matter if its id is given. */
 export const filterOf = ({ only, runnable }: Selection): RunnableFilter =>
   runnable ?? (only === undefined ? DEFAULT_FILTER : "any");
 
@@ -60,7 +60,7 @@ export const selectScenarios = (
   const selected = scenarios.filter(
     (scenario) => matches(scenario, filter) && (only === undefined || only.includes(scenario.id)),
   );
-  // If a selected page has a mistake, the problem of the page says more.
+  // If a selected page has a mistake, that problem explains more.
   const isBadSelected = (only ?? ids).some((id) => !scenarios.some((scenario) => scenario.id === id));
   if (selected.length > 0 || (problems.length > 0 && isBadSelected)) return selected;
   throw nothingSelected(selection, scenarios);

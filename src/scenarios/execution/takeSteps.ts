@@ -10,17 +10,17 @@ import { type AgentStep, isAgentStep, type PlainStep, type ScenarioStep } from "
 import { COMMAND_TIMEOUT_MS, type ExecutionContext } from "./executionContext.ts";
 import { performPlainStep, stepName } from "./plainSteps.ts";
 
-/** How far the steps of an execution have come. */
+/** What is known once the steps of an execution have ended. */
 export interface StepsTaken {
   /** Why the scenario fails, whatever the assertions say. */
   readonly failure?: string;
-  /** Why nothing can be found out without a person. */
+  /** Why a person has to execute the scenario. */
   readonly manual?: string;
-  /** What agents said had kept them from their work, though they had worked. */
+  /** Errors of models that agents reported after they had worked. */
   readonly troubles: readonly string[];
-  /** Ends what commands have left running, and puts back what assertions use; set if an agent has had a chance to change it. */
+  /** Ends processes that commands have left running, and restores the helper files; set once an agent has worked. */
   readonly restoreHelpers?: () => Promise<void>;
-  /** The files that were changed, and put back. */
+  /** The helper files that were changed, and restored. */
   readonly restored: ReadonlySet<string>;
 }
 
@@ -28,13 +28,13 @@ type Done = ScenarioCommandResult &
   Pick<StepRecord, "tool_edits" | "usage"> &
   Partial<Pick<AgentStepOutcome, "manual" | "trouble" | "isRefused">>;
 
-/** In an execution by the suite's tool, what an agent would be asked to do is a subcommand. */
+/** In an execution by the suite's tool, the word of an agent step is a subcommand. */
 const forTool = ({ agent, prompt: _, model: __, ...settings }: AgentStep): PlainStep => ({
   ...settings,
   cli: agent,
 });
 
-/** Whether the next step can be done. One that took too long has not come to any end that could be allowed. */
+/** Whether to continue with the next step. A timeout is not an exit code that could be allowed. */
 const isFine = ({ allow_nonzero: isAllowed = false }: ScenarioStep, { code, isRefused }: Done): boolean =>
   code === 0 || (isAllowed && code !== EXIT_TIMEOUT && isRefused !== true);
 
@@ -54,7 +54,10 @@ const recordOf = (name: string, step: ScenarioStep, startedAt: number, done: Don
   ...(done.usage && { usage: done.usage }),
 });
 
-/** Does the prerequisites and the steps, one after the other, as far as that goes. What each came to is put into `records`. */
+/**
+ * Performs the prerequisites and the steps, one after the other, until one fails. Appends a record of each to
+ * `records`.
+ */
 export const takeSteps = async (
   {
     suite,
@@ -77,17 +80,17 @@ export const takeSteps = async (
   const traces = new AgentTraces(files.root);
   let restoreHelpers: StepsTaken["restoreHelpers"];
 
-  /** From now on, the files that the page's commands and assertions use are as they are now. */
+  /** From now on, the helper files are restored to their present content. */
   const protectHelpers = async (): Promise<void> => {
     const restore = await rememberHelpers(spec, done, files);
     restoreHelpers = async () => {
-      // Commands that ran there may have been the agent's code, and have left something running.
+      // Commands may have executed the agent's code, and have left processes running.
       await commandRunner.close();
       for (const path of await restore()) restored.add(path);
     };
   };
 
-  /** What the page has written to is no good if it is somewhere else, where a link of the agent's leads. */
+  /** A step that writes through a symbolic link of the agent has failed: the file is somewhere else. */
   const protectAfter = async (result: ScenarioCommandResult): Promise<ScenarioCommandResult> => {
     try {
       await protectHelpers();
@@ -100,7 +103,7 @@ export const takeSteps = async (
 
   const performPlain = async (step: PlainStep): Promise<Done> => {
     const isOfFile = "write_file" in step || "append_to_file" in step;
-    // Commands of the page are as little the agent's to change as those of an assertion.
+    // An agent may not change the page's commands either.
     await restoreHelpers?.();
     if (isOfFile) await commandRunner.settle();
     const timeoutMs = step.timeout_ms ?? COMMAND_TIMEOUT_MS;
@@ -113,16 +116,16 @@ export const takeSteps = async (
   const performAgent = async (step: AgentStep): Promise<Done> => {
     if (agent === undefined) throw new Error("an agent's step, and no agent");
     if ("manual" in agent) return { code: EXIT_MANUAL, stdout: "", stderr: "", manual: agent.manual };
-    // Nothing of the suite's runs beside an agent, which could watch or disturb it.
+    // No command of the suite runs at the same time as an agent, which could watch or disturb it.
     await commandRunner.close();
     await restoreHelpers?.();
     await protectHelpers();
-    // Only now: scenarios without an agent do not wait for the engine to be loaded.
+    // Scenarios without an agent do not load the engine.
     const { performAgentStep } = await import("../agents/performAgentStep.ts");
     const result = await traces.watch(() =>
       performAgentStep(step, { ...{ setup: agent, scenarioSandbox, suite, baseUrl, usesMirror, signal } }),
     );
-    // Before the record takes its end, which could begin in the middle of a secret.
+    // Redact before the record cuts off the beginning, possibly in the middle of a secret.
     return { ...result, stdout: redactOutput(result.stdout), stderr: redactOutput(result.stderr) };
   };
 

@@ -8,13 +8,14 @@ import { checkContains, checkKind, checkMatches, checkSha256 } from "./fileAsser
 import type { Finding, Patience, Redact } from "./finding.ts";
 import { checkGitClean } from "./gitClean.ts";
 
-/** What assertions look at. */
 export interface Graded extends Patience {
   readonly files: ProjectFiles;
-  /** Where their commands run. */
   readonly commandRunner: ProjectCommandRunner;
   readonly redact: Redact;
-  /** Called before each of them: what a command ran may have been code of an agent's, which has no part in the next. */
+  /**
+   * Called before each assertion: a command may have executed the agent's code, which must not affect the next
+   * assertion.
+   */
   readonly prepare: () => Promise<void>;
 }
 
@@ -52,7 +53,7 @@ const checkFile = async (
   return checkSha256(files, assertion.sha256_equals, patience);
 };
 
-/** What an agent has made of a file is its own fault; a commandRunner that is gone is nobody's, and rejects. */
+/** A file that cannot be read fails the assertion, because the agent has made it so. A lost sandbox rejects. */
 const check = async (assertion: Assertion, graded: Graded): Promise<Finding> => {
   if (runsCommand(assertion)) return checkWithCommand(assertion, graded);
   await graded.commandRunner.settle();
@@ -69,7 +70,7 @@ const nameOf = (assertion: Assertion): string => {
   return `${kind}: ${typeof value === "string" ? value : JSON.stringify(value)}`;
 };
 
-/** Checks all assertions, one after the other, however those before have ended. */
+/** Checks all assertions, one after the other, whether or not earlier ones fail. */
 export const checkAssertions = async (
   assertions: readonly Assertion[],
   graded: Graded,

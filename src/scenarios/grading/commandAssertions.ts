@@ -6,16 +6,22 @@ import {
 } from "../sandbox/commandRunner.ts";
 import { afterColon, type Finding } from "./finding.ts";
 
-/** A shell's code for a program that exists, but cannot be executed. */
+/** A shell's exit code for a program that exists, but cannot be executed. */
 const EXIT_NOT_EXECUTABLE = 126;
 
-/** What these codes mean by convention. A program may also end with them, or be a shell that could not find another one. */
+/**
+ * The conventional meaning of these codes. They may come from the program itself, or from a shell that it has
+ * started.
+ */
 const MEANINGS: Readonly<Record<number, string>> = {
   [EXIT_NOT_FOUND]: "by convention: a program was not found",
   [EXIT_NOT_EXECUTABLE]: "by convention: a program cannot be executed",
 };
 
-/** Whether a command ends as expected. One that could not be started, or did not end, says nothing either way. */
+/**
+ * Whether a command ends as expected. A command that could not be started, or did not end in time, fails the
+ * assertion.
+ */
 export const checkCommand = async (
   commandRunner: CommandRunner,
   command: ScenarioCommand,

@@ -13,7 +13,7 @@ const KINDS: Record<EntryKind, string> = {
   other: "something is there that is neither a file nor a directory",
 };
 
-/** Whether what is at a path is of a kind. */
+/** Whether the entry at a path is of the expected kind. */
 export const checkKind = (files: ProjectFiles, path: string, expected: EntryKind): Finding => {
   const kind = files.kindOf(path);
   return { ok: kind === expected, detail: KINDS[kind] };

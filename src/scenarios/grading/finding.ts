@@ -1,26 +1,24 @@
 import { endOf } from "../../tools/shorten.ts";
-/** What an assertion has found. */
 export interface Finding {
   readonly ok: boolean;
-  /** In words, also if all is well. */
+  /** A description of what was found, also if the assertion holds. */
   readonly detail: string;
 }
 
-/** How long finding it may take. */
 export interface Patience {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** Takes secrets out of a text. What is cut off before that may end in the middle of one, which nobody recognises then. */
+/** Redacts a text. Cut the text after redaction: a part of a secret is not recognised. */
 export type Redact = (text: string) => string;
 
-/** As much of a text as helps in a detail. */
+/** How much of a text a detail quotes. */
 const MAX_EXCERPT_CHARACTERS = 300;
-/** As much of it as secrets are looked for in. */
+/** How much of a text is searched for secrets. */
 export const MAX_REDACTED_CHARACTERS = 64 * 1024;
 
-/** The beginning of a text of others, as a JSON string. */
+/** The beginning of an untrusted text, as a JSON string. */
 export const quoteStart = (text: string, redact: Redact): string => {
   const redacted = redact(text.slice(0, MAX_REDACTED_CHARACTERS));
   return redacted.length > MAX_EXCERPT_CHARACTERS

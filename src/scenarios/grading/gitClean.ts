@@ -6,8 +6,9 @@ import { afterColon, type Finding, type Patience } from "./finding.ts";
 const MAX_SHOWN_CHANGES = 5;
 
 /**
- * The project is the work tree, whatever the repository's configuration says; all that is not ignored by the
- * repository itself counts, and so do changes within submodules. The owner does not matter: commands may run as another user than the one who copied it.
+ * The project is the work tree, whatever the repository's configuration says. Untracked files count unless the
+ * repository itself ignores them, and so do changes within submodules. The owner is not checked: commands may run as
+ * another user than the one who copied the project.
  */
 const STATUS = [
   "git",
@@ -16,7 +17,7 @@ const STATUS = [
   ...["--work-tree=.", "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none"],
 ];
 
-/** Of which git only warns. */
+/** git only warns about directories that it cannot read. */
 const UNSEEN = /^warning: could not open directory/m;
 
 const describeChanges = (changes: readonly string[]): string => {
@@ -27,8 +28,8 @@ const describeChanges = (changes: readonly string[]): string => {
 };
 
 /**
- * Whether git has nothing to say about the project, or something if that is `expected`. The project itself has to be a
- * repository: one that it lies in does not count, and without one there is no answer.
+ * Whether `git status` is clean, or not clean, as `expected`. The project itself has to be a repository: a repository
+ * around it does not count.
  */
 export const checkGitClean = async (
   commandRunner: CommandRunner,

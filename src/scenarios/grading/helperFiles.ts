@@ -9,14 +9,13 @@ import type { PlainStep, ScenarioSpec } from "../spec.ts";
 
 const MAX_HELPER_BYTES = 64 * 1024 * 1024;
 
-/** A file as the page wants it. */
+/** A helper file with its original content. */
 interface Helper {
   readonly path: string;
   readonly content: Buffer;
   readonly mode: number;
 }
 
-/** The commands of a page. */
 const commandsOf = ({ steps = [], assertions = [] }: ScenarioSpec): readonly string[] => [
   ...steps.flatMap((step) => ("cmd" in step ? step.cmd : [])),
   ...assertions.flatMap((assertion) => {
@@ -25,7 +24,7 @@ const commandsOf = ({ steps = [], assertions = [] }: ScenarioSpec): readonly str
   }),
 ];
 
-/** The words of commands that can be a path, also as the value of an option. */
+/** The arguments of commands that may be paths, also as the value of an option. */
 const wordsOf = (spec: ScenarioSpec): ReadonlySet<string> =>
   new Set(
     commandsOf(spec)
@@ -33,7 +32,7 @@ const wordsOf = (spec: ScenarioSpec): ReadonlySet<string> =>
       .map(posix.normalize),
   );
 
-/** What the page itself has written for its commands to use. */
+/** The files that the page has written for its commands. */
 const writtenHelpers = (
   spec: ScenarioSpec,
   done: readonly PlainStep[],
@@ -69,11 +68,11 @@ const isAsItWas = async (files: ProjectFiles, { path, content, mode }: Helper): 
   return (await files.read(path, MAX_HELPER_BYTES)).equals(content);
 };
 
-/** A link is removed itself, never what it leads to. */
+/** Removes a link itself, never its target. */
 const clear = async (path: string, status: Stats | undefined): Promise<void> =>
   status?.isDirectory() ? removeDirectory(path) : rmSync(path, { force: true });
 
-/** Makes the directories on the way to a helper what they were: no links, and open to their owner. */
+/** Restores the directories above a helper file: no links, and writable by their owner. */
 const openWay = async (root: string, path: string): Promise<void> => {
   let directory = root;
   for (const name of ["", ...path.split(sep).slice(0, -1)]) {
@@ -97,10 +96,10 @@ const putBack = async (files: ProjectFiles, { path, content, mode }: Helper): Pr
 };
 
 /**
- * Remembers the files that assertions use: those that the page names as `helpers`, and those that the steps `done` so
- * far have written for a command. To be called when an agent is about to start, and when the page has written a file
- * since. The result puts them back, byte for byte, and tells which had been changed; whatever is in their place is
- * removed.
+ * Remembers the helper files: those that the page names as `helpers`, and those that the steps `done` so far have
+ * written for a command. Call it before an agent starts, and again after the page has written a file. The returned
+ * function restores them byte for byte, removes whatever is in their place, and resolves with the paths that were
+ * changed.
  */
 export const rememberHelpers = async (
   spec: ScenarioSpec,

@@ -4,7 +4,7 @@ import { onAbort } from "../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { MAX_REDACTED_CHARACTERS } from "./finding.ts";
 
-/** Where a regular expression matches, with the beginning of what it matches. */
+/** The position of a match, with the beginning of the matched text. */
 export interface RegexMatch {
   readonly index: number;
   readonly start: string;
@@ -21,7 +21,9 @@ const SEARCH_IN_THREAD = `
 const { parentPort, workerData: { regex, text } } = require("node:worker_threads");
 parentPort.postMessage(${SEARCH});`;
 
-/** Nearly every search takes less, and less than a thread takes to start. All else has to wait for as long. */
+/**
+ * Nearly every search takes less, which is less than starting a thread takes. The event loop is blocked for as long.
+ */
 const QUICK_SEARCH_MS = 20;
 
 const isTimeout = (error: unknown): boolean =>
@@ -48,8 +50,8 @@ const searchInThread = (regex: string, text: string, signal: AbortSignal): Promi
   });
 
 /**
- * Searches a text for a JavaScript regular expression. One that backtracks for ever neither stops the others nor takes
- * longer than `limitMs`: then an error says so.
+ * Searches a text for a JavaScript regular expression. Rejects after `limitMs` if the expression backtracks without
+ * end, and does not block other executions meanwhile.
  */
 export const matchRegex = async (
   regex: string,

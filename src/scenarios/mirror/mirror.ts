@@ -13,19 +13,19 @@ import { contentTypeOf } from "./contentTypes.ts";
 /** A web server for the files of one directory, on this machine only. */
 export interface Mirror {
   readonly baseUrl: string;
-  /** Ends it at once, whoever is still connected. Idempotent. */
+  /** Stops the server and closes open connections. Idempotent. */
   close(): Promise<void>;
 }
 
 const INDEX = "index.html";
 
-/** Whatever a suite serves, this is not for others. */
+/** Private files are not served, even if they are in the directory. */
 const isPrivate = (name: string): boolean => isPrivateDirectory(name) || isPrivateFile(name);
 
-/** Not what can mean another directory to somebody, encoded or not. */
+/** Excludes names that could lead to another directory. */
 const isPlainName = (name: string): boolean => name !== ".." && name !== "." && !/[/\\\0]/.test(name);
 
-/** The path that a request is for; `undefined` if it is for nothing that could be there. */
+/** The path of a request; `undefined` if no file can have that path. */
 const requestedPath = (url: string): string | undefined => {
   try {
     const [path = ""] = url.split(/[?#]/);
@@ -33,12 +33,12 @@ const requestedPath = (url: string): string | undefined => {
     const names = path.slice(1).split("/").map(decodeURIComponent);
     return names.every(isPlainName) ? names.join("/") || "." : undefined;
   } catch {
-    // It is not encoded as it should be.
+    // The path is not encoded correctly.
     return undefined;
   }
 };
 
-/** The file that a path leads to, by whatever links; `undefined` if there is none, or none that others may see. */
+/** The file that a path leads to, through links; `undefined` if there is none, or it is private. */
 const findFile = (root: string, path: string): string | undefined => {
   const place = findInside(root, path);
   if (relative(root, place.path).split(sep).some(isPrivate)) return undefined;
@@ -57,7 +57,7 @@ const openRequested = async (
     if (path === undefined) return undefined;
     return { path, file: await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK) };
   } catch {
-    // It leads out of the directory, or cannot be read.
+    // The path leads out of the directory, or cannot be read.
     return undefined;
   }
 };
@@ -86,7 +86,7 @@ const serve = async (root: string, request: IncomingMessage, response: ServerRes
       "Content-Length": size,
     });
     if (request.method === "HEAD" || size === 0) response.end();
-    // Not more than was announced: somebody may be writing to it.
+    // The file may be growing: send only as many bytes as were announced.
     else await pipeline(found.file.createReadStream({ autoClose: false, end: size - 1 }), response);
   } finally {
     await found.file.close();
@@ -103,11 +103,11 @@ const realDirectory = (directory: string): string => {
   }
 };
 
-/** Starts the local mirror: what the product's site would serve comes from this directory, and from nowhere else. */
+/** Starts the local mirror, which serves this directory in place of the product's site. */
 export const startMirror = async (directory: string): Promise<Mirror> => {
   const root = realDirectory(directory);
   const server = createServer((request, response) => {
-    // A client that is gone, or a file that shrank: neither has anybody who could be told.
+    // The client has disconnected, or the file has shrunk: there is no response to send.
     serve(root, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {

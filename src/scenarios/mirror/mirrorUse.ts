@@ -5,8 +5,8 @@ import type { ScenarioSuite } from "../suite/suite.ts";
 const BASE_URL = "{baseUrl}";
 
 /**
- * Whether something of a scenario is fetched from the base URL: by an agent, whose prompt names it, or by the suite's tool, if
- * its command line has a place for it.
+ * Whether a scenario uses the base URL: through an agent, whose prompt names it, or through the suite's tool, if its
+ * command line has a placeholder for it.
  */
 export const usesBaseUrl = (
   { prerequisites = [], steps = [] }: ScenarioSpec,
@@ -16,6 +16,6 @@ export const usesBaseUrl = (
   const agentSteps = steps.filter(isAgentStep);
   if (adapters.includes("agent") && agentSteps.length > 0) return true;
   if (!cliCommand.some((argument) => argument.includes(BASE_URL))) return false;
-  // For the tool, the step of an agent is a subcommand.
+  // The tool executes an agent step as a subcommand.
   return [...prerequisites, ...steps].some((step) => "cli" in step) || agentSteps.length > 0;
 };

@@ -1,10 +1,10 @@
 const blanks = (length: number): string => " ".repeat(length);
 
-/** A line of JSON without its texts: as long as it was. */
+/** A line of JSON with its strings replaced by as many spaces. */
 export const blankOutTexts = (line: string): string =>
   line.replace(/"(?:[^"\\]|\\.)*(?:"|$)/g, (found) => blanks(found.length));
 
-/** For each run of backticks, the number of the next one that is as long; in one pass, whatever a line holds. */
+/** For each run of backticks, the index of the next run of the same length. One pass, so that no line is slow. */
 const closingRuns = (runs: readonly RegExpExecArray[]): readonly (number | undefined)[] => {
   const nextOfLength = new Map<number, number>();
   const closing = runs.map((): number | undefined => undefined);
@@ -16,7 +16,7 @@ const closingRuns = (runs: readonly RegExpExecArray[]): readonly (number | undef
   return closing;
 };
 
-/** A line of Markdown without its code spans: as long as it was. */
+/** A line of Markdown with its code spans replaced by as many spaces. */
 export const blankOutCode = (line: string): string => {
   const runs = [...line.matchAll(/`+/g)];
   const closing = closingRuns(runs);

@@ -14,8 +14,8 @@ const plain = (text: string): string => {
 };
 
 /**
- * Reads the front matter of a page: the lines `key: value` between two lines `---` at its top. What is nested is for
- * others to read. `end` is how many lines it takes.
+ * Reads the front matter of a page: the lines `key: value` between two lines `---` at its top. Nested values are
+ * ignored. `end` is its number of lines.
  */
 export const readFrontMatter = (
   lines: readonly string[],

@@ -11,26 +11,26 @@ import { type ReadPage, readPage } from "./readPage.ts";
 import { scenarioIdProblem } from "./scenarioId.ts";
 import { shownPath } from "./shownPath.ts";
 
-/** What a suite's pages say, in the order of ids, and everything that is wrong with them, in the order of pages. */
+/** The scenarios of a suite in the order of their ids, and the problems of its pages in the order of the pages. */
 export interface LoadedScenarios {
   readonly scenarios: readonly Scenario[];
   readonly problems: readonly PageProblem[];
-  /** Of all pages in order, the bad ones as well: what is wrong with a page does not take its records away. */
+  /** The sorted ids of all pages, also of those with mistakes, whose records stay. */
   readonly ids: readonly string[];
 }
 
 const compare = (one: string, other: string): number => (one < other ? -1 : Number(one > other));
 
-/** They introduce the others. */
+/** Introductions, not scenarios. */
 const NO_SCENARIOS = ["index.md", "readme.md"];
 
 const isPage = (name: string): boolean => name.endsWith(".md") && !NO_SCENARIOS.includes(name.toLowerCase());
 
-/** Pages that come with a package, or are hidden, are not the suite's. */
+/** Hidden pages, and pages of packages, do not belong to the suite. */
 const isForeign = (directoryName: string): boolean =>
   directoryName.startsWith(".") || directoryName === "node_modules";
 
-/** Also in directories, which only put pages in order. Links to directories are not followed. */
+/** Directories only group pages. Links to directories are not followed. */
 const pagesIn = (directory: string): string[] =>
   readdirSync(directory, { withFileTypes: true })
     .sort((one, other) => compare(one.name, other.name))
@@ -60,7 +60,7 @@ const read = (page: string, suite: ScenarioSuite): ReadPage => {
 
 type FoundPage = ReadPage & { readonly page: string };
 
-/** The ids of pages, as far as they can be known: one that cannot be read may be named after its scenario. */
+/** The ids of pages. If a page cannot be read, its file name is taken. */
 const idsOf = (pages: readonly FoundPage[]): string[] => {
   const ids = pages
     .map(({ page, id }) => id?.value ?? basename(page, ".md"))
@@ -68,7 +68,7 @@ const idsOf = (pages: readonly FoundPage[]): string[] => {
   return [...new Set(ids)].sort(compare);
 };
 
-/** Records are kept by id, and some file systems do not tell upper from lower case. */
+/** Ids are directory names, and some file systems ignore case. */
 const groupById = (pages: readonly FoundPage[]): ReadonlyMap<string, readonly FoundPage[]> => {
   const groups = new Map<string, FoundPage[]>();
   for (const page of pages) {
@@ -81,7 +81,7 @@ const groupById = (pages: readonly FoundPage[]): ReadonlyMap<string, readonly Fo
 const MAX_PROBLEMS = 20;
 const MAX_PROBLEM_LENGTH = 500;
 
-/** As much as somebody reads: a page can hold any number of mistakes, and names of any length. */
+/** Limits the output: a page can contain any number of mistakes, and names of any length. */
 const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => {
   const shown = problems.slice(0, MAX_PROBLEMS).map(({ line, problem }) => ({
     line,
@@ -93,11 +93,11 @@ const shortened = (problems: readonly LineProblem[]): readonly LineProblem[] => 
 };
 
 /**
- * Reads all scenario pages of a suite. A bad page stops none of the others: it is in the problems, and not in the
- * scenarios.
+ * Reads all scenario pages of a suite. A page with mistakes does not stop the others: it is in `problems`, not in
+ * `scenarios`.
  */
 export const loadScenarios = async (suite: ScenarioSuite): Promise<LoadedScenarios> => {
-  // Synchronously: for files of this size everything else takes longer.
+  // Synchronous, because asynchronous reads of small files take longer.
   const pages: FoundPage[] = listPages(suite.scenarioDir).map((page) => ({ page, ...read(page, suite) }));
   const groups = groupById(pages);
   const scenarios: Scenario[] = [];

@@ -10,14 +10,17 @@ import { scenarioIdProblem } from "./scenarioId.ts";
 import { findSpecBlock } from "./specBlock.ts";
 import { checkRules } from "./specRules.ts";
 
-/** What a page says. The id can be right although the rest is not: another page must not have it all the same. */
+/**
+ * A page as it was read. Its id is set even if the rest has mistakes, so that another page with the same id is
+ * noticed.
+ */
 export interface ReadPage {
   readonly id?: { readonly value: string; readonly line: number };
   readonly scenario?: Scenario;
   readonly problems: readonly LineProblem[];
 }
 
-/** Does a part of the work; what ends it is one more problem. */
+/** Runs `work`, and adds a `TextProblem` that it throws to the problems. */
 const collecting = <A>(problems: LineProblem[], work: () => A): A | undefined => {
   try {
     return work();
@@ -55,7 +58,7 @@ const readSpec = (
   problems: LineProblem[],
 ): Pick<Scenario, "spec" | "fixtureLine"> => {
   const block = findSpecBlock(lines);
-  // Only people can do what only people can read.
+  // A page without a block is for people.
   if (block === undefined) return { spec: { runnable: "manual" } };
   const { node, problems: ofJson } = parseJsonText(block.text, block.line);
   problems.push(...ofJson, ...validate(node, scenarioSchema), ...checkRules(node, suite));
@@ -63,14 +66,14 @@ const readSpec = (
   return { spec: node.value as ScenarioSpec, ...(fixture && { fixtureLine: fixture.line }) };
 };
 
-/** Reads the text of a scenario page, and says everything that is wrong with it. */
+/** Reads the text of a scenario page, and finds all its mistakes. */
 export const readPage = (page: string, text: string, suite: Pick<ScenarioSuite, "cliCommand">): ReadPage => {
   const problems: LineProblem[] = [];
   const lines = text.split(/\r\n|\n/);
   const frontMatter = collecting(problems, () => readFrontMatter(lines));
   if (frontMatter === undefined) return { problems };
   const id = collecting(problems, () => readId(page, frontMatter.values));
-  // Blank instead of gone: lines keep their numbers.
+  // Blank lines keep the line numbers right.
   const prose = lines.map((line, index) => (index < frontMatter.end ? "" : line));
   const read = collecting(problems, () => readSpec(prose, suite, problems));
   if (id === undefined || read === undefined || problems.length > 0) return { id, problems };

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 
-/** A path as short as it can be opened from here. */
+/** A path relative to the current directory, if it is below it. */
 export const shownPath = (path: string): string => {
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith("..") ? path : fromHere;

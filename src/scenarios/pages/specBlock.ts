@@ -13,18 +13,18 @@ export interface SpecBlock {
 interface Marker {
   readonly line: number;
   readonly isStart: boolean;
-  /** Where it begins and ends in its line. */
+  /** The start and end columns. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Whatever is meant as a marker: one that is misspelt must not turn a scenario into prose. */
+/** Matches misspelt markers, too: they must not turn a scenario into prose. */
 const MARKER = /<!--\s*sandbox-spec\b(.{0,80}?)-->/gi;
 const FENCE = /^\s*(`{3,}|~{3,})(.*)$/;
-/** One pair is right. With more than this, enough is known. */
+/** A page has one pair of markers. After this many, the search ends. */
 const MAX_MARKERS = 4;
 
-/** What only looks like a marker is left out: in prose, what is quoted; in the block, what is a text of the JSON. */
+/** Blanks out quoted markers: code spans in prose, strings in the block's JSON. */
 const unquoted = (line: string, isInBlock: boolean): string =>
   isInBlock ? blankOutTexts(line) : blankOutCode(line);
 
@@ -38,7 +38,7 @@ const markersIn = (text: string, line: number, offset: number): Marker[] =>
     return { line, isStart: word === ":start", from, to: from + found[0].length };
   });
 
-/** Finds the markers of a page, in order. Those that the prose shows as code are none. */
+/** Finds the markers of a page, in order. Markers in code spans and code blocks do not count. */
 const findMarkers = (lines: readonly string[]): readonly Marker[] => {
   const markers: Marker[] = [];
   const inCode: Marker[] = [];
@@ -54,7 +54,7 @@ const findMarkers = (lines: readonly string[]): readonly Marker[] => {
       fence = { mark, line };
     } else {
       let from = 0;
-      // One after the other: what counts as quoted changes at each.
+      // One after the other: each marker changes what counts as quoted.
       while (markers.length <= MAX_MARKERS) {
         const rest = unquoted(text.slice(from), markers.at(-1)?.isStart === true);
         const [marker] = markersIn(rest, line, from);
@@ -106,8 +106,8 @@ const withoutFence = ({ text, line }: SpecBlock): SpecBlock => {
 };
 
 /**
- * Finds the block between the two markers of a page; `undefined` if the page has none. Throws a `TextProblem` where it is
- * not clear what the block is.
+ * Finds the block between the two markers of a page; `undefined` if the page has none. Throws a `TextProblem` if the
+ * markers are ambiguous.
  */
 export const findSpecBlock = (lines: readonly string[]): SpecBlock | undefined => {
   const markers = findMarkers(lines);
@@ -115,7 +115,7 @@ export const findSpecBlock = (lines: readonly string[]): SpecBlock | undefined =
   const { start, end } = checkOrder(markers);
   const content = lines.slice(start.line - 1, end.line);
   const last = content.length - 1;
-  // The end first: both may be in one line.
+  // The end first: both markers may be in one line.
   content[last] = content[last]?.slice(0, end.from) ?? "";
   content[0] = content[0]?.slice(start.to) ?? "";
   const block = withoutFence({ text: content.join("\n"), line: start.line });

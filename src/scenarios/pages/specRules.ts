@@ -6,7 +6,7 @@ const memberOf = (node: JsonNode, key: string): JsonNode | undefined => node.mem
 
 const itemsOf = (node: JsonNode, key: string): readonly JsonNode[] => memberOf(node, key)?.items ?? [];
 
-/** What a scenario has to have so that executing it can tell anything. */
+/** Parts without which the execution of a scenario has no meaning. */
 const missingParts = (spec: JsonNode, runnable: string): string[] =>
   [
     memberOf(spec, "fixture") === undefined &&
@@ -35,13 +35,13 @@ const stepProblems = (
   ].filter((problem) => problem !== false);
 };
 
-/** What is wrong with a spec beyond its schema. It may be of any form: the schema has its say on its own. */
+/** Problems of a spec that the schema does not find. The spec may have any form: the schema is checked separately. */
 export const checkRules = (
   spec: JsonNode,
   { cliCommand }: Pick<ScenarioSuite, "cliCommand">,
 ): readonly LineProblem[] => {
   const runnable = memberOf(spec, "runnable")?.value;
-  // What is never executed may be as unfinished as its author likes.
+  // A manual scenario is never executed, so it may be incomplete.
   if (typeof runnable !== "string" || runnable === "manual") return [];
   const ofSteps = ["prerequisites", "steps"].flatMap((key) =>
     itemsOf(spec, key).flatMap((step, index) =>

@@ -15,7 +15,7 @@ import { isAbsolute, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { findInside } from "./findInside.ts";
 
-/** Something in a directory, by its path there. A directory comes before what is in it. */
+/** An entry of a directory tree, with its relative path. A directory comes before its entries. */
 export type TreeEntry =
   | { readonly kind: "directory"; readonly path: string; readonly mode: number }
   | { readonly kind: "file"; readonly path: string; readonly bytes: number }
@@ -34,7 +34,7 @@ const readLink = (root: string, path: string): TreeEntry => {
   );
   const refuse = (reason: string) =>
     new Error(`${JSON.stringify(path)} is a symbolic link to ${JSON.stringify(target)}: ${reason}`);
-  // In a copy, it would still lead to the original.
+  // In a copy, the link would still lead to the original.
   if (isAbsolute(target)) throw refuse("absolute links cannot be copied");
   try {
     findInside(root, path);
@@ -52,18 +52,20 @@ const readEntry = (root: string, path: string, found: Dirent<Buffer>): readonly 
   throw new Error(`${JSON.stringify(path)} is neither a file, nor a directory, nor a symbolic link`);
 };
 
-/** All that is in a directory. Throws for what cannot be copied faithfully; `root` has to be a real path. */
+/**
+ * All entries of a directory tree. Throws for entries that cannot be copied faithfully; `root` has to be a real path.
+ */
 export const readTree = (root: string, directory = ""): readonly TreeEntry[] =>
   readdirSync(join(root, directory), { encoding: "buffer", withFileTypes: true }).flatMap((found) => {
     const name = decode(found.name, (text) => `the name of ${JSON.stringify(join(directory, text))}`);
     return readEntry(root, join(directory, name), found);
   });
 
-/** Copies share their blocks with the original where the file system can do that. Nothing is overwritten. */
+/** Copies share blocks with the original where the file system supports it. Nothing is overwritten. */
 const COPY_FLAGS = constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL;
-/** A small file is copied faster than another thread can be asked to. */
+/** Copying a small file synchronously is faster than asking another thread. */
 const SMALL_FILE_BYTES = 256 * 1024;
-/** How many entries others wait for. */
+/** How many entries are copied before other executions get a turn. */
 const BATCH = 64;
 
 /** Copies entries of a directory to another one, with their modes. */
@@ -76,7 +78,7 @@ export const copyTree = async (entries: readonly TreeEntry[], from: string, to: 
     else copyFileSync(join(from, entry.path), target, COPY_FLAGS);
     if ((index + 1) % BATCH === 0) await setImmediate();
   }
-  // At the end: nothing can be made in a directory that is read-only.
+  // At the end: no file can be created in a read-only directory.
   for (const entry of entries) {
     if (entry.kind === "directory") chmodSync(join(to, entry.path), entry.mode);
   }

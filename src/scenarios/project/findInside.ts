@@ -1,14 +1,14 @@
 import { lstatSync, readlinkSync, type Stats } from "node:fs";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 
-/** As many as Linux follows. */
+/** The same limit as in Linux. */
 const MAX_LINKS = 40;
 
-/** What a path means in a directory, once every symbolic link on the way is followed. */
+/** Where a path leads once every symbolic link is followed. */
 export interface Place {
   /** Absolute; without symbolic links, as far as it exists. */
   readonly path: string;
-  /** Not set if nothing is there. */
+  /** `undefined` if nothing exists at the path. */
   readonly status: Stats | undefined;
   /** Whether the path itself is a link, wherever that leads. */
   readonly isLink: boolean;
@@ -24,9 +24,8 @@ const refuse = (path: string): void => {
 };
 
 /**
- * Finds what a relative path means in `root`, which has to be a real path. Throws where the path, or a link on its way,
- * leads out of there: nothing outside is ever looked at. What it finds holds for as long as nobody changes the
- * directory.
+ * Resolves a relative path in `root`, which has to be a real path. Throws if the path, or a link on its way, leads
+ * out of `root`: nothing outside is accessed. The result is valid as long as no process changes the directory.
  */
 export const findInside = (root: string, path: string): Place => {
   refuse(path);

@@ -11,7 +11,7 @@ import type { ScenarioSuite } from "../suite/suite.ts";
 import { copyTree, readTree, type TreeEntry } from "./copyTree.ts";
 import { findInside } from "./findInside.ts";
 
-/** A copy of a fixture as it was before anything ran. */
+/** A copy of a fixture, taken before the first execution. */
 export interface FixtureSnapshot {
   readonly path: string;
   readonly entries: readonly TreeEntry[];
@@ -25,7 +25,7 @@ export interface FixtureSnapshots {
 
 type FixtureSuite = Pick<ScenarioSuite, "root" | "fixturesRoot">;
 
-/** Anybody who can write a page can name a directory, and what is in a project is shown to agents, and in records. */
+/** A page can name any directory as its fixture, and agents and records show the content of a project. */
 const refusePrivate = (
   path: string,
   entries: readonly TreeEntry[],
@@ -40,7 +40,7 @@ const refusePrivate = (
   if (secret !== undefined) throw new Error(`${join(path, secret.path)} is not for others to see`);
 };
 
-/** Where a fixture is, with what is in it. Throws, with the reason, if it cannot be used. */
+/** Finds a fixture with its entries. Throws if it cannot be used. */
 const findFixture = (suite: FixtureSuite, fixture: string): FixtureSnapshot => {
   const source = findInside(realpathSync(suite.fixturesRoot), fixture);
   if (source.status === undefined) throw new Error(`there is no ${source.path}`);
@@ -81,8 +81,8 @@ const snapshot = async (suite: FixtureSuite, fixture: string, path: string): Pro
 };
 
 /**
- * Copies each fixture once into `directory`, which is the runner's own: nothing that a scenario does can change what
- * another one starts from. A fixture that cannot be used is no problem of the others.
+ * Copies each fixture once into `directory`, which belongs to the runner, so that no execution can change what
+ * another one starts from. A fixture that cannot be used does not affect the others.
  */
 export const snapshotFixtures = async (
   suite: FixtureSuite,
@@ -101,7 +101,7 @@ export const snapshotFixtures = async (
   return { snapshots, problems };
 };
 
-/** Makes a project of a fixture, in a directory that is new or empty. */
+/** Copies a fixture to the project directory, which must be new or empty. */
 export const layProject = async (snapshot: FixtureSnapshot, projectRoot: string): Promise<void> => {
   try {
     mkdirSync(projectRoot, { recursive: true });

@@ -5,7 +5,7 @@ import { dirname } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { findInside, type Place } from "./findInside.ts";
 
-/** `other` is what is neither a file nor a directory, such as a named pipe or a link to nothing. */
+/** `other` is neither a file nor a directory, for instance a named pipe or a broken link. */
 export type EntryKind = "file" | "directory" | "absent" | "other";
 
 const kindOf = ({ status, isLink }: Place): EntryKind => {
@@ -24,9 +24,9 @@ const requireFile = (place: Place): void => {
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_TRUNC, O_WRONLY } = constants;
 
 /**
- * The files of a project, which may be hostile: an agent has been there. Paths are relative to the project. Links are
- * followed as long as they stay inside; everything throws for a path that leaves the project, and nothing outside is
- * looked at. That is checked before a file is opened, which is enough because nothing of the agent's runs any more.
+ * The files of a project, which an agent may have prepared as an attack. Paths are relative to the project. Links are
+ * followed as long as they stay inside; every method throws for a path that leaves the project. The check before
+ * opening a file is sufficient because no process of the agent is running.
  */
 export class ProjectFiles {
   readonly root: string;
@@ -48,7 +48,7 @@ export class ProjectFiles {
     });
   }
 
-  /** The file's hash in hexadecimal digits, however large it is. */
+  /** The file's hash in hexadecimal digits. The file may have any size. */
   sha256(path: string, signal: AbortSignal): Promise<string> {
     return this.#withFile(path, async (file) => {
       const hash = createHash("sha256");
@@ -57,14 +57,14 @@ export class ProjectFiles {
     });
   }
 
-  /** Writes a file, in place of what it held. Missing directories are made. */
+  /** Writes or replaces a file. Missing directories are created. */
   async write(path: string, content: string): Promise<void> {
     const place = this.#placeToWrite(path);
     mkdirSync(dirname(place), { recursive: true });
     await writeFile(place, content, { flag: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW });
   }
 
-  /** Adds to the end of a file, which is made if it is not there. */
+  /** Appends to a file, which is created if it does not exist. */
   async append(path: string, content: string): Promise<void> {
     await writeFile(this.#placeToWrite(path), content, { flag: O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW });
   }

@@ -4,10 +4,10 @@ import { lstat, open, readdir, readlink } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 
-/** What the entries of a project were, by their paths there. */
+/** The state of each entry of a project, by its path. */
 type State = ReadonlyMap<string, string>;
 
-/** Names are bytes: this keeps every one of them, and a path can be made of it again. */
+/** Names are bytes: this encoding keeps each of them, so that the path can be restored. */
 const NAMES = "latin1";
 const pathOf = (root: string, path: string): Buffer =>
   Buffer.concat([Buffer.from(`${root}/`), Buffer.from(path, NAMES)]);
@@ -23,7 +23,7 @@ const hashOf = async (path: Buffer): Promise<string> => {
   }
 };
 
-/** What can be said of an entry without reading it. A sandbox with files of its own keeps the owner's rights, not the times. */
+/** The state of an entry without its content. Isolated sandboxes keep the owner's permissions, but not the times. */
 const outlineOf = (found: Stats): string => {
   const rights = (found.mode & 0o700).toString(8);
   if (found.isFile()) return `file ${rights} ${found.size}`;
@@ -37,8 +37,8 @@ const contentOf = async (path: Buffer, found: Stats): Promise<string> => {
 };
 
 /**
- * Goes through a project until `visit` says that there is no need to go on. Content is looked at only where it is asked
- * for: what an agent has left may be of any size and depth.
+ * Walks through a project until `visit` returns `false`. Content is read only on request: an agent may have left
+ * files of any size, at any depth.
  */
 const walk = async (
   root: string,
@@ -64,7 +64,7 @@ const readState = async (root: string): Promise<State> => {
   return state;
 };
 
-/** The first difference that is found, as a path; `undefined` if there is none. */
+/** The path of the first difference; `undefined` if there is none. */
 const findDifference = async (root: string, before: State): Promise<string | undefined> => {
   const missing = new Set(before.keys());
   let different: string | undefined;
@@ -80,8 +80,8 @@ const findDifference = async (root: string, before: State): Promise<string | und
 };
 
 /**
- * Remembers what a project is now. The result says, as a path, what has changed since, if anything has: content, kind, the
- * owner's rights. A project that cannot be read counts as changed.
+ * Remembers the state of a project. The returned function resolves with the path of a change since then, if there is
+ * one: of content, kind or the owner's permissions. A project that cannot be read counts as changed.
  */
 export const rememberProject = async (root: string): Promise<() => Promise<string | undefined>> => {
   const before = await readState(root).catch(() => new Map([[".", ""]]));

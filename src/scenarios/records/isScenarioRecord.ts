@@ -13,7 +13,7 @@ import {
 } from "../../tools/values/predicates.ts";
 import { RECORD_SCHEMA, type ScenarioRecord } from "./record.ts";
 
-/** As the runner writes it: other ways to write a time sort otherwise. */
+/** The runner's own format: times in other formats sort differently. */
 const isTime: Predicate = (value) => isDate(value) && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(value);
 
 const isRecord = objectWith({
@@ -53,5 +53,5 @@ const isRecord = objectWith({
   repeat: optional(objectWith({ number: isNumber, of: isNumber, go: isText })),
 });
 
-/** Whether all that is ever shown of a record is what it should be: files can be edited, and merged by git. */
+/** Whether all fields of a record that are ever shown are valid: the files can be edited, and merged by git. */
 export const isScenarioRecord = (value: unknown): value is ScenarioRecord => isRecord(value);

@@ -5,7 +5,7 @@ import { isScenarioRecord } from "./isScenarioRecord.ts";
 import type { ScenarioRecord } from "./record.ts";
 import { belongsThere } from "./recordName.ts";
 
-/** Many files are read at once, and a process may open only so many. */
+/** How many files are open at a time: a process has a limit. */
 const AT_ONCE = 64;
 
 /** The names of the records of a scenario, oldest first. */
@@ -20,7 +20,7 @@ export const recordNames = async (recordsDir: string, id: string): Promise<strin
 const MAX_BYTES = 16 * 1024 * 1024;
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** What lies among the records may be anybody's: a link to a device, or a pipe, would never be read to its end. */
+/** Any file may be among the records. Reading a pipe, or a link to a device, would never end. */
 const readText = async (path: string): Promise<string> => {
   const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
@@ -33,7 +33,7 @@ const readText = async (path: string): Promise<string> => {
   }
 };
 
-/** One record, or in words why it is none. */
+/** A record, or the reason why the file is not one. */
 export const readRecord = async (
   recordsDir: string,
   id: string,
@@ -50,8 +50,8 @@ export const readRecord = async (
 };
 
 /**
- * Every record below a directory, oldest first for each scenario, and what is no record, in words. Files in `known` are left
- * out: the caller has them.
+ * All records below a directory, oldest first for each scenario, and a message for each other file. Files in `known`
+ * are left out: the caller already has them.
  */
 export const readRecords = async (
   recordsDir: string,

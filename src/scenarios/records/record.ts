@@ -27,7 +27,7 @@ export interface StepRecord {
 export interface AssertionRecord {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found, in words. */
+  /** A description of what was found. */
   readonly detail: string;
 }
 
@@ -45,7 +45,7 @@ export interface ScenarioRecord {
     /** The agent provider; `null` without an agent. */
     readonly provider: string | null;
     readonly model: string | null;
-    /** Where everything ran; `null` for the host itself. */
+    /** The sandbox provider's name; `null` for the host itself. */
     readonly sandbox: string | null;
     readonly version: string;
     readonly host: string;

@@ -6,10 +6,10 @@ import { escaped } from "../../tools/escaped.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import type { ScenarioRecord } from "./record.ts";
 
-/** Names of env vars whose values are nobody else's business, wherever they come from. */
+/** Names of env vars whose values are treated as secrets. */
 const SECRET_NAME = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|AUTH(?!OR)/i;
 
-/** The values of the environment that must not be written down. */
+/** The secrets of the environment. */
 export const secretsOfEnvironment = (
   environment: Readonly<Record<string, string | undefined>>,
 ): Map<string, string> =>
@@ -19,7 +19,7 @@ export const secretsOfEnvironment = (
     ),
   );
 
-/** As it was named, and as programs see it that have looked where they are. */
+/** A path as it was given, and its real path, which programs may print. */
 const spellingsOf = ([path, name]: readonly [string, string]): [string, string][] => {
   try {
     return [
@@ -31,7 +31,7 @@ const spellingsOf = ([path, name]: readonly [string, string]): [string, string][
   }
 };
 
-/** The directories of a suite, with what they are called where no path of this machine is shown. */
+/** The directories of a suite, with their names in published files. */
 export const suitePaths = (suite: ScenarioSuite): ReadonlyMap<string, string> =>
   new Map([
     [suite.fixturesRoot, "<fixtures>"],
@@ -41,7 +41,7 @@ export const suitePaths = (suite: ScenarioSuite): ReadonlyMap<string, string> =>
     [suite.root, "<suite>"],
   ]);
 
-/** Replaces these directories, and those of the user, the longest first, by names that mean the same everywhere. */
+/** Replaces these directories, and the user's home and temporary directories, by names. The longest path first. */
 export const pathReplacer = (paths: ReadonlyMap<string, string>): ((text: string) => string) => {
   const places = [[homedir(), "<home>"] as const, [tmpdir(), "<tmp>"] as const, ...paths];
   const sorted = [...new Map(places.flatMap(spellingsOf))]
@@ -61,10 +61,10 @@ const mapStrings = <T>(value: T, change: (text: string) => string): T => {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapStrings(item, change)])) as T;
 };
 
-/** What of a record stands for all to read: the runner's own words about when, what and how it ended. */
+/** Fields that the runner itself writes, which contain no secrets. */
 const OWN_WORDS = ["schema", "test_id", "started_at", "finished_at", "result"] as const;
 
-/** A record without secrets, and without the names of this machine's directories. */
+/** A record without secrets, and without paths of this machine. */
 export const redactRecord = (
   record: ScenarioRecord,
   {

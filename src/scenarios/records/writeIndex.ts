@@ -9,7 +9,7 @@ import { json, makeDirectory, writing } from "./writeRecords.ts";
 /** A scenario that has a page. */
 export interface IndexedScenario {
   readonly id: string;
-  /** `undefined` if the page does not say, because it is bad. */
+  /** `undefined` if the page has mistakes. */
   readonly runnable: Runnable | undefined;
 }
 
@@ -18,14 +18,20 @@ interface NamedRecord {
   readonly record: ScenarioRecord;
 }
 
-/** Whether the newest suite run of the suite's tool is complete; with `next`, whether that one is of another suite run. */
+/**
+ * Whether all records of the tool's newest suite run were found; with `next`, whether that record belongs to another
+ * one.
+ */
 const hasToolSuiteRun = (found: readonly NamedRecord[], next?: ScenarioRecord): boolean => {
   const newest = found.find(({ record }) => record.runner.kind === "cli")?.record;
   if (newest === undefined) return false;
   return newest.repeat === undefined || (next !== undefined && next.repeat?.go !== newest.repeat.go);
 };
 
-/** The records that the result depends on, newest first. With one runner only, those of its newest suite run. */
+/**
+ * The records that decide the result, newest first. If only the tool executes the scenario, those of its newest suite
+ * run.
+ */
 const decidingRecords = async (
   recordsDir: string,
   { id, runnable }: IndexedScenario,
@@ -42,7 +48,7 @@ const decidingRecords = async (
   return found;
 };
 
-/** The record that stands for a scenario: the newest that ended as the scenario counts in reports. */
+/** The record of a scenario in the index: the newest one with the result that the scenario has in reports. */
 const standingFor = async (
   recordsDir: string,
   scenario: IndexedScenario,
@@ -67,7 +73,7 @@ const indexEntry = (recordsDir: string, { name, record }: NamedRecord): IndexEnt
   record_path: `${basename(recordsDir)}/${record.test_id}/${name}`,
 });
 
-/** Writes `index.json` anew, from the records of the scenarios that exist. */
+/** Rewrites `index.json` from the records of the scenarios that exist. */
 export const writeIndex = async (
   recordsDir: string,
   scenarios: readonly IndexedScenario[],

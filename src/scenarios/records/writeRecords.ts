@@ -8,7 +8,7 @@ import { recordNames } from "./readRecords.ts";
 import type { ScenarioRecord } from "./record.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
 
-/** What the system refuses is told with its place and in words. */
+/** Turns an error of the system into a `ScenarioRecordError` with the path. */
 export const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   try {
     return await work();
@@ -20,7 +20,7 @@ export const writing = async <A>(path: string, work: () => Promise<A>): Promise<
 
 export const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
-/** A link in a checkout may lead anywhere. */
+/** Refuses symbolic links: a link in a checkout may lead anywhere. */
 const refuseOther = async (path: string): Promise<void> => {
   const status = await lstat(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== "ENOENT") throw error;
@@ -41,14 +41,14 @@ export const makeDirectory = async (path: string): Promise<void> => {
   await refuseOther(path);
 };
 
-/** Checks, without changing anything, that records can be put into a directory. Throws a `ScenarioRecordError`. */
+/** Checks, without changing anything, that records can be written to a directory. Throws a `ScenarioRecordError`. */
 export const checkRecordsPlace = (directory: string): Promise<void> =>
   writing(directory, async () => {
     await refuseOther(directory);
     await checkDirectory(directory);
   });
 
-/** Puts a record beside the others of its scenario, under the first name that is free. */
+/** Writes a record under the first file name that is free. */
 const putRecord = async (directory: string, record: ScenarioRecord): Promise<string> => {
   for (let number = 1; ; number++) {
     const path = join(directory, recordName(record.started_at, number));
@@ -61,7 +61,7 @@ const putRecord = async (directory: string, record: ScenarioRecord): Promise<str
   }
 };
 
-/** Adds a record to those of its scenario; resolves with its path. */
+/** Adds a record to its scenario's directory; resolves with the record's path. */
 export const addRecord = (recordsDir: string, record: ScenarioRecord): Promise<string> => {
   const directory = join(recordsDir, record.test_id);
   return writing(directory, async () => {
@@ -72,8 +72,8 @@ export const addRecord = (recordsDir: string, record: ScenarioRecord): Promise<s
 };
 
 /**
- * Removes all but the newest `keep` records of a scenario. Records of executions that began at `since` or later stay in any
- * case: they are those of this runner, or of another one that runs at the same time.
+ * Removes all but the newest `keep` records of a scenario. Records that began at `since` or later always stay: they
+ * belong to this suite run, or to another one at the same time.
  */
 export const pruneRecords = async (
   recordsDir: string,

@@ -7,20 +7,20 @@ import type { ReportModel, RunnerHistory, ScenarioName } from "./model.ts";
 import { showUsage, usageOf } from "./usage.ts";
 import { failuresOf, runnerName, showEnd } from "./words.ts";
 
-/** Says that a file was made here, so that it may be made anew. */
+/** Marks a file as a report of sanddune, which may be replaced. */
 export const JUNIT_MARK = "<!-- sanddune scenario report -->";
 
 const TAIL_LENGTH = 4000;
 
-/** Where errors of the runner itself are. */
+/** The test suite of the runner's own errors. */
 const RUNNER_SUITE = "scenarios.runner";
 
-/** An execution of the newest suite run: what a CI run is about. Or an error of the runner. */
+/** An execution of the newest suite run, or an error of the runner. */
 interface TestCase {
   readonly name: string;
   readonly durationMs: number;
   readonly result: ScenarioRecord["result"] | "error";
-  /** `skipped`, `failure` or `error`, and then `system-out`: the order and the elements that Jenkins' schema allows. */
+  /** `skipped`, `failure` or `error`, then `system-out`: Jenkins' schema allows these elements in this order. */
   readonly content: Markup;
 }
 
@@ -40,7 +40,7 @@ const outputOf = (step: StepRecord): string =>
     .filter((text) => text !== undefined)
     .join("\n");
 
-/** As text: Jenkins' schema has no properties of a test case. */
+/** As text: in Jenkins' schema, test cases have no properties. */
 const factsOf = ({ title, notes }: ScenarioName, record: ScenarioRecord): string => {
   const usage = usageOf(record);
   const known: readonly (readonly [string, string | null | undefined])[] = [
@@ -107,7 +107,7 @@ ${cases.map((each) => testCase(name, each))}  </testsuite>
 `;
 };
 
-/** One test suite for each runner; a scenario that was never executed is in none of them. */
+/** One test suite for each runner. Scenarios that were never executed are left out. */
 const suitesOf = ({ scenarios, problems }: ReportModel): TestSuite[] => {
   const suites = new Map<string, TestCase[]>();
   const add = (scenario: ScenarioName, runner: RunnerHistory): void => {

@@ -16,31 +16,31 @@ import {
   tookTime,
 } from "./words.ts";
 
-/** Says that a file was made here, so that it may be made anew. */
+/** Marks a file as a report of sanddune, which may be replaced. */
 export const MARKDOWN_MARK = "<!-- sanddune scenario report -->";
 
-/** A summary of GitHub's takes a mebibyte; nobody reads as much. */
+/** GitHub's summaries are limited to a mebibyte. */
 const MOST_ROWS = 500;
 const MOST_FAILURES = 100;
 const MOST_FAILURES_EACH = 10;
 const MOST_NOTES = 100;
 const MOST_PROBLEMS = 100;
 
-/** A text in a cell or a line, with nothing in it that Markdown, HTML or GitHub could make something of. */
+/** Escapes a text so that Markdown, HTML and GitHub show it unchanged in a cell or a line. */
 const inline = (text: string, maxLength?: number): string =>
   harmless(briefly(text, maxLength))
     .replace(/[\\`*_[\]#!|~$@]/g, "\\$&")
-    // These make a list, or a line, where they stand first.
+    // At the beginning, these make a list or a rule.
     .replace(/^(\d*)([-+.)])/, "$1\\$2")
     .replaceAll("&", "&amp;")
     .replaceAll("<", "&lt;")
     .replaceAll(">", "&gt;")
-    // Addresses become links by themselves.
+    // GitHub turns addresses into links.
     .replace(/:(?=\/\/)|(?<=\bwww)\./gi, (character) => `&#${character.charCodeAt(0)};`);
 
 const ciLink = ({ ci_run }: ScenarioRecord): string => {
   const address = webAddress(ci_run?.url);
-  // Everything that could end the link is written as an escape of the address.
+  // Characters that could end the link are percent-encoded.
   return address === undefined
     ? ""
     : `[CI run](<${harmless(address).replace(/[<>|`\\\s]/g, encodeURIComponent)}>)`;
@@ -78,7 +78,7 @@ const failureLines = ({ id }: ScenarioHistory, runner: RunnerHistory): string[] 
   ];
 };
 
-/** What a reader should know besides the verdict: notes of the page, and of the newest execution. */
+/** The notes of the page, and of the newest execution. */
 const noteLines = ({ id, notes = "", runners }: ScenarioHistory): string[] => {
   const remarks = runners.flatMap(({ latest }) =>
     latest.slice(0, 1).map((record) => remarksOf(record, notes)),

@@ -5,45 +5,47 @@ import { runnerHistory, worstOf } from "./runnerHistory.ts";
 import type { Rate } from "./wilson.ts";
 import { runnerName } from "./words.ts";
 
-/** A scenario that exists, whether it was ever executed or not. */
+/** A scenario of a suite, whether or not it was ever executed. */
 export interface ScenarioName {
   readonly id: string;
   readonly title: string;
-  /** Who executes it, if that is known: what others made of it in earlier days no longer counts. */
+  /** What executes it, if that is known: results of other runners no longer count. */
   readonly runnable?: Runnable;
-  /** Of its page. */
+  /** The notes of its page. */
   readonly notes?: string;
 }
 
-/** What the suite's tool, or one agent, has made of a scenario. */
+/** The history of a scenario with one runner: the suite's tool, or one agent. */
 export interface RunnerHistory {
-  /** `agent` also if the agent could not be had. */
+  /** `agent` also if the agent was unavailable. */
   readonly kind: ScenarioRecord["runner"]["kind"];
   readonly provider: string | null;
   /** Newest first. */
   readonly executions: readonly ScenarioRecord[];
-  /** Those of the newest suite run, newest first: one, unless it was repeated. */
+  /** The executions of the newest suite run, newest first: one, unless it was repeated. */
   readonly latest: readonly ScenarioRecord[];
   /** How the newest suite run ended. One failure among its executions is a failure. */
   readonly result: ScenarioResult;
-  /** How often it failed in the newest suite run that was repeated: with nothing changed in between, that is flakiness. */
+  /**
+   * How often it failed in the newest suite run with `--repeat`. Nothing changes in between, so this is flakiness.
+   */
   readonly flakeRate?: Rate;
-  /** How often it failed in all its history. */
+  /** How often it failed in its whole history. */
   readonly failureRate?: Rate;
   readonly medianMs?: number;
 }
 
 export interface ScenarioHistory extends ScenarioName {
-  /** The worst of the latest results of those who execute it. */
+  /** The worst of the latest results of its runners. */
   readonly result: ScenarioResult | "never";
-  /** Those who execute it; if none of them ever has, all who have. */
+  /** The runners that execute it. If none of them has executed it yet, all runners that have. */
   readonly runners: readonly RunnerHistory[];
-  /** Those who executed it when it was another kind of scenario: history, and no result. */
+  /** Runners that executed it when its `runnable` was different. They do not count for the result. */
   readonly earlier: readonly RunnerHistory[];
 }
 
 export interface ReportModel {
-  /** In the order in which they were named. */
+  /** In the order in which they were given. */
   readonly scenarios: readonly ScenarioHistory[];
   /** Scenarios by result. */
   readonly counts: Readonly<Record<ScenarioHistory["result"], number>>;
@@ -59,7 +61,7 @@ const startOf = ({ started_at }: ScenarioRecord): number => Date.parse(started_a
 export const byNewest = (a: ScenarioRecord, b: ScenarioRecord): number =>
   startOf(b) - startOf(a) || (b.repeat?.number ?? 0) - (a.repeat?.number ?? 0);
 
-/** Those that have the same key, in the order in which the keys appear. */
+/** Groups records by key, in the order in which the keys appear. */
 export const groupsBy = (
   records: readonly ScenarioRecord[],
   keyOf: (record: ScenarioRecord) => string,
@@ -73,17 +75,17 @@ export const groupsBy = (
   return groups;
 };
 
-/** Whether a scenario is executed by such a runner today. */
+/** Whether this kind of runner executes the scenario now. */
 const isExecutedBy = (runnable: Runnable | undefined, { kind }: RunnerHistory): boolean =>
   runnable === undefined || (runnable === "both" ? kind !== "manual" : kind === runnable);
 
-/** The results of one runner with one scenario belong together. */
+/** Identifies the history of one runner with one scenario. */
 const historyKey = ({ test_id, runner }: Pick<ScenarioRecord, "test_id" | "runner">): string =>
   JSON.stringify([test_id, runnerName(runner)]);
 
 /**
- * The records of what was executed, with the history of each: same scenario, same runner. What claims to be newer is no
- * history, and must not stand for what was executed.
+ * The executed records, with earlier records of the same scenario and runner. A record that claims to be newer is
+ * left out: it must not hide an executed one.
  */
 export const recordsOf = (
   records: readonly ScenarioRecord[],
@@ -110,14 +112,14 @@ export const historyOf = (name: ScenarioName, records: readonly ScenarioRecord[]
   };
 };
 
-/** What a report has to know of the scenarios of a suite. */
+/** The scenarios of a suite, as reports need them. */
 export const namesOf = (scenarios: readonly Scenario[]): readonly ScenarioName[] =>
   scenarios.map(({ id, title, spec: { runnable, notes } }) => ({
     ...{ id, title, runnable },
     ...(notes !== undefined && { notes }),
   }));
 
-/** Puts records together to what a report shows. Records of scenarios that are not named are left out. */
+/** Builds the model of a report from records. Records of other scenarios than `names` are left out. */
 export const reportModel = (
   records: readonly ScenarioRecord[],
   names: readonly ScenarioName[],

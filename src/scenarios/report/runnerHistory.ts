@@ -24,7 +24,7 @@ const medianOf = (values: readonly number[]): number | undefined => {
   return sorted.length % 2 === 1 ? after : (before + after) / 2;
 };
 
-/** What one runner has made of a scenario, from its executions, newest first; nothing if there are none. */
+/** The history of a scenario with one runner, from its executions, newest first; empty if there are none. */
 export const runnerHistory = (executions: readonly ScenarioRecord[]): RunnerHistory[] => {
   const [newest] = executions;
   if (newest === undefined) return [];

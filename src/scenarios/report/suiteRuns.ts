@@ -1,8 +1,8 @@
 import type { ScenarioRecord } from "../records/record.ts";
 
 /**
- * The executions of one runner, put together as they were started: those that `--repeat` made in one suite run are one
- * group, every other one is alone. Newest first, as are the executions that are passed in.
+ * Groups the executions of one runner: the executions of one suite run with `--repeat` are one group, every other one
+ * is a group of its own. Newest first, like the executions that are passed in.
  */
 export const suiteRunsOf = (
   executions: readonly ScenarioRecord[],

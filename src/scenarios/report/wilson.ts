@@ -1,4 +1,4 @@
-/** How often something happened, with the interval that the true share lies in, 19 times out of 20. */
+/** How often something happened, with the 95 % confidence interval. */
 export interface Rate {
   readonly events: number;
   readonly trials: number;
@@ -12,8 +12,8 @@ export interface Rate {
 const Z = 1.959963984540054;
 
 /**
- * The rate with its Wilson score interval, which stays honest for the few executions that there are: it never leaves
- * 0 to 1, and three passes out of three are not taken for certainty.
+ * The rate with its Wilson score interval, which suits small samples: it stays within 0 and 1, and three passes out
+ * of three are not taken for certainty.
  */
 export const rateOf = (events: number, trials: number): Rate | undefined => {
   if (trials === 0) return undefined;

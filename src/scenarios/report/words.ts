@@ -3,7 +3,7 @@ import type { ScenarioRecord, StepRecord } from "../records/record.ts";
 import type { ReportModel, RunnerHistory, ScenarioHistory } from "./model.ts";
 import type { Rate } from "./wilson.ts";
 
-/** What a reader sees of a result besides its colour. */
+/** The sign of each result, for readers who do not see colours. */
 export const RESULT_SIGNS: Readonly<Record<ScenarioHistory["result"], string>> = {
   passing: "✓",
   failing: "✗",
@@ -18,18 +18,18 @@ export const RESULT_WORDS: Readonly<Record<ScenarioHistory["result"], string>> =
   never: "never run",
 };
 
-/** How long an execution took; to find out that nothing can be found out takes no time worth telling. */
+/** How long an execution took; empty for manual ones, in which nothing was executed. */
 export const tookTime = ({ result, duration_ms }: ScenarioRecord): string =>
   result === "manual" ? "" : showMs(duration_ms);
 
-/** `1 failing, 2 passing`; nothing if there are no scenarios. */
+/** `1 failing, 2 passing`; empty if there are no scenarios. */
 export const showCounts = (counts: ReportModel["counts"]): string =>
   (["failing", "passing", "manual", "never"] as const)
     .filter((result) => counts[result] > 0)
     .map((result) => `${counts[result]} ${RESULT_WORDS[result]}`)
     .join(", ");
 
-/** Tells runners apart. An agent that could not be had is still that agent. */
+/** The name of a runner. An unavailable agent keeps its name. */
 export const runnerName = ({ kind, provider }: Pick<RunnerHistory, "kind" | "provider">): string =>
   provider === null ? kind : `agent ${provider}`;
 
@@ -39,7 +39,7 @@ export const byWhom = (runner: Pick<RunnerHistory, "kind" | "provider">): string
   return `by ${name === "manual" ? "hand" : name}`;
 };
 
-/** What made an execution what it was: the runner with its model, and where it ran. */
+/** The runner with its model, and where it ran. */
 export const runnerDetails = ({ runner }: ScenarioRecord): string =>
   [runnerName(runner), runner.model, runner.kind === "manual" ? null : (runner.sandbox ?? "host")]
     .filter((part) => part !== null)
@@ -54,7 +54,7 @@ export const briefRate = ({ events, trials }: Rate): string => `${events} of ${t
 export const showRate = (rate: Rate): string =>
   `${briefRate(rate)}: ${percent(rate.share)} (95 % interval: ${percent(rate.low)} to ${percent(rate.high)})`;
 
-/** Whether a step ended as it was to, or as it was allowed to. */
+/** Whether a step succeeded, or failed and was allowed to. */
 export const isFine = ({ exit_code, allow_nonzero }: StepRecord): boolean =>
   exit_code === 0 || allow_nonzero === true;
 
@@ -62,7 +62,7 @@ export const isFine = ({ exit_code, allow_nonzero }: StepRecord): boolean =>
 export const showEnd = ({ exit_code, allow_nonzero, manual }: StepRecord): string =>
   manual ? "not done" : `exit ${exit_code}${allow_nonzero ? ", allowed" : ""}`;
 
-/** Why an execution failed, in the order in which it happened. */
+/** Why an execution failed, in chronological order. */
 export const failuresOf = ({ result, steps, assertions }: ScenarioRecord): string[] => {
   if (result !== "failing") return [];
   const last = steps.at(-1);
@@ -72,7 +72,9 @@ export const failuresOf = ({ result, steps, assertions }: ScenarioRecord): strin
   ];
 };
 
-/** The notes of an execution, without the reasons of its failure and the notes of its page. */
+/**
+ * The notes of an execution without the reasons of its failure and the notes of its page, which are shown separately.
+ */
 export const remarksOf = (record: ScenarioRecord, ofPage = ""): string => {
   const known = [...failuresOf(record), "failed assertions:", ofPage].filter((text) => text !== "");
   return known.reduce((notes, text) => notes.replace(text, ""), record.notes ?? "").trim();

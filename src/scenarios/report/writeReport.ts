@@ -25,7 +25,7 @@ const FORMATS: Readonly<Record<ReportFormat, Format>> = {
 export const renderReport = (model: ReportModel, format: ReportFormat): string =>
   FORMATS[format].render(model);
 
-/** The format that a file's name asks for; `undefined` if it asks for none of them. */
+/** The format of a file by its extension; `undefined` if the extension is unknown. */
 export const formatOf = (file: string): ReportFormat | undefined =>
   REPORT_FORMATS.find((format) => FORMATS[format].extension === extname(file).toLowerCase());
 
@@ -34,7 +34,7 @@ const formatFor = (file: string, format = formatOf(file)): ReportFormat => {
   throw new ReportFileError(file, "its name does not end in .html, .xml or .md");
 };
 
-/** Whatever is in the way of a report is told with the report's name. */
+/** Turns any error into a `ReportFileError` with the file's path. */
 const telling = async (file: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work();
@@ -44,8 +44,8 @@ const telling = async (file: string, work: () => Promise<void>): Promise<void> =
 };
 
 /**
- * Finds out, without changing anything, whether a report can be written: the format is known, nothing is lost with what
- * is there (an empty file, or an earlier report), and its directory is there or can be made. Throws a `ReportFileError`.
+ * Checks, without changing anything, that a report can be written: its format is known, an existing file is empty or
+ * an earlier report, and its directory exists or can be created. Throws a `ReportFileError`.
  */
 export const checkReportFile = async (file: string, format?: ReportFormat): Promise<void> => {
   formatFor(file, format);
@@ -58,7 +58,7 @@ export const checkReportFile = async (file: string, format?: ReportFormat): Prom
   });
 };
 
-/** Writes a report in the format that the file's name asks for, whole or not at all. Replaces nothing but reports. */
+/** Writes a report atomically, in the format of the file's extension. Replaces only reports. */
 export const writeReport = async (model: ReportModel, file: string, format?: ReportFormat): Promise<void> => {
   await checkReportFile(file, format);
   await telling(file, async () => {

@@ -10,7 +10,7 @@ type Empty = Parameters<typeof suiteMounts>[1];
 
 const HOME_IN_SANDBOX = "/sanddune/home";
 
-/** Places in sandboxes that see the project's directory itself. */
+/** Sandboxes that mount the project directory. */
 export const bindMountSandbox = (
   provider: BindMountSandboxProvider,
   settings: ScenarioSandboxOptions,

@@ -4,7 +4,7 @@ import { hostSandbox } from "./hostSandbox.ts";
 import { isolatedSandbox } from "./isolatedSandbox.ts";
 import type { ScenarioSandbox, ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 
-/** The places of one execution of a scenario: in sandboxes of a provider's, or on the host itself. */
+/** The sandbox of one execution: the host itself, or a sandbox of the provider. */
 export const chooseSandbox = (
   provider: SandboxProvider | "none",
   settings: ScenarioSandboxOptions,

@@ -1,4 +1,4 @@
-/** A program to be run in the project's directory, as if by its user. */
+/** A program to be run in the project directory. */
 export interface ScenarioCommand {
   readonly argv: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -7,21 +7,21 @@ export interface ScenarioCommand {
 }
 
 export interface ScenarioCommandResult {
-  /** 124 if it took too long, 127 if the program is missing, 128 + n if signal n ended it. */
+  /** 124 after a timeout, 127 if the program is missing, 128 + n if signal n ended it. */
   readonly code: number;
-  /** The end of what it printed. */
+  /** The end of the output. */
   readonly stdout: string;
   readonly stderr: string;
-  /** It was not started at all: there is no such program. Not known in every place. */
+  /** The program does not exist. Not every sandbox can tell. */
   readonly isMissing?: true;
 }
 
 /**
- * Where the commands of a scenario run: on the host, or in a sandbox over the same project.
+ * Runs commands of a scenario, on the host or in a sandbox over the same project.
  *
- * - `run` MUST resolve for everything that a command can do. It rejects with `signal.reason`, or with an error of
- *   sanddune's if the place itself is gone.
- * - `close` MUST end whatever the commands have left running before it resolves, and MUST be idempotent.
+ * - `run` MUST resolve whatever the command does. It rejects with `signal.reason`, or with a `SandduneError` if the
+ *   sandbox is lost.
+ * - `close` MUST end all processes that the commands have left running before it resolves, and MUST be idempotent.
  */
 export interface CommandRunner {
   /** The project, as commands see it. */
@@ -30,7 +30,7 @@ export interface CommandRunner {
   close(): Promise<void>;
 }
 
-/** How much is kept of what a command printed, of its end: that is all that a record shows. */
+/** How much of the end of an output is kept: records show no more. */
 export const CAPTURE_BYTES = 64 * 1024;
 
 export const EXIT_TIMEOUT = 124;

@@ -11,8 +11,8 @@ const TIMEOUT_MS = 10 * 60_000;
 const NO_TAR = 127;
 
 /**
- * Says where the archive is. How `tar` itself has ended does not matter: files that nobody may read, or that change
- * meanwhile, are the agent's affair, and an archive that is not complete is noticed.
+ * Prints the path of the archive. The exit code of `tar` does not matter: the agent may leave unreadable or changing
+ * files, and an incomplete archive is detected when it is unpacked.
  */
 const packing = (directory: string): string => `command -v tar >/dev/null || exit ${NO_TAR}
 mkdir -p -- ${shellQuote(directory)} && archive=$(mktemp) || exit 1
@@ -25,7 +25,7 @@ const pack = async (handle: SandboxHandle, directory: string, refuse: Refuse): P
     timeoutMs: TIMEOUT_MS,
   });
   if (exitCode === NO_TAR) throw refuse("there is no `tar` in the sandbox: install it in its image");
-  // Whoever worked there can have put something else in its place, or filled the disk.
+  // The agent may have replaced `tar`, or filled the disk.
   if (exitCode !== 0) throw refused(handle, `packing it failed with exit code ${exitCode}`, stderr);
   return stdout;
 };
@@ -44,8 +44,8 @@ const moveContent = async (from: string, to: string): Promise<void> => {
 };
 
 /**
- * Makes the project on the host what it has become in a sandbox with files of its own. Until all of that is there, the
- * project stays as it was.
+ * Replaces the project on the host by the project in an isolated sandbox. Until it is copied completely, the project
+ * on the host stays unchanged.
  */
 export const bringBack = async (
   handle: SandboxHandle,

@@ -7,10 +7,10 @@ import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { runProcess } from "../../process/runProcess.ts";
 import { CAPTURE_BYTES, type CommandRunner, EXIT_NOT_FOUND, EXIT_TIMEOUT } from "./commandRunner.ts";
 
-/** By which the processes of one place are found, and ended. */
+/** A mark in the environment, by which all processes of one sandbox are found and ended. */
 export const createMark = (): string => `scenario-${randomBytes(8).toString("hex")}`;
 
-/** Runs commands on the host itself, with its environment: what they are is decided by the suite alone. */
+/** Runs commands on the host, with the host's environment: only the suite decides what they are. */
 export const hostCommandRunner = (projectRoot: string, mark = createMark()): CommandRunner => {
   return {
     projectRoot,

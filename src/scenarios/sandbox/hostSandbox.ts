@@ -16,7 +16,7 @@ const agentEnvironment = (mark: string): Record<string, string> => ({
   [SANDBOX_VARIABLE]: mark,
 });
 
-/** No sandbox: everything is done on the host, with the environment and the home directory of its user. */
+/** No sandbox: everything runs on the host, with the user's environment and home directory. */
 export const hostSandbox = ({
   projectPath,
   runner,

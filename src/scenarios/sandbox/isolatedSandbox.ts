@@ -28,7 +28,7 @@ const copyContentIn = async (
   }
 };
 
-/** A checkout can hold others, with what is private of their own. Nothing has run in the sandbox by now. */
+/** Removes the private files of nested checkouts. No command has run in the sandbox yet. */
 const removePrivate = async (
   handle: IsolatedSandboxHandle,
   root: string,
@@ -47,7 +47,7 @@ const homeOf = async (handle: IsolatedSandboxHandle): Promise<string> => {
   throw new SandboxError(handle.name, "it has no home directory that the suite could be copied to");
 };
 
-/** Such a sandbox decides itself where things are in it: commands are told so. */
+/** An isolated sandbox chooses its own paths: replaces those of the host in a command. */
 const moved = (command: ScenarioCommand, places: ReadonlyMap<string, string>): ScenarioCommand => {
   const moveIn = (argument: string) =>
     [...places].reduce(
@@ -57,7 +57,7 @@ const moved = (command: ScenarioCommand, places: ReadonlyMap<string, string>): S
   return { ...command, argv: command.argv.map(moveIn) };
 };
 
-/** Places in sandboxes with files of their own: the project is copied in, and brought back when a place is closed. */
+/** Isolated sandboxes: the project is copied in, and copied out when the sandbox is closed. */
 export const isolatedSandbox = (
   provider: IsolatedSandboxProvider,
   settings: ScenarioSandboxOptions,
@@ -69,7 +69,7 @@ export const isolatedSandbox = (
     await copyContentIn(handle, projectPath, handle.worktreePath);
     const bringBackAndClose = async () => {
       try {
-        // Whoever has aborted wants nothing of it.
+        // After an abort, the project is not needed.
         if (!signal.aborted) await bringBack(handle, { filesPath, projectPath });
       } catch (error) {
         await close().catch(() => {});

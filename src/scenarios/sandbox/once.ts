@@ -1,4 +1,4 @@
-/** A function that does its work once, however often it is called. */
+/** A function that calls `work` only once, and always returns the same promise. */
 export const once = (work: () => Promise<void>): (() => Promise<void>) => {
   let result: Promise<void> | undefined;
   return () => {

@@ -7,16 +7,15 @@ import { openHandle } from "../../sandboxes/handle/openHandle.ts";
 import { once } from "./once.ts";
 import type { ScenarioSandboxOptions } from "./scenarioSandbox.ts";
 
-/** The sandbox of a place. */
 export interface OpenSandbox<Handle extends SandboxHandle> {
   readonly handle: Handle;
-  /** A directory on the host, for as long as the sandbox is there. */
+  /** A directory on the host, which is removed with the sandbox. */
   readonly filesPath: string;
   /** Idempotent. */
   close(): Promise<void>;
 }
 
-/** Makes a sandbox with a name of its own, after it has been noted. Nothing is left behind when that fails. */
+/** Creates a sandbox with a unique name, which is noted first. Leaves nothing behind if that fails. */
 export const openSandbox = async <Handle extends SandboxHandle>(
   { suite, runner }: ScenarioSandboxOptions,
   provider: SandboxProvider,

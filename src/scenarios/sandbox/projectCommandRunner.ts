@@ -4,15 +4,15 @@ import type { ScenarioSandbox } from "./scenarioSandbox.ts";
 
 export interface ProjectCommandRunner extends CommandRunner {
   /**
-   * To be called before the project's files are looked at or changed on the host: then nothing in a sandbox can change
-   * them meanwhile, and what was done in one with files of its own is there.
+   * Call it before reading or changing the project's files on the host: then no process in a sandbox changes them,
+   * and the files of an isolated sandbox are copied out.
    */
   settle(): Promise<void>;
 }
 
 /**
- * A commandRunner for commands that is opened when the first of them comes. After it was closed, the next command gets a
- * new one, in which nothing of what ran before is left. What commands print is redacted.
+ * A command runner that is opened by its first command. After it was closed, the next command opens a new one, in
+ * which no earlier process is running. Output is redacted.
  */
 export const projectCommandRunner = (
   scenarioSandbox: ScenarioSandbox,
@@ -22,7 +22,7 @@ export const projectCommandRunner = (
   const close = async () => {
     const closing = open;
     open = undefined;
-    // What could not be opened needs no closing, and has been told already.
+    // If opening has failed, there is nothing to close, and the error has been reported.
     const place = await closing?.catch(() => undefined);
     await place?.close();
   };

@@ -1,4 +1,4 @@
 import { SandboxError } from "../../errors.ts";
 
-/** What a sandbox sends back as the project is none: whoever worked there has made it so. */
+/** The project that comes out of a sandbox is invalid, because of the agent or a command in it. */
 export class ProjectRefusedError extends SandboxError {}

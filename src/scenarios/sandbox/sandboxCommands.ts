@@ -10,7 +10,7 @@ import {
   type ScenarioCommandResult,
 } from "./commandRunner.ts";
 
-/** Runs a program in a sandbox. A shell stands in between there, and `exec` keeps its own commands from being meant. */
+/** Runs a program in a sandbox. `exec` keeps the shell in between from taking it for a built-in command. */
 export const runInSandbox = async (
   handle: SandboxHandle,
   cwd: string,
@@ -21,7 +21,7 @@ export const runInSandbox = async (
       ...{ cwd, env, timeoutMs, signal },
       captureBytes: CAPTURE_BYTES,
     });
-    // The shell's own words: a program that ends with that code does not print them.
+    // The shell prints this message; a program that ends with that code does not.
     const isMissing = exitCode === EXIT_NOT_FOUND && stderr.includes(`exec: ${argv[0]}: not found`);
     return { code: exitCode, stdout, stderr, ...(isMissing && { isMissing }) };
   } catch (error) {

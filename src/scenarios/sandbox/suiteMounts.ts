@@ -4,20 +4,20 @@ import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { isPrivateDirectory, isPrivateFile } from "../suite/privateNames.ts";
 
-/** What of a suite no command in a sandbox gets to see. Paths are absolute, and without links. */
+/** The parts of a suite that no command in a sandbox sees. Paths are absolute and real. */
 export interface PrivatePaths {
   readonly directories: ReadonlySet<string>;
   readonly files: ReadonlySet<string>;
 }
 
-/** Installed packages have nothing private, and most of all directories. */
+/** Packages contain nothing private, but most of the directories. */
 const PACKAGES = "node_modules";
 
 const entriesOf = (directory: string): Dirent[] => {
   try {
     return readdirSync(directory, { withFileTypes: true });
   } catch {
-    // What cannot be read here cannot be read by the same user in a sandbox.
+    // A directory that this user cannot read is not readable in a sandbox either.
     return [];
   }
 };
@@ -27,7 +27,7 @@ interface Real {
   readonly status: Stats;
 }
 
-/** Where a path leads; `undefined` if that is nowhere, or where no sandbox sees it anyway. */
+/** The real path; `undefined` if it does not exist, or is outside of `root` and so not visible in a sandbox. */
 const realInside = (root: string, path: string): Real | undefined => {
   try {
     const real = realpathSync(path);
@@ -37,7 +37,7 @@ const realInside = (root: string, path: string): Real | undefined => {
   }
 };
 
-/** What is private below a directory of a suite, whose root has to be a real path: a checkout can hold others. */
+/** The private files and directories below `root`, which has to be a real path. Nested checkouts count, too. */
 export const privatePaths = (root: string): PrivatePaths => {
   const directories = new Set<string>();
   const files = new Set<string>();
@@ -55,7 +55,7 @@ export const privatePaths = (root: string): PrivatePaths => {
   return { directories, files };
 };
 
-/** The suite, read-only at its own path, with something empty over whatever is private. */
+/** Mounts the suite read-only at its own path, with empty files and directories over the private ones. */
 export const suiteMounts = (
   root: string,
   empty: { readonly directory: string; readonly file: string },

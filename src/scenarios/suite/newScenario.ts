@@ -16,7 +16,7 @@ import { placesOf } from "./suitePlaces.ts";
 export interface NewScenario {
   readonly id: string;
   readonly runnable: DraftRunnable;
-  /** Relative to the suite's `fixturesRoot`. It is made if it is not there. */
+  /** Relative to the suite's `fixturesRoot`. It is created if it does not exist. */
   readonly fixture: string;
 }
 
@@ -27,7 +27,7 @@ interface NewFile {
 
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-/** What agents commit must not lead sanddune elsewhere. A directory that is not of the suite was named by its user. */
+/** Links that an agent has committed must not lead out of the suite. A directory outside was chosen by the user. */
 const checkWay = (root: string, path: string): void => {
   if (!isInside(root, path)) return;
   let parent = dirname(path);
@@ -64,11 +64,11 @@ const checkThatNew = async (id: string, page: string, suite: ScenarioSuite): Pro
   const { scenarios, ids } = await loadScenarios(suite);
   const twin = ids.find((other) => other.toLowerCase() === id.toLowerCase());
   if (twin === undefined) return;
-  // A page with mistakes has an id as well.
+  // A page with mistakes has an id, too.
   throw new ScenarioExistsError(id, scenarios.find((each) => each.id === twin)?.page ?? suite.scenarioDir);
 };
 
-/** Where editors find the schema of the config file, in a project that has sanddune installed. */
+/** The schema of the config file for editors, in a project that has sanddune installed. */
 const INSTALLED_SCHEMA = `node_modules/${PACKAGE_NAME}/schemas/scenarios.schema.json`;
 
 const draftConfig = (file: SuiteFile, suite: ScenarioSuite): NewFile => {
@@ -83,7 +83,7 @@ const draftConfig = (file: SuiteFile, suite: ScenarioSuite): NewFile => {
   return { path: file.path, text: `${JSON.stringify(settings, undefined, 2)}\n` };
 };
 
-/** git keeps no empty directory. */
+/** git does not track empty directories. */
 const draftFixture = (directory: string): NewFile => ({ path: join(directory, ".gitkeep"), text: "" });
 
 const write = ({ path, text }: NewFile): string => {
@@ -97,8 +97,8 @@ const write = ({ path, text }: NewFile): string => {
 };
 
 /**
- * Writes the page of a new scenario, and what it needs and is not there: its fixture, and the suite's config file. Nothing
- * is overwritten. Resolves with the files that were written, the page first.
+ * Writes the page of a new scenario, and its fixture and the suite's config file if they do not exist. Overwrites
+ * nothing. Resolves with the files that were written, the page first.
  */
 export const newScenario = async (choice: SuiteChoice, scenario: NewScenario): Promise<readonly string[]> => {
   const { id, runnable, fixture } = scenario;

@@ -21,7 +21,7 @@ const versionOf = (file: SuiteFile): string | undefined => {
   }
 };
 
-/** The suite's tool as the file has it, with absolute paths. */
+/** The command line of the suite's tool, with absolute paths. */
 export const toolOf = (file: SuiteFile): readonly string[] | undefined => {
   const { cliCommand } = file.settings;
   if (cliCommand === undefined) return undefined;
@@ -37,7 +37,7 @@ export const toolOf = (file: SuiteFile): readonly string[] | undefined => {
   return absoluteCliCommand(cliCommand, [dirname(file.path), file.root]);
 };
 
-/** Finds a suite, and checks that everything of it is there. Throws a `ScenarioConfigError`. */
+/** Reads a suite, and checks that its parts exist. Throws a `ScenarioConfigError`. */
 export const readSuite = async (choice: SuiteChoice = {}): Promise<ScenarioSuite> => {
   const file = await readSuiteFile(choice);
   const { productName, siteUrl, prompts } = file.settings;

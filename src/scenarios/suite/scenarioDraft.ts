@@ -1,7 +1,7 @@
 import { BLOCK_END, BLOCK_START } from "../pages/specBlock.ts";
 import type { ScenarioSpec } from "../spec.ts";
 
-/** What a new scenario can be: the other kinds come about when a page is edited. */
+/** The kinds of a new scenario. The others are set by editing the page. */
 export type DraftRunnable = "cli" | "agent";
 
 /** The agent of a new scenario for agents. */
@@ -30,7 +30,7 @@ const titleOf = (id: string): string => {
   return words.charAt(0).toUpperCase() + words.slice(1);
 };
 
-/** The text of a new scenario page. It can be executed as it is, and is to be adapted. */
+/** The text of a new scenario page. It can be executed unchanged, as a starting point. */
 export const draftPage = (id: string, runnable: DraftRunnable, fixture: string): string => `# ${titleOf(id)}
 
 What is tested here, and for whom it matters.

@@ -21,7 +21,7 @@ export interface SuiteChoice {
   readonly config?: string;
 }
 
-/** What the config file of a suite says. */
+/** The settings in the config file of a suite. */
 export interface SuiteSettings {
   readonly scenarioDir?: string;
   readonly fixturesRoot?: string;
@@ -34,7 +34,7 @@ export interface SuiteSettings {
   readonly prompts?: Readonly<Record<string, string>>;
 }
 
-/** The config file of a suite, or where it would be. */
+/** The config file of a suite, whether or not it exists. */
 export interface SuiteFile {
   readonly root: string;
   readonly path: string;
@@ -46,7 +46,7 @@ export interface SuiteFile {
 
 export type PathSetting = "scenarioDir" | "fixturesRoot" | "mirrorDir" | "recordsDir" | "versionFile";
 
-/** A path that the file names, absolute. */
+/** The absolute path of a setting. */
 export const pathOf = ({ path, settings }: SuiteFile, key: PathSetting): string | undefined => {
   const value = settings[key];
   return value === undefined ? undefined : resolve(dirname(path), value);
@@ -61,18 +61,18 @@ export const settingError = (
   new ScenarioConfigError(file.path, [{ line: file.lineOf(key), problem: `${key}: ${problem}` }], remedy);
 
 /**
- * The top of the checkout that a directory is in, a linked worktree as well: a suite is tracked like the code that it
- * tests. git is not asked: starting it would take longer than everything else here.
+ * The top of the checkout that contains a directory; linked worktrees count, too. A suite is tracked with the code
+ * that it tests. git is not started, because that would take longer than everything else here.
  */
 const checkoutOf = (directory: string, start = directory): string | undefined => {
-  // A home directory that is a checkout, as some people have it, is nobody's suite unless it is meant itself.
+  // Some people's home directory is a checkout. It is a suite only if it is the starting directory.
   const isMeant = directory === start || directory !== homedir();
   if (isMeant && existsSync(join(directory, ".git"))) return directory;
   const parent = dirname(directory);
   return parent === directory ? undefined : checkoutOf(parent, start);
 };
 
-/** Links on the way to it are followed: the checkout is the one that the directory really is in. */
+/** Follows links, so that the real checkout is found. */
 const realDirectory = (path: string): string => (existsSync(path) ? realpathSync(path) : path);
 
 const locateNamed = (named: string): { root: string; path: string } => {
@@ -86,7 +86,7 @@ const locate = (cwd: string, config: string | undefined): { root: string; path: 
   const start = realDirectory(cwd);
   const root = checkoutOf(start) ?? start;
   const directory = join(root, CONFIG_DIRECTORY_NAME);
-  // What agents commit must not lead sanddune elsewhere.
+  // A link that an agent has committed must not lead elsewhere.
   if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw new ConfigDirectoryError(directory);
   }
@@ -108,7 +108,7 @@ const parse = (path: string): JsonNode => {
   }
 };
 
-/** Finds and reads the config file of a suite: `.sanddune/scenarios.json`, or the one that is named. */
+/** Finds and reads the config file of a suite: `config`, or `.sanddune/scenarios.json`. */
 export const readSuiteFile = async ({ cwd = ".", config }: SuiteChoice): Promise<SuiteFile> => {
   const start = resolve(cwd);
   if (statSync(start, { throwIfNoEntry: false })?.isDirectory() !== true) {

@@ -15,7 +15,10 @@ const isSame = (one: string, other: string): boolean =>
 
 const besides = (scenarioDir: string): string => join(dirname(scenarioDir), RECORDS);
 
-/** Other pages have records of their own: in one place, each would drop the others from the index. */
+/**
+ * Other pages have a records directory of their own: in one directory, each suite would drop the other from the
+ * index.
+ */
 const recordsOfOthers = (scenarioDir: string, usualRecords: string): string =>
   isSame(besides(scenarioDir), usualRecords) ? join(scenarioDir, RECORDS) : besides(scenarioDir);
 
@@ -41,7 +44,7 @@ export const placesOf = (
 
 const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
-/** A full stop follows it, which must not stand at the end of a command. */
+/** Ends in prose: a full stop is added, which must not follow a command. */
 const firstPage = (...dir: readonly string[]): string =>
   `Make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario", ...dir)} – or name another one`;
 
@@ -64,7 +67,7 @@ const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | un
   );
 };
 
-/** Checks that what a suite is made of is there. Records come later. */
+/** Checks that the parts of a suite exist, except for the records. */
 export const checkPlaces = (file: SuiteFile, places: ScenarioSuitePaths, { dir }: SuiteChoice): void => {
   const check = (key: PathSetting, path: string, remedy: string): void => {
     if (!isDirectory(path)) throw settingError(file, key, `there is no directory ${path}`, remedy);

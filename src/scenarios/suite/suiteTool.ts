@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 const PLACEHOLDERS = ["{subcommand}", "{projectRoot}", "{baseUrl}", "{...flags}"];
 const PLACEHOLDER = /\{(?:\.\.\.)?\w+\}/g;
 
-/** Says what is wrong with a `cliCommand`, or nothing. */
+/** The problem of a `cliCommand`, if it has one. */
 export const cliCommandProblem = (command: readonly string[]): string | undefined => {
   for (const word of command) {
     const unknown = word.match(PLACEHOLDER)?.find((placeholder) => !PLACEHOLDERS.includes(placeholder));
@@ -23,12 +23,12 @@ export const cliCommandProblem = (command: readonly string[]): string | undefine
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /**
- * Makes the paths of a `cliCommand` absolute, because steps run in the project: its program, and its first argument, which
- * is what an interpreter runs. They are looked for in the given directories, in this order.
+ * Makes the paths of a `cliCommand` absolute, because steps run in the project: its program, and its first argument,
+ * which may be the script of an interpreter. They are looked up in the given directories, in this order.
  */
 export const absoluteCliCommand = (command: readonly string[], directories: readonly string[]): string[] =>
   command.map((word, index) => {
-    // A program without a slash is one of the PATH, whatever files the suite has.
+    // A program without a slash is looked up in the PATH, not in the suite.
     const canBePath = index === 0 ? word.includes("/") : index === 1 && word !== "";
     const places = canBePath ? directories.map((directory) => resolve(directory, word)) : [];
     return places.find(isFile) ?? word;

@@ -4,7 +4,7 @@ import { TextProblem } from "../../tools/json/textProblem.ts";
 
 const VERSION = /^[\w.+-]{1,100}$/;
 
-/** Splits `manifest.json#version` into the file and the way to the version in it. */
+/** Splits `manifest.json#version` into the file and the keys of the version. */
 const splitVersionFile = (versionFile: string): { file: string; keys: readonly string[] | undefined } => {
   const at = versionFile.lastIndexOf("#");
   return at === -1
@@ -12,7 +12,7 @@ const splitVersionFile = (versionFile: string): { file: string; keys: readonly s
     : { file: versionFile.slice(0, at), keys: versionFile.slice(at + 1).split(".") };
 };
 
-/** Reads the version of what is tested, with a `v` before it. Throws a `TextProblem`. */
+/** Reads the version of the tested product, with a `v` before it. Throws a `TextProblem`. */
 export const readVersion = (versionFile: string): string => {
   const { file, keys } = splitVersionFile(versionFile);
   const text = readText(file);

@@ -1,6 +1,6 @@
 import { BadArchiveError } from "./tarHeader.ts";
 
-/** What is said about the next entry of an archive, where its own header has no room for it. */
+/** Fields of the next entry that do not fit into its header. */
 export interface Announced {
   readonly path?: string;
   readonly target?: string;
@@ -18,12 +18,12 @@ const meaningOf = (key: string, value: string): Announced => {
   if (key === "path") return { path: value };
   if (key === "linkpath") return { target: value };
   if (key === "size") return { size: sizeOf(value) };
-  // Such a file is not stored as it is.
+  // The content of a sparse file is not stored unchanged.
   if (key.startsWith("GNU.sparse")) throw new BadArchiveError("it has sparse files in it");
   return {};
 };
 
-/** Reads what pax writes: records of the form `<length of the record> <key>=<value>`, each with a line end. */
+/** Reads pax records: `<length of the record> <key>=<value>`, each with a line end. */
 export const readExtendedHeader = (text: string): Announced => {
   let announced: Announced = {};
   let rest = text;

@@ -2,15 +2,15 @@ import type { FileHandle } from "node:fs/promises";
 import { type Announced, readExtendedHeader } from "./extendedHeader.ts";
 import { BadArchiveError, BLOCK_BYTES, readHeader, type TarHeader } from "./tarHeader.ts";
 
-/** One thing that an archive holds. Names are bytes, one character for each. */
+/** An entry of an archive. Names are bytes, one character for each. */
 export interface TarEntry {
   readonly type: "file" | "directory" | "symbolicLink" | "hardLink";
   readonly path: string;
-  /** Where a link leads. */
+  /** The target of a link. */
   readonly target: string;
   readonly mode: number;
   readonly size: number;
-  /** Where its content begins, in the archive. */
+  /** The offset of its content in the archive. */
   readonly offset: number;
 }
 
@@ -29,7 +29,7 @@ const TYPES: Readonly<Record<string, TarEntry["type"]>> = {
 const FIFO = "6";
 const EXTENDED_FOR_ALL = "g";
 
-/** What is said about the next entry, by the type of the header that says it. */
+/** The field of the next entry that each type of extended header sets. */
 const ANNOUNCEMENTS: Readonly<Record<string, (text: string) => Announced>> = {
   L: (text) => ({ path: text.replace(/\0.*$/s, "") }),
   K: (text) => ({ target: text.replace(/\0.*$/s, "") }),
@@ -56,8 +56,8 @@ const entryOf = (header: TarHeader, announced: Announced, offset: number): TarEn
 };
 
 /**
- * Reads the headers of an archive, in the formats that `tar` writes: ustar, pax and GNU. Named pipes are left out. Throws
- * a `BadArchiveError` for what an honest `tar` would not have packed.
+ * Reads the headers of an archive, in the formats that `tar` writes: ustar, pax and GNU. Named pipes are left out.
+ * Throws a `BadArchiveError` for entries that `tar` itself would not write.
  */
 export async function* readTar(archive: FileHandle): AsyncGenerator<TarEntry> {
   let announced: Announced = {};

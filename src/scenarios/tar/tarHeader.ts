@@ -1,7 +1,7 @@
-/** An archive that is not unpacked, in words that go on after "the archive is refused:". */
+/** The reason why an archive is not unpacked: it continues "the archive is refused:". */
 export class BadArchiveError extends Error {}
 
-/** One header of an archive, as it stands there. Names are bytes, one character for each. */
+/** A header of an archive. Names are bytes, one character for each. */
 export interface TarHeader {
   readonly type: string;
   readonly path: string;
@@ -18,7 +18,7 @@ const CHECKSUM = { start: 148, end: 156 };
 const textAt = (block: Buffer, start: number, end: number): string =>
   block.toString("latin1", start, end).split("\0", 1)[0] ?? "";
 
-/** Octal digits; or, where they would not do, the bytes of the number after one that says so. */
+/** A number in octal digits; large numbers are binary, which the first byte says. */
 const numberAt = (block: Buffer, start: number, end: number): number => {
   const first = block[start] ?? 0;
   if (first === 0x80) return wholeNumber(Number(`0x${block.toString("hex", start + 1, end)}`));

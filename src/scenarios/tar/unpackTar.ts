@@ -4,9 +4,9 @@ import { readTar, type TarEntry } from "./readTar.ts";
 import { BadArchiveError } from "./tarHeader.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
-/** No bit that lets a program run as somebody else. */
+/** Without setuid and setgid bits. */
 const PERMISSIONS = 0o777;
-/** The owner has to be able to fill a directory, and to remove it. */
+/** The owner must be able to fill and remove a directory. */
 const OWNER = 0o700;
 
 const partsOf = (path: string): readonly string[] => {
@@ -17,9 +17,11 @@ const partsOf = (path: string): readonly string[] => {
   return parts;
 };
 
-/** Unpacks into a directory that nobody else writes to, and through nothing but directories that it has made itself. */
+/**
+ * Unpacks into a directory that no other process writes to, and only through directories that it has created itself.
+ */
 class Unpacker {
-  /** What has been made, by its path. */
+  /** The entries that were created, by path. */
   readonly #made = new Map<string, TarEntry["type"]>([["", "directory"]]);
 
   constructor(
@@ -87,8 +89,8 @@ class Unpacker {
 }
 
 /**
- * Unpacks an archive that may be anybody's into a fresh directory. Symbolic links stay as they are, wherever they lead:
- * nothing is written through them. Rejects with a `BadArchiveError`; what has been unpacked until then is no use.
+ * Unpacks an untrusted archive into a new directory. Symbolic links are kept, wherever they lead, but nothing is
+ * written through them. Rejects with a `BadArchiveError`; entries that were unpacked by then are of no use.
  */
 export const unpackTar = async (
   archivePath: string,

@@ -2,7 +2,7 @@ import { showMs } from "../../../markup/words.ts";
 import type { ScenarioResult } from "../../records/record.ts";
 import type { RunnerHistory } from "../model.ts";
 
-/** An execution in the picture of the durations. */
+/** The bar of one execution. */
 export interface Bar {
   readonly x: number;
   readonly y: number;
@@ -10,13 +10,13 @@ export interface Bar {
   readonly result: ScenarioResult;
 }
 
-/** How long the executions of a runner took, to be drawn, oldest first. */
+/** A bar chart of the durations of a runner's executions, oldest first. */
 export interface Bars {
   readonly bars: readonly Bar[];
   readonly width: number;
   readonly height: number;
   readonly barWidth: number;
-  /** The same in words. */
+  /** A description for screen readers. */
   readonly label: string;
 }
 
@@ -24,12 +24,12 @@ const MOST = 24;
 const HEIGHT = 20;
 const BAR_WIDTH = 3;
 const STEP = 5;
-/** The shortest can still be seen. */
+/** The shortest bar is still visible. */
 const LOWEST = 2;
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** The trend of the durations; `undefined` if there is none yet. */
+/** The chart of the durations; `undefined` if there are fewer than two executions. */
 export const durationBars = ({ executions }: RunnerHistory): Bars | undefined => {
   const graded = executions.filter(({ result }) => result !== "manual");
   const shown = graded.slice(0, MOST).toReversed();

@@ -8,7 +8,7 @@ import { briefUsage, showUsage } from "../usage.ts";
 import { isFine, runnerDetails, showEnd, tookTime } from "../words.ts";
 import { badge, verdict } from "./parts.ts";
 
-/** More of either is a mistake, or an attack on the reader. */
+/** More rows are a mistake, or an attack on the reader. */
 const MOST_ROWS = 100;
 export const NOTES_LENGTH = 4000;
 
@@ -66,7 +66,7 @@ const line = (record: ScenarioRecord): Markup => {
   return markup`${badge(record.result)}<span>${moment(record.started_at)}</span><span class="number">${tookTime(record)}</span><span>${briefly(record.manifest_version ?? "", 40)}</span><span class="quiet">${briefly(runnerDetails(record), 80)}${record.repeat && ` · ${record.repeat.number} of ${record.repeat.of}`}${tokens && ` · ${tokens} tokens`}</span>`;
 };
 
-/** An execution as one line; with `tailLength`, as one that opens, with so much of what each step printed. */
+/** An execution as one line; with `tailLength`, it can be opened, and shows that much of each step's output. */
 export const execution = (record: ScenarioRecord, tailLength: number | undefined): Markup => {
   if (tailLength === undefined)
     return markup`<li><div class="line">${line(record)}</div>${ciLink(record)}</li>`;

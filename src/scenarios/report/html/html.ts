@@ -15,7 +15,7 @@ import { limitsFor } from "./limits.ts";
 import { anchorOf, badge, sparkline } from "./parts.ts";
 import { scenarioSection } from "./scenario.ts";
 
-/** Says that a file was made here, so that it may be made anew. */
+/** Marks a file as a report of sanddune, which may be replaced. */
 export const HTML_MARK = '<meta name="generator" content="sanddune scenario report">';
 
 const MOST_PROBLEMS = 100;
@@ -75,7 +75,7 @@ const filter = ({ counts }: ReportModel): Markup => {
   return markup`<fieldset class="filter"><legend class="hidden">Scenarios to show</legend><label><input type="radio" name="show" id="show-all" checked> all</label>${choices}</fieldset>`;
 };
 
-/** Above everything else: without these, the results may be those of some other time. */
+/** Shown first: because of these errors, results may be missing or outdated. */
 const errors = ({ problems }: ReportModel): Markup | undefined => {
   if (problems.length === 0) return undefined;
   const items = problems
@@ -104,7 +104,7 @@ const titleOf = ({ problems, counts }: ReportModel): string => {
   return bad.length > 0 ? `${bad.join(", ")}: Scenario report` : "Scenario report";
 };
 
-/** The report as one HTML file that needs nothing else: no network, no script. */
+/** The report as one HTML file without scripts and external resources. */
 export const htmlReport = (model: ReportModel): string =>
   htmlPage({
     title: titleOf(model),

@@ -1,13 +1,12 @@
 import type { ScenarioRecord } from "../../records/record.ts";
 import type { ReportModel, RunnerHistory } from "../model.ts";
 
-/** How much of the history is on the page. */
 export interface HtmlLimits {
-  /** How many executions of each runner have a line. */
+  /** How many executions of each runner are listed. */
   readonly lines: number;
-  /** The executions that open, with their steps and assertions. */
+  /** The executions that can be opened, with their steps and assertions. */
   readonly detailed: ReadonlySet<ScenarioRecord>;
-  /** How many characters of each output of their steps are shown. */
+  /** How many characters of each step's output are shown. */
   readonly tailLength: number;
 }
 
@@ -16,8 +15,9 @@ const DETAILED = 5;
 const DETAILED_FAILURES = 3;
 
 /**
- * What all runners share. With 300 scenarios and 50 records each, the page is 3.3 MB with 83,000 elements, is shown in 0.4 s,
- * and follows a click in 0.06 s. With all of them it was 14.4 MB, 371,000 elements, 4.7 s and 3.7 s.
+ * Limits for the whole page. With 300 scenarios and 50 records each, the page has 3.3 MB and 83,000 elements, is
+ * shown in 0.4 s, and reacts to a click in 0.06 s. Without limits it had 14.4 MB and 371,000 elements, and took 4.7 s
+ * and 3.7 s.
  */
 const LINES_BUDGET = 3000;
 const DETAILS_BUDGET = 450;
@@ -29,7 +29,7 @@ interface Candidate {
   readonly rank: number;
 }
 
-/** The newest executions and the last failures, with how much they matter: first of all why something fails now. */
+/** The newest executions and the last failures, ranked: the reason of a present failure comes first. */
 const candidatesOf = ({ executions, result }: RunnerHistory, lines: number): Candidate[] => {
   const shown = executions.slice(0, lines);
   const failures = shown.filter((record) => record.result === "failing").slice(0, DETAILED_FAILURES);
@@ -41,7 +41,7 @@ const candidatesOf = ({ executions, result }: RunnerHistory, lines: number): Can
   }));
 };
 
-/** Divides what fits on one page between the runners of all scenarios. */
+/** Divides the limits of the page among the runners of all scenarios. */
 export const limitsFor = ({ scenarios }: ReportModel): HtmlLimits => {
   const runners = scenarios.flatMap(({ runners: todays, earlier }) => [...todays, ...earlier]);
   const lines = Math.min(MOST_LINES, Math.max(1, Math.floor(LINES_BUDGET / Math.max(1, runners.length))));

@@ -5,7 +5,7 @@ import type { RunnerHistory, ScenarioHistory } from "../model.ts";
 import { RESULT_SIGNS, RESULT_WORDS } from "../words.ts";
 import { durationBars } from "./bars.ts";
 
-/** A result as a word with a sign, not only as a colour. */
+/** A result as a word and a sign, not only as a colour. */
 export const badge = (result: ScenarioHistory["result"]): Markup =>
   markup`<span class="badge ${result}"><span aria-hidden="true">${RESULT_SIGNS[result]}</span> ${RESULT_WORDS[result]}</span>`;
 
@@ -18,7 +18,7 @@ export const sparkline = (runner: RunnerHistory): Markup | undefined => {
   const picture = durationBars(runner);
   if (picture === undefined) return undefined;
   const { bars, width, height, barWidth, label } = picture;
-  // One element for each result, not for each bar: a page can have hundreds of these pictures.
+  // One element for each result, not for each bar: a page can have hundreds of these charts.
   const paths = [...new Set(bars.map(({ result }) => result))].map((result) => {
     const lines = bars.filter((bar) => bar.result === result);
     const path = lines.map(({ x, y }) => `M${x + barWidth / 2} ${height}V${y}`).join("");
@@ -27,5 +27,5 @@ export const sparkline = (runner: RunnerHistory): Markup | undefined => {
   return markup`<svg class="bars" role="img" aria-label="${label}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><title>${label}</title>${paths}</svg>`;
 };
 
-/** Where the history of a scenario begins on the page. */
+/** The anchor of a scenario's section. */
 export const anchorOf = (id: string): string => `scenario-${encodeURIComponent(harmless(id))}`;

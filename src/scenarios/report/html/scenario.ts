@@ -42,7 +42,7 @@ const history = (runner: RunnerHistory, limits: HtmlLimits, when = ""): Markup =
   return markup`<div class="runner"><h3>${badge(runner.result)} ${when}${briefly(byWhom(runner), 80)}</h3>${facts(runner)}<ol class="executions">${shown}</ol>${leftOut(runner, lines)}</div>`;
 };
 
-/** All that is known of a scenario. */
+/** The section of a scenario with its whole history. */
 export const scenarioSection = (
   { id, title, notes, result, runners, earlier }: ScenarioHistory,
   limits: HtmlLimits,
