@@ -17,32 +17,32 @@ export interface CaptureOptions {
   readonly sessionId: string;
   readonly handle: SandboxHandle;
   readonly places: SessionPaths;
-  /** A directory of this run's for files on their way; it does not exist yet. */
+  /** A directory of this run for temporary files. It does not exist yet. */
   readonly workDirectory: string;
-  /** Tells files of this run from all others. */
+  /** Distinguishes files of this run from all others. */
   readonly runId: string;
   readonly signal: AbortSignal;
-  /** Takes secrets out of a command's last words, which may have been cut off in the middle of one. */
+  /** Redacts the end of a command's output. A secret at the start of it may be incomplete. */
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
-/** A file that was taken out of the sandbox, and where it belongs on the host. */
+/** A file that was copied out of the sandbox, and its path on the host. */
 interface PlacedFile extends TakenFile {
   readonly target: string;
 }
 
 /**
- * Brings sessions of an agent to the host. It replaces only what this run has put there, or has gone on with: whatever
- * a sandbox calls its session, it cannot reach the sessions of others.
+ * Copies an agent's sessions to the host. Replaces only files that this run wrote or resumed, so that a sandbox
+ * cannot overwrite other sessions by claiming their id.
  */
 export class SessionCapture {
-  /** Files on the host that are this run's to replace, as they were when it last saw them. */
+  /** The files on the host that this run may replace, and their last known state. */
   readonly #own = new Map<string, string>();
 
-  /** What was brought into the sandbox of files of the host's, as copies. */
+  /** Copies of the host's files that were copied into the sandbox. */
   readonly #brought = new Map<string, string>();
 
-  /** The run goes on with files of the host's, of which copies were brought into the sandbox. */
+  /** Allows this run to replace the files of a session that it resumes. */
   goesOnWith(files: readonly SessionCopy[]): void {
     for (const { path, state, copy } of files) {
       this.#own.set(path, state);
@@ -53,7 +53,8 @@ export class SessionCapture {
   async #put(from: string, to: string): Promise<void> {
     const before = stateOf(to);
     if (before === undefined) {
-      // Unlike renaming, neither replaces what somebody else has put there meanwhile. Not all file systems have links.
+      // Unlike renaming, neither replaces a file that another process created meanwhile. Not all file systems have
+      // links.
       await link(from, to).catch((error: NodeJS.ErrnoException) => {
         if (error.code === "EEXIST") throw error;
         return copyFile(from, to, constants.COPYFILE_EXCL);
@@ -65,7 +66,7 @@ export class SessionCapture {
     this.#own.set(to, stateOf(to) ?? "");
   }
 
-  /** Refuses what would take the place of something that it is not. */
+  /** Refuses a file that would replace an unrelated one. */
   async #check(files: readonly PlacedFile[], { sessions, signal }: CaptureOptions): Promise<void> {
     const targets = new Set<string>();
     for (const { file, path, target } of files) {
@@ -88,7 +89,7 @@ export class SessionCapture {
     }
   }
 
-  /** Gives the path of the session's file on the host; rejects with an `Error` that says in a few words what is wrong. */
+  /** Resolves with the path of the session's file on the host. Rejects with a short `Error`. */
   async capture(options: CaptureOptions): Promise<string> {
     const { sessions, sessionId, places, workDirectory, signal } = options;
     if (!isSessionId(sessionId)) throw new Error("what the agent calls its session is no session id");
@@ -113,7 +114,7 @@ export class SessionCapture {
         { from: join(taken.directory, dirname(main.file)), to: dirname(main.target) },
       ];
       const rewriting = { rewrite: recordRewriter(sessions, moves, places.hostCwd), signal };
-      // The one that stands for the session comes last: where it is, everything is.
+      // The main file comes last: if it exists, the session is complete.
       for (const file of files.reverse()) await this.#place(file, options, rewriting);
       return main.target;
     } finally {

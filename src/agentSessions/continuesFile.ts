@@ -32,7 +32,7 @@ const isPrefix = async (shorter: string, longer: string, signal: AbortSignal): P
   }
 };
 
-/** Whether a session's file is what became of another one: then it can take the other one's place, and nothing is lost. */
+/** Whether a session's file continues another one, so that it can replace it without loss. */
 export const continuesFile = async (
   sessions: AgentSessions,
   before: string,

@@ -6,26 +6,26 @@ import { globMatcher } from "../tools/globs.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import { LAST_WORDS_BYTES, MAX_FILE_BYTES, MAX_FILES, MAX_SESSION_BYTES } from "./limits.ts";
 
-/** A file that has been taken out of the sandbox. */
+/** A file that was copied out of the sandbox. */
 export interface TakenFile {
   /** Relative to the agent's directory. */
   readonly file: string;
-  /** Where its content is on the host. */
+  /** The path of its content on the host. */
   readonly path: string;
 }
 
-/** The directory of the agent's, in the words of a shell. */
+/** The agent's session directory, as a shell expression. */
 export const directoryWords = ({ directory: { variable, inHome } }: AgentSessions): string =>
   variable === undefined ? `"$HOME/${inHome}"` : `"\${${variable}:-$HOME/${inHome}}"`;
 
-/** A pattern in the words of a shell, which expands nothing of it but the stars. */
+/** A pattern as a shell word in which only the stars are expanded. */
 export const patternWords = (pattern: string): string =>
   pattern
     .split("*")
     .map((part) => (part === "" ? "" : shellQuote(part)))
     .join("*");
 
-/** Prints those of the files that belong to the session by what they say, and have not been printed by their names. */
+/** Prints files whose content belongs to the session, unless their names did already. */
 const printRelated = (sessions: AgentSessions, sessionId: string): string => {
   const related = sessions.related?.(sessionId);
   if (related === undefined) return "";
@@ -36,8 +36,8 @@ done`;
 };
 
 /**
- * Prints the files of a session: for each a line with its size and its name, then its content in Base64. No content can
- * be taken for such a line, which has spaces in it.
+ * Prints the files of a session: for each file a line with its size and name, and then its content in Base64. Only
+ * the first line contains spaces.
  */
 const printFiles = (sessions: AgentSessions, sessionId: string): string => {
   const exportFirst = sessions.exportCommand?.(sessionId);
@@ -60,16 +60,16 @@ const WRITE_BYTES = 256 * 1024;
 const HEADER = /^(file|link) (\d+) (.+)$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Takes what a sandbox prints apart into files on the host. It believes nothing of it. */
+/** Splits the output of a sandbox into files on the host. Does not trust any of it. */
 class Receiver {
   readonly files: TakenFile[] = [];
-  /** Where the agent worked, and where it keeps what is its own. */
+  /** The agent's working directory and home directory in the sandbox. */
   readonly places: string[] = [];
   #open: number | undefined;
   #total = 0;
-  /** Of the file that is being received. */
+  /** The state of the current file. */
   #missing = 0;
-  /** Written together: a line has but a few bytes. */
+  /** Buffered, because lines are short. */
   #pending: Buffer[] = [];
   #pendingBytes = 0;
 
@@ -78,7 +78,7 @@ class Receiver {
     private readonly targetDirectory: string,
   ) {}
 
-  /** Bytes of a file come in lines of whole triples, so that each line is decoded by itself. */
+  /** Each line has whole groups of three bytes, so it can be decoded by itself. */
   #content(line: string): void {
     if (this.#open === undefined || !BASE64.test(line)) throw new Error("the sandbox printed something else");
     const bytes = Buffer.from(line, "base64");
@@ -111,7 +111,7 @@ class Receiver {
     this.files.push({ file, path });
   }
 
-  /** A file is over. It may have grown since its size was told, but not have got shorter. */
+  /** Ends a file. It may have grown since its size was printed, but not shrunk. */
   end(): void {
     this.close();
     if (this.#missing > 0) throw new Error("a file of it did not arrive as a whole");
@@ -130,7 +130,7 @@ class Receiver {
   }
 }
 
-/** Takes the files of a session out of the sandbox, into a directory of the host's. */
+/** Copies the files of a session from the sandbox into a directory on the host. */
 export const takeFiles = async (
   handle: SandboxHandle,
   sessions: AgentSessions,

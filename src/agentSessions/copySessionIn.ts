@@ -16,31 +16,31 @@ import type { SessionPaths } from "./sessionPaths.ts";
 export interface BringOptions {
   readonly sessions: AgentSessions;
   readonly sessionId: string;
-  /** The id of the copy that is brought instead. */
+  /** The new id, if a copy of the session is made. */
   readonly copyId?: string;
   readonly files: readonly HostSessionFile[];
   readonly handle: SandboxHandle;
   readonly places: SessionPaths;
-  /** A directory of this run's for what is brought; it does not exist yet, and stays. */
+  /** A directory of this run for the copied files. It does not exist yet, and is kept. */
   readonly workDirectory: string;
   readonly signal: AbortSignal;
-  /** Takes secrets out of a command's last words, which may have been cut off in the middle of one. */
+  /** Redacts the end of a command's output. A secret at the start of it may be incomplete. */
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
-/** A file of the host's, with a copy of what was brought into the sandbox of it. */
+/** A session file on the host, with a copy of what was written to the sandbox. */
 export interface SessionCopy extends HostSessionFile {
   readonly copy: string;
 }
 
-/** A session that was brought into a sandbox. */
+/** A session that was copied into a sandbox. */
 export interface CopiedSession {
-  /** What it has used so far, if it tells. */
+  /** The tokens that it used so far, if known. */
   readonly used: IterationUsage | undefined;
   readonly files: readonly SessionCopy[];
 }
 
-/** Brings a session into the sandbox, to where the agent looks for it. */
+/** Copies a session into the sandbox, to where the agent looks for it. */
 export const copySessionIn = async (options: BringOptions): Promise<CopiedSession> => {
   const { sessions, sessionId, copyId = sessionId, handle, places, workDirectory, signal } = options;
   const isCopy = copyId !== sessionId;

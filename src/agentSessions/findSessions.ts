@@ -3,13 +3,13 @@ import type { SandboxHandle } from "../sandboxes/contract.ts";
 import { globMatcher } from "../tools/globs.ts";
 import { directoryWords, patternWords } from "./copyFilesOut.ts";
 
-/** A session that an agent has in a sandbox, by the file that stands for it. */
+/** An agent session in a sandbox, by its main file. */
 export interface FoundSession {
   readonly sessionId: string;
   /** Relative to the agent's directory. */
   readonly file: string;
   readonly bytes: number;
-  /** Ids in its first line: that of the session, and of the one that it belongs to. */
+  /** The ids in its first line: its own, and that of its parent session. */
   readonly mentions: readonly string[];
 }
 
@@ -18,7 +18,7 @@ const FIRST_LINE_BYTES = 2000;
 const CAPTURE_BYTES = 1024 * 1024;
 const ID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g;
 
-/** Two lines for each file, the one that was changed last first: its size and its name, then its first line. */
+/** Prints two lines for each file, most recent first: its size and name, and its first line. */
 const listScript = (sessions: AgentSessions): string => {
   const [anySession = ""] = sessions.files("*");
   return `cd -- ${directoryWords(sessions)} 2>/dev/null || exit 0
@@ -30,7 +30,7 @@ ls -dt -- ${patternWords(anySession)} 2>/dev/null | head -n ${MAX_FILES} | while
 done`;
 };
 
-/** The id is in the name of the file, or the name has a part of it and the first line has it whole. */
+/** The id is in the name of the file, or partly in the name and completely in the first line. */
 const readSession = (
   sessions: AgentSessions,
   [header = "", firstLine = ""]: readonly string[],
@@ -44,7 +44,7 @@ const readSession = (
   return sessionId === undefined ? undefined : { sessionId, file, bytes: Number(bytes), mentions };
 };
 
-/** The sessions that an agent has in a sandbox, the one that was changed last first. What a sandbox says is only looked at. */
+/** Lists the sessions of an agent in a sandbox, most recent first. The list is untrusted. */
 export const findSessions = async (
   handle: SandboxHandle,
   sessions: AgentSessions,
@@ -57,7 +57,7 @@ export const findSessions = async (
     .filter((session) => session !== undefined);
 };
 
-/** Those that are new, or have grown, but for the sessions of subagents: these belong to another one of them. */
+/** The new and changed sessions, without those of subagents, which belong to another session. */
 export const changedSessions = (
   before: readonly FoundSession[],
   after: readonly FoundSession[],

@@ -6,22 +6,22 @@ import { AgentSessionNotFoundError } from "../errors.ts";
 import { globMatcher } from "../tools/globs.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
-/** A file of a session on the host, as it was when it was looked at. */
+/** A session file on the host, with its state when it was read. */
 export interface HostSessionFile {
   /** Relative to the agent's directory. */
   readonly file: string;
   readonly path: string;
-  /** Changes whenever the file does. */
+  /** Changes when the file changes. */
   readonly state: string;
 }
 
-/** The directory in which the agent keeps its sessions on the host: where its own resume looks. */
+/** The agent's session directory on the host, where its own resume command looks. */
 export const hostDirectoryOf = ({ directory }: AgentSessions): string => {
   const named = directory.variable === undefined ? undefined : process.env[directory.variable];
   return named === undefined || named === "" ? join(homedir(), directory.inHome) : resolve(named);
 };
 
-/** Changes whenever a file does; `undefined` where there is none. */
+/** A text that changes when the file changes; `undefined` if there is no file. */
 export const stateOf = (path: string): string | undefined => {
   const status = lstatSync(path, { throwIfNoEntry: false });
   return status && `${status.ino} ${status.size} ${status.mtimeMs}`;
@@ -49,7 +49,7 @@ const expand = (directory: string, pattern: string): string[] =>
     [""],
   );
 
-/** Where a working directory really is: agents do not go by the name of a link. */
+/** The path of a directory without symbolic links, as agents use it. */
 export const physicalPath = (path: string): string => {
   try {
     return realpathSync(path);
@@ -59,8 +59,8 @@ export const physicalPath = (path: string): string => {
 };
 
 /**
- * The files of a session on the host, the one that stands for it first. If it is there for several directories, those
- * of `cwd` are meant.
+ * The files of a session on the host, the main file first. If several directories have the session, that of `cwd` is
+ * used.
  */
 export const findHostSession = (
   agent: AgentProvider & { readonly sessions: AgentSessions },

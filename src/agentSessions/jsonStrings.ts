@@ -1,4 +1,4 @@
-/** Where the string ends that begins at `start`: behind its closing quote. */
+/** The position after the closing quote of the string that begins at `start`. */
 const endOfString = (json: string, start: number): number => {
   let end = json.indexOf('"', start + 1);
   for (;;) {
@@ -13,8 +13,8 @@ const STRUCTURE = /["{}[\],]/g;
 const COLON = /\s*:/y;
 
 /**
- * Changes the strings of a text that is JSON, keys included, and nothing else of it: numbers, order and spaces stay as
- * they are. What stands below one of the sealed keys stays, too.
+ * Changes the strings of a JSON text, including keys. Numbers, order and white space stay the same, as does
+ * everything below a sealed key.
  */
 export const mapStrings = (
   json: string,
@@ -24,9 +24,9 @@ export const mapStrings = (
   const parts: string[] = [];
   let copied = 0;
   let depth = 0;
-  /** The value that comes next is sealed. */
+  /** The next value is sealed. */
   let isNextSealed = false;
-  /** How deep the sealed value is that is being passed. */
+  /** The nesting depth of the current sealed value. */
   let sealedDepth: number | undefined;
   for (let at = 0; ; ) {
     STRUCTURE.lastIndex = at;

@@ -12,7 +12,7 @@ export interface Rewriting {
 
 const LINE_END = Buffer.from([NEWLINE]);
 
-/** Cuts at line ends, and at nothing else that ends a line elsewhere. Gives what was rewritten of each chunk at once. */
+/** Splits at `\n` only. Emits the rewritten lines of each chunk together. */
 class RecordRewriter {
   #open: Buffer[] = [];
 
@@ -30,7 +30,7 @@ class RecordRewriter {
     return Buffer.concat(rewritten);
   }
 
-  /** What has come since the last line end. */
+  /** The text since the last line end. */
   end(): Buffer {
     const bytes = Buffer.concat(this.#open);
     this.#open = [];
@@ -38,7 +38,7 @@ class RecordRewriter {
   }
 }
 
-/** Bytes that are no text stay as they are, as long as nothing is to be changed. */
+/** Keeps bytes that are not text, unless the line changes. */
 const rewriteBytes = (bytes: Buffer, rewrite: (json: string) => string): Buffer => {
   if (bytes.length === 0) return bytes;
   const json = bytes.toString("utf8");
@@ -46,7 +46,9 @@ const rewriteBytes = (bytes: Buffer, rewrite: (json: string) => string): Buffer 
   return rewritten === json ? bytes : Buffer.from(rewritten);
 };
 
-/** Writes a changed copy of a file of JSON records, a line each, or of a single one. Other files are copied as they are. */
+/**
+ * Writes a rewritten copy of a file of JSON records, one a line or a single one. Other files are copied unchanged.
+ */
 export const rewriteFile = async (
   from: string,
   to: string,
@@ -60,7 +62,7 @@ export const rewriteFile = async (
   let size = 0;
   const write = async (bytes: Buffer): Promise<void> => {
     size += bytes.length;
-    // Paths may have become much longer.
+    // The new paths may be much longer.
     if (size > MAX_FILE_BYTES)
       throw new Error(`it would have more than ${MAX_FILE_BYTES} bytes on the other side`);
     await file.writeFile(bytes);

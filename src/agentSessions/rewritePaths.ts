@@ -3,15 +3,15 @@ import { escaped } from "../tools/escaped.ts";
 import { mapStrings } from "./jsonStrings.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 
-/** From where to where a path changes between the host and a sandbox. */
+/** A path on one side, and the corresponding path on the other. */
 export interface PathChange {
   readonly from: string;
   readonly to: string;
 }
 
 /**
- * Finds a path where it stands as a path: not as the end of a longer one, nor as the beginning of another name. In JSON
- * within a string, a line end is written with a letter.
+ * Finds a whole path: not the end of a longer one, nor the beginning of another name. In JSON within a string, a line
+ * end is an escape with a letter.
  */
 const pathPattern = (paths: readonly string[]): RegExp =>
   new RegExp(
@@ -19,7 +19,7 @@ const pathPattern = (paths: readonly string[]): RegExp =>
     "gu",
   );
 
-/** Moves the paths in an agent's record of a session from one place to another, and leaves everything else alone. */
+/** Rewrites the paths in the records of a session, and nothing else. */
 export class PathRewriter {
   readonly #pattern: RegExp;
   readonly #sealed: ReadonlySet<string>;
@@ -27,7 +27,7 @@ export class PathRewriter {
 
   constructor(
     moves: readonly PathChange[],
-    /** Keys below which nothing may be changed. */
+    /** Keys whose values must not change. */
     sealedKeys: readonly string[] = [],
   ) {
     const asUrls = moves.map(({ from, to }) => ({
@@ -35,7 +35,7 @@ export class PathRewriter {
       to: pathToFileURL(to).href,
     }));
     this.#targets = new Map([...moves, ...asUrls].map(({ from, to }) => [from, to]));
-    // The longest first: one may be within another.
+    // The longest first, because one may contain another.
     this.#pattern = pathPattern([...this.#targets.keys()].sort((one, other) => other.length - one.length));
     this.#sealed = new Set(sealedKeys);
   }
@@ -44,15 +44,15 @@ export class PathRewriter {
     return text.replace(this.#pattern, (path) => this.#targets.get(path) ?? path);
   }
 
-  /** Whether it may hold a path. Some write characters in JSON in other ways than as they are. */
+  /** Whether the text may contain a path. JSON may also contain it in an escaped form. */
   #mayHoldPath(json: string): boolean {
     if (json.includes("\\/") || json.includes("\\u")) return true;
     return [...this.#targets.keys()].some((path) => json.includes(JSON.stringify(path).slice(1, -1)));
   }
 
   /**
-   * A record as it stands in a file. What is no JSON, what holds no path, and what would take too much memory stays as
-   * it is to the byte.
+   * Rewrites a record of a file. It stays the same to the byte if it is not JSON, has no path, or is too long to
+   * parse.
    */
   json(json: string): string {
     if (json.length > MAX_RECORD_LENGTH || !this.#mayHoldPath(json)) return json;

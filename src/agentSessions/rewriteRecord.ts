@@ -3,11 +3,13 @@ import { type JsonObject, parseObject } from "../tools/json/parseJson.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 import { type PathChange, PathRewriter } from "./rewritePaths.ts";
 
-/** What a record holds; nothing, if it is no object, or is too long to be looked into. */
+/** The content of a record; empty if it is not an object, or is too long to parse. */
 export const recordOf = (json: string): JsonObject =>
   (json.length > MAX_RECORD_LENGTH ? undefined : parseObject(json)) ?? {};
 
-/** Makes what changes the records of a session for somebody who works in `cwd`, where other paths have moved to. */
+/**
+ * Makes the function that rewrites the records of a session for its new working directory `cwd` and its new paths.
+ */
 export const recordRewriter = (
   { sealedKeys, withCwd }: AgentSessions,
   moves: readonly PathChange[],

@@ -1,11 +1,11 @@
-/** A repository, on the host and in the sandbox. */
+/** The paths of a repository on the host and in the sandbox. */
 export interface SessionPaths {
-  /** The top of the repository, on the host. It and the next are paths without symbolic links. */
+  /** The top level of the repository on the host. This path and the next have no symbolic links. */
   readonly hostRoot: string;
-  /** Where the agent would work on the host. */
+  /** The agent's working directory on the host. */
   readonly hostCwd: string;
-  /** The top of the repository, in the sandbox. */
+  /** The top level of the repository in the sandbox. */
   readonly sandboxRoot: string;
-  /** Where the agent works in the sandbox. */
+  /** The agent's working directory in the sandbox. */
   readonly sandboxCwd: string;
 }

@@ -12,21 +12,18 @@ import type { Session } from "../session/session.ts";
 import type { EnvironmentSource } from "./findEnvironment.ts";
 import { writePackage } from "./tests/testPackage.ts";
 
-/** What goes into sandboxes of an environment, on the host. */
+/** The files of an environment on the host, from where they go into sandboxes. */
 export interface EnvironmentFiles {
-  /** The package for the agent's sandbox; without the tests, if they are not to be seen there. */
+  /** The package for the agent's sandbox. With `strict` isolation it has no tests. */
   readonly forAgent: string;
-  /** The package for sandboxes in which tests run. */
+  /** The package for test sandboxes. */
   readonly forTests: string;
   readonly hasSetupScript: boolean;
-  /**
-   * Where the tests lie in the repository: what is there grades the next run. A folder, or its files if that folder is the
-   * whole repository.
-   */
+  /** The paths of the tests in the repository: a folder, or its files if the folder is the repository itself. */
   readonly pathsInRepository: readonly string[];
 }
 
-/** Errors name the folder that the user passed, not the copy of it. */
+/** Makes errors name the folder that the user passed, not its copy. */
 const namingFolder =
   (checkout: string, directory: string) =>
   (error: SandduneError): SandduneError =>
@@ -60,8 +57,8 @@ const pathsInRepository = (
 };
 
 /**
- * Makes what goes into sandboxes, on the host: as it is now, whatever becomes of the folder later. Where the tests are in another
- * sandbox, the agent's gets nothing of them.
+ * Copies the environment's files, so that later changes of the folder do not matter. With `strict` isolation the
+ * agent's package has no tests.
  */
 export const prepareEnvironment = (
   session: Session,

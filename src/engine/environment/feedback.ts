@@ -1,13 +1,13 @@
 import { allPassed, type TestResults } from "../../environment/contract.ts";
 import { describeResults } from "../../environment/results/describeResults.ts";
 
-/** Enough for dozens of failures, and little beside the prompt of an agent. */
+/** Enough for dozens of failures, and short compared to a prompt. */
 const MAX_LENGTH = 8000;
 
 const ON_COMMIT =
   "They were run on your last commit, in a clean checkout: what is not committed, or is ignored by git, was not tested.";
 
-/** The prompt of a later iteration: the same as before and, if tests failed after the last one, what still fails. */
+/** The prompt of an iteration, with the failed tests of the previous one, if there are any. */
 export const withFeedback = (prompt: string, last: TestResults | undefined): string =>
   last === undefined || allPassed(last)
     ? prompt

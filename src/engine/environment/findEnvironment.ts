@@ -18,27 +18,29 @@ import { isInside } from "../../tools/isInside.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { somePaths } from "../../tools/someOf.ts";
 
-/** Where the files of an environment come from. */
+/** The source of an environment's files. */
 export type EnvironmentSource =
-  /** A folder outside of the repository, which no agent can write to: as it is. */
+  /** A folder outside the repository, where no agent can write. It is used as it is. */
   | { readonly type: "folder"; readonly part: EnvironmentPart }
-  /** A folder of the repository: agents can change those, so it is taken from a commit. */
+  /** A folder in the repository. Agents can change it, so it is read from a commit. */
   | {
       readonly type: "committed";
       /** The folder in the user's checkout. */
       readonly directory: string;
       readonly folder: CommittedFolder;
-      /** What git ignores in there, such as installed packages, and `files` of the definition names: no commit has it. */
+      /** Ignored files, such as installed packages, that the definition names in `files`. No commit has them. */
       readonly named: readonly string[];
-      /** What else git ignores in there. An agent may have put it there, so it is not used. */
+      /** Other ignored files. An agent may have written them, so they are not used. */
       readonly unused: readonly string[];
-      /** What in the checkout is not as in the commit. */
+      /** Files that differ between the checkout and the commit. */
       readonly changed: readonly string[];
     };
 
 type Checkout = Pick<Repository, "topLevel">;
 
-/** How a path leads on from the top level, by whichever links it got there; `undefined` if it does not lead there. */
+/**
+ * The rest of a path after the directory that is the top level, also through links; `undefined` if it is elsewhere.
+ */
 const wayFrom = (topLevel: string, path: string): string | undefined => {
   for (let directory = path; directory !== dirname(directory); directory = dirname(directory)) {
     if (realpathSync(directory) === topLevel) return relative(directory, path);
@@ -46,7 +48,10 @@ const wayFrom = (topLevel: string, path: string): string | undefined => {
   return undefined;
 };
 
-/** Where a folder is in a checkout; `undefined` if it is elsewhere. A link in the checkout could be an agent's. */
+/**
+ * The path of a folder in a checkout; `undefined` if it is elsewhere. Refuses links in the checkout: an agent may
+ * have made them.
+ */
 const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   const real = realpathSync(path);
   const way = wayFrom(topLevel, resolve(path));
@@ -60,7 +65,10 @@ const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   return isInside(topLevel, real) ? relative(topLevel, real).replaceAll(sep, "/") : undefined;
 };
 
-/** Only what the definition names itself is used: the definition is committed, what git ignores can be anyone's. */
+/**
+ * Of the ignored files, only those that the committed definition names are used. Anything may have written the
+ * others.
+ */
 const chooseIgnored = (ignored: readonly string[], selected: readonly string[] = []) => {
   return {
     named: selected.filter((item) => ignored.some((path) => isInside(path, item))),
@@ -92,15 +100,15 @@ const loadCommitted = Effect.fnUntraced(function* (
   return { type: "committed", directory, folder, changed, ...chooseIgnored(ignored, selected) };
 });
 
-/** Finds an environment, and reads its definition: what is wrong with it is reported before anything is created. */
+/** Finds an environment and reads its definition, so that its errors are reported before anything is created. */
 export const findEnvironment = Effect.fnUntraced(function* (
   path: string,
   repository: Repository,
 ): Effect.fn.Return<EnvironmentSource, SandduneError> {
-  // It can be in the main checkout while the run is in another one.
+  // The environment can be in the main checkout while the run is in another one.
   for (const topLevel of new Set([repository.topLevel, dirname(repository.configDirectory)])) {
     const place = yield* attempt(() => placeIn({ topLevel }, path)).pipe(
-      // There is no such folder, for one, which is said where folders are read.
+      // For example, the folder does not exist; reading it reports that.
       Effect.catchIf(
         (error) => !(error instanceof EnvironmentError),
         () => Effect.succeed(undefined),
@@ -112,10 +120,10 @@ export const findEnvironment = Effect.fnUntraced(function* (
   return { type: "folder", part };
 });
 
-/** Made by runners and by editors, for their own use. */
+/** Written by test runners and editors for their own use. */
 const BY_TOOLS = /(?:^|\/)(?:\.[^/]*|__pycache__)\/?$/;
 
-/** What the caller should know about where the tests come from, in sentences. */
+/** Warnings about the source of the tests. */
 export const sourceWarnings = (source: EnvironmentSource, isHead: boolean): string[] => {
   if (source.type === "folder") return [];
   const { folder, changed, named } = source;

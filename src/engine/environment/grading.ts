@@ -25,7 +25,7 @@ import { type ArchiveSource, evaluateOnce } from "./tests/evaluateArchive.ts";
 import { setUp } from "./tests/prepareTests.ts";
 import { openTestSandbox } from "./tests/testSandbox.ts";
 
-/** The work may be to blame for these. It is imported, and the next iteration may fare better. */
+/** The agent's work may cause these errors. They count as failed tests, and the next iteration may succeed. */
 const NO_RESULTS = [
   EnvironmentStartError,
   ImportRefusedError,
@@ -36,18 +36,18 @@ const NO_RESULTS = [
   SandboxLostError,
 ];
 
-/** An evaluation for which everything is made ready but the commit. */
+/** An evaluation that is prepared and waits for its commit. */
 interface Evaluation {
   readonly label: string;
-  /** Gets the archive of the commit. */
+  /** Completed with the archive of the commit. */
   readonly archive: Deferred.Deferred<string>;
   readonly results: Deferred.Deferred<TestResults, SandduneError>;
   readonly fiber: Fiber.Fiber<unknown, unknown>;
 }
 
 /**
- * The engine's own evaluation of a commit: what is graded is what lands. It takes place in a sandbox that is made for it, so
- * that nothing which an agent has left running or lying about is near it; not even what its code has left that tests ran.
+ * Grades the commits that land. Each evaluation has a new sandbox, so that no process or file of the agent, nor of
+ * its tested code, can influence it.
  */
 export const openGrading = Effect.fnUntraced(function* (
   setup: EnvironmentSetup,
@@ -74,7 +74,7 @@ export const openGrading = Effect.fnUntraced(function* (
     return yield* interruptible((signal) => evaluateOnce(tests, archivePath, signal));
   });
 
-  /** Ends with the scope at the latest. There are results before the sandbox is closed. */
+  /** Ends with the scope at the latest. The results are available before the sandbox is closed. */
   const begin: Effect.Effect<Evaluation> = Effect.gen(function* () {
     const label = `tests-${++evaluations}`;
     const archive = yield* Deferred.make<string>();
@@ -99,8 +99,8 @@ export const openGrading = Effect.fnUntraced(function* (
     );
   });
 
-  // While an agent works, nothing may run in reach of it that tests rely on, such as a server that a set-up script has started. A sandbox of
-  // a service is paid for by the minute.
+  // Not with a set-up script: while the agent works, it might reach a server that the script started. Not in a cloud:
+  // its sandboxes are billed by the minute.
   const mayBeAhead = sandboxPlan.provider.type === "bind-mount" && !files.hasSetupScript;
   let ahead: Evaluation | undefined;
   const prepare = Effect.gen(function* () {
@@ -111,7 +111,7 @@ export const openGrading = Effect.fnUntraced(function* (
   ): Effect.fn.Return<TestResults, SandduneError> {
     const prepared = ahead;
     ahead = undefined;
-    // One that is over without any work has failed, perhaps because its sandbox was lost meanwhile.
+    // A prepared evaluation that has already ended has failed, for example because its sandbox was lost.
     const isUsable = prepared !== undefined && !(yield* Deferred.isDone(prepared.results));
     return yield* finish(isUsable ? prepared : yield* begin, commit);
   });

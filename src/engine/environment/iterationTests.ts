@@ -15,7 +15,7 @@ const summaryOf = ({ passed, total, error }: TestResults): string =>
 
 const ONLY_COMMITS = "What is not committed, or is ignored by git, was not tested.";
 
-/** The tests after each iteration of a run: shows and keeps their results. */
+/** Runs the tests after each iteration, and shows and keeps their results. */
 export class IterationTests implements TestGate {
   /** The results after the last iteration. */
   last: TestResults | undefined;
@@ -27,7 +27,7 @@ export class IterationTests implements TestGate {
     { until }: Pick<AgentSettings, "until">,
   ) {
     this.decides = until === "tests-pass";
-    // Until tests have passed: a run that fails before that has solved nothing.
+    // A run that fails before its tests pass is unsolved.
     if (this.decides) work.session.progress.solved = false;
   }
 
@@ -35,7 +35,7 @@ export class IterationTests implements TestGate {
     return this.environment.prepare;
   }
 
-  /** A run that was to continue until all tests pass, and may not continue any longer, says so. */
+  /** Warns if the last iteration ended with failing tests. */
   warnIfUnsolved(): void {
     const { last } = this;
     const { progress } = this.work.session;
@@ -45,14 +45,14 @@ export class IterationTests implements TestGate {
     );
   }
 
-  /** Says so if the branch has other tests than those that were run: an agent may have written them. */
+  /** Warns if the tests on the branch differ from those that were run: an agent may have changed them. */
   warnIfChanged(): Effect.Effect<void> {
     const { source } = this.environment;
     const { session, sandbox } = this.work;
     const { branch = "HEAD", tip } = sandbox.checkout;
     if (source.type === "folder") return Effect.void;
     const { folder } = source;
-    // The commit may be gone by now, if the user has rewritten history: then nobody can tell.
+    // If the comparison fails, for example because the commit no longer exists, warn too.
     const compared = Effect.catch(isDifferentIn(folder, tip), () => Effect.succeed(true));
     return Effect.map(compared, (isDifferent) => {
       if (!isDifferent) return;
@@ -64,7 +64,7 @@ export class IterationTests implements TestGate {
     });
   }
 
-  /** Where the commits are, if merge-to-head would have merged them. */
+  /** A sentence about the commits that merge-to-head did not merge. */
   get #unmerged(): string {
     const { branches, branch, tip, landed } = this.work.sandbox.checkout;
     if (branches.strategy !== "merge-to-head" || branch === undefined || tip === landed) return "";

@@ -12,32 +12,32 @@ import type { EnvironmentPlan } from "./planEnvironment.ts";
 
 /** How an agent reaches the tests. */
 export interface TestAccess {
-  /** For agents that can be given tools. */
+  /** For agents that support MCP servers. */
   readonly mcpServers: McpServers;
-  /** For all others: the address and the token. */
+  /** For all others: env vars with the address and the token. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Tests that are ready to be run, by the agent and by the engine. */
+/** An environment that is ready, for the agent and for the engine. */
 export interface LiveEnvironment {
   readonly access: TestAccess;
-  /** Where its files are from. */
+  /** The source of its files. */
   readonly source: EnvironmentSource;
-  /** Makes as much ready for the next evaluation as may be while an agent works. */
+  /** Prepares the next evaluation as far as possible while an agent works. */
   readonly prepare: Effect.Effect<void>;
-  /** Runs all tests on a commit that the host has, out of the agent's reach. */
+  /** Runs all tests on a commit of the host repository, out of the agent's reach. */
   readonly evaluate: (commit: string) => Effect.Effect<TestResults, SandduneError>;
 }
 
-/** What an environment is opened with. */
+/** The input for opening an environment. */
 export interface EnvironmentSetup {
   readonly session: Session;
-  /** The agent's. */
+  /** The agent's sandbox. */
   readonly sandbox: SandboxSession;
-  /** Where the package for the agent's sandbox is, in there. */
+  /** The path of the package in the agent's sandbox. */
   readonly packagePath: string;
   readonly files: EnvironmentFiles;
   readonly plan: EnvironmentPlan;
-  /** How the agent's sandbox was made: those for tests are made in the same way. */
+  /** How the agent's sandbox was created. Test sandboxes are created in the same way. */
   readonly sandboxPlan: SandboxPlan<SandboxProvider>;
 }

@@ -12,7 +12,7 @@ import type { LiveEnvironment } from "./liveEnvironment.ts";
 import { openShared } from "./sharedTests.ts";
 import { openStrict } from "./strictTests.ts";
 
-/** Gets the tests ready; they end with the scope. */
+/** Prepares the tests. The scope ends them. */
 export const openEnvironment = (
   session: Session,
   sandbox: SandboxSession,
@@ -26,7 +26,7 @@ export const openEnvironment = (
   const setup = { session, sandbox, packagePath, files, plan, sandboxPlan };
   return Effect.gen(function* () {
     const verdicts = yield* openGrading(setup);
-    // At once where an agent is about to work. A sandbox that lasts may wait for that for a long time.
+    // Prepare at once if an agent is about to start. A long-lived sandbox may have to wait for that.
     if (sandbox.endsWithCall) yield* verdicts.prepare;
     const access = yield* timed(
       session,

@@ -8,14 +8,14 @@ import type { SandboxProvider } from "../../sandboxes/contract.ts";
 import { requireCapabilities } from "../../sandboxes/handle/requireCapabilities.ts";
 import { type EnvironmentSource, findEnvironment } from "./findEnvironment.ts";
 
-/** Tests of what an agent does, before there is a sandbox. */
+/** The decisions about an environment before the sandbox exists. */
 export interface EnvironmentPlan {
   readonly source: EnvironmentSource;
-  /** Whether the tests run beside the agent, or in a sandbox of their own. */
+  /** Whether the agent's test requests run in its own sandbox or in a separate one. */
   readonly isolation: "shared" | "strict";
-  /** Who has it may use the test server. */
+  /** The token that authorises requests to the test server. */
   readonly token: string;
-  /** How long the set-up script and the test server may take until everything is ready. */
+  /** The time limit for the set-up script and the start of the test server. */
   readonly startTimeoutMs: number;
 }
 
@@ -24,14 +24,11 @@ const DEFAULT_START_TIMEOUT_MS = 5 * 60_000;
 /** The name of the test server's token among the secrets of a session. */
 export const TOKEN_NAME = "environment token";
 
-/**
- * Where the tests run if nobody says so: beside the agent only where it cannot write them. In an isolated sandbox all files
- * are the agent's.
- */
+/** `strict` for isolated sandboxes, because an agent can change all files there, also the tests. */
 const defaultIsolation = ({ type }: SandboxProvider): EnvironmentPlan["isolation"] =>
   type === "isolated" ? "strict" : "shared";
 
-/** Reads the environment, so that what is wrong with it is told before anything is created. */
+/** Reads the environment, so that its errors are reported before anything is created. */
 export const planEnvironment = Effect.fnUntraced(function* (
   option: EnvironmentOption | undefined,
   provider: SandboxProvider,

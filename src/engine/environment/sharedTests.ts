@@ -14,20 +14,20 @@ import { inPackage } from "./tests/testPackage.ts";
 const ON_FILES =
   "The tests run on your files as they are. After your turn they run on your last commit, in a clean checkout: commit whatever they need.";
 
-/** Commands in one bubblewrap sandbox have no network in common, but the same files. */
+/** Commands in a bubblewrap sandbox do not share a network, but they share files. */
 const SOCKET = "/tmp/sanddune-tests.sock";
 
-/** How servers in the agent's sandbox are reached by what else runs in there. */
+/** The socket on which other processes in the agent's sandbox reach a server. */
 export const socketFor = ({ type }: SandboxProvider): string | undefined =>
   type === "bind-mount" ? SOCKET : undefined;
 
-/** Where a set-up may leave what it makes. */
+/** The directory for files of the set-up. */
 const scratchOf = ({ type }: SandboxProvider, worktreePath: string): string =>
   type === "bind-mount"
     ? `${SANDBOX_HOME}/sanddune-scratch`
     : posix.join(posix.dirname(worktreePath), "sanddune-scratch");
 
-/** The agent's own requests, answered by a test server beside it, on its own files. */
+/** Answers the agent's test requests with a test server in its own sandbox, on its own files. */
 export const openShared = Effect.fnUntraced(function* ({
   session,
   sandbox,

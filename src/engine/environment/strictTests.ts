@@ -19,8 +19,9 @@ import { openTestSandbox } from "./tests/testSandbox.ts";
 const ON_COMMITS = "The tests run on what is committed: commit your changes before you run them.";
 
 /**
- * The agent's own requests, answered in a sandbox in which no agent ever is. They come by a courier: a server in the agent's
- * sandbox that hands every request to the host. The host gets a copy of the agent's commit from that sandbox, on the agent's word.
+ * Answers the agent's test requests in a sandbox without an agent. A test proxy, which is a server in the agent's
+ * sandbox, forwards each request to the host. The host copies the agent's commit from that sandbox, and trusts it
+ * only for these answers.
  */
 export const openStrict = Effect.fnUntraced(function* (
   setup: EnvironmentSetup,
@@ -62,7 +63,7 @@ export const openStrict = Effect.fnUntraced(function* (
     env: { ...session.plan.env.values, [TOKEN_FOR_SERVER]: token },
     stdin: courier.answers,
     ...{ timeoutMs, onProgress },
-    // The set-up of the tests has a limit of its own, and a sandbox takes as long as its provider needs.
+    // Starts the limit when the tests are ready: their set-up has its own limit, and the sandbox has none.
     beginning: Deferred.await(offered),
     onMessage: (message) => courier.receive(message),
     onEnd: (problem) => {

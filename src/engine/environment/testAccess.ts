@@ -5,15 +5,15 @@ import { TEST_SERVER_NAME } from "../../options/checks/mcpServers.ts";
 import type { TestAccess } from "./liveEnvironment.ts";
 import { inPackage } from "./tests/testPackage.ts";
 
-/** How a server, and its clients of ours, get the token. */
+/** How the server and sanddune's own clients get the token. */
 export { TOKEN_FOR_SERVER };
 
-/** How everybody else does who works in the sandbox. */
+/** How other programs in the sandbox get the address and the token. */
 const URL_VARIABLE = "SANDDUNE_TESTS_URL";
 const SOCKET_VARIABLE = "SANDDUNE_TESTS_SOCKET";
 const TOKEN_VARIABLE = "SANDDUNE_TESTS_TOKEN";
 
-/** The servers that an agent is given: the caller's, and that of the tests, if it can be given any. */
+/** The caller's MCP servers and, if the agent supports them, that of the tests. */
 export const mcpServersFor = (
   { agent, mcpServers }: Pick<AgentSettings, "agent" | "mcpServers">,
   access: TestAccess | undefined,
@@ -23,10 +23,10 @@ export const mcpServersFor = (
 export interface TestAddress {
   readonly packagePath: string;
   readonly url: string;
-  /** Where commands do not share a network with each other, they still share files. */
+  /** For sandboxes whose commands share files but not a network. */
   readonly socket: string | undefined;
   readonly token: string;
-  /** What an agent has to know before it runs tests. */
+  /** A note for the agent about how the tests run. */
   readonly note?: string;
 }
 

@@ -8,7 +8,7 @@ import { shellQuote } from "../../../tools/shellQuote.ts";
 
 const TIMEOUT_MS = 5 * 60_000;
 
-/** More than a repository's files are; less than the host's disk. */
+/** Larger than the files of a repository, and smaller than the host's disk. */
 const MAX_BYTES = 4 * 1024 ** 3;
 
 /** Copies an archive of the commit at HEAD of the agent's sandbox to the host. Untrusted: only to answer the agent itself. */

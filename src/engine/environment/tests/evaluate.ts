@@ -6,30 +6,30 @@ import { shorten } from "../../../tools/shorten.ts";
 import { inPackage } from "./testPackage.ts";
 import { type CommandRunner, runTool } from "./toolProgram.ts";
 
-/** Which tests are to be run. */
+/** The tests to run. */
 export interface TestRequest {
-  /** All tests when it is left out. */
+  /** Default: all tests. */
   readonly path?: string;
   readonly parameters?: ParameterValues;
   readonly onProgress?: (progress: TestProgress) => void;
 }
 
-/** An environment in a sandbox, and what it is to test. */
+/** An environment in a sandbox, and the work to test. */
 export interface TestPlace {
   readonly sandbox: CommandRunner;
-  /** Where the environment's package is in the sandbox. */
+  /** The path of the environment's package in the sandbox. */
   readonly packagePath: string;
-  /** What is tested, in the sandbox. */
+  /** The path of the tested work in the sandbox. */
   readonly worktree: string;
-  /** A directory in the sandbox for what the set-up makes. */
+  /** The directory in the sandbox for files of the set-up. */
   readonly scratch: string;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Far longer than it is ever silent by itself. What is tested could stop the program, and with it the run. */
+/** The tested work could stop the program. It is never silent for this long by itself. */
 const MAX_SILENCE_MS = 3 * 60_000;
 
-/** What is told if there is nothing to be told. */
+/** The results if the tests could not be run. */
 export const withoutResults = (path: string, error: string): TestResults => ({
   path,
   passed: 0,
@@ -39,25 +39,25 @@ export const withoutResults = (path: string, error: string): TestResults => ({
   error: shorten(error, MAX_MESSAGE_LENGTH),
 });
 
-/** How the program for environments is told where everything is. */
+/** The arguments with the paths of an environment. */
 export const placeArguments = ({ packagePath, worktree, scratch }: TestPlace): string[] => [
   ...["--directory", inPackage(packagePath).directory],
   ...["--worktree", worktree, "--scratch", scratch],
 ];
 
-/** The work that is tested, and how it gets into the sandbox. */
+/** The work to test, and how it gets into the sandbox. */
 export interface TestedWork {
-  /** Where its archive is in the sandbox once `bring` has resolved, and where that is unpacked. */
+  /** The path of its archive in the sandbox, and the directory to unpack it into. */
   readonly archive: string;
   readonly tree: string;
   readonly bring: (signal: AbortSignal) => Promise<void>;
-  /** Makes it ready, once it is unpacked. May run code of it. */
+  /** Prepares the unpacked work. May run its code. */
   readonly makeReady?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 const UNPACK = Buffer.from("unpack\n");
 
-/** Something that happens once. */
+/** A promise, and the function that resolves it. */
 const occurrence = () => {
   let happen = () => {};
   const happened = new Promise<void>((resolve) => {
@@ -67,9 +67,8 @@ const occurrence = () => {
 };
 
 /**
- * Runs tests by a process of its own. It is started first, and has its key before the work is brought into the
- * sandbox: nothing of the work can have run by then. That the tests could not be run is a result, too; that the sandbox is
- * gone is not.
+ * Runs tests in a separate process. It starts and gets its key before the work is copied into the sandbox, so that no
+ * tested code can have run by then. Tests that could not be run are a result; a lost sandbox is an error.
  */
 export const evaluate = async (
   place: TestPlace,
@@ -87,7 +86,7 @@ export const evaluate = async (
     bringing = work(either).catch((reason: unknown) => stop.abort(reason));
     await bringing;
   };
-  /** Says when the archive is there, and ends when the work is ready. */
+  /** Sends a line when the archive has been copied, and ends when the work is ready. */
   async function* input(): AsyncGenerator<Uint8Array> {
     await waiting.happened;
     await attempt(bring);

@@ -6,7 +6,7 @@ import { placeOf, type TestsInSandbox } from "./prepareTests.ts";
 
 let archives = 0;
 
-/** Resolves with the archive of a commit on the host, once there is one. */
+/** Resolves with the path of a commit's archive on the host, when it exists. */
 export type ArchiveSource = (signal: AbortSignal) => Promise<string>;
 
 const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): TestedWork => {
@@ -19,7 +19,7 @@ const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): TestedWork =
     archive,
     bring: async (signal) => {
       const path = await archivePath(signal);
-      // First: where both have a file, the commit's is the one that lands.
+      // First, so that a file of the commit replaces a copied one.
       await copyUserFiles?.(tree, signal);
       await copyIn(path, archive);
     },
@@ -27,7 +27,7 @@ const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): TestedWork =
   };
 };
 
-/** Runs tests in a sandbox that is made for them, on the files of an archive. */
+/** Runs tests on an archive, in a sandbox that is used only once. */
 export const evaluateOnce = (
   tests: TestsInSandbox,
   archivePath: ArchiveSource,
@@ -37,7 +37,7 @@ export const evaluateOnce = (
   return evaluate(placeOf(tests, work.tree), {}, work, signal);
 };
 
-/** Runs tests in a sandbox that is used again, on the files of an archive, and removes those. */
+/** Runs tests on an archive, in a sandbox that is used again, and removes the files. */
 export const evaluateArchive = async (
   tests: TestsInSandbox,
   archivePath: string,

@@ -16,26 +16,26 @@ import { writePackage } from "./testPackage.ts";
 export interface CommitEvaluation {
   /** The environment's folder. */
   readonly environment: string;
-  /** Where the tests run: one sandbox for all commits. */
+  /** The provider of the sandbox in which the tests of all commits run. */
   readonly sandbox: SandboxProvider;
-  /** The repository, or a directory in it: the tests begin there. */
+  /** The repository, or the directory in it where the tests start. */
   readonly cwd: string;
   readonly signal: AbortSignal;
-  /** Gets what is done until the tests are ready, in sentences. */
+  /** Called with sentences about the progress of the set-up. */
   readonly onProgress: (sentence: string) => void;
 }
 
 const START_TIMEOUT_MS = 5 * 60_000;
 
-/** Runs the tests of an environment on commits of a repository, one after the other, each on a copy of its own. */
+/** Runs the tests of an environment on commits of a repository, one after the other, each on its own copy. */
 export interface CommitEvaluator {
   readonly schema: EnvironmentSchema;
-  /** All tests, unless the request says otherwise. */
+  /** Runs all tests by default. */
   evaluate(commit: string, request?: TestRequest): Promise<TestResults>;
   close(): Promise<void>;
 }
 
-/** Makes a sandbox for tests, without an agent, and gets the environment ready in it. */
+/** Creates a sandbox for tests, and prepares the environment in it. */
 export const openCommitEvaluator = async ({
   environment,
   sandbox: provider,
@@ -86,7 +86,7 @@ export const openCommitEvaluator = async ({
         close,
       };
     } catch (reason) {
-      // What it was about matters more than that the sandbox could not be closed.
+      // The first error matters more than a failure to close the sandbox.
       await close().catch(() => {});
       throw reason;
     }

@@ -1,7 +1,7 @@
-/** Whoever does not read what it has asked for gets no more of it: a process in a sandbox can be stopped, and others ask for it. */
+/** The limit for lines that are not read: a process in the sandbox may be stopped while others send requests. */
 const MAX_WAITING_CHARACTERS = 32 * 1024 * 1024;
 
-/** Lines of JSON that are still to come, for somebody who reads them one after the other. */
+/** A queue of JSON lines for one reader. */
 export class PendingLines implements AsyncIterable<Uint8Array> {
   readonly #waiting: string[] = [];
   #characters = 0;

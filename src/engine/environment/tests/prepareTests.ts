@@ -16,11 +16,11 @@ export interface TestsInSandbox {
     readonly handle: TestPlace["sandbox"];
   };
   readonly env: Readonly<Record<string, string>>;
-  /** Where the agent works, below the top level of the repository: `""`, or a path that ends with a slash. */
+  /** The directory in the repository where the agent works: `""`, or a path that ends with a slash. */
   readonly prefix: string;
-  /** Brings what no commit has into the directory `tree` of the sandbox, before the files of a commit. */
+  /** Copies the files of `copyToWorktree` into the directory `tree` of the sandbox, before the files of a commit. */
   readonly copyUserFiles?: (tree: string, signal: AbortSignal) => Promise<void>;
-  /** Runs the hooks, once the files of a commit are in `tree`. */
+  /** Runs the hooks when the files of a commit are in `tree`. */
   readonly runHooks?: (tree: string, signal: AbortSignal) => Promise<void>;
 }
 
@@ -30,19 +30,19 @@ export const placeOf = ({ sandbox, env, prefix }: TestsInSandbox, tree: string):
   scratch: posix.join(sandbox.root, "scratch"),
 });
 
-/** How a set-up is watched. */
+/** The limits of a set-up, and where its progress goes. */
 export interface SetupWatch {
   readonly onProgress: (sentence: string) => void;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-/** What was last said tells most about a set-up that takes too long. */
+/** The number of lines that explain a set-up which takes too long. */
 const LAST_WORDS = 20;
 
-/** What a set-up has left: what runs in the background, and which tests there are, if that was asked for. */
+/** The result of a set-up. */
 interface SetupDone {
-  /** Ends what the set-up script has left in the background. */
+  /** Ends the background processes of the set-up script. */
   readonly end: () => Promise<void>;
   readonly schema: EnvironmentSchema | undefined;
 }
@@ -89,13 +89,16 @@ const runSetup = async (
   }
 };
 
-/** Runs the set-up script, before there is any work. What it leaves in the background continues until the result is called. */
+/**
+ * Runs the set-up script before the work is copied. Its background processes run until the returned function is
+ * called.
+ */
 export const setUp = async (tests: TestsInSandbox, watch: SetupWatch): Promise<() => Promise<void>> =>
   (await runSetup(tests, [], watch)).end;
 
 /**
- * Runs the set-up of the environment, and asks what it tests: what is wrong with it is found before an agent begins. `end` ends what
- * the set-up has left in the background.
+ * Runs the set-up of the environment and lists its tests, so that its errors are found before an agent starts. `end`
+ * ends the background processes of the set-up.
  */
 export const prepareTests = async (
   tests: TestsInSandbox,

@@ -7,26 +7,26 @@ import type { SandboxHandle } from "../../../sandboxes/contract.ts";
 import { runTool, type ToolMessage, type ToolRun, textOf } from "./toolProgram.ts";
 
 export interface ServerStart extends Omit<ToolRun, "onMessage" | "signal"> {
-  /** How long it may take to be ready, once `beginning` has succeeded. */
+  /** The time limit for the server to become ready, after `beginning` has succeeded. */
   readonly timeoutMs: number;
-  /** The server needs this first. Its failure is reported elsewhere. */
+  /** Must succeed first. Its failure is reported elsewhere. */
   readonly beginning?: Effect.Effect<void>;
-  /** Gets what it does until it is ready, in sentences. */
+  /** Called with sentences about the progress of the start. */
   readonly onProgress: (sentence: string) => void;
-  /** Gets everything else that it says. */
+  /** Called with all other messages. */
   readonly onMessage?: (message: ToolMessage) => void;
-  /** It has ended although nobody wanted it to. */
+  /** Called if the server ends unexpectedly. */
   readonly onEnd: (problem: string) => void;
 }
 
 export const notReadyWithin = (timeoutMs: number): string => `it was not ready within ${timeoutMs} ms`;
 
-/** What was last said tells most about a server that did not come up. */
+/** The number of lines that explain a server which did not start. */
 const LAST_WORDS = 20;
 
 /**
- * Starts a server in a sandbox, and waits until it says that it is ready, and what its address is in there. It is ended, with
- * everything that it has started, when the scope is closed.
+ * Starts a server in a sandbox, and waits until it reports its address. The scope ends the server and all its
+ * processes.
  */
 export const startServer = Effect.fnUntraced(function* (
   handle: SandboxHandle,
@@ -51,7 +51,7 @@ export const startServer = Effect.fnUntraced(function* (
   );
   const watched = over.then((reason) => {
     const isFirst = Deferred.doneUnsafe(ready, failOrDie(reason));
-    // With the sandbox it has to end, and whoever needs that will notice.
+    // The server ends with a lost sandbox, which is reported elsewhere.
     const isExpected = stop.signal.aborted || reason instanceof SandboxLostError;
     if (!isFirst && !isExpected) onEnd(reason instanceof Error ? reason.message : String(reason));
   });

@@ -8,14 +8,14 @@ import type { SandduneError } from "../../../errors.ts";
 import { PACKAGE_NAME } from "../../../options/packageName.ts";
 import type { IsolatedSandboxHandle } from "../../../sandboxes/contract.ts";
 
-/** Where a package is in a bind-mount sandbox. */
+/** The path of a package in a bind-mount sandbox. */
 export const MOUNTED_PACKAGE = "/sanddune/environment";
 
-/** Where a package is in a sandbox that has files of its own: beside the worktree, where directories can be made. */
+/** The path of a package in an isolated sandbox: beside the worktree, where directories can be created. */
 export const copiedPackage = (worktreePath: string): string =>
   posix.join(posix.dirname(worktreePath), "sanddune-environment");
 
-/** Copies a package into a sandbox that has files of its own. */
+/** Copies a package into an isolated sandbox. */
 export const copyPackageIn = (
   handle: IsolatedSandboxHandle,
   packageOnHost: string,
@@ -25,7 +25,7 @@ export const copyPackageIn = (
 const FILES = "files";
 const PACKAGE = `node_modules/${PACKAGE_NAME}`;
 
-/** The paths in a package, wherever that is. */
+/** The paths in a package. */
 export const inPackage = (path: string) => ({
   tool: `${path}/${PACKAGE}/tool.js`,
   mcpProgram: `${path}/${PACKAGE}/${MCP_PROGRAM}`,
@@ -40,8 +40,8 @@ const MANIFEST = {
 };
 
 /**
- * Makes, on the host, the directory that goes into a sandbox: sanddune's own program for environments and
- * the environment's files beside it, if the sandbox is to have any, so that they find `@missingstudio/sanddune/environment` as an installed package.
+ * Writes a package on the host: sanddune's program for environments and, if there are any, the environment's files,
+ * so that they find `@missingstudio/sanddune/environment` as an installed package.
  */
 export const writePackage = async (path: string, parts: readonly EnvironmentPart[]): Promise<void> => {
   await mkdir(join(path, PACKAGE), { recursive: true });

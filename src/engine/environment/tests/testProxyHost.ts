@@ -10,7 +10,7 @@ import type { ToolMessage } from "./toolProgram.ts";
 /** More than an agent waits for at a time. */
 const MAX_REQUESTS = 8;
 
-/** They become an argument of a program, which ends at 128 KB. */
+/** The parameters become an argument of a program, which Linux limits to 128 KiB. */
 const MAX_PARAMETERS_LENGTH = 60_000;
 
 export type RunTests = (request: TestRequest, signal: AbortSignal) => Promise<TestResults>;
@@ -33,19 +33,19 @@ const errorFor = (reason: unknown): object =>
     : { status: 500, problem: reason instanceof Error ? reason.message : String(reason), paths: [] };
 
 /**
- * The host's side of a courier: takes the requests that its server in the agent's sandbox was asked, and answers them. Whatever is in that
- * sandbox may have written them.
+ * The host's side of the test proxy. Answers the requests that the proxy in the agent's sandbox forwards. They are
+ * untrusted: any process in that sandbox may have written them.
  */
 export class TestProxyHost {
-  /** What the courier reads. */
+  /** The lines that the proxy reads. */
   readonly answers = new PendingLines();
-  /** Once it is closed, the courier has nothing to wait for, and ends. */
+  /** After `close()` the proxy ends by itself. */
   isClosed = false;
   readonly #running = new Map<number, { readonly stop: AbortController; readonly over: Promise<void> }>();
 
   constructor(private readonly run: RunTests) {}
 
-  /** Lists the tests: the courier waits for that, and serves them then. */
+  /** Sends the list of tests. The proxy starts to serve when it has received it. */
   offer(schema: EnvironmentSchema): void {
     this.answers.push({ schema });
   }
@@ -80,7 +80,7 @@ export class TestProxyHost {
     }
   }
 
-  /** Ends what still runs. */
+  /** Stops all running requests. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { stop } of this.#running.values()) stop.abort();

@@ -22,15 +22,15 @@ import type { EnvironmentSetup } from "../liveEnvironment.ts";
 import type { TestsInSandbox } from "./prepareTests.ts";
 import { copiedPackage, copyPackageIn, MOUNTED_PACKAGE } from "./testPackage.ts";
 
-/** A sandbox in which no agent works: it has tests, and gets what they are to test. */
+/** A sandbox without an agent, for tests and the work to test. */
 export interface TestSandbox {
   readonly handle: SandboxHandle;
   readonly packagePath: string;
-  /** A directory in it for everything else. */
+  /** The directory in it for everything else. */
   readonly root: string;
-  /** Brings a file into `root`. It need not stay on the host. */
+  /** Copies or moves a file into `root`. */
   readonly copyIn: (hostPath: string, sandboxPath: string) => Promise<void>;
-  /** Copies what the worktree was given besides its commit into a directory of the sandbox. */
+  /** Copies the files of `copyToWorktree` into a directory of the sandbox. */
   readonly copyItems: (
     repository: Repository,
     copied: CopiedItems,
@@ -47,8 +47,8 @@ interface SandboxNames {
 }
 
 /**
- * Copies items where the sandbox cannot reach them, and moves the whole to `destination`, which it can: code of the work that
- * still runs there could leave a link at the destination, and renaming follows no link.
+ * Copies items to a directory that the sandbox cannot reach, and renames it to `destination`, which it can reach.
+ * Tested code that still runs could put a link at the destination, and renaming does not follow links.
  */
 const copyItemsInto = Effect.fnUntraced(function* (
   repository: Repository,
@@ -79,7 +79,8 @@ const openBindMount = Effect.fnUntraced(function* (
   const directory = join(session.journal.filesDirectory, names.sandboxName);
   const [root, home] = [join(directory, "root"), join(directory, "home")];
   for (const path of [root, home]) mkdirSync(path, { recursive: true });
-  // Once it is closed: a run may have many. If that fails, the session tries it again, and says so.
+  // Removed at once, because a run may have many test sandboxes. If that fails, the session tries again and reports
+  // it.
   yield* Effect.addFinalizer(() => Effect.promise(() => removeDirectory(directory).catch(() => {})));
   const handle = yield* acquireSandbox(session, provider, names.sandboxName, (signal) =>
     provider.create({
@@ -95,7 +96,7 @@ const openBindMount = Effect.fnUntraced(function* (
     handle,
     packagePath: MOUNTED_PACKAGE,
     root: SANDBOX_REPOSITORY_PATH,
-    // As items are: by a renaming, which follows no link.
+    // Renaming does not follow links.
     copyIn: async (hostPath, sandboxPath) => renameSync(hostPath, join(root, posix.basename(sandboxPath))),
     copyItems: (repository, copied, tree) =>
       copyItemsInto(repository, copied, directory, join(root, posix.basename(tree))),
@@ -133,7 +134,7 @@ const openIsolated = Effect.fnUntraced(function* (
   };
 });
 
-/** The work gets what the agent's own sandbox got: copies of the user's files, and what the hooks in the sandbox do. */
+/** Prepares the tested work like the agent's sandbox: copies the user's files, and runs the hooks. */
 const furnishing = (
   { session, sandbox: { checkout }, sandboxPlan }: EnvironmentSetup,
   tests: TestSandbox,
@@ -152,7 +153,7 @@ const furnishing = (
   };
 };
 
-/** Makes a sandbox for tests, as the agent's was made; it is closed with the scope. `label` tells it from others. */
+/** Creates a sandbox for tests like the agent's. The scope closes it. `label` is part of its name. */
 export const openTestSandbox = Effect.fnUntraced(function* (
   setup: EnvironmentSetup,
   label: string,

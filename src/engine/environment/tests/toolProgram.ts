@@ -7,7 +7,7 @@ import { parseObject } from "../../../tools/json/parseJson.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { LinkedController } from "../../../tools/wait/linkedController.ts";
 
-/** What the tool says, a line each. */
+/** The messages of the tool, one a line. */
 export type ToolMessage =
   | { readonly type: "progress"; readonly message?: unknown; readonly progress?: TestProgress }
   | { readonly type: "alive" }
@@ -23,12 +23,12 @@ export type ToolMessage =
       readonly type: "failed";
       readonly message?: unknown;
       readonly log?: unknown;
-      /** Of a request that cannot be done. */
+      /** For a request that failed. */
       readonly status?: unknown;
       readonly paths?: unknown;
     };
 
-/** `undefined` for anything else: whatever is in the sandbox may have printed it, and what is tested is in there. */
+/** Reads a message. `undefined` for anything else: tested code in the sandbox may have printed it. */
 const readMessage = (key: string, line: string): ToolMessage | undefined => {
   const text = openLine(key, line);
   const value = text === undefined ? undefined : parseObject(text);
@@ -45,14 +45,14 @@ const NO_TAR_EXIT_CODE = 99;
 
 const CAPTURE_BYTES = 64 * 1024;
 
-/** As much of a sandbox as it takes to run the program for environments. */
+/** The part of a sandbox handle that runs the program for environments. */
 export type CommandRunner = Pick<SandboxHandle, "exec">;
 
 /** The program for environments, as it runs in a sandbox. */
 export interface ToolRun extends Pick<ExecOptions, "env" | "stdin" | "timeoutMs" | "signal"> {
   readonly tool: string;
   readonly args: readonly string[];
-  /** It has stopped, or was stopped, if nothing is heard of it for so long once all of `stdin` was sent. */
+  /** The longest time without output, after all of `stdin` was sent, before the program counts as stopped. */
   readonly maxSilenceMs?: number;
   readonly onMessage: (message: ToolMessage) => void;
 }
@@ -64,7 +64,7 @@ const failureOf = ({ message, log, status, paths }: ToolMessage & { type: "faile
     ? new TestRequestError(textOf(message), status, Array.isArray(paths) ? paths.map(textOf) : [])
     : new EnvironmentStartError(textOf(message), textOf(log));
 
-/** The key is on no command line and in no environment: others in the sandbox could read it there. */
+/** The key is not on the command line or in the environment, where other processes in the sandbox could read it. */
 async function* keyThenInput(
   key: string,
   input: ExecInput | undefined,
@@ -76,7 +76,7 @@ async function* keyThenInput(
   onEnd();
 }
 
-/** A signal that is aborted like another one, and when nothing was heard for too long. */
+/** A signal that is aborted with another one, or after too long without output. */
 const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefined) => {
   const controller = new LinkedController(other);
   const giveUp = () =>
@@ -96,8 +96,8 @@ const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefi
 };
 
 /**
- * Runs the program for environments in a sandbox, until it ends. Rejects with an `EnvironmentStartError` if it says that it
- * could not do its work, or ends with another exit code than 0; with a `TestRequestError` if that was the request's fault.
+ * Runs the program for environments in a sandbox until it ends. Rejects with an `EnvironmentStartError` if it reports
+ * a failure or ends with an exit code other than 0, and with a `TestRequestError` if the request was wrong.
  */
 export const runTool = async (
   sandbox: CommandRunner,
