@@ -40,13 +40,13 @@ export class SessionCapture {
   readonly #own = new Map<string, string>();
 
   /** Copies of the host's files that were copied into the sandbox. */
-  readonly #brought = new Map<string, string>();
+  readonly #copied = new Map<string, string>();
 
   /** Allows this run to replace the files of a session that it resumes. */
-  goesOnWith(files: readonly SessionCopy[]): void {
+  resumes(files: readonly SessionCopy[]): void {
     for (const { path, state, copy } of files) {
       this.#own.set(path, state);
-      this.#brought.set(path, copy);
+      this.#copied.set(path, copy);
     }
   }
 
@@ -72,9 +72,9 @@ export class SessionCapture {
     for (const { file, path, target } of files) {
       if (targets.has(target)) throw new Error(`there are two of ${file}`);
       targets.add(target);
-      const before = this.#brought.get(target);
+      const before = this.#copied.get(target);
       if (before === undefined || (await continuesFile(sessions, before, path, signal))) continue;
-      throw new Error(`${file} is no longer what it was, with something added: the one on the host stays`);
+      throw new Error(`${file} does not continue the file on the host, which stays unchanged`);
     }
   }
 
@@ -92,7 +92,7 @@ export class SessionCapture {
   /** Resolves with the path of the session's file on the host. Rejects with a short `Error`. */
   async capture(options: CaptureOptions): Promise<string> {
     const { sessions, sessionId, places, workDirectory, signal } = options;
-    if (!isSessionId(sessionId)) throw new Error("what the agent calls its session is no session id");
+    if (!isSessionId(sessionId)) throw new Error("the agent reported an invalid session id");
     await mkdir(workDirectory, { recursive: true, mode: 0o700 });
     try {
       const taken = await takeFiles(options.handle, sessions, sessionId, {

@@ -42,7 +42,7 @@ export const continuesFile = async (
   if (sessions.continues === undefined) return isPrefix(before, after, signal);
   const sizes = await Promise.all([stat(before), stat(after)]);
   if (sizes.some(({ size }) => size > MAX_RECORD_LENGTH)) {
-    throw new Error("it is too large to be compared with what it was");
+    throw new Error("it is too large to be compared with the file on the host");
   }
   const [earlier, later] = await Promise.all([readFile(before, "utf8"), readFile(after, "utf8")]);
   return sessions.continues(earlier, later);

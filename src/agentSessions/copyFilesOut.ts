@@ -80,7 +80,8 @@ class Receiver {
 
   /** Each line has whole groups of three bytes, so it can be decoded by itself. */
   #content(line: string): void {
-    if (this.#open === undefined || !BASE64.test(line)) throw new Error("the sandbox printed something else");
+    if (this.#open === undefined || !BASE64.test(line))
+      throw new Error("the sandbox printed unexpected output");
     const bytes = Buffer.from(line, "base64");
     this.#total += bytes.length;
     this.#missing -= bytes.length;
@@ -114,7 +115,7 @@ class Receiver {
   /** Ends a file. It may have grown since its size was printed, but not shrunk. */
   end(): void {
     this.close();
-    if (this.#missing > 0) throw new Error("a file of it did not arrive as a whole");
+    if (this.#missing > 0) throw new Error("one of its files arrived incomplete");
   }
 
   #flush(): void {

@@ -55,7 +55,7 @@ export const copySessionIn = async (options: BringOptions): Promise<CopiedSessio
     });
     if (result.exitCode === 0) return result.stdout;
     const lastWords = options.redactCaptured(result.stderr, LAST_WORDS_BYTES);
-    throw new SandboxError(handle.name, "the agent's session could not be brought into it", lastWords);
+    throw new SandboxError(handle.name, "the agent's session could not be copied into it", lastWords);
   };
   await mkdir(workDirectory, { recursive: true, mode: 0o700 });
   try {
@@ -71,7 +71,7 @@ export const copySessionIn = async (options: BringOptions): Promise<CopiedSessio
     }
     const move = recordRewriter(sessions, moves, sandboxCwd);
     let used: IterationUsage | undefined;
-    const brought: SessionCopy[] = [];
+    const copies: SessionCopy[] = [];
     const onRecord = (json: string) => {
       if (sessions.usedInAll !== undefined) used = sessions.usedInAll(recordOf(json)) ?? used;
     };
@@ -84,7 +84,7 @@ export const copySessionIn = async (options: BringOptions): Promise<CopiedSessio
         },
         signal,
       });
-      brought.push({ ...hostFile, copy });
+      copies.push({ ...hostFile, copy });
       const target = posix.join(sandboxDirectory, named(sessions.place(hostFile.file, sandboxCwd)));
       await run(
         `umask 077 && mkdir -p -- ${shellQuote(posix.dirname(target))} && cat >${shellQuote(target)}`,
@@ -93,7 +93,7 @@ export const copySessionIn = async (options: BringOptions): Promise<CopiedSessio
     }
     const importCommand = sessions.importCommand?.(copyId);
     if (importCommand !== undefined) await run(`${importCommand} </dev/null`);
-    return { used, files: brought };
+    return { used, files: copies };
   } catch (reason) {
     await rm(workDirectory, { recursive: true, force: true });
     throw reason;

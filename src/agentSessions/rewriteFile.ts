@@ -64,7 +64,7 @@ export const rewriteFile = async (
     size += bytes.length;
     // The new paths may be much longer.
     if (size > MAX_FILE_BYTES)
-      throw new Error(`it would have more than ${MAX_FILE_BYTES} bytes on the other side`);
+      throw new Error(`with rewritten paths it would have more than ${MAX_FILE_BYTES} bytes`);
     await file.writeFile(bytes);
   };
   try {

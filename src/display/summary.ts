@@ -22,7 +22,7 @@ export interface SummaryStyle {
 }
 
 /** Only runs have tests to pass. */
-const UNSOLVED = "The run is over, but its tests do not all pass.";
+const UNSOLVED = "The run has ended, but some of its tests fail.";
 
 const TITLES: Record<SessionKind, Record<Exclude<RunEnding["state"], "unsolved">, string>> = {
   run: { succeeded: "The run succeeded.", failed: "The run failed.", aborted: "The run was aborted." },
@@ -33,13 +33,13 @@ const TITLES: Record<SessionKind, Record<Exclude<RunEnding["state"], "unsolved">
   },
   sandbox: {
     succeeded: "The sandbox was closed.",
-    failed: "The sandbox could not be made.",
-    aborted: "Making the sandbox was aborted.",
+    failed: "The sandbox could not be created.",
+    aborted: "Creating the sandbox was aborted.",
   },
   worktree: {
     succeeded: "The worktree was closed.",
-    failed: "The worktree could not be made.",
-    aborted: "Making the worktree was aborted.",
+    failed: "The worktree could not be created.",
+    aborted: "Creating the worktree was aborted.",
   },
 };
 
@@ -192,7 +192,7 @@ export const reachedLines = (
     ...worktreeLines(reached),
     ...(protectedPaths.length === 0
       ? []
-      : [line("Careful", "these run by themselves once checked out:"), ...listed(protectedPaths)]),
+      : [line("Careful", "these run automatically once checked out:"), ...listed(protectedPaths)]),
     ...artifactLines(reached),
     ...(trajectoryPath === undefined ? [] : [line("Trajectory", trajectoryPath)]),
     ...figures,

@@ -7,5 +7,5 @@ export const envNameProblem = (name: string): string | undefined => {
   if (!NAME.test(name)) {
     return `${JSON.stringify(name)} is not a name for an env var: letters, digits and _ only, no digit first.`;
   }
-  return OWN_NAME.test(name) ? `${name}: names that begin with SANDDUNE_ are sanddune's own.` : undefined;
+  return OWN_NAME.test(name) ? `${name}: names that begin with SANDDUNE_ are reserved.` : undefined;
 };

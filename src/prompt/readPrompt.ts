@@ -34,9 +34,9 @@ const problemOf = async (
   if (status.size > MAX_TEMPLATE_BYTES) return `is larger than ${MAX_TEMPLATE_BYTES} bytes`;
   const target = await realpath(path);
   const isPrivate = PRIVATE_PARTS.some((part) => isInside(join(configDirectory, part), target));
-  if (isPrivate) return "is one of sanddune's own files";
+  if (isPrivate) return "belongs to sanddune";
   return isInside(topLevel, path) && !isInside(topLevel, target)
-    ? `leads out of the repository, to ${target}`
+    ? `leads out of the repository to ${target}`
     : undefined;
 };
 

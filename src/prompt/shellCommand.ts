@@ -13,7 +13,7 @@ export interface ExpressionTemplate {
 const MAX_COMMAND_BYTES = 116 * 1024;
 
 const EVALUATES =
-  "in arithmetic or beside it, in [[ ]], in an expanded parameter and in an index, some shells evaluate its value. Take it out of there.";
+  "some shells evaluate its value in or beside arithmetic, in [[ ]], in a parameter expansion and in an index. Move it elsewhere.";
 /** What makes it impossible to say which quotes are open: the `)` of its patterns, and quotes in which an escaped one is no end. */
 const UNCLEAR = /\bcase\b|\$'/;
 
@@ -47,7 +47,7 @@ const withReferences = ({ source, parts }: ExpressionTemplate): string => {
     }
     shown = `{{${part.key}}}`;
     if (textBefore.endsWith("$")) {
-      refuse("promptFile", shown, source, "a $ before it would make another variable of it.");
+      refuse("promptFile", shown, source, "the $ before it would make it another variable.");
     }
     if (context.evaluates) refuse("promptFile", shown, source, EVALUATES);
     textBefore = "";
@@ -55,7 +55,8 @@ const withReferences = ({ source, parts }: ExpressionTemplate): string => {
   });
   if (shown !== "" && context.hasArithmetic) refuse("promptFile", shown, source, EVALUATES);
   if (shown !== "" && UNCLEAR.test(source)) {
-    const problem = "beside `case` or $'…' it is not clear which quotes are open. Put that into a script.";
+    const problem =
+      "beside `case` or $'…' it is unclear which quotes are open. Put the command into a script.";
     refuse("promptFile", shown, source, problem);
   }
   return command.join("");
@@ -72,7 +73,7 @@ export const shellCommand = (expression: ExpressionTemplate, valueFor: (key: str
   const whole = [...assignments, command].join("");
   const shown = [...keys].map((key) => `{{${key}}}`).join(", ");
   if (whole.includes("\0")) {
-    refuse("promptArgs", shown, expression.source, "a NUL character cannot be handed to a shell.");
+    refuse("promptArgs", shown, expression.source, "a NUL character cannot be passed to a shell.");
   }
   if (Buffer.byteLength(whole) > MAX_COMMAND_BYTES) {
     const problem = `more than ${MAX_COMMAND_BYTES} bytes are too long for a shell.`;

@@ -88,7 +88,7 @@ describe("what a run reached", () => {
       "Worktree    kept: /w",
       "            to check out agent/fix-42 here:",
       "            git worktree remove /w && git switch agent/fix-42",
-      "Careful     these run by themselves once checked out:",
+      "Careful     these run automatically once checked out:",
       "            .github/workflows/ci.yml",
       "Log         /l",
     ]);

@@ -177,7 +177,7 @@ describeWithCluster("a run whose node does not come back in time", () => {
     expect(error).toBeInstanceOf(SandboxLostError);
     const { runId = "", warnings = [] } = error as SandboxLostError;
     const pod = `sanddune-${runId}`;
-    expect(warnings.join("\n")).toContain(`The sandbox ${pod} was left as it is`);
+    expect(warnings.join("\n")).toContain(`The sandbox ${pod} was not closed`);
     expect((await clean(cwd, [])).map(({ what, outcome }) => [what, outcome])).toContainEqual([
       "sandbox",
       "kept",

@@ -40,7 +40,7 @@ export class AgentVerdict {
   #error: Extract<AgentEvent, { type: "error" }> | undefined;
   #hasSpoken = false;
   /** The agent has continued after it reported the end of its turn. */
-  #hasGoneOn = false;
+  #hasContinued = false;
 
   /** `sandbox` is the name of the sandbox provider. */
   constructor(private readonly sandbox: string) {}
@@ -49,19 +49,19 @@ export class AgentVerdict {
     switch (event.type) {
       case "result":
         this.#result = event;
-        this.#hasGoneOn = false;
+        this.#hasContinued = false;
         break;
       case "error":
         this.#error = event;
         break;
       case "turnStart":
-        this.#hasGoneOn = this.#result !== undefined;
+        this.#hasContinued = this.#result !== undefined;
         this.#error = undefined;
         break;
       case "text":
       case "toolCall":
         this.#hasSpoken = true;
-        this.#hasGoneOn = this.#result !== undefined;
+        this.#hasContinued = this.#result !== undefined;
         this.#error = undefined;
         break;
     }
@@ -112,14 +112,14 @@ export class AgentVerdict {
     if (this.#result !== undefined) {
       if (this.#result.isError) return this.#failure(agent, exit, "it reported an error");
       const endedWell = exitCode === 0 && agent.reportsResult !== true;
-      if (!this.#hasGoneOn || exitCode === undefined || endedWell) return undefined;
-      return this.#failure(agent, exit, `it went on after its turn, and ended with exit code ${exitCode}`);
+      if (!this.#hasContinued || exitCode === undefined || endedWell) return undefined;
+      return this.#failure(agent, exit, `it continued after its turn, and ended with exit code ${exitCode}`);
     }
     if (exitCode === COMMAND_NOT_FOUND && !this.#hasSpoken && /not found/i.test(stderr)) {
       return new AgentNotFoundError(agent.name, exit.program, this.sandbox, agent.installation?.dockerfile);
     }
     if (exitCode !== 0) return this.#failure(agent, exit, `it ended with exit code ${exitCode}`);
     if (agent.reportsResult !== true) return undefined;
-    return this.#failure(agent, exit, "it ended without saying that its turn was over");
+    return this.#failure(agent, exit, "it ended without reporting the end of its turn");
   }
 }

@@ -82,7 +82,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
   const mustBeStopped = yield* Deferred.make<undefined>();
   const budgetExceeded = yield* Deferred.make<BudgetExceededError>();
   /** The agent had reported the end of its turn, but continues although the budget is exceeded. */
-  const goesOnForNothing = yield* Deferred.make<never, BudgetExceededError>();
+  const continuesOverBudget = yield* Deferred.make<never, BudgetExceededError>();
   const cannotReach = yield* Deferred.make<never, SandduneError>();
   let exceeded: BudgetExceededError | undefined;
   let endedAt: number | undefined;
@@ -94,8 +94,9 @@ export const invokeAgent = Effect.fnUntraced(function* (
     onActivity();
     verdict.push(event);
     if (isWork(event)) {
-      const goesOn = endedAt !== undefined || event.type === "toolCall";
-      if (exceeded !== undefined && goesOn) Deferred.doneUnsafe(goesOnForNothing, Effect.fail(exceeded));
+      const continues = endedAt !== undefined || event.type === "toolCall";
+      if (exceeded !== undefined && continues)
+        Deferred.doneUnsafe(continuesOverBudget, Effect.fail(exceeded));
       endedAt = undefined;
     }
     if (event.type === "result") {
@@ -116,7 +117,7 @@ export const invokeAgent = Effect.fnUntraced(function* (
     Effect.tap(() => nextTick),
     // An agent at the end of its turn exits by itself, and its work is complete.
     Effect.flatMap((error) =>
-      endedAt === undefined && !hasSaidSignal() ? Effect.fail(error) : Deferred.await(goesOnForNothing),
+      endedAt === undefined && !hasSaidSignal() ? Effect.fail(error) : Deferred.await(continuesOverBudget),
     ),
   );
   const exit = yield* invoker

@@ -22,7 +22,7 @@ const argvOrLine: Check = (value) => {
   const isArgv = Array.isArray(value) && value.every((item) => typeof item === "string");
   return text(Array.isArray(value) ? value[0] : value) === undefined && (isArgv || typeof value === "string")
     ? undefined
-    : "must be a non-empty list of strings, or a line for sh";
+    : "must be a non-empty list of strings, or a command for sh";
 };
 
 const membersProblem = (
@@ -43,10 +43,10 @@ const checkedProgram = <Program>(
   value: unknown,
   required: Readonly<Record<string, Check>>,
 ): Program => {
-  if (!isObject(value)) throw new Error(`${what} returned ${kindOf(value)}, and not an object`);
+  if (!isObject(value)) throw new Error(`${what} returned ${kindOf(value)} instead of an object`);
   const given = Object.entries(OPTIONAL).filter(([name]) => value[name] !== undefined);
   const problem = membersProblem(value, { ...required, ...Object.fromEntries(given) });
-  if (problem !== undefined) throw new Error(`${what} returned an object of which ${problem}`);
+  if (problem !== undefined) throw new Error(`${what} returned a wrong object: ${problem}`);
   return value as Program;
 };
 
@@ -59,7 +59,8 @@ export const checkedInteraction = (value: unknown): AgentProgram =>
 
 export const checkedParser = (value: unknown): AgentOutputParser => {
   const problem = problemOf(callback, value);
-  if (problem !== undefined) throw new Error(`createParser() returned ${kindOf(value)}, and not a function`);
+  if (problem !== undefined)
+    throw new Error(`createParser() returned ${kindOf(value)} instead of a function`);
   return value as AgentOutputParser;
 };
 
@@ -89,7 +90,7 @@ const EVENTS: Readonly<Record<AgentEvent["type"], Readonly<Record<string, Check>
 /** Checks the events that a parser has returned for a line. Throws an error that names the problem. */
 export const checkedEvents = (value: unknown): readonly AgentEvent[] => {
   if (!Array.isArray(value))
-    throw new Error(`the parser returned ${kindOf(value)}, and not a list of events`);
+    throw new Error(`the parser returned ${kindOf(value)} instead of a list of events`);
   for (const event of value) {
     const type = isObject(event) ? event["type"] : undefined;
     if (typeof type !== "string" || !Object.hasOwn(EVENTS, type)) {

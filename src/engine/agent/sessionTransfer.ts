@@ -17,7 +17,7 @@ import type { SandboxWork } from "../landing/importWork.ts";
 import type { ResumePlan } from "../plan/plan.ts";
 
 const MAX_PROBLEM_WIDTH = 500;
-const BRING_TIMEOUT_MS = 120_000;
+const COPY_IN_TIMEOUT_MS = 120_000;
 /** Enough for large sessions. After an abort, the caller is waiting. */
 const CAPTURE_TIMEOUT_MS = { afterSuccess: 30_000, afterFailure: 15_000 } as const;
 
@@ -26,7 +26,7 @@ export class AgentSessionTransfer {
   readonly #capture = new SessionCapture();
   #count = 0;
   /** The directory with copies of the files that were copied into the sandbox. */
-  #brought: string | undefined;
+  #copied: string | undefined;
 
   /** Resolved before the agent starts, because it could replace a directory by a link. */
   readonly #places: SessionPaths;
@@ -57,14 +57,14 @@ export class AgentSessionTransfer {
   }
 
   /** Copies the session to resume into the sandbox. */
-  bring({ sessionId, isFork, files }: ResumePlan): Effect.Effect<ResumedSession, SandduneError> {
+  copyIn({ sessionId, isFork, files }: ResumePlan): Effect.Effect<ResumedSession, SandduneError> {
     const { sessions } = this.agent;
     if (sessions === undefined) return Effect.die("the agent has no sessions");
     const workDirectory = this.#workDirectory();
     const copyId = isFork && sessions.forksByCopy === true ? randomUUID() : undefined;
     return interruptible(
       async (signal) => {
-        const { used, files: brought } = await withTimeLimit(BRING_TIMEOUT_MS, signal, (limit) =>
+        const { used, files: copies } = await withTimeLimit(COPY_IN_TIMEOUT_MS, signal, (limit) =>
           copySessionIn({
             sessions,
             sessionId,
@@ -78,8 +78,8 @@ export class AgentSessionTransfer {
           }),
         );
         if (isFork) await removeDirectory(workDirectory);
-        else this.#capture.goesOnWith(brought);
-        this.#brought = workDirectory;
+        else this.#capture.resumes(copies);
+        this.#copied = workDirectory;
         return {
           sessionId: copyId ?? sessionId,
           isFork: isFork && copyId === undefined,
@@ -91,7 +91,7 @@ export class AgentSessionTransfer {
           ? reason
           : new SandboxError(
               this.#handle.name,
-              `the agent's session could not be brought into it: ${(reason as Error).message}`,
+              `the agent's session could not be copied into it: ${(reason as Error).message}`,
             ),
     );
   }
@@ -131,7 +131,7 @@ export class AgentSessionTransfer {
         return undefined;
       } finally {
         // The copy contains the user's whole conversation.
-        if (this.#brought !== undefined) await removeDirectory(this.#brought);
+        if (this.#copied !== undefined) await removeDirectory(this.#copied);
       }
     });
   }

@@ -28,6 +28,6 @@ export class UnknownLines {
   /** A warning if most lines were not recognised. */
   warning(agent: string): string | undefined {
     if (this.#unknown < MIN_LINES || this.#unknown <= this.#lines / 2) return undefined;
-    return `${this.#unknown} of ${this.#lines} lines that the agent ${agent} printed were not understood: its version may not be one that sanddune knows. The first was: ${this.#sample}`;
+    return `${this.#unknown} of ${this.#lines} output lines of the agent ${agent} were not recognised. sanddune may not support its version. The first one: ${this.#sample}`;
   }
 }

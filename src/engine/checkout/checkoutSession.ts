@@ -128,9 +128,7 @@ const takeWorktree = Effect.fnUntraced(function* (
     // The earlier run may have been killed before it could do that.
     yield* disarmRepositories(session, checkout);
     if (yield* isDirty(checkout.path)) {
-      progress.warn(
-        `The worktree of an earlier run was taken over, with the uncommitted changes in it: ${checkout.path}`,
-      );
+      progress.warn(`Using the worktree of an earlier run, which has uncommitted changes: ${checkout.path}`);
     }
   }
   return checkout;

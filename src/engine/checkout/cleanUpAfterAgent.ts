@@ -24,7 +24,7 @@ export const disarmRepositories = (session: Session, checkout: CheckoutSession):
   Effect.suspend(() => disarmNestedRepositories(nestedSearch(checkout), checkout.nestedRepositories)).pipe(
     Effect.catch((error: SandduneError) =>
       Effect.succeed([
-        `Could not look for repositories of the agent's in ${checkout.path}: ${error.message}`,
+        `Could not search for repositories that the agent made in ${checkout.path}: ${error.message}`,
       ]),
     ),
     Effect.map((sentences) => {

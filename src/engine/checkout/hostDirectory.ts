@@ -14,5 +14,5 @@ export const checkHostDirectory = (checkout: CheckoutSession): void => {
   try {
     if (isThere()) return;
   } catch {}
-  throw new InvalidOptionsError("cwd", `the branch has no directory ${prefix}, to begin in`);
+  throw new InvalidOptionsError("cwd", `the branch has no directory ${prefix} to start in`);
 };

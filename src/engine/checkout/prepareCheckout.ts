@@ -15,7 +15,7 @@ export const prepareCheckout = Effect.fnUntraced(function* (
 ): Effect.fn.Return<CheckoutSession, SandduneError, Scope.Scope> {
   const checkout = yield* timed(
     session,
-    labelled("worktree", plan.source !== undefined, "Making the worktree"),
+    labelled("worktree", plan.source !== undefined, "Creating the worktree"),
     openCheckout(session, plan),
   );
   checkout.copied = { items: plan.copyToWorktree, timeoutMs: plan.copyToWorktreeMs };

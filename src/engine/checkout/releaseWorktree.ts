@@ -47,7 +47,7 @@ const takeStock = Effect.fnUntraced(function* (
     const kept = tipRef(plan.runId);
     yield* Effect.ignore(updateRefs(repository.topLevel, [{ ref: kept, to: checkout.tip }]));
     checkout.keepReasons.add("its branch was deleted");
-    progress.warn(`Branch ${gone.branch} was deleted. What was on it is kept as ${kept}.`);
+    progress.warn(`Branch ${gone.branch} was deleted. Its commits are kept as ${kept}.`);
     return;
   }
   if (branches.strategy !== "merge-to-head" || checkout.tip === checkout.landed) return;
@@ -56,7 +56,7 @@ const takeStock = Effect.fnUntraced(function* (
     Effect.catch(() => Effect.succeed(false)),
   );
   if (isMerged) arrive(checkout);
-  else progress.warn(`Not everything was merged: see git log ${branch}`);
+  else progress.warn(`Some commits were not merged. To see them: git log ${branch}`);
 });
 
 /** Removes the worktree if possible. Succeeds with the reason if it is kept. */
@@ -68,7 +68,7 @@ const removeWorktree = Effect.fnUntraced(function* (
   const { progress } = session;
   const { repository, path } = checkout;
   if (!existsSync(path)) {
-    progress.warn(`The worktree ${path} is gone already.`);
+    progress.warn(`The worktree ${path} no longer exists.`);
     yield* forgetWorktree(repository, path);
     return undefined;
   }
@@ -83,7 +83,7 @@ const removeWorktree = Effect.fnUntraced(function* (
   );
   if (undeletable !== undefined)
     progress.warn(`Files of the worktree could not be deleted. They are in ${undeletable}.`);
-  return isRemoved ? undefined : "it holds changes that are not committed, or could not be removed";
+  return isRemoved ? undefined : "it has uncommitted changes, or could not be removed";
 });
 
 /** Removes or keeps the worktree and a branch that was created for it. Never hides the session's own error. */

@@ -23,14 +23,14 @@ export const findUserChanges = ({ topLevel }: Repository): Effect.Effect<UserCha
         : {
             paths,
             warnings: [
-              `The agent works in your checkout, which has uncommitted changes: ${somePaths(paths)}. Its commits may contain them. To keep them apart, commit or stash them first, or use the strategy \`branch\` or \`merge-to-head\`.`,
+              `The agent works in your checkout, which has uncommitted changes: ${somePaths(paths)}. Its commits may contain them. To keep them separate, commit or stash them first, or use the branch strategy \`branch\` or \`merge-to-head\`.`,
             ],
           },
     ),
     Effect.catch((error: SandduneError) =>
       Effect.succeed({
         paths: [],
-        warnings: [`Could not tell whether ${topLevel} has uncommitted changes: ${error.message}`],
+        warnings: [`Could not find out whether ${topLevel} has uncommitted changes: ${error.message}`],
       }),
     ),
   );
@@ -51,7 +51,9 @@ export const noteUserChanges = (
     }),
     Effect.catch((error: SandduneError) =>
       Effect.sync(() =>
-        progress.warn(`Could not tell which of your uncommitted files the commits contain: ${error.message}`),
+        progress.warn(
+          `Could not find out which of your uncommitted files the commits contain: ${error.message}`,
+        ),
       ),
     ),
   );

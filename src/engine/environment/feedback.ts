@@ -5,10 +5,10 @@ import { describeResults } from "../../environment/results/describeResults.ts";
 const MAX_LENGTH = 8000;
 
 const ON_COMMIT =
-  "They were run on your last commit, in a clean checkout: what is not committed, or is ignored by git, was not tested.";
+  "They ran on your last commit, in a clean checkout: uncommitted and ignored files were not tested.";
 
 /** The prompt of an iteration, with the failed tests of the previous one, if there are any. */
 export const withFeedback = (prompt: string, last: TestResults | undefined): string =>
   last === undefined || allPassed(last)
     ? prompt
-    : `${prompt}\n\nThe tests were run after your last turn. ${ON_COMMIT} ${describeResults(last, MAX_LENGTH)}\n`;
+    : `${prompt}\n\nThe tests ran after your last turn. ${ON_COMMIT} ${describeResults(last, MAX_LENGTH)}\n`;

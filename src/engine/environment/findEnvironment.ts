@@ -58,7 +58,7 @@ const placeIn = ({ topLevel }: Checkout, path: string): string | undefined => {
   if (way !== undefined && join(topLevel, way) !== real) {
     throw new EnvironmentError(
       resolve(path),
-      "there is a symbolic link on the way to it, which an agent may have made",
+      "its path has a symbolic link, which an agent may have made",
       `Pass the folder itself: ${shellQuote(real)}`,
     );
   }
@@ -88,8 +88,8 @@ const loadCommitted = Effect.fnUntraced(function* (
     return yield* Effect.fail(
       new EnvironmentError(
         directory,
-        `it is in the repository, but not in the commit that is checked out there, ${commit.slice(0, 7)}`,
-        `Agents can change files in a repository, so its environments are read from commits. Commit it: git add ${shellQuote(path)} && git commit. Or keep it outside of the repository.`,
+        `it is in the repository, but not in the checked-out commit ${commit.slice(0, 7)}`,
+        `Agents can change files in a repository, so environments in it are read from commits. Commit it: git add ${shellQuote(path)} && git commit. Or keep it outside the repository.`,
       ),
     );
   }
@@ -131,11 +131,11 @@ export const sourceWarnings = (source: EnvironmentSource, isHead: boolean): stri
   const environment = `The environment ${folder.path || "at the repository's top level"}`;
   return [
     changed.length > 0 &&
-      `${environment} has changes that are not committed, and they are not used: ${somePaths(changed)}. The tests are those of the commit ${folder.commit.slice(0, 7)}. To use them: git add ${shellQuote(folder.path || ".")} && git commit`,
+      `${environment} has uncommitted changes, which are not used: ${somePaths(changed)}. The tests come from the commit ${folder.commit.slice(0, 7)}. To use the changes: git add ${shellQuote(folder.path || ".")} && git commit`,
     unused.length > 0 &&
-      `${environment} has files that git ignores, and they are not used: ${somePaths(unused)}. If the tests need them, name them in \`files\` of the definition.`,
+      `${environment} has ignored files, which are not used: ${somePaths(unused)}. If the tests need them, list them in \`files\` of the definition.`,
     isHead &&
       named.length > 0 &&
-      `${environment} has files that git ignores, and that agents can write to with the strategy \`head\`: ${somePaths(named)}. Keep the environment outside of the repository, or use another strategy.`,
+      `${environment} has ignored files, which agents can change with the branch strategy \`head\`: ${somePaths(named)}. Keep the environment outside the repository, or use another strategy.`,
   ].filter((warning) => warning !== false);
 };

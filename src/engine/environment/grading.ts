@@ -58,7 +58,7 @@ export const openGrading = Effect.fnUntraced(function* (
   const scope = yield* Effect.scope;
   let evaluations = 0;
 
-  const judge = Effect.fnUntraced(function* (
+  const grade = Effect.fnUntraced(function* (
     label: string,
     archivePath: ArchiveSource,
   ): Effect.fn.Return<TestResults, SandduneError, Scope.Scope> {
@@ -81,8 +81,8 @@ export const openGrading = Effect.fnUntraced(function* (
     const results = yield* Deferred.make<TestResults, SandduneError>();
     const archivePath: ArchiveSource = (signal) => runAtBoundary(Deferred.await(archive), signal);
     const tell = (exit: Exit.Exit<TestResults, SandduneError>) => Deferred.done(results, exit);
-    const judging = Effect.scoped(Effect.onExit(judge(label, archivePath), tell));
-    const fiber = yield* Effect.forkIn(judging, scope);
+    const grading = Effect.scoped(Effect.onExit(grade(label, archivePath), tell));
+    const fiber = yield* Effect.forkIn(grading, scope);
     return { label, archive, results, fiber };
   });
 

@@ -13,7 +13,7 @@ import type { LiveEnvironment } from "./liveEnvironment.ts";
 const summaryOf = ({ passed, total, error }: TestResults): string =>
   `${passed} of ${total} tests pass.${error === null ? "" : ` ${error.split("\n", 1)[0]}`}`;
 
-const ONLY_COMMITS = "What is not committed, or is ignored by git, was not tested.";
+const ONLY_COMMITS = "Uncommitted and ignored files were not tested.";
 
 /** Runs the tests after each iteration, and shows and keeps their results. */
 export class IterationTests implements TestGate {
@@ -41,7 +41,7 @@ export class IterationTests implements TestGate {
     const { progress } = this.work.session;
     if (progress.solved !== false || last === undefined) return;
     progress.warn(
-      `The tests did not all pass before the last iteration was over: ${summaryOf(last)} ${ONLY_COMMITS}${this.#unmerged}`,
+      `Some tests still failed after the last iteration: ${summaryOf(last)} ${ONLY_COMMITS}${this.#unmerged}`,
     );
   }
 
@@ -59,7 +59,7 @@ export class IterationTests implements TestGate {
       const path = folder.path || ".";
       const commit = folder.commit.slice(0, 7);
       session.progress.warn(
-        `${branch} has another version of the environment ${path} than the one that was used, which is that of the commit ${commit}. Once it is in your checkout, it is the one that is used. Look at it first: git diff ${commit} ${tip.slice(0, 7)} -- ${shellQuote(path)}`,
+        `${branch} changes the environment ${path}. This run used the version of the commit ${commit}; later runs use the changed version once it is in your checkout. Review it first: git diff ${commit} ${tip.slice(0, 7)} -- ${shellQuote(path)}`,
       );
     });
   }
@@ -69,7 +69,7 @@ export class IterationTests implements TestGate {
     const { branches, branch, tip, landed } = this.work.sandbox.checkout;
     if (branches.strategy !== "merge-to-head" || branch === undefined || tip === landed) return "";
     const target = branches.targetBranch ?? "HEAD";
-    return ` The commits on ${branch} were not merged into ${target}. To merge them all the same: git merge ${shellQuote(branch)}`;
+    return ` The commits on ${branch} were not merged into ${target}. To merge them anyway: git merge ${shellQuote(branch)}`;
   }
 
   run(iteration: number): Effect.Effect<boolean, SandduneError> {

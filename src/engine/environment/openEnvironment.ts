@@ -30,7 +30,7 @@ export const openEnvironment = (
     if (sandbox.endsWithCall) yield* verdicts.prepare;
     const access = yield* timed(
       session,
-      { phase: "environment", label: "Getting the environment ready" },
+      { phase: "environment", label: "Preparing the environment" },
       plan.isolation === "shared" ? openShared(setup) : openStrict(setup),
     );
     return { access, source: plan.source, ...verdicts };

@@ -12,7 +12,7 @@ import { startServer } from "./tests/startServer.ts";
 import { inPackage } from "./tests/testPackage.ts";
 
 const ON_FILES =
-  "The tests run on your files as they are. After your turn they run on your last commit, in a clean checkout: commit whatever they need.";
+  "The tests run on your current files. After your turn they run on your last commit, in a clean checkout: commit everything that they need.";
 
 /** Commands in a bubblewrap sandbox do not share a network, but they share files. */
 const SOCKET = "/tmp/sanddune-tests.sock";
@@ -50,7 +50,7 @@ export const openShared = Effect.fnUntraced(function* ({
     env: { ...place.env, [TOKEN_FOR_SERVER]: token },
     timeoutMs: startTimeoutMs,
     onProgress: (sentence) => display.hookLine("environment", sentence),
-    onEnd: (problem) => progress.warn(`The test server has ended before the run: ${problem}`),
+    onEnd: (problem) => progress.warn(`The test server ended before the run: ${problem}`),
   });
   return accessTo({ packagePath, url, socket, token, note: ON_FILES });
 });

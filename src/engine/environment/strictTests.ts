@@ -16,7 +16,7 @@ import { inPackage } from "./tests/testPackage.ts";
 import { TestProxyHost } from "./tests/testProxyHost.ts";
 import { openTestSandbox } from "./tests/testSandbox.ts";
 
-const ON_COMMITS = "The tests run on what is committed: commit your changes before you run them.";
+const ON_COMMITS = "The tests run on your last commit: commit your changes before you run them.";
 
 /**
  * Answers the agent's test requests in a sandbox without an agent. A test proxy, which is a server in the agent's
@@ -33,7 +33,7 @@ export const openStrict = Effect.fnUntraced(function* (
   let tests: TestsInSandbox | undefined;
   const offered = yield* Deferred.make<void>();
   let requests = 0;
-  const courier = new TestProxyHost(async (request, signal) => {
+  const proxy = new TestProxyHost(async (request, signal) => {
     if (tests === undefined) throw new EnvironmentStartError("it is not ready yet", "");
     const path = join(journal.filesDirectory, `request-${++requests}.tar`);
     try {
@@ -53,25 +53,25 @@ export const openStrict = Effect.fnUntraced(function* (
       return prepared;
     });
     tests = opened;
-    courier.offer(schema);
+    proxy.offer(schema);
     yield* Deferred.succeed(offered, undefined);
   });
   const socket = socketFor(setup.sandboxPlan.provider);
-  const startCourier = startServer(sandbox.repository.handle, {
+  const startProxy = startServer(sandbox.repository.handle, {
     tool: inPackage(packagePath).tool,
     args: ["proxy", ...(socket === undefined ? [] : ["--socket", socket])],
     env: { ...session.plan.env.values, [TOKEN_FOR_SERVER]: token },
-    stdin: courier.answers,
+    stdin: proxy.answers,
     ...{ timeoutMs, onProgress },
     // Starts the limit when the tests are ready: their set-up has its own limit, and the sandbox has none.
     beginning: Deferred.await(offered),
-    onMessage: (message) => courier.receive(message),
+    onMessage: (message) => proxy.receive(message),
     onEnd: (problem) => {
-      if (courier.isClosed) return;
-      progress.warn(`The courier of the tests has ended before the run: ${problem}`);
+      if (proxy.isClosed) return;
+      progress.warn(`The test proxy ended before the run: ${problem}`);
     },
   });
-  const [url] = yield* Effect.all([startCourier, openTests], { concurrency: "unbounded" });
-  yield* Effect.addFinalizer(() => Effect.promise(() => courier.close()));
+  const [url] = yield* Effect.all([startProxy, openTests], { concurrency: "unbounded" });
+  yield* Effect.addFinalizer(() => Effect.promise(() => proxy.close()));
   return accessTo({ packagePath, url, socket, token, note: ON_COMMITS });
 });

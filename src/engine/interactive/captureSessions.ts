@@ -28,7 +28,7 @@ const sayingThatItStays = ({ session }: SandboxWork, { name }: AgentProvider): I
   capture: () =>
     Effect.sync(() =>
       session.display.note(
-        `The session of ${name} stays in its sandbox: its own hint how to resume it does not work on this machine.`,
+        `The session of ${name} stays in its sandbox: the resume command that it prints does not work on this machine.`,
       ),
     ),
 });

@@ -56,7 +56,7 @@ const noteWorktree = Effect.fnUntraced(function* (
   const elsewhere = yield* switchedTo(checkout);
   if (elsewhere === undefined) return;
   session.progress.warn(
-    `The worktree ${checkout.path} was switched to ${elsewhere}. What was committed there is not on ${checkout.branch}.`,
+    `The worktree ${checkout.path} was switched to ${elsewhere}. Commits that were made there are not on ${checkout.branch}.`,
   );
 });
 

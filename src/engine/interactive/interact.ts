@@ -134,7 +134,7 @@ export const interact = Effect.fnUntraced(function* (
     location.type === "sandbox"
       ? captureInteractive({ session, sandbox: location, base }, plan.options.agent)
       : undefined;
-  const bringHome = (failed: boolean) =>
+  const importCommitsAfter = (failed: boolean) =>
     (sessions?.capture(failed) ?? Effect.void).pipe(
       Effect.andThen(importCommits(session, location, base, failed)),
     );
@@ -142,8 +142,8 @@ export const interact = Effect.fnUntraced(function* (
   const exitCode = yield* withFinalStep(
     timed(session, { phase: "agent" }, showAgent(session, location, plan)),
     {
-      onFailure: () => bringHome(true),
-      onSuccess: () => bringHome(false),
+      onFailure: () => importCommitsAfter(true),
+      onSuccess: () => importCommitsAfter(false),
       warn: (sentence) => progress.warn(sentence),
     },
   );

@@ -36,7 +36,7 @@ const openAgentLocation = Effect.fnUntraced(function* (
   }
   if (checkout.openSandboxes > 0) {
     session.progress.warn(
-      "A sandbox is open over this worktree: what an agent has left running in it can change the files that you work on.",
+      "A sandbox is open on this worktree: processes that an agent left running in it can change the files that you work on.",
     );
   }
   const location = yield* openHostLocation(checkout, provider);

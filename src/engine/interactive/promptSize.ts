@@ -14,7 +14,7 @@ const problemOf = (prompt: string): InvalidOptionsError | undefined => {
     ? undefined
     : new InvalidOptionsError(
         "prompt",
-        `${Math.ceil(bytes / 1024)} KiB are too much to begin an interactive session with: the agent takes at most ${MAX_BYTES / 1024} KiB as an argument. Put the text into a file of the repository, and let the prompt name that file.`,
+        `${Math.ceil(bytes / 1024)} KiB are too long for the prompt of an interactive session: the agent takes at most ${MAX_BYTES / 1024} KiB as an argument. Put the text into a file in the repository, and name that file in the prompt.`,
       );
 };
 

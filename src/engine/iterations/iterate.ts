@@ -25,7 +25,7 @@ import { StructuredOutput } from "./structuredOutput.ts";
 const SAMPLE_LENGTH = 200;
 
 /** Calls the caller's callback. Ignores what it throws or rejects with: that must not affect the run. */
-const tellCaller = (
+const callCaller = (
   callback: ((event: AgentStreamEvent) => unknown) | undefined,
   event: AgentStreamEvent,
 ): void => {
@@ -99,7 +99,7 @@ export const iterate = Effect.fnUntraced(function* (
     if (event.type === "usage" && tally.usage !== undefined) liveUsage.note(tally.usage);
     display.event(event);
     trajectory?.event(event);
-    tellCaller(logging.onAgentStreamEvent, event);
+    callCaller(logging.onAgentStreamEvent, event);
   });
   const redactCaptured = (text: string, captureBytes: number) => redactor.capturedEnd(text, captureBytes);
   const expansion = {
@@ -114,8 +114,8 @@ export const iterate = Effect.fnUntraced(function* (
     resumed &&
     (yield* timed(
       session,
-      { phase: "agent session", label: "Bringing the agent's session into the sandbox" },
-      transfer.bring(resumed),
+      { phase: "agent session", label: "Copying the agent's session into the sandbox" },
+      transfer.copyIn(resumed),
     ));
   // Redacted before it is cut: a part of a secret would not be recognised.
   const sampleOf = (line: string) => redactor.text(line).slice(0, SAMPLE_LENGTH);
@@ -171,7 +171,7 @@ export const iterate = Effect.fnUntraced(function* (
             session.agentHasStarted = true;
             sandbox.hasNews = true;
             tally.iterations = iteration;
-            if (correction !== undefined) display.note("Asking the agent for a correction of its answer.");
+            if (correction !== undefined) display.note("Asking the agent to correct its output.");
             display.iteration(iteration, Math.max(iteration, options.maxIterations));
           }),
         ),

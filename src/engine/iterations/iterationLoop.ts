@@ -81,7 +81,7 @@ interface Beginning {
 }
 
 /** The prompt for an agent that continues after a rate limit. */
-const GO_ON = "A rate limit had interrupted you. Go on where you were.";
+const CONTINUE_PROMPT = "A rate limit interrupted you. Continue where you stopped.";
 
 /** The state of a running iteration. */
 class IterationState {
@@ -100,7 +100,7 @@ class IterationState {
 }
 
 /** The session to continue with; `undefined` if the agent has to start a new one. */
-const sessionToGoOn = (
+const sessionToContinue = (
   loop: IterationLoop,
   { sessionId, usage }: IterationState,
   begunWith: ResumedSession | undefined,
@@ -164,10 +164,10 @@ const runIteration = Effect.fnUntraced(function* (
     if (limited === undefined) return;
     if (state.exceeded !== undefined) return yield* Effect.fail(state.exceeded);
     yield* waitOut(loop, rateLimits, limited);
-    const session = sessionToGoOn(loop, state, begunWith);
+    const session = sessionToContinue(loop, state, begunWith);
     if (session === undefined) continue;
     resume = session;
-    prompt = GO_ON;
+    prompt = CONTINUE_PROMPT;
   }
 });
 
@@ -193,7 +193,7 @@ export const runIterations = Effect.fnUntraced(function* (
     let next: Beginning | undefined;
     /** Asks for a correction if the structured output is wrong and the session can continue. */
     const askForCorrection = Effect.suspend(() => {
-      const resume = sessionToGoOn(loop, state, begun.resume);
+      const resume = sessionToContinue(loop, state, begun.resume);
       if (loop.correction === undefined || resume === undefined || state.exceeded !== undefined)
         return Effect.void;
       return Effect.map(loop.correction, (correction) => {

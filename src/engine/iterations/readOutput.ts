@@ -67,7 +67,7 @@ export const readOutput = async (
   { found, agentText, redactor }: SaidOutput,
 ): Promise<unknown> => {
   if (found === undefined) {
-    throw new StructuredOutputError(tag, "there is no such tag in the agent's text", agentText);
+    throw new StructuredOutputError(tag, "the agent's text has no such tag", agentText);
   }
   if ("isTooLong" in found) {
     throw new StructuredOutputError(tag, `it is longer than ${MAX_TAG_LENGTH} characters`, agentText);

@@ -9,7 +9,7 @@ import { TagReader } from "./tagReader.ts";
 
 /** The prompt that asks the agent to correct its output. */
 const correctionOf = ({ tag, problem }: StructuredOutputError): string =>
-  `Your answer in <${tag}> cannot be used: ${problem}.
+  `Your answer in <${tag}> is not valid: ${problem}.
 Write the whole answer again, corrected, in <${tag}>…</${tag}>.`;
 
 /** Reads the structured output from the agent's text, and counts its corrections. */

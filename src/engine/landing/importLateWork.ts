@@ -34,7 +34,7 @@ const importMore = Effect.fnUntraced(function* (
   if (checkout.tip === before) return;
   if (!sandbox.endsWithCall) progress.commits = [...new Set([...earlier, ...progress.commits])];
   progress.warn(
-    "Something in the sandbox committed after the agent's command had ended. That was imported, too.",
+    "A process in the sandbox committed after the agent's command had ended. These commits were imported, too.",
   );
   const isToLand = hadLanded && exit._tag === "Success" && (progress.exitCode ?? 0) === 0;
   if (isToLand) yield* land(session, checkout);
@@ -55,9 +55,9 @@ export const importLateWork = (
   const look = hasMore(sandbox, hostGitDirectory).pipe(Effect.catch(() => Effect.succeed(true)));
   const keep = Effect.sync(() => {
     if (sandbox.owner.keepsFiles) return;
-    keepFiles({ session, sandbox, base: sandbox.tip }, "it names objects that were not imported");
+    keepFiles({ session, sandbox, base: sandbox.tip }, "it has objects that were not imported");
     session.progress.warn(
-      "The git directory of the sandbox names something that was not imported.",
+      "The git directory of the sandbox has objects that were not imported.",
       ...whereKept(sandbox),
     );
   });

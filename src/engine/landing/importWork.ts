@@ -118,7 +118,7 @@ const takeFiles = (
   return Effect.succeed(
     uncommitted === undefined || uncommitted === files.current
       ? undefined
-      : `The worktree ${files.worktreePath} has gone on without the sandbox. Uncommitted work of the sandbox is kept as ${uncommitted}.`,
+      : `The worktree ${files.worktreePath} has new commits that the sandbox does not have. The sandbox's uncommitted work is kept as ${uncommitted}.`,
   );
 };
 
@@ -148,7 +148,7 @@ const importOnce = Effect.fnUntraced(function* (
   // Only tested commits land: later ones are not put on the branch.
   const comesAgain = isChanged && attempt < MAX_LAST_EXPORTS && sandbox.environment === undefined;
   if (isChanged && !comesAgain) {
-    progress.warn("Something in the sandbox kept changing its refs: its last commits were not imported.");
+    progress.warn("A process in the sandbox kept changing its refs, so its last commits were not imported.");
     archivePath ??= yield* rescue(work, moment);
   }
   // Close the sandbox already while git works on the host. The scope waits for the same close.

@@ -29,9 +29,9 @@ export const rescue = (
         type: "kept",
         what: "archive",
         name: archivePath,
-        reason: "it holds the sandbox's files",
+        reason: "it has the sandbox's files",
       });
-      progress.warn(`The files of the sandbox, as far as they could be read, are kept in ${archivePath}.`);
+      progress.warn(`The readable files of the sandbox are kept in ${archivePath}.`);
       return archivePath;
     }),
   );
@@ -48,7 +48,7 @@ export const rescueUnexported = Effect.fnUntraced(function* (
   if (leftBehind.length > 0)
     progress.warn(`Uncommitted work could not be exported as files: ${leftBehind.join(", ")}.`);
   if (hasUnreadRefs)
-    progress.warn("Some refs of the sandbox could not be read: what they name was not exported.");
+    progress.warn("Some refs of the sandbox could not be read, and their commits were not exported.");
   if (leftBehind.length === 0 && !hasUnreadRefs && source !== "broken") return undefined;
   return yield* rescue(work, moment);
 });
@@ -88,7 +88,7 @@ export const keepFiles = ({ session, sandbox }: SandboxWork, reason: string): vo
  */
 export const keepEverything = (work: SandboxWork, cause: unknown): void => {
   const { session, sandbox } = work;
-  sandbox.checkout.keepReasons.add("the agent's commits could not be taken over");
+  sandbox.checkout.keepReasons.add("the agent's commits could not be imported");
   if (cause instanceof SandboxLostError && sandbox.files !== undefined) {
     sandbox.loss.mayHoldWork = true;
     if (keptBundles(session.journal.filesDirectory).length === 0) return;

@@ -12,14 +12,14 @@ export const withContinuation = <Value, Options extends AgentOptions<Value> & Re
   options: Options,
   run: (options: Options) => Promise<RunResult<Value>>,
 ): RunResult<Value> => {
-  const goOn = async (prompt: string, given: ContinueOptions, forkSession: boolean) => {
+  const continueSession = async (prompt: string, given: ContinueOptions, forkSession: boolean) => {
     const changes = checkedOptions(given, CHANGES);
     const { sessionId, sessionFilePath } = result.iterations.at(-1) ?? {};
     if (sessionId === undefined || sessionFilePath === undefined) {
       throw new AgentSessionNotFoundError(
         options.agent.name,
         sessionId,
-        "it was not captured, and a warning of the run says why, unless `captureSessions` is off",
+        "it was not captured: see the warnings of the run, or `captureSessions` is off",
       );
     }
     // These options belong to the first call only.
@@ -28,7 +28,11 @@ export const withContinuation = <Value, Options extends AgentOptions<Value> & Re
   };
   // Not enumerable: the rest of a result is plain data, which can be cloned and serialised.
   return Object.defineProperties({ ...result } as RunResult<Value>, {
-    resume: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, false) },
-    fork: { value: (prompt: string, changes: ContinueOptions = {}) => goOn(prompt, changes, true) },
+    resume: {
+      value: (prompt: string, changes: ContinueOptions = {}) => continueSession(prompt, changes, false),
+    },
+    fork: {
+      value: (prompt: string, changes: ContinueOptions = {}) => continueSession(prompt, changes, true),
+    },
   });
 };

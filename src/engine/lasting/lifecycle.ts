@@ -90,7 +90,7 @@ export class Lifecycle {
       () =>
         new InvalidOptionsError(
           "options",
-          `something that a call on this ${this.what} waits for (a value of env, stdin, a schema) makes another call on it: calls take turns, and that one would never have its turn. Make it before.`,
+          `a function that a call on this ${this.what} waits for (a value of env, stdin, a schema) makes another call on it. Calls take turns, so both would wait forever. Make that call first.`,
         ),
     );
   }

@@ -49,7 +49,7 @@ export const planEnv = Effect.fnUntraced(function* (
       ...(sources.openPath === undefined
         ? []
         : [
-            `Other accounts of this machine can read or change ${ENV_FILE}, which holds secrets: chmod 600 ${shellQuote(sources.openPath)}`,
+            `Other accounts of this machine can read or change ${ENV_FILE}, which contains secrets: chmod 600 ${shellQuote(sources.openPath)}`,
           ]),
       ...unset.map(
         (name) =>

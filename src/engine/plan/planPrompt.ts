@@ -52,7 +52,7 @@ export const planPrompt = Effect.fnUntraced(function* ({
   const { promptFile } = prompt;
   const isBlank = resolved.parts.every((part) => typeof part === "string" && part.trim() === "");
   if (promptFile !== undefined && isBlank)
-    return yield* Effect.fail(new InvalidOptionsError("promptFile", `there is no text in ${promptFile}`));
+    return yield* Effect.fail(new InvalidOptionsError("promptFile", `${promptFile} is empty`));
   return {
     prompt: resolved,
     warnings:

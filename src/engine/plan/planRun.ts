@@ -36,7 +36,7 @@ const budgetWarnings = ({ agent, maxTokens, maxCostUsd, maxIterations }: AgentOp
   const hasBudget = maxTokens !== undefined || maxCostUsd !== undefined;
   if (!hasBudget || agent.reportsUsage !== "perTurn" || (maxIterations ?? 1) > 1) return [];
   return [
-    `The agent ${agent.name} tells only at the end of its turn what it has used: a budget cannot stop the one iteration of this run.`,
+    `The agent ${agent.name} reports its usage only at the end of its turn, so a budget cannot stop the single iteration of this run.`,
   ];
 };
 
@@ -49,7 +49,7 @@ const planResume = (
     const { sessions } = agent;
     if (resumeSession === undefined || sessions === undefined) return undefined;
     if (forkSession && sessions.forksByCopy && resumeSession.length < MIN_COPIED_ID_LENGTH) {
-      throw new InvalidOptionsError("forkSession", "a session with so short an id cannot be copied.");
+      throw new InvalidOptionsError("forkSession", "the session's id is too short to be replaced in a copy.");
     }
     const files = findHostSession({ ...agent, sessions }, resumeSession, cwd);
     return { sessionId: resumeSession, isFork: forkSession ?? false, files };

@@ -66,7 +66,7 @@ export interface PlannedSession {
 }
 
 /** Reports a slow step on stderr, because there is no display yet. A daemon or a password prompt can take long. */
-const tellingIfSlow = <A, E>(
+const reportingIfSlow = <A, E>(
   name: string | undefined,
   label: string,
   step: Effect.Effect<A, E>,
@@ -150,7 +150,7 @@ export const planSession = Effect.fnUntraced(function* (
       Effect.exit(
         sandbox === undefined
           ? Effect.void
-          : tellingIfSlow(
+          : reportingIfSlow(
               options.name,
               `Checking the ${sandbox.provider.name} sandbox`,
               checkSandbox(sandbox.provider, {
@@ -194,7 +194,7 @@ export const planSession = Effect.fnUntraced(function* (
     if (branches.strategy === "head" && copyItems.length > 0) {
       throw new InvalidOptionsError(
         "copyToWorktree",
-        "with the `head` strategy there is no worktree to copy into: the agent works in your checkout, where the files are. Use `merge-to-head` or `branch`.",
+        "with the `head` strategy there is no worktree: the agent works in your checkout, which has these files. Use `merge-to-head` or `branch`.",
       );
     }
     checkCopyItems(repository, copyItems);
@@ -205,7 +205,7 @@ export const planSession = Effect.fnUntraced(function* (
   const values =
     sources.size === 0
       ? NO_ENV
-      : yield* tellingIfSlow(
+      : yield* reportingIfSlow(
           options.name,
           `Asking for the values of ${[...sources.keys()].join(", ")}`,
           readEnv(sources),

@@ -20,7 +20,7 @@ export interface SandboxLoss {
 /** Closes a sandbox. If it may have the only copy of some work, it stays until its lease ends. */
 const end = async (handle: SandboxHandle, loss: SandboxLoss | undefined): Promise<string | undefined> => {
   if (loss?.mayHoldWork && (await handle.leave?.())) {
-    return `The sandbox ${handle.name} was left as it is, because it may hold work that could not be imported. To import it: ${sandduneCommand("rescue", loss.runId)}. The sandbox ends by itself when nothing has renewed its lease.`;
+    return `The sandbox ${handle.name} was not closed, because it may have work that could not be imported. To import it: ${sandduneCommand("rescue", loss.runId)}. The sandbox ends by itself when its lease expires.`;
   }
   await handle.close();
   return undefined;

@@ -20,7 +20,7 @@ import { packingHandle, type SandboxSession } from "./sandboxSession.ts";
 import { syncFromHost } from "./syncFromHost.ts";
 
 /** The error for the caller: it names the caller's command without our wrapper, and is redacted. */
-const toldError = (error: SandduneError, command: string, redactor: Redactor): SandduneError =>
+const errorForCaller = (error: SandduneError, command: string, redactor: Redactor): SandduneError =>
   redactData(
     redactor,
     error instanceof ProcessTimeoutError
@@ -55,11 +55,11 @@ const runCommand = Effect.fnUntraced(function* (
   const base = checkout.tip;
   const handle = withEnv(session.plan.env, packingHandle(sandbox));
   const callersCode = new CallersCode();
-  const tellLine = (forward: ((line: string) => void) | undefined) => (line: string) => {
+  const forwardLine = (forward: ((line: string) => void) | undefined) => (line: string) => {
     display.hookLine("exec", line);
     callersCode.call(() => forward?.(line));
   };
-  const bringHome = (failed: boolean) =>
+  const importCommitsAfter = (failed: boolean) =>
     importWork(
       { session, sandbox, base },
       { label: `exec-${sandbox.execCount}`, failed, isLast: false, isPacked: true },
@@ -71,15 +71,15 @@ const runCommand = Effect.fnUntraced(function* (
     handle.exec(command, {
       ...options,
       cwd: options.cwd ?? sandboxDirectory(checkout.repository, handle),
-      onLine: tellLine(options.onLine),
-      onStderrLine: tellLine(options.onStderrLine),
+      onLine: forwardLine(options.onLine),
+      onStderrLine: forwardLine(options.onStderrLine),
       ...(options.stdin !== undefined && { stdin: callersCode.input(options.stdin) }),
       signal,
     }),
-  ).pipe(Effect.mapError((error) => callersCode.failure ?? toldError(error, command, redactor)));
+  ).pipe(Effect.mapError((error) => callersCode.failure ?? errorForCaller(error, command, redactor)));
   return yield* withFinalStep(ran, {
-    onFailure: () => bringHome(true),
-    onSuccess: () => bringHome(false),
+    onFailure: () => importCommitsAfter(true),
+    onSuccess: () => importCommitsAfter(false),
     warn: (sentence) => progress.warn(sentence),
   });
 });

@@ -204,7 +204,7 @@ const openIsolated = Effect.fnUntraced(function* (
     warnings: losesSubmodules
       ? [
           ...warnings,
-          "Submodules are not brought into an isolated sandbox: their directories are empty there.",
+          "Submodules are not copied into an isolated sandbox: their directories are empty there.",
         ]
       : warnings,
     repository: {

@@ -44,7 +44,7 @@ export const syncFromHost = Effect.fnUntraced(function* (
     Effect.fail(new SandboxError(owner.plan.sandboxName ?? repository.handle.name, problem, output));
   if (repository.hostGitDirectory === undefined) {
     return yield* refuse(
-      `${checkout.branch} has got commits on the host that an isolated sandbox cannot take in. Close it, and make another one: that starts from them`,
+      `${checkout.branch} has new commits on the host, which an open isolated sandbox cannot receive. Close it and create another one, which will start from them`,
     );
   }
   const script = followScript(sandbox, checkout.branch);
@@ -59,12 +59,12 @@ export const syncFromHost = Effect.fnUntraced(function* (
   );
   if (exitCode === DIVERGED) {
     return yield* refuse(
-      `${checkout.branch} has got commits on the host, and others in the sandbox that could not be brought home. Close the sandbox, and make another one`,
+      `${checkout.branch} has new commits on the host, and other commits in the sandbox that could not be imported. Close the sandbox and create another one`,
     );
   }
   if (exitCode !== 0) {
     return yield* refuse(
-      `git in it could not follow the commits that ${checkout.branch} has got on the host. Close it, and make another one`,
+      `git in it could not be updated to the new commits of ${checkout.branch} on the host. Close it and create another one`,
       stderr,
     );
   }

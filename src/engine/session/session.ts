@@ -45,7 +45,7 @@ export interface Session {
 }
 
 const notRedacted = (name: string): string =>
-  `The value of ${name} is part of the repository's path, of a branch, or of another name that has to be shown: it is not redacted.`;
+  `The value of ${name} is not redacted, because it is part of the repository's path, a branch, or another name that must be shown.`;
 
 /** Makes the redactor of a session. It does not redact names that must be shown. */
 export const redactorFor = (plan: SessionPlan, secrets: ReadonlyMap<string, string>): Redactor => {
@@ -164,7 +164,7 @@ const closeSession = Effect.fnUntraced(function* (
  * The caller gets `signal.reason` itself. If that is an error of ours without progress, it gets the progress of this
  * session.
  */
-const tellAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
+const reportToAborter = ({ plan, progress }: Session, signal: AbortSignal | undefined): void => {
   const { name } = plan;
   noteAborted(signal, { ...(name !== undefined && { name }), ...progress.reached() });
   const reason: unknown = signal?.reason;
@@ -186,7 +186,7 @@ export const withProgressInErrors = <A, E, R>(
           if (Cause.isDieReason(reason)) redactData(session.redactor, reason.defect);
       }),
     ),
-    Effect.onInterrupt(() => Effect.sync(() => tellAborter(session, signal))),
+    Effect.onInterrupt(() => Effect.sync(() => reportToAborter(session, signal))),
   );
 
 const beginSession = (plan: SessionPlan): Effect.Effect<Session, SandduneError> =>

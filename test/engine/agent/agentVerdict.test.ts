@@ -83,7 +83,7 @@ describe("an agent's own verdict", () => {
 describe("an agent without a verdict", () => {
   it("has failed where it always gives one, also with exit code 0", () => {
     expect(failure([text], exit(0))).toMatchObject({
-      problem: "it ended without saying that its turn was over",
+      problem: "it ended without reporting the end of its turn",
     });
   });
 

@@ -4,9 +4,9 @@ import { testIsolated } from "../../../src/sandboxes/test-isolated.ts";
 import { temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const CASES: readonly [problem: string, agent: Partial<Record<keyof AgentProvider, unknown>>][] = [
-  ["buildCommand() returned undefined, and not an object", { buildCommand: () => undefined }],
+  ["buildCommand() returned undefined instead of an object", { buildCommand: () => undefined }],
   [
-    "buildCommand() returned an object of which command must be a non-empty list of strings, or a line for sh; got undefined",
+    "buildCommand() returned a wrong object: command must be a non-empty list of strings, or a command for sh; got undefined",
     { buildCommand: () => ({ argv: ["x"], stdin: "" }) },
   ],
   ["stdin must be a string; got undefined", { buildCommand: () => ({ command: "true" }) }],
@@ -14,8 +14,8 @@ const CASES: readonly [problem: string, agent: Partial<Record<keyof AgentProvide
     "env must be an object whose values are strings",
     { buildCommand: () => ({ command: "true", stdin: "", env: { A: 1 } }) },
   ],
-  ["createParser() returned undefined, and not a function", { createParser: () => undefined }],
-  ["the parser returned undefined, and not a list of events", { createParser: () => () => undefined }],
+  ["createParser() returned undefined instead of a function", { createParser: () => undefined }],
+  ["the parser returned undefined instead of a list of events", { createParser: () => () => undefined }],
   [
     "the parser returned an event without a known type; expected one of: text, toolCall",
     { createParser: () => () => [{ typ: "text" }] },

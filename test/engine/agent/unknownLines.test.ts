@@ -19,12 +19,12 @@ describe("the warning about lines that were not understood", () => {
   it("goes by the lines that mean something: pieces of messages do not outweigh them", () => {
     const lines = counted(1, 5);
     for (let index = 0; index < 1000; index++) lines.push("piece", "stdout", []);
-    expect(lines.warning("fake")).toContain("5 of 6 lines");
+    expect(lines.warning("fake")).toContain("5 of 6 output lines");
   });
 
   it("names the agent, the numbers and the first of them", () => {
     const warning = counted(3, 7).warning("fake");
-    expect(warning).toContain("7 of 10 lines");
+    expect(warning).toContain("7 of 10 output lines");
     expect(warning).toContain("fake");
     expect(warning).toContain("unknown 0");
   });
@@ -49,7 +49,7 @@ describe("the warning about lines that were not understood", () => {
   it("shows of the first line only what may be shown", () => {
     const lines = new UnknownLines((line) => line.replaceAll("secret", "[REDACTED]"));
     for (let index = 0; index < 5; index++) lines.push(`secret ${index}`, "stdout", raw(""));
-    expect(lines.warning("fake")).toMatch(/The first was: \[REDACTED\] 0$/);
+    expect(lines.warning("fake")).toMatch(/The first one: \[REDACTED\] 0$/);
   });
 });
 

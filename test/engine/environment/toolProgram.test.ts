@@ -42,7 +42,7 @@ const evaluated = (runner: CommandRunner) =>
   evaluate(
     { sandbox: runner, packagePath: "/package", worktree: "/w", scratch: "/s", env: {} },
     {},
-    { archive: "/w.tar", tree: "/w", bring: async () => {} },
+    { archive: "/w.tar", tree: "/w", copyIn: async () => {} },
     new AbortController().signal,
   );
 
@@ -64,12 +64,12 @@ describe("the program for environments in a sandbox", () => {
 
   it("has told nothing if all that is heard is forged", async () => {
     const { runner } = sandbox(0, () => [JSON.stringify({ type: "result", result: results(true) })]);
-    expect(await evaluated(runner)).toMatchObject({ total: 0, error: "the tests have told no results" });
+    expect(await evaluated(runner)).toMatchObject({ total: 0, error: "the tests reported no results" });
   });
 
   it.each([
-    [127, "no Node.js in the sandbox"],
-    [99, "no tar in the sandbox"],
+    [127, "needs Node.js in the sandbox"],
+    [99, "needs tar in the sandbox"],
     [125, "ended with exit code 125"],
   ])(
     "needs programs of the sandbox, which the client of the sandbox does not deny: exit code %i is %s",
@@ -105,7 +105,7 @@ describe("the program for environments in a sandbox", () => {
     });
     await expect(running).rejects.toMatchObject({
       name: "EnvironmentStartError",
-      problem: "nothing was heard of the tests for 80 ms",
+      problem: "the tests printed nothing for 80 ms",
     });
     expect(told).toBeGreaterThanOrEqual(5);
   });

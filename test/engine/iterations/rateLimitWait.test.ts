@@ -55,7 +55,7 @@ describe("an agent that was held up by a rate limit", () => {
     expect(started).toEqual([
       { prompt: "the prompt", iteration: 1 },
       {
-        prompt: expect.stringMatching(/go on/i),
+        prompt: expect.stringMatching(/continue where/i),
         iteration: 1,
         resume: { sessionId: "s-1", isFork: false },
       },

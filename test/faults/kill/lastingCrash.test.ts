@@ -104,7 +104,7 @@ describeWith(["bubblewrap"], "SIGKILL of a process with a worktree and a sandbox
       expect(allSubjects(cwd)).toContain("Second");
 
       const worktree = await worktreeIn(cwd);
-      expect(worktree.warnings).toContainEqual(expect.stringContaining("taken over"));
+      expect(worktree.warnings).toContainEqual(expect.stringContaining("worktree of an earlier run"));
       execFileSync("git", ["-C", join(worktree.worktreePath, "nested"), "status"], { stdio: "ignore" });
       expect(fired()).toEqual([]);
       const steps = [shell("cat second.txt open.txt > seen.txt"), { commit: "After" }];

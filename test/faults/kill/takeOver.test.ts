@@ -44,7 +44,7 @@ describeWith(["bubblewrap"], "a run on the branch of a run that died", () => {
     expect(warnings).toEqual([
       expect.stringContaining(`Ended the sandbox that run ${runId} had left`),
       `Imported 1 commit of run ${runId}, which had died, onto b.`,
-      expect.stringContaining("with the uncommitted changes in it"),
+      expect.stringContaining("which has uncommitted changes"),
     ]);
     expect(own.map(({ sha }) => git(cwd, "log", "-1", "--format=%s", sha))).toEqual(["Next"]);
     expect(subjectsOf(cwd, "b")).toEqual(["Next", "unfinished", "Initial commit"]);

@@ -238,7 +238,7 @@ it("a commit that the user makes in the worktree between two calls cannot get in
   commitOnHost(warm);
   const calls = [() => warm.run({ agent: command("true"), prompt: "x" }), () => warm.exec("true")];
   for (const call of calls) {
-    const message = expect.stringMatching(/agent\/work has got commits on the host.*make another one/);
+    const message = expect.stringMatching(/agent\/work has new commits on the host.*create another one/);
     expect(await failureOf(call())).toMatchObject({ name: "SandboxError", message });
   }
   await warm.close();

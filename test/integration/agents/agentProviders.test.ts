@@ -63,7 +63,7 @@ it("an agent that reports its own end has succeeded or failed as it says, and fa
     good: undefined,
     bad: expect.objectContaining({ message: expect.stringContaining("the model refused") }),
     silent: expect.objectContaining({
-      message: expect.stringContaining("ended without saying that its turn was over"),
+      message: expect.stringContaining("ended without reporting the end of its turn"),
     }),
     lingering: undefined,
   });

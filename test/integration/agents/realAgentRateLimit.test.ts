@@ -114,7 +114,7 @@ describeSideBySide("a limit of a real agent", () => {
       const lastRequest = turnsOf(model).at(-1) ?? "";
       expect(lastRequest).toContain("Greet the world, and commit.");
       expect(lastRequest).toContain("Making before.");
-      expect(lastRequest).toContain("Go on where you were.");
+      expect(lastRequest).toContain("Continue where you stopped.");
       const sessions = events.flatMap((event) => (event.type === "sessionId" ? [event.sessionId] : []));
       expect(sessions).toHaveLength(2);
       expect(new Set(sessions)).toEqual(new Set([result.iterations[0]?.sessionId]));

@@ -52,7 +52,9 @@ describe("an environment in the repository", () => {
     const { solved, iterations, warnings } = await attempt(cwd, [WORK]);
     expect(solved).toBe(false);
     expect(iterations).toMatchObject([{ tests: { passed: 0, total: 2 } }]);
-    expect(warnings[0]).toMatch(/tests\/env has changes .*not used: environment\.mjs, more\.mjs\..*git add/);
+    expect(warnings[0]).toMatch(
+      /tests\/env has uncommitted changes, .*not used: environment\.mjs, more\.mjs\..*git add/,
+    );
   });
 
   it("is not what an earlier run has left on its branch, which a warning tells apart", async () => {
@@ -60,8 +62,7 @@ describe("an environment in the repository", () => {
     const weaken: ScriptedStep = { commit: "Weaken", files: { [DEFINITION]: WEAK } };
     const first = await attempt(cwd, [weaken]);
     expect(first.solved).toBe(false);
-    const differs =
-      /agent\/attempt has another version of the environment tests\/env.*git diff \w+ \w+ -- tests\/env/;
+    const differs = /agent\/attempt changes the environment tests\/env.*git diff \w+ \w+ -- tests\/env/;
     expect(first.warnings.at(-1)).toMatch(differs);
     const second = await attempt(cwd, [WORK]);
     expect(second).toMatchObject({ solved: false, iterations: [{ tests: { total: 2 } }] });
@@ -73,7 +74,7 @@ describe("an environment in the repository", () => {
     writeFiles(cwd, { [DEFINITION]: GREETING_TESTS });
     await expect(attempt(cwd, [WORK])).rejects.toThrow(EnvironmentError);
     await expect(attempt(cwd, [WORK])).rejects.toThrow(
-      /not in the commit .*git add tests\/env && git commit/s,
+      /not in the checked-out commit .*git add tests\/env && git commit/s,
     );
     symlinkSync("tests/env", join(cwd, "linked"));
     git(cwd, "add", ".");
@@ -81,7 +82,7 @@ describe("an environment in the repository", () => {
     const outside = join(temporaryDirectory(), "link");
     symlinkSync(cwd, outside);
     for (const environment of [join(cwd, "linked"), join(outside, "linked")]) {
-      await expect(attempt(cwd, [WORK], { environment })).rejects.toThrow(/symbolic link on the way/);
+      await expect(attempt(cwd, [WORK], { environment })).rejects.toThrow(/path has a symbolic link/);
     }
     expect(existsSync(join(cwd, ".sanddune"))).toBe(false);
   });
@@ -134,6 +135,6 @@ export const defineEnvironment = () => sanddune.defineEnvironment({ tests: { fin
     const { solved, iterations, warnings } = await attempt(cwd, [WORK], { sandbox: bubblewrap() });
     expect(iterations).toMatchObject([{ tests: { total: 2 } }]);
     expect(solved).toBe(false);
-    expect(warnings[0]).toMatch(/git ignores, and they are not used: node_modules\/\..*name them in `files`/);
+    expect(warnings[0]).toMatch(/ignored files, which are not used: node_modules\/\..*list them in `files`/);
   });
 });

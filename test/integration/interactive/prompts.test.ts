@@ -44,7 +44,7 @@ it("a prompt that no program takes as an argument is refused before anything is 
   const [outcome] = (await scene.report()).outcomes;
   expect(outcome?.error).toMatchObject({
     name: "InvalidOptionsError",
-    message: expect.stringMatching(/130 KiB are too much.*Put the text into a file of the repository/s),
+    message: expect.stringMatching(/130 KiB are too long.*Put the text into a file in the repository/s),
   });
   expect(isUntouched(scene)).toBe(true);
 });

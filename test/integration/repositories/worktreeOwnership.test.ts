@@ -181,7 +181,7 @@ describeWith(["bubblewrap"], "sandboxes over one worktree", () => {
     await work(worktree, [{ commit: "Elsewhere", files: FILES }], bubblewrap());
     const error = await failureOf(open.run(task({ commit: "Never" })));
     expect(error).toBeInstanceOf(SandboxError);
-    expect(error.message).toMatch(/Close it, and make another one/);
+    expect(error.message).toMatch(/Close it and create another one/);
     await open.close();
     expect(subjectsOf(cwd, await work(worktree, [shell("cat other.txt"), { commit: "Two" }]))).toEqual([
       "Two",

@@ -24,7 +24,7 @@ describe("a worktree", () => {
     expect(readFileSync(join(first.preservedWorktreePath as string, "half.txt"), "utf8")).toBe("half\n");
 
     const second = await play(cwd, [{ shell: "cat half.txt" }, { commit: "Finish it" }], onBranch);
-    expect(second.warnings.join()).toContain("taken over");
+    expect(second.warnings.join()).toContain("worktree of an earlier run");
     expect(second.preservedWorktreePath).toBeUndefined();
     expect(git(cwd, "show", "agent/x:half.txt")).toBe("half");
     expect(leftovers(cwd)).toEqual([]);

@@ -77,7 +77,7 @@ describe("before anything is created, a clear error says", () => {
     [
       "that head has no worktree to copy into",
       { sandbox: never, branchStrategy: { type: "head" }, copyToWorktree: ["README.md"] },
-      /no worktree to copy into/,
+      /there is no worktree: the agent works in your checkout/,
     ],
     [
       "that an item to copy does not exist",

@@ -63,7 +63,7 @@ it.each([
       branchStrategy: { type: "branch", branch: "x" },
       prompt: "x",
     });
-    const warning = `Other accounts of this machine can read or change .sanddune/.env, which holds secrets: chmod 600 ${path}`;
+    const warning = `Other accounts of this machine can read or change .sanddune/.env, which contains secrets: chmod 600 ${path}`;
     expect(warnings).toEqual(isOpen ? [warning] : []);
   },
 );

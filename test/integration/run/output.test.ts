@@ -104,7 +104,7 @@ describe("an answer that is wrong", () => {
     expect(iterations.map(({ sessionId }) => sessionId)).toEqual(["session-1", "session-1", "session-1"]);
     expect(commits).toHaveLength(1);
     const asked = git(cwd, "show", "main:asked.txt");
-    expect(asked).toMatch(/^Judge\nYour answer in <verdict> cannot be used: it does not satisfy the schema/);
+    expect(asked).toMatch(/^Judge\nYour answer in <verdict> is not valid: it does not satisfy the schema/);
     expect(asked.match(/Write the whole answer again/g)).toHaveLength(2);
   });
 

@@ -45,7 +45,7 @@ describe("a run until its tests pass", () => {
       ),
     ]);
     expect(runsOf(cwd)).toEqual([{ state: "unsolved", solved: false }]);
-    expect(readFileSync(logFilePath, "utf8")).toMatch(/The run is over, but its tests do not all pass\./);
+    expect(readFileSync(logFilePath, "utf8")).toMatch(/The run has ended, but some of its tests fail\./);
   });
 
   it("whose tests pass is solved, and merged", async () => {

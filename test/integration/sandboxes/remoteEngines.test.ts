@@ -125,7 +125,7 @@ describeWith(["docker"], "run() on a Docker engine that is reached by tcp", () =
       cwd,
       "for i in 1 2 3; do git commit -q --allow-empty -m $i; done",
     );
-    expect(warnings).toContain(`sanddune-${runId} was left as it is`);
+    expect(warnings).toContain(`sanddune-${runId} was not closed`);
     expect(warnings).toContain(`sanddune rescue ${runId}`);
     const options = { remove: true, runs: [runId], branches: [], records: false };
     const clean = async () =>

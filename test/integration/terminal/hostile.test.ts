@@ -74,7 +74,7 @@ describeWith(["bubblewrap", "tmux"], "a hostile agent at a terminal", () => {
     const run = ["run", "--agent-command", "sh ./agent.sh", "--sandbox", "bubblewrap", "--prompt", "x"];
     const terminal = start(sanddune(...run), cwd);
     expect(await terminal.ended()).toBe(1);
-    expect(terminal.screen()).toMatch(/Careful +these run by themselves/);
+    expect(terminal.screen()).toMatch(/Careful +these run automatically/);
     expectUnharmed(terminal);
   });
 });

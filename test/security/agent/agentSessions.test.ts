@@ -75,9 +75,13 @@ describe("sessions of others on the host stay as they are", () => {
   });
 
   it.each([
-    ["empties it", ": >$brought", "the one on the host stays"],
-    ["writes something else in its place", "echo {} >$brought", "the one on the host stays"],
-    ["puts another one elsewhere", "rm $brought; echo {} >mine.jsonl", "the one on the host stays"],
+    ["empties it", ": >$brought", "does not continue the file on the host"],
+    ["writes something else in its place", "echo {} >$brought", "does not continue the file on the host"],
+    [
+      "puts another one elsewhere",
+      "rm $brought; echo {} >mine.jsonl",
+      "does not continue the file on the host",
+    ],
     ["puts another one beside it", "echo {} >mine.jsonl", "there are two of"],
   ])("when an agent that was to continue with one %s", async (_, deed, says) => {
     const { project, bring, inProject, capture } = await sessionScene();

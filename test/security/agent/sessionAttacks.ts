@@ -85,7 +85,7 @@ export const sessionScene = async (cwd = temporaryDirectory()): Promise<SessionS
     },
     bring: async (sessionId) => {
       const files = findHostSession(agent, sessionId, cwd);
-      capture.goesOnWith((await copySessionIn({ ...common(), sessionId, files })).files);
+      capture.resumes((await copySessionIn({ ...common(), sessionId, files })).files);
     },
     capture: (sessionId = "abc", options = {}) =>
       capture.capture({ ...common(), sessionId, runId: randomUUID(), ...options }),

@@ -70,7 +70,7 @@ describeInBoth("what is graded is what lands:", (name) => {
     );
     expect(iterations).toMatchObject([{ tests: { passed: 0 } }, { tests: { passed: 0 } }]);
     expect(solved).toBe(false);
-    expect(prompts[1]).toContain("what is not committed, or is ignored by git, was not tested");
+    expect(prompts[1]).toContain("uncommitted and ignored files were not tested");
   });
 
   it("the work is tested with the user's copies and with what the hooks make of the commit, whatever the agent has made of them", async () => {

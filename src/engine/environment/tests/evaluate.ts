@@ -50,9 +50,9 @@ export interface TestedWork {
   /** The path of its archive in the sandbox, and the directory to unpack it into. */
   readonly archive: string;
   readonly tree: string;
-  readonly bring: (signal: AbortSignal) => Promise<void>;
+  readonly copyIn: (signal: AbortSignal) => Promise<void>;
   /** Prepares the unpacked work. May run its code. */
-  readonly makeReady?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  readonly prepare?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 const UNPACK = Buffer.from("unpack\n");
@@ -73,7 +73,7 @@ const occurrence = () => {
 export const evaluate = async (
   place: TestPlace,
   { path = "", parameters, onProgress }: TestRequest,
-  { archive, tree, bring, makeReady }: TestedWork,
+  { archive, tree, copyIn, prepare }: TestedWork,
   signal: AbortSignal,
 ): Promise<TestResults> => {
   let results: TestResults | undefined;
@@ -89,11 +89,11 @@ export const evaluate = async (
   /** Sends a line when the archive has been copied, and ends when the work is ready. */
   async function* input(): AsyncGenerator<Uint8Array> {
     await waiting.happened;
-    await attempt(bring);
+    await attempt(copyIn);
     yield UNPACK;
-    if (makeReady === undefined) return;
+    if (prepare === undefined) return;
     await unpacked.happened;
-    await attempt(makeReady);
+    await attempt(prepare);
   }
   try {
     await runTool(place.sandbox, {
@@ -122,5 +122,5 @@ export const evaluate = async (
     stop.abort();
     await bringing;
   }
-  return results ?? withoutResults(path, "the tests have told no results");
+  return results ?? withoutResults(path, "the tests reported no results");
 };

@@ -17,13 +17,13 @@ const workOf = (tests: TestsInSandbox, archivePath: ArchiveSource): TestedWork =
   return {
     tree,
     archive,
-    bring: async (signal) => {
+    copyIn: async (signal) => {
       const path = await archivePath(signal);
       // First, so that a file of the commit replaces a copied one.
       await copyUserFiles?.(tree, signal);
       await copyIn(path, archive);
     },
-    makeReady: runHooks && ((signal) => runHooks(tree, signal)),
+    prepare: runHooks && ((signal) => runHooks(tree, signal)),
   };
 };
 

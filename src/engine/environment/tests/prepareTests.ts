@@ -107,5 +107,5 @@ export const prepareTests = async (
   const { schema, end } = await runSetup(tests, ["--schema"], watch);
   if (schema !== undefined) return { schema, end };
   await end();
-  throw new EnvironmentStartError("it does not tell which tests it has", "");
+  throw new EnvironmentStartError("it does not list its tests", "");
 };

@@ -60,7 +60,9 @@ export class TestProxyHost {
     else
       this.answers.push({
         id,
-        error: errorFor(new TestRequestError("Too many tests run already. Wait for one.", 429)),
+        error: errorFor(
+          new TestRequestError("Too many test requests are running. Wait for one to finish.", 429),
+        ),
       });
   }
 

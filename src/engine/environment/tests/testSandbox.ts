@@ -64,7 +64,7 @@ const copyItemsInto = Effect.fnUntraced(function* (
   yield* Effect.try({
     try: () => renameSync(path, destination),
     catch: (cause) =>
-      new CopyToWorktreeError(items.join(", "), "something is in the way in the sandbox of the tests", {
+      new CopyToWorktreeError(items.join(", "), "a file in the test sandbox is in the way", {
         cause,
       }),
   });
@@ -135,7 +135,7 @@ const openIsolated = Effect.fnUntraced(function* (
 });
 
 /** Prepares the tested work like the agent's sandbox: copies the user's files, and runs the hooks. */
-const furnishing = (
+const preparationOf = (
   { session, sandbox: { checkout }, sandboxPlan }: EnvironmentSetup,
   tests: TestSandbox,
 ): Pick<TestsInSandbox, "copyUserFiles" | "runHooks"> => {
@@ -168,5 +168,5 @@ export const openTestSandbox = Effect.fnUntraced(function* (
   const sandbox = yield* provider.type === "bind-mount"
     ? openBindMount(session, provider, names, files.forTests)
     : openIsolated(session, provider, names, files.forTests);
-  return { sandbox, env: env.values, prefix: repository.prefix, ...furnishing(setup, sandbox) };
+  return { sandbox, env: env.values, prefix: repository.prefix, ...preparationOf(setup, sandbox) };
 });

@@ -35,11 +35,10 @@ const readMessage = (key: string, line: string): ToolMessage | undefined => {
   return value !== undefined && "type" in value ? (value as ToolMessage) : undefined;
 };
 
-const NO_NODE =
-  "there is no Node.js in the sandbox, which the test server needs: install version 20.19 or newer in its image";
+const NO_NODE = "the test server needs Node.js in the sandbox: install version 20.19 or newer in its image";
 const NO_NODE_EXIT_CODE = 127;
 /** Commits are unpacked with it, in this sandbox or in those that are made like it: that it is missing is to be known before an agent begins. */
-const NO_TAR = "there is no tar in the sandbox, which commits are unpacked with: install it in its image";
+const NO_TAR = "unpacking commits needs tar in the sandbox: install it in its image";
 /** Not 125 or more: those also come from clients of sandboxes. */
 const NO_TAR_EXIT_CODE = 99;
 
@@ -80,7 +79,7 @@ async function* keyThenInput(
 const listenFor = (maxSilenceMs: number | undefined, other: AbortSignal | undefined) => {
   const controller = new LinkedController(other);
   const giveUp = () =>
-    controller.abort(new EnvironmentStartError(`nothing was heard of the tests for ${maxSilenceMs} ms`));
+    controller.abort(new EnvironmentStartError(`the tests printed nothing for ${maxSilenceMs} ms`));
   let timer: NodeJS.Timeout | undefined;
   return {
     signal: controller.signal,
