@@ -5,22 +5,22 @@ import { findProgram, hostEnvironment } from "./hostPrograms.ts";
 export interface CompanionSpec {
   readonly program: string;
   readonly args: readonly string[];
-  /** Goes when the program has ended. */
+  /** Removed when the program has ended. */
   readonly directory: string;
   readonly onStdoutChunk: (chunk: Buffer) => void;
   readonly onStderrChunk: (chunk: Buffer) => void;
 }
 
-/** A program that runs beside this process, for as long as that wants it to. */
+/** A program that runs in the background until it is stopped, or until this process ends. */
 export interface Companion {
-  /** Resolves, with how it ended, when it has. */
+  /** Resolves when it has ended, with a description of how. */
   readonly isOver: Promise<string>;
   stop(): void;
 }
 
 /**
- * Runs `"$@"` until it ends, or until its standard input does: that is when the process that wants it is gone, however it
- * went. Then the directory goes, too.
+ * Runs `"$@"` until it ends, or until its standard input is closed, which happens when this process ends in any way. Then
+ * removes the directory.
  */
 const WATCHED = `
 directory=$1
@@ -38,11 +38,11 @@ rm -rf -- "$directory"
 exit "$code"
 `;
 
-/** Starts a program that ends with this process, even if that is killed, and does not keep it from ending. */
+/** Starts a program that ends with this process, even if it is killed, and does not keep this process alive. */
 export const startCompanion = (spec: CompanionSpec): Companion => {
   const watched = ["-c", WATCHED, "sanddune", spec.directory, findProgram(spec.program), ...spec.args];
   const child = spawn(findProgram("sh"), watched, {
-    // In a session without a terminal: Ctrl-C is not for it, and it has nobody to ask for a password.
+    // A session without a terminal: it gets no Ctrl-C and cannot ask for a password.
     detached: true,
     env: hostEnvironment(),
     stdio: "pipe",

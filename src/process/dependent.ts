@@ -16,35 +16,34 @@ export interface DependentSpec {
   readonly cwd: string;
   /** The complete environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How long it has between being asked to end and being killed. */
+  /** The time between SIGTERM and SIGKILL. */
   readonly graceMs: number;
-  /** Gets the lines that it writes to its file descriptor 3, which is there only then. */
+  /** Gets the lines that it writes to its file descriptor 3, which exists only with this callback. */
   readonly onMessage?: (line: string) => void;
   readonly onOutputLine?: (line: string) => void;
 }
 
-/** A program that is there for this process only, and goes with it. */
+/** A program that only serves this process, and ends with it. */
 export interface Dependent {
   /** Writes a line to its file descriptor 3. */
   send(line: string): void;
-  /** Resolves with its exit code when it has ended, by itself or not. What it has started may go on. */
+  /** Resolves with its exit code when it has ended. Processes that it started may still run. */
   readonly exited: Promise<number>;
-  /** The end of what it has printed, to both streams. */
+  /** The end of its output, of both streams. */
   output(): string;
-  /** Ends it with everything that it has started, wherever that has gone. Idempotent, never rejects. */
+  /** Ends it and everything that it started, even outside its process group. Idempotent, never rejects. */
   end(): Promise<void>;
 }
 
 const OUTPUT_BYTES = 16 * 1024;
 const MAX_OUTPUT_LINE_BYTES = 4096;
-/** How long the last of its words may take: others, whom it has started, can keep its pipes open. */
-const LAST_WORDS_MS = 250;
+/** How long to wait for its last output: processes that it started can keep the pipes open. */
+const LAST_OUTPUT_MS = 250;
 const MARK = "SANDDUNE_DEPENDENT_ID";
 
 /**
- * Becomes `"$@"`, which leads a process group, with a watcher in it: once file descriptor 4 has ended, which is when the process
- * at its other end has, however it went, everything in the group has two seconds left. The watcher also keeps the
- * group's number from being given to others.
+ * Becomes `"$@"`, the leader of a process group that also holds a watcher. File descriptor 4 is closed when this process
+ * ends in any way; two seconds later the watcher kills the group. The watcher also keeps the group's id from being reused.
  */
 const WATCHED = `
 { cat <&4; sleep 2; kill -9 "-$$"; } 3>&- >/dev/null 2>&1 &
@@ -64,8 +63,8 @@ const follow = (stream: Socket | null | undefined, onChunk: (chunk: Buffer) => v
 };
 
 /**
- * Starts a program that does not outlive this process, even if that is killed, and that can be ended with everything it has started.
- * `program` is looked for by the program's own PATH. It has no standard input. What it prints is read, and its end kept.
+ * Starts a program that does not outlive this process, even if this process is killed, and that can be ended with
+ * everything it started. `program` is looked up in the PATH of `env`. It has no standard input. The end of its output is kept.
  */
 export const startDependent = (spec: DependentSpec): Dependent => {
   const mark = randomUUID();
@@ -91,7 +90,7 @@ export const startDependent = (spec: DependentSpec): Dependent => {
   const exited = new Promise<number>((resolve) => {
     child.once("error", () => resolve(127));
     child.once("exit", async (code, signal) => {
-      await Promise.race([Promise.all(read), delay(LAST_WORDS_MS)]);
+      await Promise.race([Promise.all(read), delay(LAST_OUTPUT_MS)]);
       resolve(exitCodeOf(code, signal));
     });
   });

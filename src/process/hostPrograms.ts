@@ -2,7 +2,7 @@ import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync 
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
 
-/** Checkouts that agents work in, by their real paths: programs in them may be an agent's. */
+/** The real paths of checkouts in which agents work: an agent may have written the programs in them. */
 const distrusted = new Set<string>();
 
 const realPath = (path: string): string | undefined => {
@@ -13,11 +13,11 @@ const realPath = (path: string): string | undefined => {
   }
 };
 
-/** The directory and all that it is in, up to the root. */
+/** The directory and its ancestors. */
 const withParents = (path: string): string[] =>
   path === dirname(path) ? [path] : [path, ...withParents(dirname(path))];
 
-/** The main checkout of a linked worktree, whose `.git` is a file that says where its git directory is. */
+/** The main checkout of a linked worktree, whose `.git` is a file with the path of its git directory. */
 const mainCheckoutOf = (dotGit: string): string | undefined => {
   try {
     const gitDirectory = /^gitdir: (.*)$/m.exec(readFileSync(dotGit, "utf8"))?.[1];
@@ -25,7 +25,7 @@ const mainCheckoutOf = (dotGit: string): string | undefined => {
     const common = dirname(dirname(resolve(dirname(dotGit), gitDirectory)));
     return basename(common) === ".git" ? realPath(dirname(common)) : undefined;
   } catch {
-    // A directory, or what cannot be read: git will say so.
+    // A directory, or unreadable: git will report it.
     return undefined;
   }
 };
@@ -33,13 +33,13 @@ const mainCheckoutOf = (dotGit: string): string | undefined => {
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
- * From now on, no program is looked for in the checkout that `cwd` is in, nor in those around it. Package runners (`npx`,
- * for one) put its `node_modules/.bin` before all else, and an agent can put a program of its own there that is called
- * `git`. A home directory that is a checkout counts only if it is the one: many programs are there for good reasons.
+ * From now on no program is looked up in the checkout of `cwd`, nor in those around it. Package runners such as `npx` put
+ * `node_modules/.bin` first in the PATH, and an agent can create a program named `git` there. A home directory that is a
+ * checkout counts only if it is the checkout of `cwd` itself: many programs are installed there.
  */
 export const distrustCheckoutOf = (cwd: string): void => {
   const start = realPath(cwd);
-  // Where the root directory is a checkout, every program of the machine is in it.
+  // If the root directory is a checkout, it contains every program.
   const directories = start === undefined ? [] : withParents(start).filter((path) => path !== dirname(path));
   const checkouts = directories.filter((path) => exists(join(path, ".git")));
   const home = realPath(homedir());
@@ -51,22 +51,22 @@ export const distrustCheckoutOf = (cwd: string): void => {
   }
 };
 
-/** Of this checkout, or of one around it: nobody installs git or docker with a package manager for JavaScript. */
+/** Of this checkout, or of one around it: git and docker are not installed by JavaScript package managers. */
 const PACKAGE_PROGRAMS = /(^|\/)node_modules\/\.bin\/*$/;
 
-/** Whether a path leads into a checkout that agents work in. */
+/** Whether a path is in a checkout in which agents work. */
 export const isDistrusted = (path: string): boolean => {
   const real = realPath(path);
   return real !== undefined && withParents(real).some((parent) => distrusted.has(parent));
 };
 
-/** Where an entry leads is not enough: a link in the checkout can lead to any place that the agent can write to. */
+/** Checks the entry and its real path: a link in the checkout can lead to any directory that the agent can write. */
 const isTrusted = (entry: string): boolean =>
   isAbsolute(entry) && !PACKAGE_PROGRAMS.test(entry) && !withParents(entry).some(isDistrusted);
 
 const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 
-/** What was found of a PATH when so many checkouts were distrusted. */
+/** The trusted entries of a PATH, for a number of distrusted checkouts. */
 interface Found {
   readonly entries: readonly string[];
   readonly checkouts: number;
@@ -74,7 +74,7 @@ interface Found {
 
 const found = new Map<string, Found>();
 
-/** Worked out once, and again only to leave out more: an agent cannot make an entry trustworthy by what it does later. */
+/** Computed once, and again only to exclude more: an agent must not be able to make an entry trusted later. */
 const trustedEntries = (path: string): readonly string[] => {
   const former = found.get(path);
   if (former?.checkouts === distrusted.size) return former.entries;
@@ -83,10 +83,10 @@ const trustedEntries = (path: string): readonly string[] => {
   return entries;
 };
 
-/** What cannot be found must not be looked for once more, by the system, where it could be found after all. */
+/** A program that was not found must not be looked up again by the system, in an untrusted directory. */
 const NOWHERE = join(sep, "nonexistent");
 
-/** The PATH of this process, without what an agent could have put there. An empty one would mean the current directory. */
+/** The PATH of this process without untrusted entries. Never empty: that would mean the current directory. */
 export const hostPath = (): string =>
   trustedEntries(process.env["PATH"] ?? DEFAULT_PATH).join(delimiter) || NOWHERE;
 
@@ -99,12 +99,12 @@ const isExecutable = (path: string): boolean => {
   }
 };
 
-/** Where a program of the host is, on a PATH of its own or else on that of this process. */
+/** The path of a program of the host, from the given PATH or that of this process. */
 export const findProgram = (name: string, path = process.env["PATH"] ?? DEFAULT_PATH): string => {
   if (name.includes(sep)) return name;
   const places = trustedEntries(path).map((entry) => join(entry, name));
   return places.find(isExecutable) ?? join(NOWHERE, name);
 };
 
-/** The environment of a process of the host for which none is given. */
+/** The default environment of a host process. */
 export const hostEnvironment = (): NodeJS.ProcessEnv => ({ ...process.env, PATH: hostPath() });

@@ -2,16 +2,16 @@ import { closeSync, fstatSync, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** The end of the output is where a program says what went wrong. */
+/** Programs report errors at the end of their output. */
 const MAX_READ_BYTES = 64 * 1024;
 
 /**
- * A file for what a process prints that must not depend on a reader. It has no name, so nothing is left of it. Where none
- * can be made, the output is lost.
+ * A file for the output of a process that must not depend on a reader. It has no name, so nothing has to be removed. If it
+ * cannot be created, the output is lost.
  */
 export interface OutputFile {
   readonly descriptor: number;
-  /** The end of what was printed. */
+  /** The end of the output. */
   read(): string;
   close(): void;
 }
@@ -25,7 +25,7 @@ const openWithoutName = (): number => {
       rmSync(directory, { recursive: true, force: true });
     }
   } catch {
-    // A full disk must not keep a checkout from being put back.
+    // A full disk must not prevent the restoration of a checkout.
     return openSync("/dev/null", "r+");
   }
 };

@@ -4,8 +4,8 @@ import { runProcess } from "./runProcess.ts";
 const TIMEOUT_MS = 60_000;
 
 /**
- * Removes a directory with all it holds: directories that are read-only (such as package caches make) and paths that
- * are too long for Node, both of which an agent can leave behind.
+ * Removes a directory and everything in it, including read-only directories (package caches have them) and paths that are
+ * too long for Node.js: an agent can leave both.
  */
 export const removeDirectory = async (path: string): Promise<void> => {
   const start = (program: string, args: string[]) =>

@@ -16,57 +16,57 @@ export interface ProcessSpec {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** The complete environment; the parent's is used when it is left out. */
+  /** The complete environment; that of this process by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Standard input; closed at once when it is left out. */
+  /** Standard input; empty by default. */
   readonly stdin?: ProcessInput;
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
-  /** The process's id, which is that of its process group, too. */
+  /** Gets the process id, which is also the id of its process group. */
   readonly onStart?: (pid: number) => void;
   readonly onStdoutChunk?: (chunk: Buffer) => void;
   readonly onStderrChunk?: (chunk: Buffer) => void;
   readonly onStdoutLine?: (line: string) => void;
   readonly onStderrLine?: (line: string) => void;
   /**
-   * Gets each line that the process writes to its file descriptor 3. That is a socket: another process cannot open it by
-   * `/proc`, as it could open a pipe.
+   * Gets each line that the process writes to its file descriptor 3. It is a socket, because other processes could open a
+   * pipe through `/proc`.
    */
   readonly onChannelLine?: (line: string) => void;
-  /** How much of each stream's end is kept for the result. */
+  /** The result keeps the last so many bytes of each stream. */
   readonly captureBytes?: number;
   /**
-   * Until this is aborted, what the process's descendants print is read even after it has ended: without a reader,
-   * printing would be their end.
+   * Until this is aborted, the output of descendants is read even after the process has ended: writing to a pipe without a
+   * reader would kill them.
    */
   readonly keepsReading?: AbortSignal;
   /**
-   * A file that gets both output streams, instead of pipes to this process: a pipe without a reader would end the
-   * process, in the middle of its work, if this one died. The result's `stdout` and `stderr` are empty then.
+   * A file for both output streams, instead of pipes: if this process died, a pipe without a reader would kill the process
+   * in the middle of its work. `stdout` and `stderr` of the result are empty then.
    */
   readonly outputDescriptor?: number;
-  /** How the result's text is decoded; `latin1` keeps every byte, whatever it is. */
+  /** The encoding of the result; `latin1` preserves every byte. */
   readonly encoding?: BufferEncoding;
 }
 
 export interface ProcessResult {
-  /** 128 + n when the process was ended by signal n: death by signal is never success. */
+  /** 128 + n if signal n ended the process, which is never success. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
-  /** Set when the process did not read all of its input. Whether that matters, its exit code tells. */
+  /** Set if the process did not read all of its input. Its exit code shows whether that matters. */
   readonly inputError?: ProcessInputError;
 }
 
 const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
 const CHANNEL = 3;
-/** How long the process group has between SIGTERM and SIGKILL. */
+/** The time between SIGTERM and SIGKILL. */
 const KILL_GRACE_MS = 300;
 /**
- * A grandchild may hold the pipes open after the process itself has ended: then what is still in them is waited for,
- * until there was nothing for a while, or at most this long.
+ * A grandchild may keep the pipes open after the process has ended. Then their remaining content is read until nothing
+ * comes for a while, or at most this long.
  */
 const DRAIN_MS = { silence: 250, longest: 2000 } as const;
 
@@ -84,9 +84,9 @@ const feed = async (child: ChildProcess, input: ProcessInput | undefined, progra
 };
 
 /**
- * The one way to start a process on the host.
+ * Starts a process on the host. All other code uses this function.
  *
- * - argv only, never a shell string; the child leads a process group of its own.
+ * - argv only, never a shell string; the child leads its own process group.
  * - Resolves for every exit code. Rejects with `ProcessStartError`, `ProcessTimeoutError`, or with the identical
  *   `signal.reason`; in the last two cases the whole group was killed before the promise settles.
  * - Memory stays bounded whatever the process prints.
@@ -149,7 +149,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
         closeOutputs();
       else {
         onAbort(spec.keepsReading, closeOutputs);
-        // They are sockets, which keep this process from ending unless told otherwise.
+        // They are sockets, which would keep this process alive.
         for (const stream of [child.stdout, child.stderr]) (stream as Socket | null)?.unref();
       }
       if (failure !== undefined) {
@@ -189,7 +189,7 @@ export const runProcess = (spec: ProcessSpec): Promise<ProcessResult> => {
       clearTimeout(drainTimer);
       clearImmediate(lastLook);
       lastLook = undefined;
-      // A busy process may find the time over before it has looked whether there is anything to read: it looks once more.
+      // In a busy process the timer may fire before pending output was read: check once more.
       const look = () => {
         lastLook = setImmediate(settle);
       };

@@ -1,18 +1,18 @@
 import type { ProjectConfig, ProjectNames } from "./config.ts";
 
-/** A setting, with where it was said: that is where a mistake has to be mended. */
+/** A setting and its origin, where the user can correct it. */
 export interface Chosen {
   readonly value: string;
-  /** Whether the command line says it, and not the project config. */
+  /** It comes from the command line, not from the project config. */
   readonly isFlag: boolean;
 }
 
 export type ProjectChoices = { readonly [Key in keyof ProjectNames]?: Chosen | undefined };
 
-/** What the command line can say about the settings of the project config. */
+/** The flags that override settings of the project config. */
 export type ChoiceFlags = { readonly [Key in keyof ProjectNames]?: string | undefined };
 
-/** Flags win over the project config, and what that says about its agent is not for another one. */
+/** Flags override the project config, whose settings for its own agent do not apply to another one. */
 export const choose = (flags: ChoiceFlags, config: ProjectConfig): ProjectChoices => {
   const byFlag = (value: string | undefined): Chosen | undefined =>
     value === undefined ? undefined : { value, isFlag: true };

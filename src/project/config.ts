@@ -10,7 +10,7 @@ import type { Hooks } from "../options/hooks.ts";
 import { flagOf } from "../sandboxes/description/settings.ts";
 import { sandboxSettings } from "../sandboxes/registry.ts";
 
-/** The settings of a project that are names, which flags can say as well. */
+/** The settings of a project that are names. Flags can set them as well. */
 export interface ProjectNames {
   /** As `--agent`. */
   readonly agent?: string;
@@ -19,11 +19,11 @@ export interface ProjectNames {
   /** As `--sandbox`. */
   readonly sandbox?: string;
   readonly imageName?: string;
-  /** As `--backlog` of init: where the prompts of the scaffold look for tasks. */
+  /** As `--backlog` of init: the source of tasks for the prompts of the scaffold. */
   readonly backlog?: string;
 }
 
-/** Settings of runs, called as the options of `run()`. */
+/** Settings of runs, with the names of the options of `run()`. */
 export interface RunDefaults {
   readonly branchStrategy?: BranchStrategy;
   readonly hooks?: Hooks;
@@ -33,8 +33,8 @@ export interface RunDefaults {
 }
 
 /**
- * The defaults of the command line in a repository; flags win over them. Written by `sanddune init`. The settings of
- * sandbox providers that a config may have are in it, too: `sandboxSettingsIn()` reads them.
+ * The defaults of the command line in a repository, written by `sanddune init`. Flags override them. It also holds
+ * settings of sandbox providers: `sandboxSettingsIn()` reads them.
  */
 export interface ProjectConfig extends ProjectNames, RunDefaults {
   /** The address of the JSON schema, for editors. */
@@ -61,7 +61,7 @@ const SETTINGS: Checks<ProjectConfig> = {
   idleTimeoutSeconds: seconds,
 };
 
-/** Settings that a file of the repository must not set, with the flags for a single run. */
+/** Settings that the config file must not contain, with their flags for a single run. */
 const FLAGS_ONLY: ReadonlyMap<string, string> = new Map([
   ...[...sandboxSettings]
     .filter(([name]) => !Object.hasOwn(SETTINGS, name))
@@ -69,7 +69,7 @@ const FLAGS_ONLY: ReadonlyMap<string, string> = new Map([
   ["env", "--env"],
 ]);
 
-/** The settings of sandbox providers that a project config has. */
+/** The settings of sandbox providers in a project config. */
 export const sandboxSettingsIn = (config: ProjectConfig): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(config).filter(([name]) => Object.hasOwn(SANDBOX_CHECKS, name)));
 
@@ -86,24 +86,24 @@ const parse = (path: string): unknown => {
   }
 };
 
-/** Checks what a project config holds; throws an `InvalidOptionsError`. */
+/** Checks the content of a project config. Throws an `InvalidOptionsError`. */
 export const checkProjectConfig = (config: unknown): ProjectConfig => {
   const flagsOnly = Object.keys(config ?? {}).find((key) => FLAGS_ONLY.has(key));
   if (flagsOnly !== undefined) {
     throw new InvalidOptionsError(
       flagsOnly,
-      `this cannot be set here, only for a single run: ${FLAGS_ONLY.get(flagsOnly)}`,
+      `cannot be set in this file. Set it for a single run: ${FLAGS_ONLY.get(flagsOnly)}`,
     );
   }
   return members("options", config, SETTINGS);
 };
 
-/** Reads `.sanddune/config.json`; a repository without one has nothing for granted. Throws a `ProjectConfigError`. */
+/** Reads `.sanddune/config.json`; without that file no setting has a default. Throws a `ProjectConfigError`. */
 export const readProjectConfig = (configDirectory: string): ProjectConfig => {
   const path = projectConfigPath(configDirectory);
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (status === undefined) return {};
-  // What agents commit must not lead sanddune elsewhere.
+  // An agent may commit a link to another file.
   if (!status.isFile()) throw new ProjectConfigError(path, "it is not a regular file");
   const config = parse(path);
   try {

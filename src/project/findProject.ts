@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { type ProjectConfig, projectConfigPath, readProjectConfig } from "./config.ts";
 
-/** The repository that a command line is about, with what it takes for granted there. */
+/** The repository of a command line, with its project config. */
 export interface Project {
   /** The top of the checkout. */
   readonly topLevel: string;
@@ -10,13 +10,13 @@ export interface Project {
   readonly gitDirectory: string;
   readonly configPath: string;
   readonly config: ProjectConfig;
-  /** What the checkout holds that is not committed. Git is asked once. */
+  /** The paths of uncommitted changes. Git runs once. */
   uncommittedPaths(): Promise<readonly string[]>;
 }
 
 /** Finds the repository of `cwd`, and reads its `.sanddune/config.json`. */
 export const findProject = async (cwd = "."): Promise<Project> => {
-  // Only now: a command line that asks for help, or for a completion, does not wait for Effect to be loaded.
+  // Loaded late: help and completion do not have to wait for Effect.
   const [{ openRepository }, { listUncommitted }, { runAtBoundary }] = await Promise.all([
     import("../git/repository.ts"),
     import("../git/worktrees/uncommittedPaths.ts"),

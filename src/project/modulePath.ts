@@ -1,2 +1,2 @@
-/** A sandbox that is named by the file of its provider, and not by a name of sanddune's. */
+/** Whether a sandbox is given as the module of its provider, not as a name. */
 export const isModulePath = (name: string): boolean => /[/\\]|\.[cm]?[jt]s$/.test(name);

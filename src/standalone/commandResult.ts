@@ -1,7 +1,7 @@
 import type { CommandResult } from "../options/standaloneSandbox.ts";
 import type { ExecResult } from "../sandboxes/contract.ts";
 
-/** The result of a command as a tuple with names, which as JSON is an object. */
+/** The result of a command: a tuple with named members that becomes an object in JSON. */
 export const commandResult = (
   { exitCode, stdout, stderr }: ExecResult,
   durationMs: number,

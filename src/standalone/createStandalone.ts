@@ -11,21 +11,21 @@ import {
   removeDeadDirectories,
 } from "../sandboxes/directories/ownedDirectory.ts";
 import { preflight } from "../sandboxes/handle/preflight.ts";
-import { openMachine } from "./openMachine.ts";
+import { openProviderSandbox } from "./openProviderSandbox.ts";
 import { standalone } from "./standalone.ts";
-import { validateHandle } from "./validate.ts";
+import { validateSandbox } from "./validate.ts";
 
 const openDirectory = (): Promise<OwnedDirectory> =>
   openOwnedDirectory("standalone", createRunId()).catch((cause: NodeJS.ErrnoException) => {
     throw new HostFileError(cause.code ?? "unknown", tmpdir(), { cause });
   });
 
-/** Makes a sandbox that belongs to no repository. */
+/** Creates a sandbox that belongs to no repository. */
 export const createStandalone = async (
   provider: SandboxProvider,
   options: StandaloneSandboxOptions,
 ): Promise<StandaloneSandbox> => {
-  validateHandle(provider, options);
+  validateSandbox(provider, options);
   const {
     env = {},
     needs = {},
@@ -43,6 +43,6 @@ export const createStandalone = async (
   const resolved = await readEnvValues(sources, signal);
   signal.throwIfAborted();
   const directory = await openDirectory();
-  const machine = await openMachine(provider, directory, { usesSudo, signal });
-  return standalone({ provider: provider.name, machine, directory, env: resolved, usesSudo });
+  const sandbox = await openProviderSandbox(provider, directory, { usesSudo, signal });
+  return standalone({ provider: provider.name, sandbox, directory, env: resolved, usesSudo });
 };

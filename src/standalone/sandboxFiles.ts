@@ -3,7 +3,7 @@ import { SandboxError } from "../errors.ts";
 import type { ExecOptions, ExecResult } from "../sandboxes/contract.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 
-/** What reading and writing needs of a sandbox. */
+/** The part of a sandbox that reading and writing needs. */
 export interface FileSandbox {
   readonly provider: string;
   exec(command: string, options: ExecOptions): Promise<ExecResult>;
@@ -11,7 +11,7 @@ export interface FileSandbox {
 
 const MAX_READ_MEBIBYTES = 64;
 const MAX_READ_BYTES = MAX_READ_MEBIBYTES * 1024 * 1024;
-/** In base64, with line ends, and with some room. */
+/** In base64, with line ends and a margin. */
 const MAX_ENCODED_BYTES = Math.ceil(MAX_READ_BYTES * 1.4);
 
 const show = (path: string): string => JSON.stringify(path);
@@ -21,7 +21,7 @@ const refusal = (provider: string, problem: string, output?: string) =>
 
 const EXIT = { notAFile: 3, missing: 4, notReadable: 5, noBase64: 6, incomplete: 7 } as const;
 
-/** How reading itself ended comes on stderr: the exit code of a pipeline is that of its last command. */
+/** The exit code of a pipeline is that of its last command, so the exit code of `head` comes on stderr. */
 const reading = (path: string): string => {
   const file = shellQuote(path);
   return `[ -e ${file} ] || exit ${EXIT.missing}
@@ -35,10 +35,10 @@ const READ_PROBLEMS: Readonly<Record<number, string>> = {
   [EXIT.missing]: "it does not exist in the sandbox",
   [EXIT.notAFile]: "it is not a regular file",
   [EXIT.notReadable]: "the user of the sandbox may not read it",
-  [EXIT.noBase64]: "there is no base64 in the sandbox: install coreutils in its image",
+  [EXIT.noBase64]: "the sandbox has no base64 program: install coreutils in its image",
 };
 
-/** Reads a file of the sandbox, as bytes. Links are followed, within the sandbox. */
+/** Reads a file of the sandbox as bytes. Follows links within the sandbox. */
 export const readFileBytes = async ({ provider, exec }: FileSandbox, path: string): Promise<Buffer> => {
   const { exitCode, stdout, stderr } = await exec(reading(path), {
     cwd: "/",
@@ -47,7 +47,7 @@ export const readFileBytes = async ({ provider, exec }: FileSandbox, path: strin
   const refuse = (problem: string, output?: string) =>
     refusal(provider, `${show(path)} was not read: ${problem}`, output);
   if (exitCode !== 0) throw refuse(READ_PROBLEMS[exitCode] ?? `exit code ${exitCode}`, stderr);
-  if (!/^0$/m.test(stderr)) throw refuse("it could not be read to its end", stderr);
+  if (!/^0$/m.test(stderr)) throw refuse("it could not be read completely", stderr);
   const bytes = Buffer.from(stdout, "base64");
   if (bytes.length > MAX_READ_BYTES) {
     throw refuse(
@@ -57,7 +57,7 @@ export const readFileBytes = async ({ provider, exec }: FileSandbox, path: strin
   return bytes;
 };
 
-/** Reads a file of the sandbox that is UTF-8 text. */
+/** Reads a UTF-8 text file of the sandbox. */
 export const readFile = async (sandbox: FileSandbox, path: string): Promise<string> => {
   const bytes = await readFileBytes(sandbox, path);
   try {
@@ -67,14 +67,14 @@ export const readFile = async (sandbox: FileSandbox, path: string): Promise<stri
   }
 };
 
-/** Input that ends early is not noticed by whoever reads it: the size has to be right. */
+/** `cat` does not notice input that ends early, so the size is checked. */
 const writing = (path: string, bytes: number): string => {
   const file = shellQuote(path);
   return `mkdir -p -- ${shellQuote(posix.dirname(path))} && cat >${file} || exit 1
 [ ! -f ${file} ] || [ "$(($(wc -c <${file})))" -eq ${bytes} ] || exit ${EXIT.incomplete}`;
 };
 
-/** Writes a file in the sandbox; missing directories are made. */
+/** Writes a file in the sandbox, and creates missing directories. */
 export const writeFile = async (
   { provider, exec }: FileSandbox,
   path: string,
@@ -85,7 +85,7 @@ export const writeFile = async (
   if (exitCode === 0) return;
   const problem =
     exitCode === EXIT.incomplete
-      ? "not all of it arrived, or somebody else writes to it"
+      ? "it is incomplete, or another process writes to it"
       : `exit code ${exitCode}`;
   throw refusal(provider, `${show(path)} was not written: ${problem}`, stderr);
 };

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { InvalidOptionsError } from "../errors.ts";
 
-/** A path of the caller's as an absolute one in the sandbox. */
+/** Makes a path absolute in the sandbox. */
 export const sandboxPath = (directory: string, path: unknown, option = "path"): string => {
   const refuse = (problem: string) => new InvalidOptionsError(option, problem);
   if (typeof path !== "string" || path === "" || path.includes("\0")) {
@@ -10,7 +10,7 @@ export const sandboxPath = (directory: string, path: unknown, option = "path"): 
   if (posix.isAbsolute(path)) return path;
   if (/^\.\.(\/|$)/.test(posix.normalize(path))) {
     throw refuse(
-      `${JSON.stringify(path)} leaves the directory of the sandbox. Elsewhere in the sandbox, paths have to be absolute.`,
+      `${JSON.stringify(path)} leaves the directory of the sandbox. Use an absolute path for the rest of the sandbox.`,
     );
   }
   return `${directory}/${path}`;

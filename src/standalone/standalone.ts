@@ -10,15 +10,15 @@ import type { ExecOptions } from "../sandboxes/contract.ts";
 import type { OwnedDirectory } from "../sandboxes/directories/ownedDirectory.ts";
 import { providerError } from "../sandboxes/handle/openHandle.ts";
 import { commandResult } from "./commandResult.ts";
-import { endWithProcess } from "./endOfProcess.ts";
-import type { Machine } from "./openMachine.ts";
+import { endWithProcess } from "./endWithProcess.ts";
+import type { ProviderSandbox } from "./openProviderSandbox.ts";
 import { readFile, readFileBytes, writeFile } from "./sandboxFiles.ts";
 import { sandboxPath } from "./sandboxPath.ts";
 import { validateCommand, validateContent } from "./validate.ts";
 
 export interface StandaloneSettings {
   readonly provider: string;
-  readonly machine: Machine;
+  readonly sandbox: ProviderSandbox;
   readonly directory: OwnedDirectory;
   readonly env: ResolvedEnv;
   readonly usesSudo: boolean;
@@ -32,20 +32,20 @@ const valuesOf = (env: CommandEnv): Record<string, string> =>
     Object.entries(env).map(([name, value]) => [name, typeof value === "string" ? value : value.public]),
   );
 
-/** What the caller gets of a sandbox that belongs to no repository. */
+/** The object that `createStandaloneSandbox()` returns. */
 export const standalone = ({
   provider,
-  machine,
+  sandbox,
   directory,
   env,
   usesSudo,
 }: StandaloneSettings): StandaloneSandbox => {
-  const { handle } = machine;
+  const { handle } = sandbox;
   const start = handle.worktreePath;
   let terminated: Promise<void> | undefined;
 
-  /** Something that is done in the sandbox: fails with nothing but our own errors, and with no secret in them. */
-  const attempt = async <A>(
+  /** Runs an operation of the sandbox. Rejects with a `SandduneError` without secrets. */
+  const perform = async <A>(
     what: string,
     body: () => Promise<A>,
     rethrowCallers: (reason: unknown) => void = () => {},
@@ -67,7 +67,7 @@ export const standalone = ({
     if (sudo && !usesSudo) {
       throw new InvalidOptionsError(
         "sudo",
-        "the sandbox was not made for it: pass `usesSudo: true` to createStandaloneSandbox()",
+        "the sandbox does not support it: pass `usesSudo: true` to createStandaloneSandbox()",
       );
     }
     const callers = new CallersCode();
@@ -88,7 +88,7 @@ export const standalone = ({
       if (signal?.aborted && reason === signal.reason) throw reason;
     };
     const startedAt = performance.now();
-    const result = await attempt(
+    const result = await perform(
       "run",
       () => handle.exec(command, execOptions),
       rethrowCallers,
@@ -97,14 +97,14 @@ export const standalone = ({
     return commandResult(result, Math.round(performance.now() - startedAt));
   };
 
-  const callOff = endWithProcess(() => terminate());
+  const cancel = endWithProcess(() => terminate());
   const end = async () => {
-    callOff();
+    cancel();
     try {
-      await machine.close();
+      await sandbox.close();
       await directory.remove();
     } catch (reason) {
-      throw providerError(provider, "it was not removed as a whole")(reason);
+      throw providerError(provider, "it was not removed completely")(reason);
     }
   };
   const terminate = () => {
@@ -123,23 +123,23 @@ export const standalone = ({
     writeFile: entryPoint(async (path: string, content: string | Uint8Array) => {
       validateContent(content);
       const target = sandboxPath(start, path);
-      await attempt("writeFile", () => writeFile(files, target, content));
+      await perform("writeFile", () => writeFile(files, target, content));
     }),
     readFile: entryPoint(async (path: string) => {
       const source = sandboxPath(start, path);
-      return attempt("readFile", () => readFile(files, source));
+      return perform("readFile", () => readFile(files, source));
     }),
     readFileBytes: entryPoint(async (path: string) => {
       const source = sandboxPath(start, path);
-      return attempt("readFileBytes", () => readFileBytes(files, source));
+      return perform("readFileBytes", () => readFileBytes(files, source));
     }),
     copyIn: entryPoint(async (hostPath: string, path: string) => {
       const target = sandboxPath(start, path);
-      await attempt("copyIn", () => machine.copyIn(hostPath, target));
+      await perform("copyIn", () => sandbox.copyIn(hostPath, target));
     }),
     copyFileOut: entryPoint(async (path: string, hostPath: string) => {
       const source = sandboxPath(start, path);
-      await attempt("copyFileOut", () => handle.copyFileOut(source, hostPath));
+      await perform("copyFileOut", () => handle.copyFileOut(source, hostPath));
     }),
     terminate,
     [Symbol.asyncDispose]: terminate,

@@ -6,7 +6,7 @@ import { signal } from "../options/checks/session.ts";
 import type { SandboxCommandOptions, StandaloneSandboxOptions } from "../options/standaloneSandbox.ts";
 import { CAPABILITIES } from "../sandboxes/providerDefinition.ts";
 
-const HANDLE: Checks<StandaloneSandboxOptions> = {
+const SANDBOX: Checks<StandaloneSandboxOptions> = {
   env,
   usesSudo: flag,
   needs: nested("needs", CAPABILITIES),
@@ -15,9 +15,9 @@ const HANDLE: Checks<StandaloneSandboxOptions> = {
 
 const COMMAND: Checks<SandboxCommandOptions> = { ...EXEC, sudo: flag };
 
-export const validateHandle = (provider: unknown, options: StandaloneSandboxOptions): void => {
+export const validateSandbox = (provider: unknown, options: StandaloneSandboxOptions): void => {
   checkValue("provider", provider, sandbox);
-  members("options", options, HANDLE);
+  members("options", options, SANDBOX);
 };
 
 export const validateCommand = (command: unknown, options: SandboxCommandOptions): void => {

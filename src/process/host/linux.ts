@@ -24,7 +24,7 @@ const pids = (): number[] =>
 const findProcess = (pid: number): HostProcess | undefined => {
   const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   if (stat === undefined) return undefined;
-  // The second field is the program's name in parentheses, and may hold anything; the fields after it are well defined.
+  // The second field is the program's name in parentheses, which may contain any character.
   const end = stat.lastIndexOf(")");
   const fields = stat.slice(end + 2).split(" ");
   return {
@@ -39,7 +39,7 @@ const findProcess = (pid: number): HostProcess | undefined => {
   };
 };
 
-/** The system that sanddune is made for: everything is in `/proc`. */
+/** Linux: everything is in `/proc`. */
 export const linuxSystem: HostSystem = {
   name: "linux",
   processes: () => pids().flatMap((pid) => findProcess(pid) ?? []),
@@ -65,7 +65,7 @@ export const linuxSystem: HostSystem = {
   pidNamespace: () => attempt(() => readlinkSync("/proc/self/ns/pid")) ?? "",
   placeOnly: O_PATH,
   pathOfDirectory: (descriptor) => Buffer.from(`/proc/self/fd/${descriptor}`),
-  // Through the path: a descriptor that only names a place takes no changes itself.
+  // Through the path: an O_PATH descriptor does not permit changes.
   setMode: (descriptor, mode) => chmodSync(`/proc/self/fd/${descriptor}`, mode),
   copyOptions: ["-a", "--reflink=auto"],
   inOwnSession: (argv) => ({ program: "setsid", args: ["--wait", ...argv] }),

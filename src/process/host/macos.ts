@@ -9,11 +9,11 @@ import type { HostProcess, HostSystem } from "./system.ts";
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
-/** `undefined` if the program is missing, or fails without an answer. */
+/** `undefined` if the program is missing, or fails without output. */
 const ask = (program: string, ...args: string[]): string | undefined => {
   const { stdout, status } = spawnSync(findProgram(program), args, {
     encoding: "utf8",
-    // Start times are text, in the time zone of the caller: they have to be the same for every caller.
+    // Start times are printed in the local time zone; they must be equal for every caller.
     env: { LC_ALL: "C", TZ: "UTC", PATH: hostPath() },
     maxBuffer: MAX_OUTPUT_BYTES,
     stdio: ["ignore", "pipe", "ignore"],
@@ -21,7 +21,7 @@ const ask = (program: string, ...args: string[]): string | undefined => {
   return status === 0 || stdout ? stdout : undefined;
 };
 
-/** The name is last, because it can hold spaces. */
+/** The name is last because it can contain spaces. */
 const COLUMNS = "pid=,ppid=,pgid=,stat=,tty=,vsz=,lstart=,comm=";
 const ROW = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+)\s+(\d+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\S+)\s+(.*)$/;
 
@@ -58,7 +58,7 @@ const pidsByPath = (listing: string, isWanted: (path: string) => boolean): numbe
   return found;
 };
 
-/** A directory by its number. The file system keeps the number while a descriptor is open, so that it cannot mean another. */
+/** The path of a directory by its inode, which is not reused while a descriptor is open. */
 const volumePath = (descriptor: number): Buffer | undefined => {
   const { dev, ino } = fstatSync(descriptor, { bigint: true });
   const path = `/.vol/${dev}/${ino}`;
@@ -66,7 +66,7 @@ const volumePath = (descriptor: number): Buffer | undefined => {
   return found?.dev === dev && found.ino === ino ? Buffer.from(path) : undefined;
 };
 
-/** Becomes the leader of a session, which takes a child: a leader of a process group cannot become one. */
+/** Runs a program as the leader of a session, in a child: the leader of a process group cannot become one. */
 const OWN_SESSION = `
 use POSIX;
 my $child = fork // die "fork: $!";
@@ -75,14 +75,14 @@ waitpid $child, 0;
 exit($? & 127 ? 128 + ($? & 127) : $? >> 8);
 `;
 
-/** What reads environments besides command lines: `-E` for the ps of macOS. */
+/** The option of ps that shows environments after command lines: `-E` on macOS. */
 export interface MacosPrograms {
   readonly environmentOption: string;
 }
 
 /**
- * macOS has no `/proc`: ps, lsof and sysctl tell about processes. Programs of the system itself (`/bin/sh`, say) hide their
- * environment there, so callers must look at the descendants of a process as well.
+ * macOS has no `/proc`: ps, lsof and sysctl report processes. Programs of the system, such as `/bin/sh`, hide their
+ * environment there, so callers must check the descendants of a process as well.
  */
 export const macosSystem = (
   { environmentOption }: MacosPrograms = { environmentOption: "-E" },
@@ -107,7 +107,7 @@ export const macosSystem = (
       boot ??= ask("sysctl", "-n", "kern.bootsessionuuid")?.trim() ?? "";
       return boot;
     },
-    // Its host name changes with every network that it joins.
+    // The host name changes with every network that the machine joins.
     machineId: () => {
       machine ??=
         /"IOPlatformUUID" = "([^"]+)"/.exec(

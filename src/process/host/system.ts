@@ -8,19 +8,19 @@ export interface HostProcess {
   readonly group: number;
   /** The name of its program. */
   readonly name: string;
-  /** It has ended, and its parent has not collected it yet. */
+  /** It has ended, and its parent has not reaped it yet. */
   readonly isZombie: boolean;
   readonly hasTerminal: boolean;
-  /** Kernel threads have no memory, nor have processes that have ended. */
+  /** False for kernel threads and for processes that have ended. */
   readonly hasMemory: boolean;
   /** When it started, in the units of the operating system. */
   readonly startTime: string;
 }
 
-/** Processes by what their environment says. */
+/** Processes by their environment. */
 export interface EnvironmentSearch {
   readonly carriers: readonly number[];
-  /** In the middle of an exec, a process has no environment; others have cleared theirs. Empty where that is not visible. */
+  /** Processes without an environment: during an exec, or after clearing it. Empty if that is not visible. */
   readonly blank: readonly number[];
 }
 
@@ -31,8 +31,8 @@ export interface HostCommand {
 }
 
 /**
- * Everything that sanddune asks of the host and that differs between operating systems. Code elsewhere must not look at
- * `process.platform`, read `/proc` of the host, or use options that only GNU programs have.
+ * Everything that sanddune needs from the host and that differs between operating systems. Other code must not check
+ * `process.platform`, read `/proc` of the host, or use options of GNU programs.
  */
 export interface HostSystem {
   readonly name: "linux" | "macos";
@@ -49,21 +49,21 @@ export interface HostSystem {
   commandLines(): string[];
   /** Changes with every boot; empty if unknown. */
   bootId(): string;
-  /** Names the machine, however its network calls it. */
+  /** Identifies the machine, independent of its network. */
   machineId(): string;
-  /** Process ids mean something within one namespace only; empty where there are none. */
+  /** Process ids are only valid in one namespace; empty on systems without namespaces. */
   pidNamespace(): string;
-  /** For `open`: a descriptor that only names a place, where the system has such descriptors. */
+  /** A flag of `open` for a descriptor that only refers to a path, if the system has one. */
   readonly placeOnly: number;
-  /** A path that leads to an open directory, wherever it has been moved; else `ownPath`, its path when it was opened. */
+  /** The path of an open directory, even if it was moved; otherwise `ownPath`, its path when it was opened. */
   pathOfDirectory(descriptor: number, ownPath: Buffer): Buffer;
-  /** Sets the permissions of what a `placeOnly` descriptor names. */
+  /** Sets the permissions of the file behind a `placeOnly` descriptor. */
   setMode(descriptor: number, mode: number): void;
-  /** Options of `cp`: keep everything, and share blocks with the original where the file system can. */
+  /** Options of `cp` that preserve everything, and share blocks with the original if the file system can. */
   readonly copyOptions: readonly string[];
-  /** Runs a program in a session of its own, and ends as the program does. */
+  /** Runs a program in its own session, with the same exit code. */
   inOwnSession(argv: readonly string[]): HostCommand;
-  /** Runs a program on a pseudo terminal that is shown on the terminal of this process. */
+  /** Runs a program in a pseudo terminal that is connected to the terminal of this process. */
   inPseudoTerminal(argv: readonly string[]): HostCommand;
 }
 
@@ -74,7 +74,7 @@ export const hostSystem = (): HostSystem => {
   return current;
 };
 
-/** Puts another system in the place of the one that was found. The result undoes that. */
+/** Replaces the detected system. Returns a function that undoes that. */
 export const useHostSystem = (system: HostSystem): (() => void) => {
   const former = hostSystem();
   current = system;

@@ -1,11 +1,11 @@
 import { EXEC_ID_VARIABLE } from "./processMarks.ts";
 
-/** What the script below says at its end. */
+/** The last output of the script below. */
 export const COMMANDS_ENDED = "ended\n";
 
 /**
- * Ends all commands of a sandbox that belong to its user, with their descendants; not the process that keeps the sandbox there,
- * as `kill -9 -1` would where that is not the first one.
+ * Ends all commands of a sandbox's user, with their descendants, but not the process that keeps the sandbox running:
+ * `kill -9 -1` would kill that as well, unless it is pid 1.
  */
 export const endCommandsArguments: readonly string[] = [
   "sh",

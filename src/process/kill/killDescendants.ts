@@ -8,7 +8,7 @@ const send = (pid: number, signal: NodeJS.Signals): void => {
   }
 };
 
-/** The children of some processes, their children, and so on. An agent can have made a chain of thousands. */
+/** The children of some processes, their children, and so on. Not recursive: an agent can create a chain of thousands. */
 export const descendantsOf = (pids: readonly number[]): HostProcess[] => {
   const children = new Map<number, HostProcess[]>();
   for (const each of hostSystem().processes()) {
@@ -23,15 +23,15 @@ export const descendantsOf = (pids: readonly number[]): HostProcess[] => {
       found.push(child);
       open.push(child.pid);
     }
-    // Pids that were given anew while they were listed can make a circle.
+    // Pids that are reused during the listing can form a circle.
     children.delete(parent);
   }
   return found;
 };
 
 /**
- * Kills what a process group has started outside of itself, and leaves the group alone. The group stands still
- * meanwhile, so that it starts nothing new. Returns whether it found anything. Never throws.
+ * Kills the descendants of a process group that are outside the group. Meanwhile the group is stopped, so that it starts
+ * nothing new. Returns whether there were any. Never throws.
  */
 export const killDescendantsOutside = (groupId: number): boolean => {
   send(-groupId, "SIGSTOP");
@@ -40,7 +40,7 @@ export const killDescendantsOutside = (groupId: number): boolean => {
     for (const { pid } of outside) send(pid, "SIGKILL");
     return outside.length > 0;
   } catch {
-    // Too many open files, say: they cannot be listed. The group itself is killed all the same.
+    // They cannot be listed, for example because of too many open files. The group itself is killed anyway.
     return false;
   } finally {
     send(-groupId, "SIGCONT");

@@ -3,14 +3,14 @@ import { hostSystem } from "../host/system.ts";
 
 const POLL_MS = 10;
 
-/** A process that has ended but was not collected by its parent still answers signals: only its state tells. */
+/** A zombie still accepts signals: only its state shows that it has ended. */
 const hasLivingMember = (groupId: number): boolean => {
   try {
     return hostSystem()
       .processes()
       .some(({ group, isZombie }) => group === groupId && !isZombie);
   } catch {
-    // Too many open files, say: a group that cannot be seen counts as alive.
+    // They cannot be listed, for example because of too many open files: the group counts as alive.
     return true;
   }
 };
@@ -28,7 +28,7 @@ const sendToGroup = (groupId: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(-groupId, signal);
   } catch {
-    // The group is gone already, which is what was wanted.
+    // The group is gone already.
   }
 };
 
@@ -42,8 +42,8 @@ const waitUntilGone = async (groupId: number, timeoutMs: number): Promise<boolea
 };
 
 /**
- * Ends every process of a group: SIGTERM, then SIGKILL for what is left after `graceMs`.
- * Resolves with whether the kernel confirmed that nothing of the group is left.
+ * Ends every process of a group: SIGTERM, then SIGKILL after `graceMs`.
+ * Resolves with whether the kernel confirmed that the group is gone.
  */
 export const killGroup = async (groupId: number, graceMs: number): Promise<boolean> => {
   sendToGroup(groupId, "SIGTERM");

@@ -4,12 +4,12 @@ import { descendantsOf } from "./killDescendants.ts";
 
 const YOUNG_SECONDS = 5;
 
-/** How processes are recognised that a command has left behind. */
+/** Identifies the processes that a command has left. */
 export interface ProcessMark {
-  /** In their environment. */
+  /** An env var of the processes. */
   readonly name: string;
   readonly value: string;
-  /** A directory for marked processes only: any process that works there counts, unless it has a terminal. */
+  /** A directory for marked processes only: any process with this working directory counts, unless it has a terminal. */
   readonly directory?: string;
 }
 
@@ -20,7 +20,7 @@ const workersIn = (directory: string | undefined): number[] => {
   return system.findInDirectory(directory).filter((pid) => system.findProcess(pid)?.hasTerminal === false);
 };
 
-/** A process that began long ago has cleared its environment; a kernel thread never had one. */
+/** A process without an environment that started long ago has cleared it; a kernel thread never had one. */
 const mayBeInExec = (pid: number): boolean => {
   const found = hostSystem().findProcess(pid);
   return found?.hasMemory === true && hostSystem().ageSeconds(found) < YOUNG_SECONDS;
@@ -44,23 +44,23 @@ const kill = (pid: number): void => {
   }
 };
 
-/** The processes of the host that are marked. */
+/** The marked processes of the host. */
 export const findMarked = (mark: ProcessMark): number[] => sweep(mark).marked;
 
-/** As often as a process can have had a child just before it was killed. */
+/** A process can start a child just before it is killed, so it takes several sweeps. */
 const MAX_SWEEPS = 60;
-/** A process that was born after the processes were listed is not in the list, and its parent may be gone already. */
+/** A process that started after the listing is not in the list, and its parent may be gone already. */
 const CALM_SWEEPS = 2;
 const DOUBTFUL_SWEEPS = 25;
 const DOUBT_MS = 10;
 
-/** Kills, and looks again until nothing is left. Yields how long to pause where another look may find more. */
+/** Kills, and repeats until nothing is left. Yields a pause if another sweep may find more. */
 function* sweeps(mark: ProcessMark): Generator<number, void> {
   let calm = 0;
   for (let count = 0; count < MAX_SWEEPS; count++) {
     const { marked, isInDoubt } = sweep(mark);
     if (marked.length > 0) {
-      // Listed while their parents live: that some of them carry no mark is visible only from their parents.
+      // Listed while their parents live: unmarked descendants can only be found through their parents.
       for (const pid of [...marked, ...descendantsOf(marked).map(({ pid }) => pid)]) kill(pid);
       calm = 0;
       continue;
@@ -73,20 +73,20 @@ function* sweeps(mark: ProcessMark): Generator<number, void> {
 }
 
 /**
- * Kills every process of the host that is marked, with its descendants, even one that has left its group and its session, as
- * a daemon does. One that hides on purpose, by clearing its environment and leaving its parent, is not found. Never rejects.
+ * Kills every marked process of the host with its descendants, even one that has left its group and session, as a daemon
+ * does. A process that clears its environment and leaves its parent is not found. Never rejects.
  */
 export const killMarked = async (mark: ProcessMark): Promise<void> => {
   try {
     for (const pauseMs of sweeps(mark)) await delay(pauseMs);
   } catch {
-    // Too many open files, say: the processes cannot be listed. The session must end all the same.
+    // They cannot be listed, for example because of too many open files. The session must end anyway.
   }
 };
 
 const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
-/** The same for where nothing can be awaited: this process is about to end, for instance. Never throws. */
+/** The same synchronously, for a process that is about to end. Never throws. */
 export const killMarkedNow = (mark: ProcessMark): void => {
   try {
     for (const pauseMs of sweeps(mark)) block(pauseMs);

@@ -1,17 +1,17 @@
 import { EXEC_ID_VARIABLE, SANDBOX_VARIABLE } from "./processMarks.ts";
 
 /**
- * `sh -c KILL_SCRIPT mark own patience` kills every process whose environment carries `mark`, again and again until none is
- * left. It finds what has left the process group, the session and its parent, and forks per sweep, not per process.
+ * `sh -c KILL_SCRIPT mark own patience` kills every process with `mark` in its environment, repeatedly until none is left.
+ * It finds processes that have left their group, session and parent. It forks per sweep, not per process.
  *
- * - One sweep that finds nothing proves nothing: a process that was born after /proc was listed is not in the list, and
- *   its parent may have died before it was looked at. It takes two in a row.
- * - In the middle of an exec a process has no environment, and may turn out to be marked. While there are such processes
- *   it takes six sweeps in a row; a process that has none even then has cleared it.
- * - Where nothing is found at all, it looks again up to `patience` times: the command may be about to start.
- * - A dead process that nobody has reaped yet has no memory and does not count.
- * - With `own` = `own`, all of the pid namespace is the sandbox's, and processes that have cleared their environment
- *   are killed as well. The container engine's own helper, which sets up an exec, is spared, and so is pid 1.
+ * - A process that starts after /proc was listed is not in the list, and its parent may die before it is examined. So two
+ *   sweeps in a row must find nothing.
+ * - During an exec a process has no environment, and may turn out to be marked. While such processes exist, six sweeps in a
+ *   row must find nothing; a process without an environment after that has cleared it.
+ * - If nothing is found at all, it repeats up to `patience` times: the command may be about to start.
+ * - A zombie has no memory and does not count.
+ * - With `own` = `own` the pid namespace belongs to the sandbox, and processes that have cleared their environment are
+ *   killed as well, except for pid 1 and the container engine's helper that sets up an exec.
  * - Exits with 1 when something survived.
  */
 export const KILL_SCRIPT = `
@@ -38,7 +38,7 @@ while [ $sweep -lt 40 ]; do
   files=$(grep -lszxF -e "$0" /proc/[0-9]*/environ)
   if [ "$1" = own ]; then
     for file in $(living $(grep -LsF -e ${SANDBOX_VARIABLE} -e _LIBCONTAINER_ /proc/[0-9]*/environ)); do
-      # Read at once: it may be in the middle of an exec only now, or no longer.
+      # Read again: the exec may have begun or ended since.
       case $(tr '\\0' ' ' <"$file" 2>/dev/null) in
         "" | *${SANDBOX_VARIABLE}* | *_LIBCONTAINER_*) ;;
         *) files="$files $file" ;;
@@ -80,7 +80,7 @@ export const killExecArguments = (
   execId: string,
   options: {
     readonly ownsProcessNamespace: boolean;
-    /** Whether the command may yet start, although the process that asked for it was killed. */
+    /** Whether the command may still start, although the process that requested it was killed. */
     readonly mayStillStart: boolean;
   },
 ): readonly string[] => [

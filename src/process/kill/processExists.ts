@@ -1,4 +1,4 @@
-/** Whether there is a process with that id. It may be another one than who had the id before. */
+/** Whether a process with that id exists. The id may have been reused. */
 export const processExists = (pid: number): boolean => {
   try {
     process.kill(pid, 0);

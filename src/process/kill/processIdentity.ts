@@ -1,8 +1,8 @@
 import { hostSystem } from "../host/system.ts";
 
 /**
- * Names a process so that it can be told from any other, now or later: a pid alone is recycled, and means nothing
- * after a reboot, in another pid namespace or on another machine that shares the disk.
+ * Identifies a process for ever: a pid alone is reused, and is meaningless after a reboot, in another pid namespace or on
+ * another machine that shares the disk.
  */
 export interface ProcessIdentity {
   readonly pid: number;
@@ -26,7 +26,7 @@ export const ownIdentity = (): ProcessIdentity => ({
   host: hostSystem().machineId(),
 });
 
-/** Whether that process is running. What cannot be seen from here (another machine, another namespace) counts as running. */
+/** Whether that process is running. A process of another machine or pid namespace counts as running. */
 export const isRunning = (identity: ProcessIdentity): boolean => {
   const self = ownIdentity();
   if (identity.host !== self.host) return true;

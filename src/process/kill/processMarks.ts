@@ -1,5 +1,5 @@
-/** In the environment of a command and of all its descendants: by this they are found and killed. */
+/** Set for a command and all its descendants, to find and kill them. */
 export const EXEC_ID_VARIABLE = "SANDDUNE_EXEC_ID";
 
-/** In the environment of everything that runs in a sandbox. */
+/** Set for every process in a sandbox. */
 export const SANDBOX_VARIABLE = "SANDDUNE_SANDBOX";

@@ -10,18 +10,18 @@ export interface TerminalProcess {
   readonly program: string;
   readonly args: readonly string[];
   readonly cwd?: string;
-  /** The complete environment; the parent's is used when it is left out. */
+  /** The complete environment; that of this process by default. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
-  /** Called, and nothing is waited for, when this process ends before the program: it must not keep the terminal. */
+  /** Called if this process ends before the program, which must not keep the terminal. Not awaited. */
   readonly onExit?: () => void;
 }
 
-/** What a terminal sends to everyone who uses it when a key is pressed. */
+/** The signals that a terminal sends to all its processes for a key. */
 const KEY_SIGNALS = ["SIGINT", "SIGQUIT"] as const;
 const KILL_GRACE_MS = 300;
 
-/** Keys are for the program in the foreground: this process, which shares its terminal, lets them be. */
+/** Ignores the signals of keys: they are for the program in the foreground. */
 const ignoreKeys = (): (() => void) => {
   const ignore = () => {};
   const before = KEY_SIGNALS.map((name) => ({ name, listeners: process.rawListeners(name) }));
@@ -47,7 +47,7 @@ const start = (spec: TerminalProcess): Promise<ChildProcess> =>
     );
   });
 
-/** Aborted, with an error that says so, when the terminal is closed. It would be the end of this process otherwise. */
+/** Aborted, with an error, when the terminal is closed. Otherwise that would end this process. */
 const watchTerminal = (): { readonly closed: AbortSignal; readonly stop: () => void } => {
   const controller = new AbortController();
   const onHangUp = () =>
@@ -56,7 +56,7 @@ const watchTerminal = (): { readonly closed: AbortSignal; readonly stop: () => v
   return { closed: controller.signal, stop: () => process.off("SIGHUP", onHangUp) };
 };
 
-/** Waits until the process has ended; ends it, first politely, when the signal is aborted. */
+/** Waits until the process has ended. When the signal is aborted, ends it: first with SIGTERM, then with SIGKILL. */
 const untilEnded = (child: ChildProcess, signal: AbortSignal): Promise<number> =>
   new Promise((resolve) => {
     const kill = async () => {
@@ -72,12 +72,12 @@ const untilEnded = (child: ChildProcess, signal: AbortSignal): Promise<number> =
   });
 
 /**
- * Runs a program on the terminal of this process, in the foreground, until it ends, and leaves the terminal as it was
- * found. Resolves with the exit code, or rejects with the identical `signal.reason`.
+ * Runs a program in the foreground of the terminal of this process until it ends, then restores the terminal. Resolves with
+ * the exit code, or rejects with the identical `signal.reason`.
  */
 export const runInTerminal = async (spec: TerminalProcess): Promise<number> => {
   spec.signal?.throwIfAborted();
-  // Whoever has read from it before must not take what is typed now.
+  // Earlier readers of standard input must not take the keys that are typed now.
   const wasReading = !process.stdin.isPaused() && process.stdin.listenerCount("data") > 0;
   process.stdin.pause();
   let child: ChildProcess | undefined;
@@ -85,7 +85,7 @@ export const runInTerminal = async (spec: TerminalProcess): Promise<number> => {
     child?.kill("SIGKILL");
     spec.onExit?.();
   };
-  // Before what puts the terminal's settings back: nobody must be left who could change them again.
+  // Before the terminal's settings are restored: no process may be left that could change them again.
   process.once("exit", onExit);
   const restoreTerminal = await rememberTerminal();
   const heedKeys = ignoreKeys();

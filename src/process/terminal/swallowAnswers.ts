@@ -1,6 +1,6 @@
 import { writeSafely } from "../writeSafely.ts";
 
-/** "How are you?", which every terminal answers, and "well". */
+/** The device status request, which every terminal answers, and its answer. */
 const QUESTION = "\u001b[5n";
 const ANSWER = "\u001b[0n";
 /** For a terminal that does not answer. */
@@ -25,8 +25,8 @@ const listen = (): Promise<void> =>
   });
 
 /**
- * Reads what the terminal has still to say to questions of a program that is gone: whoever reads next, a shell for one,
- * would take it for typed. A question of our own comes after all of them, and so does its answer.
+ * Reads the terminal's pending answers to requests of a program that has ended: the next reader, such as a shell, would take
+ * them for typed keys. The answer to a request of our own comes after all of them.
  */
 export const swallowAnswers = async (): Promise<void> => {
   try {

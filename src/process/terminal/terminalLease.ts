@@ -6,19 +6,19 @@ let isTaken = false;
 export const requireTerminal = (): void => {
   if (process.stdin.isTTY && process.stdout.isTTY) return;
   throw new TerminalError(
-    "an interactive session needs one, but standard input or output is something else",
+    "an interactive session needs a terminal, but standard input or output is not one",
     "Start it from a terminal, without pipes; use run() for an agent that works by itself.",
   );
 };
 
 /**
- * Takes the terminal of this process for one session, from its first question to its last word; the result gives it
- * back. Throws if there is no terminal, or if another session has it.
+ * Reserves the terminal of this process for one session. Returns a function that releases it. Throws if there is no
+ * terminal, or if another session has it.
  */
 export const takeTerminal = (): (() => void) => {
   requireTerminal();
   if (isTaken) {
-    throw new TerminalError("another interactive session of this process has it", "Wait for that to end.");
+    throw new TerminalError("another interactive session of this process uses it", "Wait for that to end.");
   }
   isTaken = true;
   return () => {

@@ -4,8 +4,8 @@ import { writeSafely } from "../writeSafely.ts";
 import { swallowAnswers } from "./swallowAnswers.ts";
 
 /**
- * Undoes what a program that draws on the whole screen may have left behind when it ended badly. All of it means
- * nothing to a terminal that is as it should be. (1047 rather than 1049, which would also move the cursor.)
+ * Resets the modes that a full-screen program may have left after a crash. It has no effect on a terminal in its normal
+ * state. (1047 rather than 1049, which would also move the cursor.)
  */
 const SANE_SCREEN = [
   "\u001b[?1047l", // the alternate screen
@@ -17,7 +17,7 @@ const SANE_SCREEN = [
   "\u001b(B\u000f\u001b[?7h\u001b[?5l\u001b[0m", // line drawing characters, lines that do not wrap, colours
 ].join("");
 
-/** The settings of the terminal, in stty's own words; `undefined` where they cannot be told. */
+/** The settings of the terminal, in stty's format; `undefined` if they are unknown. */
 const readSettings = (): Promise<string | undefined> =>
   new Promise((resolve) => {
     const stty = spawn(findProgram("stty"), ["-g"], { stdio: ["inherit", "pipe", "ignore"] });
@@ -30,8 +30,8 @@ const readSettings = (): Promise<string | undefined> =>
   });
 
 /**
- * A program that was killed may have left this process in the terminal's background, and whoever sets up a terminal from
- * there is stopped, unless it is in a session of its own.
+ * A killed program may have left this process in the terminal's background. A process that changes the settings from there
+ * is stopped, unless it has its own session.
  */
 const OWN_SESSION = { detached: true };
 
@@ -48,8 +48,8 @@ const writeSettings = (settings: string): Promise<void> =>
 const EXIT_TIMEOUT_MS = 1000;
 
 /**
- * Remembers how the terminal is set up. The result puts it back, whatever a program has made of it; the same happens
- * if this process ends before.
+ * Saves the settings of the terminal. Returns a function that restores them; they are also restored if this process ends
+ * before.
  */
 export const rememberTerminal = async (): Promise<() => Promise<void>> => {
   const settings = await readSettings();

@@ -89,11 +89,11 @@ describe("a setting of .sanddune/config.json that cannot be used is refused befo
     [{ mounts: [{ hostPath: "gone", sandboxPath: "/x" }] }, "mounts: "],
     [
       { allowUnsafeMounts: true },
-      "allowUnsafeMounts: this cannot be set here, only for a single run: --allow-unsafe-mounts",
+      "allowUnsafeMounts: cannot be set in this file. Set it for a single run: --allow-unsafe-mounts",
     ],
     [
       { extraArgs: ["--privileged"] },
-      "extraArgs: this cannot be set here, only for a single run: --engine-arg",
+      "extraArgs: cannot be set in this file. Set it for a single run: --engine-arg",
     ],
   ])("%j", async (setting, problem) => {
     const cwd = temporaryRepository();

@@ -14,8 +14,8 @@ import { openHandle, providerError } from "../sandboxes/handle/openHandle.ts";
 const DIRECTORY_IN_SANDBOX = "/sanddune/work";
 const HOME_IN_SANDBOX = "/sanddune/home";
 
-/** A sandbox, with what differs between the two kinds of providers out of sight. */
-export interface Machine {
+/** A sandbox of either kind of provider, behind one interface. */
+export interface ProviderSandbox {
   readonly handle: SandboxHandle;
   copyIn(hostPath: string, sandboxPath: string): Promise<void>;
   close(): Promise<void>;
@@ -44,7 +44,7 @@ const openBindMount = async (
   provider: BindMountSandboxProvider,
   options: SandboxCreateOptions,
   directory: string,
-): Promise<Machine> => {
+): Promise<ProviderSandbox> => {
   const [work, home] = [join(directory, "work"), join(directory, "home")];
   await mkdir(work);
   await mkdir(home);
@@ -74,7 +74,7 @@ const openBindMount = async (
     handle,
     copyIn: (hostPath, sandboxPath) => copyIn(files, hostPath, sandboxPath),
     close: async () => {
-      // What root has made there, the host's user may not be able to remove.
+      // The host's user may not be able to remove files of root.
       if (options.usesSudo) {
         await handle.exec(EMPTYING, { sudo: true, timeoutMs: EMPTYING_TIMEOUT_MS }).catch(() => {});
       }
@@ -87,7 +87,7 @@ const open = async (
   provider: SandboxProvider,
   options: SandboxCreateOptions,
   directory: string,
-): Promise<Machine> => {
+): Promise<ProviderSandbox> => {
   if (provider.type === "bind-mount") return openBindMount(provider, options, directory);
   const handle = await openHandle(provider, () => provider.create(options), options.signal);
   return {
@@ -97,12 +97,12 @@ const open = async (
   };
 };
 
-/** Makes a sandbox, after it has been noted. Nothing is left behind when that fails or is aborted. */
-export const openMachine = async (
+/** Notes a sandbox, then creates it. Leaves nothing if that fails or is aborted. */
+export const openProviderSandbox = async (
   provider: SandboxProvider,
   directory: OwnedDirectory,
   { usesSudo, signal }: Pick<SandboxCreateOptions, "usesSudo" | "signal">,
-): Promise<Machine> => {
+): Promise<ProviderSandbox> => {
   const { runId } = directory;
   const sandboxName = `sanddune-${runId}`;
   directory.noteSandbox(provider.name, sandboxName);
@@ -113,13 +113,13 @@ export const openMachine = async (
     onPlaced: (place) => directory.noteSandbox(provider.name, sandboxName, place),
   };
   try {
-    const machine = await open(provider, options, directory.path);
-    // Not every provider looks at the signal.
-    if (!signal?.aborted) return machine;
-    await machine.close();
+    const sandbox = await open(provider, options, directory.path);
+    // Not every provider checks the signal.
+    if (!signal?.aborted) return sandbox;
+    await sandbox.close();
     throw signal.reason;
   } catch (error) {
-    // What cannot be removed now stays noted.
+    // A sandbox that cannot be removed now stays noted.
     await directory.removeWithSandboxes().catch(() => {});
     signal?.throwIfAborted();
     throw providerError(provider.name, "it could not be created")(error);

@@ -1,12 +1,12 @@
-/** What is still there, and how it is ended. */
+/** Ends each sandbox that is still open. */
 const open = new Set<() => Promise<void>>();
 
-/** Nobody can use them any more, since nothing is left to be done. What fails now is found by others. */
+/** The program has nothing left to do, so it cannot use them any more. The next process finds what fails now. */
 const endAll = (): void => {
   for (const end of open) end().catch(() => {});
 };
 
-/** Has something ended when this process would end by itself, should its user have forgotten to. Returns how to call that off. */
+/** Calls `end` when this process would end by itself, in case its user has forgotten to. Returns a function that cancels that. */
 export const endWithProcess = (end: () => Promise<void>): (() => void) => {
   if (open.size === 0) process.on("beforeExit", endAll);
   open.add(end);
