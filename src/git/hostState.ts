@@ -80,7 +80,7 @@ const UNFINISHED = {
   "rebase-apply": "rebase",
 } as const;
 
-/** A commit of the agent's would conclude the user's unfinished merge, with the files as they are. */
+/** An agent's commit would conclude the user's unfinished merge, with the files as they are. */
 export const checkNothingUnfinished = ({ gitDirectory, topLevel }: Repository): void => {
   for (const [file, what] of Object.entries(UNFINISHED)) {
     if (existsSync(join(gitDirectory, file))) {

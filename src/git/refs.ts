@@ -70,5 +70,5 @@ export const reasonOf = (error: GitError | HostFileError): string =>
  */
 export const lockProblem = (output: string): string | undefined => {
   const [, path] = /Unable to create '(.+\.lock)': File exists/.exec(output) ?? [];
-  return path && `git's lock ${path} exists: another git is at work, or has crashed`;
+  return path && `git's lock ${path} exists: another git is running, or has crashed`;
 };

@@ -82,9 +82,9 @@ describe("refs", () => {
     expect(lockProblem("fatal: something else")).toBeUndefined();
   });
 
-  it("of a symbolic HEAD: its branch is not moved with it", async () => {
+  it("are changed themselves: the branch that HEAD points to is not moved in its place", async () => {
     const { cwd, one, two, update } = scene();
-    git(cwd, "switch", "--quiet", "--detach");
+    expect(await runAtBoundary(isDetached(cwd))).toBe(false);
     await update({ ref: "HEAD", to: one, from: two });
     expect(git(cwd, "rev-parse", "HEAD", "main")).toBe(`${one}\n${two}`);
     expect(await runAtBoundary(isDetached(cwd))).toBe(true);

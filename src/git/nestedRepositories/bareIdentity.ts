@@ -9,18 +9,18 @@ import type { OpenDirectory } from "../openDirectory.ts";
 import { bareDirectories, listTree, type TreeFile } from "./bareInTree.ts";
 import { isArming, looksBare } from "./bareNames.ts";
 
-/** What a bare repository runs is in these: each file by its path in the repository. */
+/** The files that decide which programs git runs in a bare repository, by their paths in it. */
 interface ArmingFile {
   readonly content: Buffer;
   readonly isExecutable: boolean;
 }
 type ArmingFiles = ReadonlyMap<string, ArmingFile>;
 
-/** Far above any configuration that a person writes. */
+/** Far larger than any configuration that a person writes. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_DEPTH = 3;
 
-/** The same for a directory that may run the same programs, at the same place, and for no other. */
+/** Equal only for directories at the same path with the same arming files. */
 const identityOf = (path: string, files: ArmingFiles): string => {
   const hash = createHash("sha256").update(path);
   for (const [name, { content, isExecutable }] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
@@ -29,7 +29,7 @@ const identityOf = (path: string, files: ArmingFiles): string => {
   return `bare ${hash.digest("hex")}`;
 };
 
-/** Git follows links, too. */
+/** Follows links, as git does. */
 const readPlainFile = (path: Buffer): ArmingFile => {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -47,9 +47,9 @@ const bytesOf = (name: string): Buffer => Buffer.from(name, "latin1");
 const within = (directory: Buffer, name: string): Buffer =>
   Buffer.concat([directory, Buffer.from("/"), bytesOf(name)]);
 
-/** Throws for what cannot be compared: neither file nor directory, too deep, too large. */
+/** Throws if files cannot be compared: neither file nor directory, too deep or too large. */
 function* filesAt(path: Buffer, name: string, depth = 0): Generator<readonly [string, ArmingFile]> {
-  // Looked at before it is opened, because opening a device can have effects.
+  // Checked before it is opened, because opening a device can have effects.
   const status = statSync(path);
   if (status.isFile()) yield [name, readPlainFile(path)];
   else if (!status.isDirectory() || depth > MAX_DEPTH) throw new Error("no set of hooks");
@@ -78,7 +78,7 @@ const readArmingFiles = (directory: OpenDirectory): ArmingFiles => {
   return files;
 };
 
-/** What identifies the bare repository that a directory at `path` is; `undefined` if git would not take it for one. */
+/** The identity of the bare repository at `path`; `undefined` if git would not treat the directory as one. */
 export const bareIdentityOf = (directory: OpenDirectory, path: string): string | undefined => {
   const names = readdirSync(directory.path, "latin1");
   const folded = new Set(names.map((name) => foldPath(bytesOf(name).toString("utf8"))));
@@ -86,12 +86,12 @@ export const bareIdentityOf = (directory: OpenDirectory, path: string): string |
   try {
     return identityOf(path, readArmingFiles(directory));
   } catch {
-    // It cannot be compared: never the same as another.
+    // It cannot be compared, so it equals no other.
     return `bare ${randomUUID()}`;
   }
 };
 
-/** The contents of blobs, with one process for all of them. */
+/** Reads blobs with one git process. */
 const readBlobs = Effect.fnUntraced(function* (
   cwd: string,
   objects: readonly string[],
@@ -117,7 +117,7 @@ interface BareInCommit {
   readonly arming: readonly TreeFile[];
 }
 
-/** The bare repositories of a tree, with the files that arm them; none that a link could lead elsewhere. */
+/** The bare repositories of a tree with their arming files, except those with links. */
 const withArmingFiles = (tree: readonly TreeFile[]): BareInCommit[] =>
   [...bareDirectories(tree.map(({ path }) => path)).values()]
     .map((directory) => ({
@@ -129,7 +129,7 @@ const withArmingFiles = (tree: readonly TreeFile[]): BareInCommit[] =>
     }))
     .filter(({ arming }) => arming.every(({ mode }) => isRegular(mode)));
 
-/** The identities of the bare repositories in a commit, as they are when it is checked out. */
+/** The identities that the bare repositories of a commit have once it is checked out. */
 export const bareIdentitiesIn = Effect.fnUntraced(function* (
   cwd: string,
   commit: string,

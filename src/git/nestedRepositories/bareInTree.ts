@@ -26,7 +26,7 @@ export const listTree = (cwd: string, commit: string): Effect.Effect<TreeFile[],
     ),
   );
 
-/** Each directory above a path, with the name of what the path has in it. */
+/** Each directory above a path, with the name of the path's next component. */
 function* placesOf(path: string): Generator<readonly [directory: string, name: string]> {
   for (let slash = path.indexOf("/"); slash !== -1; ) {
     const next = path.indexOf("/", slash + 1);
@@ -36,8 +36,8 @@ function* placesOf(path: string): Generator<readonly [directory: string, name: s
 }
 
 /**
- * The directories that git takes for bare repositories once these paths are files, by their folded paths. Not the
- * top: there git finds `.git` first.
+ * The directories that git would treat as bare repositories if these files exist, by their folded paths. The top is
+ * left out: git finds `.git` there first.
  */
 export const bareDirectories = (paths: Iterable<string>): ReadonlyMap<string, string> => {
   const named = [...paths].map((path) => [foldPath(path), path] as const);
@@ -58,7 +58,7 @@ export const bareDirectories = (paths: Iterable<string>): ReadonlyMap<string, st
   return new Map([...shown].filter(([directory]) => looksBare(names.get(directory) ?? new Set())));
 };
 
-/** The same for a commit, as it is when it is checked out. */
+/** The same for the files of a commit. */
 export const bareDirectoriesIn = (
   cwd: string,
   commit: string,
@@ -73,7 +73,7 @@ const namesIn = (directory: string): string[] => {
   }
 };
 
-/** All that a path may be, in `latin1`: git's output does not tell the bytes that are no text. */
+/** All paths that match, in `latin1`: git's output was decoded, so bytes that are not UTF-8 are lost. */
 const directoriesAt = (parent: string, [step, ...rest]: readonly string[]): string[] => {
   if (step === undefined) return [parent];
   const names = step.includes("\ufffd")
@@ -82,7 +82,7 @@ const directoriesAt = (parent: string, [step, ...rest]: readonly string[]): stri
   return names.flatMap((name) => directoriesAt(`${parent}/${name}`, rest));
 };
 
-/** Files that are not in git can complete what a commit begins. */
+/** Untracked files of the checkout, which can complete a bare repository of a commit. */
 const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): string[] => {
   const directories = new Set(
     changedPaths.flatMap((path) =>
@@ -97,9 +97,9 @@ const filesBeside = (checkoutPath: string, changedPaths: readonly string[]): str
 };
 
 /**
- * The directories that the change from one commit to another makes bare repositories, or in which it changes what a bare
- * repository runs. What matters is the resulting tree, with what lies in the checkout at `cwd`: a single new file can
- * complete a repository whose other files were there before.
+ * The directories that become bare repositories by the change from one commit to another, or whose arming files it
+ * changes. Considers the whole resulting tree and the files in the checkout at `cwd`: a single new file can complete a
+ * repository whose other files existed before.
  */
 export const findBareRepositories = Effect.fnUntraced(function* (
   cwd: string,

@@ -1,10 +1,10 @@
 import { type OpenDirectory, withOpenDirectory } from "../openDirectory.ts";
 
-/** Paths with any bytes are kept as `latin1`. */
+/** Paths are `latin1`, which preserves any bytes. */
 export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
 export const fromText = (path: string): string => Buffer.from(path, "utf8").toString("latin1");
 
-/** Does something with the entry at a relative path below the checkout, through directories that are held. */
+/** Calls `use` with the open directory and the name of an entry below the checkout. */
 export const atEntry = <A>(
   checkoutPath: string,
   path: string,
@@ -17,5 +17,5 @@ export const atEntry = <A>(
 
 const ABSENT: ReadonlySet<string | undefined> = new Set(["ENOENT", "ENOTDIR", "ELOOP"]);
 
-/** Whether there is nothing at a path, or the way to it leads out of the checkout. */
+/** Whether a path does not exist, or leads through a link. */
 export const isAbsent = (error: unknown): boolean => ABSENT.has((error as NodeJS.ErrnoException).code);

@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { NestedRepositories } from "./nestedRepositories.ts";
 
-/** A repository in a checkout, as journals have it: its path in the checkout, in `latin1`, and what identifies it. */
+/** A nested repository in a run's journal: its path in the checkout, in `latin1`, and its identity. */
 export type NestedEntry = readonly [path: string, identity: string];
 
 export const toJournalEntries = (checkoutPath: string, nested: NestedRepositories): NestedEntry[] => {
@@ -10,8 +10,8 @@ export const toJournalEntries = (checkoutPath: string, nested: NestedRepositorie
 };
 
 /**
- * Which of the repositories in a checkout are those that were there before. After a reboot a file system may have
- * another number; the numbers of files stay, and an agent cannot choose them.
+ * The found repositories that are in the journal. After a reboot, the device number of a file system may differ; inode
+ * numbers stay the same, and an agent cannot choose them.
  */
 export const stillPresent = (
   found: NestedRepositories,

@@ -13,13 +13,13 @@ import { removePrivileges } from "./removePrivileges.ts";
 import { walkCheckout } from "./walkCheckout.ts";
 
 /**
- * What makes git on the host run programs, or wait for ever, below the top of a checkout: `.git` entries, the `HEAD` of
- * directories that git takes for bare repositories, and pipes in the place of files that git reads. Each with what
- * identifies it. Names can hold any bytes; the strings are `latin1`, which keeps them.
+ * Entries below the top of a checkout that make git on the host run programs or wait for ever: `.git`, the `HEAD` of
+ * directories that git treats as bare repositories, and pipes in place of files that git reads. Maps each path to its
+ * identity. Paths are `latin1`, which preserves any bytes.
  */
 export type NestedRepositories = ReadonlyMap<string, string>;
 
-/** The walk also lists programs and devices, under any name. */
+/** The walk also lists set-uid programs and devices, which can have any name. */
 const CONCERNED = /\/(\.git|head|\.gitignore|\.gitattributes)$/i;
 
 type Kind = "repository" | "bare repository" | "pipe";
@@ -30,23 +30,23 @@ const kindOf = (path: string): Kind => {
   return name === "head" ? "bare repository" : "pipe";
 };
 
-/** `undefined` if it is none of them. */
+/** `undefined` if the entry is none of these kinds. */
 const identityAt = (directory: OpenDirectory, name: string, path: string): string | undefined => {
   const status = lstatSync(directory.entry(name), { bigint: true });
   const kind = kindOf(name);
   if (kind === "bare repository") {
-    // At the top git finds `.git` first.
+    // At the top, git finds `.git` first.
     return dirname(path) === "." ? undefined : bareIdentityOf(directory, dirname(path));
   }
   return kind === "repository" || status.isFIFO() ? `${status.dev}:${status.ino}` : undefined;
 };
 
-/** `undefined` also if the way to it leads out of the checkout. Throws if that cannot be told. */
+/** The identity of an entry; `undefined` if it does not exist in the checkout. Throws if it cannot be inspected. */
 const identify = (checkoutPath: string, path: string): string | undefined => {
   try {
     return atEntry(checkoutPath, path, (directory, name) => identityAt(directory, name, path));
   } catch (error) {
-    // EACCES: a directory that nobody may enter. Git cannot, either.
+    // EACCES: git cannot enter the directory either.
     if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
     throw error;
   }
@@ -54,15 +54,15 @@ const identify = (checkoutPath: string, path: string): string | undefined => {
 
 export interface NestedSearch {
   readonly checkoutPath: string;
-  /** The config directory's own worktrees are in the checkout: they are no business of the search. */
+  /** Leaves out the config directory, which holds worktrees. */
   readonly skipsConfigDirectory: boolean;
-  /** Directories that git knows as submodules: looked at by name, in case a listing does not show them. */
+  /** Submodules of the index. They are inspected even if the walk does not list them. */
   readonly submodulePaths?: readonly string[];
-  /** A commit whose bare repositories are the user's, as long as they are as they were. */
+  /** A commit whose bare repositories are trusted as long as their identities are unchanged. */
   readonly trustedCommit?: string;
-  /** The commit that a worktree was made from. If it is not the trusted one, its bare repositories may be an agent's. */
+  /** The commit of the worktree. Unless it is the trusted one, an agent may have committed its bare repositories. */
   readonly baseCommit?: string;
-  /** Set-uid programs that were changed later are the agent's (nanoseconds). Without it they are left alone. */
+  /** Set-uid programs with a later change time (nanoseconds) are the agent's. If undefined, none is touched. */
   readonly changedSince?: bigint;
 }
 
@@ -82,7 +82,7 @@ const identifyAll = (
 
 const isBare = (path: string): boolean => kindOf(path) === "bare repository";
 
-/** Bare repositories in the trusted commit; asked for only where the checkout has one. */
+/** The bare repositories of the trusted commit; empty if the checkout has none. */
 const trustedIdentities = (
   { checkoutPath, trustedCommit }: NestedSearch,
   found: NestedRepositories,
@@ -91,7 +91,7 @@ const trustedIdentities = (
     ? bareIdentitiesIn(checkoutPath, trustedCommit)
     : Effect.succeed(new Set<string>());
 
-/** Leaves out the bare repositories that came with a commit which is not trusted. */
+/** Leaves out bare repositories of a base commit that is not trusted. */
 const withoutUntrusted = Effect.fnUntraced(function* (
   search: NestedSearch,
   found: NestedRepositories,
@@ -110,8 +110,8 @@ const withoutUntrusted = Effect.fnUntraced(function* (
 });
 
 /**
- * What is the user's in a checkout that no agent is working in. Looks everywhere: git enters a nested repository as soon
- * as a command is run in the directory that holds it.
+ * Finds the user's nested repositories before an agent works in the checkout. Searches everywhere, ignored directories
+ * included: git uses a nested repository as soon as a command runs in its directory.
  */
 export const findNestedRepositories = (
   search: NestedSearch,
@@ -120,13 +120,13 @@ export const findNestedRepositories = (
     Effect.flatMap(({ paths }) => withoutUntrusted(search, identifyAll(search, paths))),
   );
 
-/** The paths of repositories that can be written as text, for mounting. */
+/** The paths of `.git` entries that are valid UTF-8: only these can be mounted. */
 export const nestedPaths = (nested: NestedRepositories): string[] =>
   [...nested.keys()]
     .filter((path) => kindOf(path) === "repository" && fromText(asText(path)) === path)
     .map(asText);
 
-/** What was found, and the sentence for it when it was renamed, or could not be. */
+/** The sentences for an entry that was renamed, and for one that could not be. */
 const SENTENCES: Record<Kind, (shown: string, newPath: string) => readonly [done: string, not: string]> = {
   repository: (shown, newPath) => [
     `The agent made a git repository in ${shown}. Its settings could run programs on your machine, so its .git was renamed to ${newPath}.`,
@@ -156,7 +156,7 @@ const disarm = (checkoutPath: string, path: string, identity: string): Disarmed 
   const shown = JSON.stringify(relative(checkoutPath, asText(place)));
   const [done, not] = SENTENCES[kind](shown, asText(join(place, newName)));
   const inside = relative(fromText(checkoutPath), path);
-  /** The agent may be alive and put something else in its place: that is not touched. */
+  /** A running agent may have replaced the entry: then it is left alone. */
   const rename = (directory: OpenDirectory, name: string) => {
     const now = identityAt(directory, name, inside);
     if (now === identity || (kind === "bare repository" && now !== undefined))
@@ -167,7 +167,7 @@ const disarm = (checkoutPath: string, path: string, identity: string): Disarmed 
       try {
         rename(directory, name);
       } catch {
-        // The agent may have taken the right to change the directory away.
+        // The agent may have removed the write permission of the directory.
         chmodSync(directory.path, 0o700);
         rename(directory, name);
       }
@@ -180,16 +180,17 @@ const disarm = (checkoutPath: string, path: string, identity: string): Disarmed 
   }
 };
 
-/** Whether a path lies in one of these directories. */
+/** Whether a path is below one of the directories. */
 const liesIn = (path: string, directories: ReadonlySet<string>): boolean => {
   const parent = dirname(path);
   return parent !== path && (directories.has(parent) || liesIn(parent, directories));
 };
 
 /**
- * Renames the repositories, and the pipes, that the agent has put into a checkout. A pipe would have git wait for ever. As to repositories, their configuration names programs, and a plain
- * `git status` of the user's would run them: in the directory itself or, if it was committed as a submodule, from
- * anywhere in the checkout. Also takes away privileges that its files give to other accounts. Resolves with a sentence for each.
+ * Renames the nested repositories and pipes that the agent has left in a checkout. Git would wait for ever for a pipe.
+ * The configuration of a repository names programs that a plain `git status` would run: in its directory or, if it was
+ * committed as a submodule, anywhere in the checkout. Also removes set-uid bits. Resolves with sentences about all of
+ * it.
  */
 export const disarmNestedRepositories = Effect.fnUntraced(function* (
   search: NestedSearch,
@@ -199,23 +200,23 @@ export const disarmNestedRepositories = Effect.fnUntraced(function* (
   const { paths: listed, isComplete } = yield* walkCheckout({ ...search, isAfterAgent: true });
   const found = identifyAll(search, listed);
   const known = new Set(before.values());
-  // A repository of the user's own has a HEAD, too.
+  // A `HEAD` inside a user's repository is not a bare repository.
   const own = new Set([...found].flatMap(([path, identity]) => (known.has(identity) ? [path] : [])));
   const unknown = new Map(
     [...found].filter(([path, identity]) => !known.has(identity) && !liesIn(path, own)),
   );
   const trusted = yield* trustedIdentities(search, unknown);
   const hostile = [...unknown].filter(([, identity]) => !trusted.has(identity));
-  // Before anything is renamed, with which paths change.
+  // Before the renames, which change paths.
   const privileges = changedSince === undefined ? [] : removePrivileges(checkoutPath, listed, changedSince);
-  // The deepest first, for the same reason. What was in a `.git` would be a bare repository under its new name.
+  // Deepest first, for the same reason: a renamed `.git` is a bare repository unless its `HEAD` is renamed too.
   const disarmed = hostile.reverse().map(([path, identity]) => disarm(checkoutPath, path, identity));
   const outer = new Set(disarmed.filter(({ isDone }) => isDone).map(({ path }) => path));
-  const told = disarmed.filter(({ path, isDone }) => !isDone || !liesIn(path, outer));
+  const reported = disarmed.filter(({ path, isDone }) => !isDone || !liesIn(path, outer));
   const gap = isComplete
     ? []
     : [
         `Not all of ${checkoutPath} could be looked at: there are too many repositories, set-uid programs or devices in it. Do not use git there, and do not let other accounts in: chmod 700 ${shellQuote(checkoutPath)}`,
       ];
-  return [...gap, ...told.map(({ sentence }) => sentence), ...privileges];
+  return [...gap, ...reported.map(({ sentence }) => sentence), ...privileges];
 });

@@ -8,9 +8,9 @@ const PERMISSIONS = 0o777;
 /** Neither follows a link nor waits for the other end of a pipe. */
 const flags = (): number => hostSystem().placeOnly | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** The permissions that an entry may keep; `undefined` if they are right. */
+/** The permissions that an entry may keep; `undefined` if it needs no change. */
 const harmlessMode = (status: BigIntStats, since: bigint): number | undefined => {
-  // Nobody can set back the time at which the permissions, or the content, were last changed.
+  // No program can set back the change time of a file.
   if (status.isDirectory() || status.isSymbolicLink() || status.ctimeNs < since) return undefined;
   if (status.isBlockDevice() || status.isCharacterDevice()) return 0;
   const mode = Number(status.mode);
@@ -23,7 +23,7 @@ const takeAway = (checkoutPath: string, path: string, since: bigint): boolean =>
     if (harmlessMode(lstatSync(entry, { bigint: true }), since) === undefined) return false;
     const descriptor = openSync(entry, flags());
     try {
-      // Once more: it is held now, and cannot be swapped for another any more.
+      // Checked again: only now that it is open can it not be replaced.
       const mode = harmlessMode(fstatSync(descriptor, { bigint: true }), since);
       if (mode !== undefined) hostSystem().setMode(descriptor, mode);
       return mode !== undefined;
@@ -41,8 +41,8 @@ const listed = (paths: readonly string[]): string => {
 };
 
 /**
- * A program with a set-uid or set-gid bit gives its owner's rights to every account of the machine that can reach it. Takes these
- * bits away from what has changed since a time, and all permissions from devices. Resolves with sentences.
+ * Removes set-uid and set-gid bits, with which any account on the machine could run a program with its owner's rights,
+ * and all permissions of devices. Touches only files that were changed after `since`. Returns sentences.
  */
 export const removePrivileges = (checkoutPath: string, paths: readonly string[], since: bigint): string[] => {
   const removed: string[] = [];

@@ -4,28 +4,29 @@ import { withOpenDirectory } from "../openDirectory.ts";
 import { COMMON_DIRECTORY_FILE } from "../transfer/sandboxRepository.ts";
 
 /**
- * The refs of a git directory that an agent could write to, read as text, by the same rules as the export from a living
- * sandbox. Git is not asked: the directory's configuration, its alternates and its links are the agent's, too.
+ * The refs of a git directory that an agent could write to, read as text, by the same rules as the export from a
+ * running sandbox. Git does not run there: the agent could also write its configuration, alternates and links.
  */
 export interface AgentRefs {
-  /** By their names, or `HEAD`; those of other worktrees begin with `worktrees/`. */
+  /** By ref name or `HEAD`. Names of linked worktrees' refs begin with `worktrees/`. */
   readonly objects: ReadonlyMap<string, string>;
-  /** Commits that are work and have no ref: older stashes, and what a checkout has left or a rebase will put back. */
+  /** Stashes other than the last, which have no ref. */
   readonly stashes: readonly string[];
+  /** Commits that a checkout has left on a detached HEAD, and autostashes. */
   readonly left: readonly string[];
-  /** What is there and could not be read, in a few words each. */
+  /** Short descriptions of what could not be read. */
   readonly problems: readonly string[];
-  /** The commits that a log names, newest first: where a ref has been. */
+  /** The commits in the reflog of a ref, newest first. */
   readonly log: (name: string) => readonly string[];
 }
 
-/** The refs of the host are among them. */
+/** The limit includes refs of the host. */
 const MAX_REFS = 1_000_000;
 const MAX_DEPTH = 200;
 const MAX_REF_BYTES = 4096;
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
-/** The name that git writes for "no object". */
+/** Git writes zeros for "no object". */
 const NO_OBJECT = /^0+$/;
 const PACKED_REF = /^([0-9a-f]{40}|[0-9a-f]{64}) (\S.*)$/;
 const PEELED_TAG = /^\^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
@@ -33,10 +34,10 @@ const LOG_LINE = /^(?:[0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) /;
 const LEFT_BY_CHECKOUT = /^([0-9a-f]{40}|[0-9a-f]{64}) .*checkout: moving from [0-9a-f]{40,64} to /;
 const AUTOSTASHES = ["MERGE_AUTOSTASH", "rebase-merge/autostash", "rebase-apply/autostash"];
 
-/** Only git can read these refs, or they are elsewhere. */
+/** With one of these files, refs are in a format that only git reads, or in another directory. */
 const ELSEWHERE = ["reftable", COMMON_DIRECTORY_FILE.name, COMMON_DIRECTORY_FILE.movedTo];
 
-/** Names can hold any bytes: `latin1` keeps them. Those that are text are told, and compared, as text. */
+/** Names are `latin1`, which preserves any bytes. Valid UTF-8 is shown and compared as text. */
 const asText = (name: string): string => {
   const bytes = Buffer.from(name, "latin1");
   const text = bytes.toString("utf8");
@@ -58,8 +59,8 @@ class Reader {
   }
 
   /**
-   * Calls `use` unless there is nothing at that place. What cannot be read is a problem. Through held directories: no link
-   * leads elsewhere, and an agent can nest refs more deeply than a path may be long.
+   * Calls `use` if the path exists; records a problem if it cannot be read. Goes through open directories: no link is
+   * followed, and refs may be nested deeper than the length of a path allows.
    */
   #at<A>(name: string, use: (path: PathLike, status: Stats) => A): A | undefined {
     const steps = name.split("/").filter((step) => step !== "");
@@ -80,7 +81,7 @@ class Reader {
     return this.#at(name, () => true) ?? false;
   }
 
-  /** The text of a file; `undefined` if there is none. A link, which git would follow, may lead anywhere. */
+  /** The text of a regular file; `undefined` if it does not exist. Links are problems: they may lead anywhere. */
   read(name: string, maxBytes: number): string | undefined {
     return this.#at(name, (path, status) => {
       if (status.isFile() && status.size <= maxBytes) return readFileSync(path, "latin1");
@@ -107,13 +108,13 @@ class Reader {
     return listed ?? { directories: [], others: [] };
   }
 
-  /** Notes what a file says that a ref points to. What points to another ref adds nothing to that. */
+  /** Records the object of a ref. A symbolic ref needs no record, because its target has one. */
   readRef(name: string): void {
     const text = this.read(name, MAX_REF_BYTES)?.trimEnd();
     if (text === undefined || text.startsWith("ref: ")) return;
     if (isObjectName(text)) this.objects.set(asText(name), text);
     else {
-      // An older object of that name, in packed-refs, is not where the ref was.
+      // The object of the same ref in packed-refs is outdated.
       this.objects.delete(asText(name));
       this.#fail(`the ref ${asText(name)}`, text === "" ? "is empty" : "is malformed");
     }
@@ -122,7 +123,7 @@ class Reader {
   readRefsBelow(name: string, depth = 0): void {
     const { directories, others } = this.list(name);
     for (const entry of others) {
-      // What git was about to write, and did not.
+      // A ref that git has not finished writing.
       if (entry.endsWith(".lock")) continue;
       if (this.objects.size >= MAX_REFS) {
         if (!this.problems.includes(TOO_MANY)) this.problems.push(TOO_MANY);
@@ -154,7 +155,7 @@ const TOO_MANY = `there are more than ${MAX_REFS} refs`;
 const withoutNone = (objects: readonly string[]): string[] =>
   [...new Set(objects)].filter((object) => !NO_OBJECT.test(object));
 
-/** What HEAD of a worktree has left behind, or will put back. */
+/** Commits that a checkout has left on a detached HEAD of a worktree, and autostashes. */
 const leftIn = (reader: Reader, prefix: string): string[] => [
   ...reader.lines(`${prefix}logs/HEAD`).flatMap((line) => LEFT_BY_CHECKOUT.exec(line)?.[1] ?? []),
   ...AUTOSTASHES.flatMap((file) => reader.lines(prefix + file).slice(0, 1)).filter((line) =>
@@ -174,7 +175,7 @@ export const readAgentRefs = (gitDirectory: string): AgentRefs => {
   }
   for (const name of ELSEWHERE) {
     if (reader.exists(name))
-      reader.problems.push(`${JSON.stringify(name)} says that refs are elsewhere, or in another format`);
+      reader.problems.push(`${JSON.stringify(name)} puts refs elsewhere, or in another format`);
   }
   const log = (name: string): string[] =>
     withoutNone(
@@ -185,7 +186,7 @@ export const readAgentRefs = (gitDirectory: string): AgentRefs => {
     );
   return {
     objects: reader.objects,
-    // Of stashes only the last is a ref. Git deletes the log with the last of them.
+    // Only the last stash has a ref. Git deletes the reflog with the last stash.
     stashes: withoutNone(
       reader
         .lines("logs/refs/stash")
@@ -198,7 +199,7 @@ export const readAgentRefs = (gitDirectory: string): AgentRefs => {
   };
 };
 
-/** Every object that a git directory names as work; `undefined` if that cannot be told. */
+/** Every object that a git directory refers to as work; `undefined` if that cannot be determined. */
 export const namedObjects = (gitDirectory: string, ownRef?: string): ReadonlySet<string> | undefined => {
   const { objects, stashes, left, problems } = readAgentRefs(gitDirectory);
   if (problems.length > 0) return undefined;

@@ -10,7 +10,7 @@ import { looseObjectSize } from "./looseObjectSize.ts";
 const MAX_FILES = 1_000_000;
 const MAX_BYTES = 8 * 1024 ** 3;
 
-/** Where an agent may have put a link instead: what is elsewhere is not its object store. */
+/** An agent may have replaced the directory by a link, which is not followed. */
 const isPlainDirectory = (path: string): boolean =>
   lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
@@ -35,7 +35,7 @@ const looseObjects = async (objects: string, to: string): Promise<CopiedFile[]> 
   return files.flat();
 };
 
-/** Their names are ours, so that nothing is found beside them that an agent has made. */
+/** Packs get new names, so that git finds none of the agent's files beside them. */
 const packs = async (objects: string, to: string): Promise<CopiedFile[]> => {
   const from = join(objects, "pack");
   if (!isPlainDirectory(from)) return [];
@@ -49,7 +49,7 @@ const packs = async (objects: string, to: string): Promise<CopiedFile[]> => {
     }));
 };
 
-/** Gives the size of a loose object. */
+/** Resolves with the size of a loose object. */
 const requireBounded = async (path: string): Promise<number> => {
   const size = await looseObjectSize(path);
   if (size > IMPORT_LIMITS.objectBytes) throw limitExceeded("objectBytes", undefined);
@@ -58,15 +58,15 @@ const requireBounded = async (path: string): Promise<number> => {
 
 export interface CopiedObjects {
   readonly packPaths: readonly string[];
-  /** The size of all loose objects when they are unpacked. */
+  /** The unpacked size of all loose objects. */
   readonly looseBytes: number;
-  /** What was not copied, in a few words each. */
+  /** Short descriptions of what was not copied. */
   readonly problems: readonly string[];
 }
 
 /**
- * Copies loose objects and packs from one object store to another, as data. Nothing else of the store is looked at:
- * indexes, graphs and lists of alternates are as the agent wants them to be.
+ * Copies loose objects and packs from one object store to another. Indexes, commit graphs and alternates are left out,
+ * because the agent could write them.
  */
 export const copyObjects = async (objects: string, to: string): Promise<CopiedObjects> => {
   if (!isPlainDirectory(objects)) {

@@ -11,30 +11,30 @@ import { exclusions } from "../transfer/export/packScript.ts";
 import { type AgentRefs, readAgentRefs } from "./agentRefs.ts";
 import { makeScratchRepository, SCRATCH_ENV } from "./scratchRepository.ts";
 
-/** A git directory that an agent could write to, on the host, whose sandbox is gone. */
+/** A git directory on the host that an agent could write to and whose sandbox has ended. */
 export interface AgentGitDirectory {
   readonly repository: Repository;
   readonly path: string;
-  /** The branch that the agent was to work on; `undefined`: a detached HEAD. */
+  /** The source branch; `undefined` for a detached HEAD. */
   readonly branch: string | undefined;
-  /** A commit that the host certainly has, and that the agent's commits build on. */
+  /** A commit of the host that the agent's commits build on. */
   readonly base: string;
 }
 
-/** What is in such a directory, made ready for an import. */
+/** The contents of such a directory, ready for an import. */
 export interface ExportedGitDirectory {
   readonly exported: SandboxExport;
-  /** Where the branch was in the sandbox; `undefined` if that cannot be told any more. */
+  /** The tip of the branch in the sandbox; `undefined` if unknown. */
   readonly tip: string | undefined;
-  /** All that refs of the directory lead to and that is there. */
+  /** All existing objects that refs of the directory point to. */
   readonly objects: readonly string[];
-  /** What the directory has, or may have, that is not in the export, in a few words each. */
+  /** Short descriptions of what the export lacks, or may lack. */
   readonly problems: readonly string[];
-  /** Whether one commit is in the history of the other, be they the host's or the agent's. */
+  /** Works for commits of both the host and the agent. */
   readonly isAncestor: (ancestor: string, descendant: string) => Effect.Effect<boolean, SandduneError>;
 }
 
-/** Names that git accepts, that mean nothing to it, and that do not stand in each other's way. */
+/** Maps ref names to names that git accepts, that have no special meaning and that do not conflict. */
 const safeNames = (names: readonly string[]): Map<string, string> => {
   const taken = new Set(names.flatMap((name) => parentsOf(name)));
   const isSafe = (name: string) =>
@@ -53,7 +53,7 @@ const parentsOf = (name: string): string[] => {
   return steps.slice(1).map((_, index) => steps.slice(0, index + 1).join("/"));
 };
 
-/** The refs whose commits are there. */
+/** The refs whose commits exist. */
 const resolvable = Effect.fnUntraced(function* (
   cwd: string,
   objects: ReadonlyMap<string, string>,
@@ -68,7 +68,7 @@ const resolvable = Effect.fnUntraced(function* (
   return new Map(entries.filter((_, index) => / commit \d+$/.test(answers[index] ?? "")));
 });
 
-/** Packs what the host does not have. Resolves with whether there was anything. */
+/** Packs commits that the host does not have. Resolves with whether there are any. */
 const pack = Effect.fnUntraced(function* (
   cwd: string,
   refs: readonly string[],
@@ -89,15 +89,15 @@ const pack = Effect.fnUntraced(function* (
   );
 });
 
-/** Where the branch was before its ref was lost, as far as that is known. */
+/** The last commits of HEAD and of the branch in their reflogs, for a branch whose ref is lost. */
 const fromLogs = (refs: AgentRefs, source: string): [string, string][] =>
   ["HEAD", source].map((name) => [`logs/${name}`, refs.log(name)[0] ?? ""]);
 
 /**
- * Takes what an agent has committed out of its git directory, without git ever being run there. What comes of it is the
- * agent's word, as what a living sandbox exports: the import checks it.
+ * Exports the commits of an agent's git directory without running git there. The result is as untrusted as the export of
+ * a running sandbox: the import checks it.
  *
- * @param scratchPath a directory that does not exist yet; it can go when the import is over
+ * @param scratchPath a directory that does not exist yet, to be removed after the import
  */
 export const exportGitDirectory = Effect.fnUntraced(function* (
   { repository, path, branch, base }: AgentGitDirectory,
@@ -121,7 +121,7 @@ export const exportGitDirectory = Effect.fnUntraced(function* (
     cwd: repository.topLevel,
   })).split("\n");
   const hostRefs = new Set(hostObjects.filter((object) => object !== ""));
-  // A tag of the host may stand for a tree or a file.
+  // A tag of the host may point to a tree or a blob.
   const unresolved = [...refs.objects]
     .filter(([name, object]) => !found.has(name) && !hostRefs.has(object))
     .map(([name]) => name);
@@ -136,7 +136,7 @@ export const exportGitDirectory = Effect.fnUntraced(function* (
   const packed = yield* pack(scratchPath, all, known, bundlePath).pipe(
     Effect.map((hasBundle) => ({ hasBundle, problems: [] as string[] })),
     Effect.catchIf(isGitError, () =>
-      // Objects are missing. What is missing on some other ref must not hold back the branch.
+      // Objects are missing. If they belong to other refs, the branch is exported nevertheless.
       pack(scratchPath, sourceRef === undefined ? [] : [sourceRef], known, bundlePath).pipe(
         Effect.map((hasBundle) => ({ hasBundle, problems: ["objects of other refs are missing"] })),
       ),

@@ -2,10 +2,10 @@ import { open } from "node:fs/promises";
 import { constants, inflateSync } from "node:zlib";
 import { ImportRefusedError } from "../../errors.ts";
 
-/** Of a file that git wrote, the first few bytes hold the header: the type, and the size of what follows. */
+/** Enough for the header of a loose object: its type and its size. */
 const START_BYTES = 512;
 
-/** How large a loose object is when it is unpacked, as it says itself. Git takes that much memory to read it. */
+/** The unpacked size that a loose object declares. Git allocates that much memory to read it. */
 export const looseObjectSize = async (path: string): Promise<number> => {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);

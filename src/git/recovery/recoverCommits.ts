@@ -16,29 +16,29 @@ import {
 
 export interface RecoveryTarget extends AgentGitDirectory {
   readonly runId: string;
-  /** The checkout whose HEAD is moved, if that was detached. */
+  /** The checkout whose HEAD is moved if it was detached. */
   readonly checkoutPath: string;
-  /** Commits that imports of the run have put on the branch. */
+  /** Tips of the branch after earlier imports of the run. */
   readonly importedCommits: readonly string[];
-  /** Whether the agent may replace commits that were there before the run. */
+  /** Whether the agent may rewrite commits from before the run. */
   readonly allowsRewrite: boolean;
-  /** A directory of the run's own, for what is needed while this lasts. */
+  /** A directory of the run, for temporary files. */
   readonly filesDirectory: string;
 }
 
-/** What came of an import from a git directory whose sandbox is gone. */
+/** The result of recovering commits. */
 export interface RecoveredCommits {
-  /** Where the branch was before; `undefined` if there is no such branch. */
+  /** The former tip of the branch; `undefined` if the branch does not exist. */
   readonly before: string | undefined;
-  /** Where it is now. */
+  /** The tip of the branch now. */
   readonly tip: string | undefined;
-  /** What else there is to say, in sentences. */
+  /** Sentences for the user. */
   readonly warnings: readonly string[];
   /** Why the directory is still needed; `undefined` if everything in it was imported. */
   readonly problem: string | undefined;
 }
 
-/** Where the branch has to be, so that it may be moved to the agent's tip. */
+/** The tip that the branch must have to be moved to the agent's tip. */
 const expectedTip = Effect.fnUntraced(function* (
   { base, importedCommits }: RecoveryTarget,
   { tip, isAncestor }: ExportedGitDirectory,
@@ -46,16 +46,16 @@ const expectedTip = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string, SandduneError> {
   if (current === undefined || tip === undefined) return current ?? base;
   if (current === base || importedCommits.includes(current)) return current;
-  // Commits of an import that the run could not write down any more, or commits that the agent has built on.
+  // The branch may be at a commit that the run imported without recording it, or that the agent has built on.
   return (yield* isAncestor(current, tip)) ? current : base;
 });
 
-/** Whether a ref of the host leads to all of them. */
+/** Whether refs of the host lead to all of the objects. */
 const areHeld = (cwd: string, objects: readonly string[]): Effect.Effect<boolean, SandduneError> =>
   git(["rev-list", "--max-count=1", "--stdin", "--not", "--all"], {
     cwd,
     stdin: `${objects.join("\n")}\n`,
-    // Some of them are not there at all.
+    // Some of them do not exist.
     expectedExitCodes: [128],
   }).pipe(Effect.map(({ stdout, exitCode }) => exitCode === 0 && stdout === ""));
 
@@ -74,7 +74,7 @@ const attempt = Effect.fnUntraced(function* (
   const expected = yield* expectedTip(target, exportedDirectory, current);
   const imported = yield* importCommits(
     { cwd, runId, branch, base, expectedTip: expected, allowsRewrite },
-    // What the host is past already, and what cannot be told any more, moves nothing.
+    // A branch that has the commits already, or whose tip in the sandbox is unknown, is not moved.
     isBehind ? { ...exported, tip: expected } : exported,
   ).pipe(
     Effect.map(({ warnings }) => ({ tip: isBehind ? current : tip, warnings })),
@@ -91,8 +91,8 @@ const attempt = Effect.fnUntraced(function* (
 });
 
 /**
- * Imports what an agent had committed in a sandbox that is gone, from the git directory that the sandbox shared with the
- * host. What is refused stays there. If the branch has gone elsewhere meanwhile, the commits are kept by a ref of the run.
+ * Imports the commits of a sandbox that has ended from the git directory that it shared with the host. Refused commits
+ * stay in that directory. If the branch has moved meanwhile, a ref of the run keeps the commits.
  */
 export const recoverCommits = (target: RecoveryTarget): Effect.Effect<RecoveredCommits, SandduneError> => {
   const scratchPath = join(target.filesDirectory, "recovery");

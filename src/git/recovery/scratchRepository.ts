@@ -11,18 +11,18 @@ import { measurePack } from "../transfer/bundle/measurePack.ts";
 import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
 import { copyObjects } from "./copyObjects.ts";
 
-/** Git must not take one object for another, whatever the agent's refs are called. */
+/** The agent's refs may be replacement refs, which git must not apply. */
 export const SCRATCH_ENV = { GIT_NO_REPLACE_OBJECTS: "1" } as const;
 
 const HASH_BYTES: Readonly<Record<string, number>> = { sha1: 20, sha256: 32 };
 
-/** What came of one pack. */
+/** The result of indexing a pack. */
 interface IndexedPack {
   readonly unpackedBytes: number;
   readonly problems: readonly string[];
 }
 
-/** Measured before git unpacks it, as every pack of an agent is. The limit is for all that is unpacked here. */
+/** Measures a pack before git unpacks it. The limit covers all objects of the scratch repository. */
 const indexPack = Effect.fnUntraced(function* (
   cwd: string,
   path: string,
@@ -51,12 +51,12 @@ const indexPack = Effect.fnUntraced(function* (
   );
 });
 
-/** To find deltas, git would hold many objects in memory at once. */
+/** Bounds the memory that git takes to find deltas. */
 const SCRATCH_CONFIG = "[core]\n\tbigFileThreshold = 8m\n[pack]\n\tthreads = 1\n\twindowMemory = 64m\n";
 
 /**
- * Makes a repository of our own with the objects of an agent's git directory in it, and the host's behind them. Resolves
- * with what could not be taken along.
+ * Creates a temporary repository with the objects of an agent's git directory, and the host's as alternates. Resolves
+ * with descriptions of what could not be copied.
  */
 export const makeScratchRepository = Effect.fnUntraced(function* (
   repository: Repository,

@@ -4,24 +4,24 @@ import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { namedObjects } from "./agentRefs.ts";
 
-/** Having a commit is not enough: what no ref leads to is thrown away some day. */
+/** Whether refs of the host lead to all of the objects: git prunes unreachable ones some day. */
 const areReachable = (cwd: string, names: readonly string[]): Effect.Effect<boolean, SandduneError> =>
   git(["rev-list", "--objects", "--max-count=1", "--stdin", "--not", "--all"], {
     cwd,
     stdin: `${names.join("\n")}\n`,
   }).pipe(Effect.map(({ stdout }) => stdout === ""));
 
-/** What is known of a git directory of an agent's. */
+/** Facts about an agent's git directory. */
 export interface KnownObjects {
-  /** The host has these, and holds them by refs. */
+  /** Objects that refs of the host lead to. */
   readonly known?: ReadonlySet<string>;
   /** A ref in it that is not the agent's. */
   readonly ownRef?: string | undefined;
 }
 
 /**
- * Whether a git directory that an agent had for its own names anything that no ref of the host leads to. Git is never run
- * in it: its configuration is the agent's. Whatever makes that unclear counts as a yes.
+ * Whether an agent's git directory has refs to objects that no ref of the host leads to. Git never runs in it, because
+ * the agent could write its configuration. Counts as true if that cannot be determined.
  */
 export const hasUnimportedCommits = (
   { topLevel: cwd }: Repository,

@@ -13,14 +13,14 @@ const userExcludesFile = (hostConfig: readonly ConfigEntry[]): string => {
 };
 
 /**
- * What the user ignores without the repository saying so. The agent must ignore it as well: `git add --all` would
- * commit editor files and secrets that the user never sees in `git status`.
+ * The user's ignore patterns outside the repository. The agent must ignore the same files: `git add --all` would commit
+ * editor files and secrets that the user never sees in `git status`.
  */
 export const hostExcludes = (repository: Repository, hostConfig: readonly ConfigEntry[]): string =>
   [
     readIfExists(userExcludesFile(hostConfig)),
     readIfExists(join(repository.commonDirectory, "info/exclude")),
-    // Hidden behind an empty file, which is not for committing either.
+    // A mount hides it behind an empty file, which must not be committed either.
     "/.sanddune/.env",
   ]
     .filter((text) => text !== "")

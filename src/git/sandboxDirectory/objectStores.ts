@@ -13,7 +13,7 @@ const alternatesOf = (store: string): string[] =>
         .map((line) => (isAbsolute(line) ? line : join(store, line)))
     : [];
 
-/** The repository's object store and all those that it borrows from, in the order in which git looks. */
+/** The repository's object store and its alternates, in the order in which git searches them. */
 export const objectStores = (commonDirectory: string): string[] => {
   const stores = [join(commonDirectory, "objects")];
   for (const store of stores) {

@@ -1,6 +1,6 @@
 import type { ConfigEntry } from "../configFile.ts";
 
-/** Settings that decide how files and index compare: the sandbox must see the checkout as the host does. */
+/** Settings that affect the comparison of files with the index: the sandbox must see the same changes as the host. */
 const COPIED_KEYS = new Set([
   "core.autocrlf",
   "core.eol",
@@ -27,8 +27,8 @@ const withoutCredentials = (url: string): string => url.replace(/^([a-z][a-z0-9+
 const isRemoteKey = (name: string): boolean => /^remote\..+\.(url|fetch)$/s.test(name);
 
 /**
- * The configuration of a sandbox's own git directory, made from the host's: identity, how files compare, and the
- * remotes without credentials. Nothing that names a program is taken over.
+ * The configuration of a sandbox's git directory: from the host's, it takes the identity, the settings for comparing
+ * files, and the remotes without credentials. It takes no setting that names a program.
  */
 export const sandboxConfig = (hostConfig: readonly ConfigEntry[]): ConfigEntry[] => {
   const copied = new Map(hostConfig.filter(([name]) => COPIED_KEYS.has(name)));
@@ -47,7 +47,7 @@ export const sandboxConfig = (hostConfig: readonly ConfigEntry[]): ConfigEntry[]
   ];
 };
 
-/** For commits that carry files from one place to another and are never part of a branch. */
+/** For commits that only transport files and never become part of a branch. */
 export const SANDDUNE_IDENTITY = {
   GIT_AUTHOR_NAME: "sanddune",
   GIT_AUTHOR_EMAIL: "sanddune@sanddune.invalid",
@@ -55,7 +55,7 @@ export const SANDDUNE_IDENTITY = {
   GIT_COMMITTER_EMAIL: "sanddune@sanddune.invalid",
 } as const;
 
-/** The identity for merge commits, for when the user has configured none. */
+/** The identity for merge commits of a user who has configured none. */
 export const fallbackIdentity = (hostConfig: readonly ConfigEntry[]): Record<string, string> => {
   const has = (name: string) => hostConfig.some(([key]) => key === name);
   return has("user.name") && has("user.email") ? {} : SANDDUNE_IDENTITY;

@@ -15,13 +15,13 @@ import { hasAlternates, objectStores } from "./objectStores.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
 import { submoduleMounts } from "./submoduleMounts.ts";
 
-/** Where things are in a bind-mount sandbox. */
+/** Paths in a bind-mount sandbox. */
 export const SANDBOX_REPOSITORY_PATH = "/sanddune/repo";
 export const SANDBOX_GIT_DIRECTORY = "/sanddune/git";
 export const SANDBOX_HOME = "/sanddune/home";
 const SANDBOX_OBJECTS = "/sanddune/objects";
 
-/** A directory of the host that the agent is to work in: a worktree, or with `head` the user's own checkout. */
+/** The directory of the host in which the agent works: a worktree, or the user's checkout with the `head` strategy. */
 export interface Checkout {
   readonly path: string;
   readonly gitDirectory: string;
@@ -31,26 +31,26 @@ export interface Checkout {
 }
 
 export interface SandboxGitSetup {
-  /** A directory of the run's own on the host. */
+  /** A directory of the run on the host. */
   readonly filesDirectory: string;
   readonly repository: Repository;
   readonly checkout: Checkout;
   readonly host: HostState;
-  /** Commits that need not be brought back. */
+  /** Commits that the sandbox need not export. */
   readonly knownCommits: readonly string[];
-  /** The user's own repositories inside the checkout. */
+  /** The user's nested repositories in the checkout. */
   readonly nestedRepositories: NestedRepositories;
 }
 
-/** Host directories that belong to one run's sandbox. */
+/** The directories of a run on the host that its sandbox uses. */
 export interface SandboxDirectories {
   /** The sandbox's own git directory. */
   readonly git: string;
   readonly home: string;
-  /** An empty directory, and an empty file, to hide things behind. */
+  /** An empty directory and an empty file, mounted over what the sandbox must not see. */
   readonly empty: string;
   readonly emptyFile: string;
-  /** Stands in for the `.git` file of a worktree. */
+  /** Mounted over the `.git` file of a worktree. */
   readonly gitFile: string;
 }
 
@@ -66,7 +66,7 @@ const copyIfExists = (from: string, to: string): void => {
   if (existsSync(from)) copyFileSync(from, to);
 };
 
-/** The index is copied rather than rebuilt, so that no file needs to be read to know that it is unchanged. */
+/** A copied index knows which files are unchanged; for a new one, git would have to read them all. */
 const copyIndex = (gitDirectory: string, to: string): void => {
   for (const name of readdirSync(gitDirectory)) {
     if (name === "index" || name.startsWith("sharedindex."))
@@ -102,7 +102,7 @@ const objectMounts = (repository: Repository, directories: SandboxDirectories): 
   objectStores(repository.commonDirectory).flatMap((hostPath, position) => {
     const sandboxPath = `${SANDBOX_OBJECTS}/${position}`;
     const store: SandboxMount = { hostPath, sandboxPath, readOnly: true };
-    // The list of alternates names host paths; the sandbox has a list of its own.
+    // Its alternates are host paths; the sandbox has a list of its own.
     const hidden: SandboxMount = {
       hostPath: directories.emptyFile,
       sandboxPath: `${sandboxPath}/info/alternates`,
@@ -111,7 +111,7 @@ const objectMounts = (repository: Repository, directories: SandboxDirectories): 
     return hasAlternates(hostPath) ? [store, hidden] : [store];
   });
 
-/** In the user's own checkout the config directory is read-only, and what concerns other runs or secrets is hidden. */
+/** In the user's checkout, the config directory is read-only, and other runs and secrets are hidden. */
 const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirectories): SandboxMount[] => {
   const hostPath = join(checkoutPath, CONFIG_DIRECTORY_NAME);
   if (!existsSync(hostPath)) return [];
@@ -127,7 +127,7 @@ const configDirectoryMounts = (checkoutPath: string, directories: SandboxDirecto
   ];
 };
 
-/** The user's own nested repositories and submodules can be read, not changed: git on the host trusts them. */
+/** The user's nested repositories and submodules are read-only, because git on the host trusts them. */
 const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories): SandboxMount[] =>
   nestedPaths(nested).map((hostPath) => ({
     hostPath,
@@ -135,15 +135,15 @@ const nestedRepositoryMounts = (checkoutPath: string, nested: NestedRepositories
     readOnly: true,
   }));
 
-/** Of several mounts at one place only the last could be seen, and some container engines refuse them. */
+/** Only the last of several mounts at one path is visible, and some container engines refuse duplicates. */
 const lastAtEachPlace = (mounts: readonly SandboxMount[]): SandboxMount[] =>
   mounts.filter(
     ({ sandboxPath }, index) => !mounts.slice(index + 1).some((later) => later.sandboxPath === sandboxPath),
   );
 
 /**
- * Gives a bind-mount sandbox a git directory of its own, with the host's objects read-only behind it. The host's
- * `.git` never enters the sandbox: an agent that could write there would have its hooks and filters run on the host.
+ * Creates a git directory for a bind-mount sandbox, with the host's objects as read-only alternates. The host's `.git`
+ * is never mounted: an agent that could write to it could run its hooks and filters on the host.
  */
 export const prepareSandboxGitDirectory = Effect.fnUntraced(function* (
   setup: SandboxGitSetup,

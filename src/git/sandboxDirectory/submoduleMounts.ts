@@ -8,16 +8,18 @@ import { gitText } from "../git.ts";
 import { sandboxConfig } from "./sandboxConfig.ts";
 
 export interface SubmoduleSetup {
-  /** The checkout that the submodules are in. */
+  /** The checkout that contains the submodules. */
   readonly checkout: { readonly path: string; readonly gitDirectory: string };
-  /** The same directory, in the sandbox. */
+  /** Its path in the sandbox. */
   readonly sandboxCheckoutPath: string;
   /** The sandbox's git directory on the host. */
   readonly hostGitDirectory: string;
   readonly sandboxGitDirectory: string;
 }
 
-/** The git directories of submodules, relative to `modules/`: their names can have slashes, and they can be nested. */
+/**
+ * The git directories of submodules, relative to `modules/`. Their names can contain slashes, and they can be nested.
+ */
 const findGitDirectories = (modules: string, place = ""): string[] => {
   const directory = join(modules, place);
   if (existsSync(join(directory, "HEAD")) && existsSync(join(directory, "config"))) {
@@ -32,7 +34,7 @@ const findGitDirectories = (modules: string, place = ""): string[] => {
 const readConfig = (path: string): Effect.Effect<ConfigEntry[], SandduneError> =>
   gitText(["config", "--file", path, "--list", "-z"], { cwd: "/" }).pipe(Effect.map(parseConfigList));
 
-/** Where a submodule is in the checkout; `undefined` if it is not there. */
+/** The path of a submodule in the checkout; `undefined` if it is not checked out. */
 const placeInCheckout = (
   checkoutPath: string,
   moduleDirectory: string,
@@ -42,7 +44,7 @@ const placeInCheckout = (
   if (worktree === undefined) return undefined;
   const place = relative(checkoutPath, resolve(moduleDirectory, worktree));
   const directory = join(checkoutPath, place);
-  // An agent may have put a link in the place of the directory.
+  // An agent may have replaced the directory by a link.
   const isThere =
     place !== "" &&
     !place.startsWith("..") &&
@@ -52,9 +54,9 @@ const placeInCheckout = (
 };
 
 /**
- * Initialised submodules keep their git directories in that of the checkout, and git does not work in a checkout
- * without them. They are mounted read-only, each with a cleaned configuration; and since the two point to each other
- * by paths of the host, with other pointers.
+ * Initialised submodules have their git directories in that of the checkout, and git fails in a checkout without them.
+ * They are mounted read-only, each with a cleaned configuration. A submodule and its git directory refer to each other
+ * by host paths, so these files are replaced too.
  */
 export const submoduleMounts = Effect.fnUntraced(function* (
   setup: SubmoduleSetup,
@@ -64,7 +66,7 @@ export const submoduleMounts = Effect.fnUntraced(function* (
   if (!existsSync(hostPath)) return [];
   const sandboxPath = `${sandboxGitDirectory}/modules`;
   mkdirSync(join(hostGitDirectory, "modules"), { recursive: true });
-  /** A file of our own in the place of one of git's. */
+  /** Mounts a file of ours over one of git's. */
   const cover = (name: string, content: string, covered: string): SandboxMount => {
     const file = `${hostGitDirectory}-${name}`;
     writeFileSync(file, content);

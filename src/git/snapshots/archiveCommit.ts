@@ -7,10 +7,10 @@ import { git } from "../git.ts";
 import type { Repository } from "../repository.ts";
 import { objectStores } from "../sandboxDirectory/objectStores.ts";
 
-/** Every file as it is, whatever the commit itself says about archives: a repository's own attributes win over those in it. */
+/** Archives every file unchanged: `info/attributes` overrides the commit's `.gitattributes`. */
 const ATTRIBUTES = "* -export-ignore -export-subst\n";
 
-/** A repository without a past, that sees the objects of another one. */
+/** Creates an empty bare repository with the objects of another one as alternates. */
 const writeBorrower = (path: string, { commonDirectory, objectFormat }: Repository): void => {
   for (const name of ["objects/info", "refs", "info"]) mkdirSync(join(path, name), { recursive: true });
   writeFileSync(join(path, "HEAD"), "ref: refs/heads/none\n");
@@ -22,7 +22,10 @@ const writeBorrower = (path: string, { commonDirectory, objectFormat }: Reposito
   writeFileSync(join(path, "info/attributes"), ATTRIBUTES);
 };
 
-/** More than a repository's files are. A commit of a few kilobytes can have far more: any number of its files can be the same one. */
+/**
+ * Larger than a repository's files. A commit of a few kilobytes can be larger still: many paths can have the same
+ * content.
+ */
 const MAX_BYTES = 4 * 1024 ** 3;
 const LOOK_MS = 100;
 
@@ -35,8 +38,8 @@ const untilTooLarge = (path: string, maxBytes: number): Effect.Effect<never, San
   ).pipe(Effect.forever);
 
 /**
- * Writes the files of a commit to an archive, by way of a directory of that name which does not stay. Fails with an
- * `ImportRefusedError` if that is too much for the host's disk.
+ * Writes the files of a commit to an archive. Fails with an `ImportRefusedError` if it exceeds `maxBytes`. Needs a
+ * temporary directory beside the archive.
  */
 export const archiveCommit = (
   repository: Repository,
@@ -49,7 +52,7 @@ export const archiveCommit = (
     Effect.andThen(
       git(["archive", "--format=tar", `--output=${archivePath}`, commit], {
         cwd: repository.topLevel,
-        // Not even a filter of the user's own: the commit decides which files would go through it.
+        // Without the user's filters: the commit would decide which files pass through them.
         env: { GIT_DIR: borrower, GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" },
       }),
     ),

@@ -5,30 +5,30 @@ import { SANDBOX_CHECKPOINT_REF } from "../runRefs.ts";
 import { SANDDUNE_IDENTITY } from "../sandboxDirectory/sandboxConfig.ts";
 import { repositoryScript, type SandboxRepository } from "../transfer/sandboxRepository.ts";
 
-/** A commit that holds the files as they were after an action of the agent's. */
+/** A commit of all files after an action of the agent. */
 export interface Checkpoint {
-  /** That of the last action that it holds; 0 for what was there before the first. */
+  /** The number of the last action before it; 0 before the first action. */
   readonly number: number;
   readonly sha: string;
 }
 
 export interface CheckpointRequest {
   readonly number: number;
-  /** The checkpoint before, or the commit that the run began with. */
+  /** The previous checkpoint, or the first commit of the run. */
   readonly parent: string;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }
 
-/** What came of taking a checkpoint. */
+/** The result of taking a checkpoint. */
 export interface TakenCheckpoint {
-  /** `undefined` if the files are those of the checkpoint before. */
+  /** `undefined` if no file has changed since the previous checkpoint. */
   readonly sha: string | undefined;
-  /** Some files could not be read, are too large, or are in a repository of their own. */
+  /** Some files are unreadable, too large, or in a nested repository. */
   readonly isIncomplete: boolean;
 }
 
-/** Untracked files that are larger are hardly anybody's work: data sets, downloads, core dumps. */
+/** Larger untracked files are rarely work: data sets, downloads, core dumps. */
 const MAX_UNTRACKED_BYTES = 16 * 1024 * 1024;
 
 const COMMIT = "commit ";
@@ -41,9 +41,9 @@ const IDENTITY = Object.entries(SANDDUNE_IDENTITY)
   .join(" ");
 
 /**
- * Commits the files as `git add --all` would have them, by an index of its own: neither the agent's index nor its branches are
- * touched. The index is copied with its time, by which git knows what may have changed in the same moment. Of a repository in
- * the worktree git takes no files, and says so.
+ * Commits the files that `git add --all` would add, through an index of its own: the agent's index and branches stay
+ * untouched. `cp -p` keeps the time of the index, by which git detects files that were changed in the same moment. Git
+ * adds no files of nested repositories, and warns about them.
  */
 const checkpointScript = (
   sandbox: SandboxRepository,
@@ -82,8 +82,8 @@ else
 fi`;
 
 /**
- * Has the sandbox commit its files as they are, on top of the checkpoint before. Git on the host never sees files that an agent
- * may be writing to.
+ * Commits the files in the sandbox, on top of the previous checkpoint. Git on the host must not read files that an
+ * agent may be writing.
  */
 export const takeCheckpoint = async (
   sandbox: SandboxRepository,

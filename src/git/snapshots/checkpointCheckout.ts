@@ -9,8 +9,8 @@ import type { Repository } from "../repository.ts";
 import { objectStores } from "../sandboxDirectory/objectStores.ts";
 
 /**
- * Git as it is for a repository that has no configuration and nothing but objects: no hooks, no filters, no attributes of the
- * user's. Whatever an agent has written into `.gitattributes` names programs that are not there.
+ * An environment without any configuration: no hooks, filters or attributes of the user. An agent's `.gitattributes`
+ * can only name filters that are not configured.
  */
 const bareEnvironment = (repository: Repository, gitDirectory: string, workTree: string) => ({
   GIT_DIR: gitDirectory,
@@ -24,8 +24,8 @@ const bareEnvironment = (repository: Repository, gitDirectory: string, workTree:
 });
 
 /**
- * Writes the files of a commit into an empty directory, all of them, or the directory is removed. It is a plain one: no worktree
- * of the repository, which would have to be removed again.
+ * Writes all files of a commit into an empty directory; on failure, the directory is removed. It is a plain directory,
+ * not a worktree that would have to be unregistered.
  */
 export const writeFilesOf = (
   repository: Repository,

@@ -4,17 +4,17 @@ import { isObjectName } from "../objectName.ts";
 import { checkpointRefs } from "../runRefs.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
-/** How a file differs from what it was a commit before. */
+/** The change of a file by a commit. */
 export interface ChangedFile {
   readonly path: string;
-  /** Lines; `undefined` for a file that has none. */
+  /** Lines; `undefined` for a binary file. */
   readonly added: number | undefined;
   readonly removed: number | undefined;
 }
 
 /**
- * Nothing that a file or the configuration could name is run, and of large files nothing but that they differ is found out: lines
- * of them take more memory than they have bytes.
+ * Runs no program that a file or the configuration names, and treats large files as binary: diffing their lines takes
+ * several times their size in memory.
  */
 const DIFF_TREE = ["-c", "core.bigFileThreshold=8m", "diff-tree", "-r", "--root"] as const;
 const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"] as const;

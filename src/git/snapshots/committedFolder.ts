@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
 
-/** A folder of a repository, as a commit has it. */
+/** A folder in a commit. */
 export interface CommittedFolder {
   /** The repository's top level. */
   readonly topLevel: string;
@@ -12,7 +12,7 @@ export interface CommittedFolder {
   readonly path: string;
 }
 
-/** What git calls the folder: a tree. */
+/** The revision of the folder's tree. */
 export const treeOf = ({ commit, path }: CommittedFolder): string => `${commit}:${path}`;
 
 const splitNames = (text: string): string[] => text.split("\0").filter((name) => name !== "");
@@ -28,16 +28,16 @@ export const namesIn = (
     expectedExitCodes: [UNKNOWN_OBJECT],
   }).pipe(Effect.map(({ exitCode, stdout }) => (exitCode === 0 ? splitNames(stdout) : undefined)));
 
-/** What is in a file of the folder. */
+/** The content of a file in the folder. */
 export const readFileIn = (folder: CommittedFolder, name: string): Effect.Effect<string, SandduneError> =>
   git(["cat-file", "blob", `${folder.commit}:${posix.join(folder.path, name)}`], {
     cwd: folder.topLevel,
   }).pipe(Effect.map(({ stdout }) => stdout));
 
-/** Paths in the checkout that the commit does not have like that, relative to the folder. */
+/** Paths in the checkout that differ from the commit, relative to the folder. */
 export interface UncommittedFiles {
   readonly changed: readonly string[];
-  /** A directory ends with a slash. */
+  /** Directories have a slash at the end. */
   readonly ignored: readonly string[];
 }
 
@@ -46,7 +46,7 @@ const STATUS = [
   ...["--untracked-files=all", "--ignored=matching", "--ignore-submodules=all", "--"],
 ];
 
-/** Compares the checkout with the commit that it is at, in a folder. */
+/** Compares the folder in the checkout with the commit of HEAD. */
 export const uncommittedIn = ({
   topLevel,
   path,
@@ -63,7 +63,7 @@ export const uncommittedIn = ({
     }),
   );
 
-/** Whether another commit has the folder with other content. */
+/** Whether the folder differs in another commit. */
 export const isDifferentIn = (
   { topLevel, commit, path }: CommittedFolder,
   other: string,

@@ -3,21 +3,21 @@ import { ImportRefusedError } from "../../errors.ts";
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * How much an import may cost the host. A pack of a few kilobytes can unpack to terabytes, and a few trees can name
- * billions of files: without limits the agent decides how much memory, time and disk git on the host takes. Each of
- * them is far above what a person would commit in one session.
+ * The resources that an import may take on the host. A pack of a few kilobytes can unpack to terabytes, and a few trees
+ * can name billions of files: without limits an agent could exhaust the host's memory, time and disk. Each limit is far
+ * above what a person would commit in one session.
  */
 export const IMPORT_LIMITS = {
-  /** Git has a whole object in memory when it resolves a delta. */
+  /** Git keeps a whole object in memory when it resolves a delta. */
   objectBytes: 256 * MEBIBYTE,
-  /** All objects of one import, each as large as it is unpacked: the time that git takes to hash them. */
+  /** The unpacked size of all objects of an import: it bounds the time that git takes to hash them. */
   unpackedBytes: 4096 * MEBIBYTE,
   objects: 1_000_000,
   refs: 10_000,
-  /** Files that differ from the base commit, and their size: what a checkout writes. */
+  /** Number and size of the files that differ from the base commit: it bounds what a checkout writes. */
   changedFiles: 500_000,
   changedBytes: 4096 * MEBIBYTE,
-  /** With the directory of a worktree before it, a path stays below what the system accepts. */
+  /** Leaves room for the path of a worktree within the system's limit. */
   pathBytes: 2048,
   nameBytes: 255,
 } as const;

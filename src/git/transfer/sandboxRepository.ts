@@ -1,29 +1,29 @@
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/** The repository in a sandbox, as far as taking commits out of it is concerned. */
+/** The repository in a sandbox. */
 export interface SandboxRepository {
   readonly handle: SandboxHandle;
   /** Its git directory, in the sandbox. */
   readonly gitDirectory: string;
-  /** The same directory on the host, if the sandbox shares it; otherwise all of its files are in the sandbox only. */
+  /** The same directory on the host if the sandbox shares it; `undefined` if its files exist only in the sandbox. */
   readonly hostGitDirectory: string | undefined;
 }
 
-/** Where a file `commondir` is put: with it git would look for refs elsewhere. */
+/** Git would look for refs in the directory that `commondir` names, so the file is moved away. */
 export const COMMON_DIRECTORY_FILE = { name: "commondir", movedTo: "commondir.sanddune" } as const;
 
 /**
- * The beginning of every script of ours that runs git on a sandbox's repository: nothing that the repository's settings
- * name is to run or to block, and no file that the agent has put there may hide commits: neither `commondir`, nor
- * replaced objects, nor grafts.
+ * The beginning of every script that runs git on a sandbox's repository. It disables programs that the configuration
+ * names, refuses files that would block git, and ignores what could hide commits: `commondir`, replaced objects and
+ * grafts.
  */
 export const repositoryScript = ({ gitDirectory, handle }: SandboxRepository): string =>
   `export GIT_CONFIG_COUNT=2 GIT_CONFIG_KEY_0=core.hooksPath GIT_CONFIG_VALUE_0=/dev/null GIT_CONFIG_KEY_1=core.fsmonitor GIT_CONFIG_VALUE_1=false
 export LC_ALL=C GIT_DIR=${shellQuote(gitDirectory)} GIT_WORK_TREE=${shellQuote(handle.worktreePath)}
 export GIT_NO_REPLACE_OBJECTS=1 GIT_GRAFT_FILE=/dev/null
 cd -- "$GIT_WORK_TREE" || exit 1
-[ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox was replaced' >&2; exit 1; }
+[ -d "$GIT_DIR" ] && [ ! -L "$GIT_DIR" ] || { echo 'the git directory of the sandbox is missing or a link' >&2; exit 1; }
 odd=$(find "$GIT_DIR/refs" "$GIT_DIR" -maxdepth 8 -path "$GIT_DIR/objects" -prune -o ! -type f ! -type d -print 2>/dev/null | head -n 1)
 [ ! -e "$GIT_DIR/${COMMON_DIRECTORY_FILE.name}" ] || mv -f "$GIT_DIR/${COMMON_DIRECTORY_FILE.name}" "$GIT_DIR/${COMMON_DIRECTORY_FILE.movedTo}" || exit 1
 [ -z "$odd" ] || { echo "$odd is neither a file nor a directory: git would wait for it" >&2; exit 1; }`;

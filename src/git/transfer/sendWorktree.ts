@@ -24,15 +24,15 @@ export interface WorktreeToSend {
   readonly filesDirectory: string;
   readonly hostConfig: readonly ConfigEntry[];
   readonly handle: IsolatedSandboxHandle;
-  /** A commit that holds what is uncommitted in the worktree, if anything is. */
+  /** A commit of the uncommitted work in the worktree, if any. */
   readonly uncommitted: string | undefined;
 }
 
-/** What an isolated sandbox has got. */
+/** The result of sending a worktree to an isolated sandbox. */
 export interface SentWorktree {
-  /** The tips of everything that it knows. */
+  /** The tips of the history in the sandbox. */
   readonly commits: readonly string[];
-  /** What could not be brought in, in sentences. */
+  /** Sentences about files that were not sent. */
   readonly warnings: readonly string[];
 }
 
@@ -52,7 +52,7 @@ const execOrFail = (handle: IsolatedSandboxHandle, what: string, command: string
     ),
   );
 
-/** Files that git ignores in the worktree, as bytes. Directories end with a slash. */
+/** The names of ignored files, as bytes. Directories have a slash at the end. */
 const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneError> =>
   git(
     [
@@ -76,7 +76,10 @@ const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneErro
     ),
   );
 
-/** Brings what git ignores: dependencies, local settings. Resolves with sentences about what could not be brought. */
+/**
+ * Copies ignored files, such as dependencies and local settings. Resolves with sentences about files that were not
+ * sent.
+ */
 const sendIgnoredFiles = Effect.fnUntraced(function* (
   handle: IsolatedSandboxHandle,
   worktreePath: string,
@@ -95,13 +98,13 @@ const sendIgnoredFiles = Effect.fnUntraced(function* (
     .filter((name) => !isText(name))
     .map(
       ({ text }) =>
-        `The ignored file ${JSON.stringify(text)} was not brought into the sandbox: its name is not UTF-8.`,
+        `The ignored file ${JSON.stringify(text)} was not copied into the sandbox: its name is not UTF-8.`,
     );
 });
 
 /**
- * Gives an isolated sandbox the worktree: the commits as a bundle, then what no commit holds. The sandbox has full
- * history of the source and the target branch, so the agent can look at both.
+ * Sends the worktree to an isolated sandbox: the commits as a bundle, then uncommitted and ignored files. The sandbox
+ * has the full history of the source and the target branch, so the agent can read both.
  */
 export const sendWorktree = Effect.fnUntraced(function* (
   checkout: WorktreeToSend,

@@ -253,7 +253,7 @@ it.each([
   const error = await merge().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(CheckoutInTheWayError);
   expect((error as CheckoutInTheWayError).problem).toBe(
-    `git's lock ${path(`.git/${lock}`)} exists: another git is at work, or has crashed`,
+    `git's lock ${path(`.git/${lock}`)} exists: another git is running, or has crashed`,
   );
   expect([tipOf("main"), existsSync(path(`.git/${lock}`))]).toEqual([before, true]);
   expect(statusOf(cwd)).toBe("");

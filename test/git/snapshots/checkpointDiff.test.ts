@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
 import { openRepository } from "../../../src/git/repository.ts";
 import { writeFilesOf } from "../../../src/git/snapshots/checkpointCheckout.ts";
@@ -91,8 +91,13 @@ describe("the files of a commit", () => {
       "a.txt": "one\n",
       "b.md": "one\n",
     });
-    git(cwd, "config", "filter.trap.smudge", `touch ${trap}; cat`);
-    git(cwd, "config", "core.autocrlf", "true");
+    const home = temporaryDirectory();
+    writeFileSync(
+      join(home, ".gitconfig"),
+      `[filter "trap"]\n\tsmudge = touch ${trap} && cat\n[core]\n\tautocrlf = true\n`,
+    );
+    vi.stubEnv("HOME", home);
+    onTestFinished(() => void vi.unstubAllEnvs());
     const directory = await write(cwd, commit);
     expect(readFileSync(join(directory, "b.md"), "utf8")).toBe("one\n");
     expect(existsSync(trap)).toBe(false);

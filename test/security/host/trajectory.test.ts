@@ -33,7 +33,7 @@ const describeRecording = (sandbox: SandboxName): void => {
     expect(checkpointsOf(cwd, result)).toEqual({});
     expect(result.warnings).toEqual([
       expect.stringContaining("A checkpoint could not be taken"),
-      expect.stringContaining("1 of 1 checkpoints did not arrive"),
+      expect.stringContaining("1 of 1 checkpoints were not imported"),
     ]);
   });
 

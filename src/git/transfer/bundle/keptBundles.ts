@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** What an isolated sandbox is sent when it is made: commits that the repository has. */
+/** The bundle that creates the repository in an isolated sandbox. It holds only commits of the host repository. */
 export const SENT_BUNDLE = "in.bundle";
 
-/** Bundles that came out of a sandbox and were not imported, among the files of a run. */
+/** The bundles among the files of a run that a sandbox has exported and that were not imported. */
 export const keptBundles = (filesDirectory: string): string[] =>
   (existsSync(filesDirectory) ? readdirSync(filesDirectory) : [])
     .filter((name) => name.endsWith(".bundle") && name !== SENT_BUNDLE)

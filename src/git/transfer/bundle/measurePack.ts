@@ -4,12 +4,12 @@ import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
 import type { Bundle } from "./readBundle.ts";
 import { malformedBundle } from "./readBundle.ts";
 
-/** What a pack holds, as far as that can be told without the objects that it builds on. */
+/** The measures of a pack that do not need the objects it builds on. */
 export interface PackMeasure {
   readonly objects: number;
-  /** The size of all objects when they are unpacked, deltas applied. */
+  /** The size of all objects, with deltas applied. */
   readonly unpackedBytes: number;
-  /** Whether any of them is a commit, or may turn out to be one. */
+  /** Whether any object is a commit, or a delta that may be one. */
   readonly mayHoldCommits: boolean;
 }
 
@@ -17,16 +17,16 @@ const COMMIT = 1;
 const OFFSET_DELTA = 6;
 const REF_DELTA = 7;
 const HEADER_BYTES = 12;
-/** Type and size, the base of a delta, and the beginning of what is compressed. */
+/** Type and size, the base of a delta, and the beginning of the compressed data. */
 const ENTRY_HEADER_BYTES = 64;
-/** Objects up to this size are inflated at once; to make a stream for each would take longer than to inflate it. */
+/** Objects up to this size are inflated in one call: a stream for each would take longer than inflating it. */
 const AT_ONCE_BYTES = 1024 * 1024;
 const READ_BYTES = 256 * 1024;
 
-/** The part of a file that is being looked at. */
+/** The part of a file that is in memory. */
 class Window {
   #bytes: Buffer = Buffer.alloc(0);
-  /** Where in the file the bytes begin. */
+  /** The offset of the bytes in the file. */
   #start: number;
 
   constructor(
@@ -41,7 +41,7 @@ class Window {
     return this.#bytes;
   }
 
-  /** Reads on; resolves with whether there was anything more. */
+  /** Reads more of the file; resolves with `false` at its end. */
   async extend(count = READ_BYTES): Promise<boolean> {
     const more = Buffer.allocUnsafe(Math.max(count, this.#bytes.length));
     const { bytesRead } = await this.file.read(more, 0, more.length, this.#start + this.#bytes.length);
@@ -60,7 +60,9 @@ class Window {
   }
 }
 
-/** A number of any length, seven bits a byte. It may be larger than what can be counted, but never by mistake smaller. */
+/**
+ * Reads a number of any length, seven bits a byte. Beyond 2^53 it is rounded, but never overflows to a small number.
+ */
 const readSize = (
   bytes: Buffer,
   at: number,
@@ -80,14 +82,14 @@ const readSize = (
 };
 
 interface Inflated {
-  /** The beginning of it. */
+  /** The first bytes. */
   readonly start: Buffer;
   readonly size: number;
 }
 
 const isCutOff = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "Z_BUF_ERROR";
 
-/** Inflates what is next in the window, and skips it. `undefined` if it is not what it says. */
+/** Inflates the next object of the window, and skips it; `undefined` if it is malformed. */
 const inflateAtOnce = async (window: Window, size: number): Promise<Inflated | undefined> => {
   for (;;) {
     try {
@@ -103,7 +105,7 @@ const inflateAtOnce = async (window: Window, size: number): Promise<Inflated | u
   }
 };
 
-/** The same for an object that is too large to be held in memory. */
+/** Does the same for an object that is too large for memory. */
 const inflateInPieces = async (window: Window, size: number): Promise<Inflated | undefined> => {
   const inflate = createInflate();
   let start: Buffer = Buffer.alloc(0);
@@ -134,7 +136,7 @@ const inflateInPieces = async (window: Window, size: number): Promise<Inflated |
   return (await ended) && inflated === size ? { start, size: inflated } : undefined;
 };
 
-/** How large an object is, once it is unpacked: a delta says so in its first bytes. */
+/** The unpacked size of an object. A delta declares it in its first bytes. */
 const unpackedSize = ({ start, size }: Inflated, isDelta: boolean): number | undefined => {
   if (!isDelta) return size;
   const base = readSize(start, 0);
@@ -173,9 +175,9 @@ const measure = async (window: Window, hashBytes: number, limits: ImportLimits):
 };
 
 /**
- * Reads the pack of a bundle from its beginning to its end and adds up how large its objects are when they are unpacked,
- * without unpacking deltas. Git has no such limit: it takes the memory that the largest object needs, and finds out
- * when it is too late. What is measured here is what git checks later on: a size that is not true is refused by both.
+ * Reads the pack of a bundle and adds up the unpacked sizes of its objects, without applying deltas. Git itself has no
+ * such limits: it allocates the memory that the largest object declares. Git later checks the same sizes, so a false
+ * one is refused either way.
  */
 export const measurePack = async (
   { path, packOffset }: Pick<Bundle, "path" | "packOffset">,

@@ -2,17 +2,17 @@ import { createReadStream } from "node:fs";
 import { open } from "node:fs/promises";
 import { ImportRefusedError } from "../../../errors.ts";
 
-/** A bundle file, as far as its header goes: the sandbox's word, not yet checked. */
+/** The header of a bundle file, untrusted. */
 export interface Bundle {
   readonly path: string;
-  /** Commits that its own build on, and that it does not hold. */
+  /** Commits outside the bundle that its commits build on. */
   readonly prerequisites: readonly string[];
-  /** The refs that it says it holds, with the commits they point to. */
+  /** The refs that it declares, with their commits. */
   readonly heads: ReadonlyMap<string, string>;
   readonly packOffset: number;
 }
 
-/** A header this long has more refs and prerequisites than any sandbox has reason to make. */
+/** No honest sandbox has that many refs and prerequisites. */
 const MAX_HEADER_BYTES = 8 * 1024 * 1024;
 const PACK_SIGNATURE = "PACK";
 
@@ -37,7 +37,7 @@ const parseHeader = (path: string, header: string): Pick<Bundle, "prerequisites"
   return { prerequisites, heads };
 };
 
-/** Reads the header: a signature, prerequisites and refs, a line each; an empty line; then the pack. */
+/** Reads the header: a signature, then prerequisites and refs, one a line, up to the empty line before the pack. */
 export const readBundle = async (path: string): Promise<Bundle> => {
   const file = await open(path, "r");
   try {

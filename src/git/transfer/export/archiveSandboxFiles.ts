@@ -7,8 +7,8 @@ const TIMEOUT_MS = 60_000;
 const ARCHIVE = "sanddune-rescue.tar";
 
 /**
- * The last resort for a sandbox whose files are nowhere else: brings all of them, git's own included, to the host as
- * an archive. Resolves with whether that worked; nobody is helped by another error.
+ * The last resort for a sandbox whose files exist nowhere else: copies all of them, including `.git`, to the host as an
+ * archive. Resolves with whether that worked: the caller reports the error that made it necessary.
  */
 export const archiveSandboxFiles = (sandbox: SandboxRepository, hostPath: string): Effect.Effect<boolean> => {
   const { handle } = sandbox;
@@ -16,7 +16,7 @@ export const archiveSandboxFiles = (sandbox: SandboxRepository, hostPath: string
   return interruptible(
     async (signal) => {
       const command = `tar -cf ${shellQuote(archive)} -C ${shellQuote(handle.worktreePath)} .`;
-      // tar complains about files that it cannot read; all others are in the archive nevertheless.
+      // The exit code is ignored: tar archives all files that it can read.
       await handle.exec(command, { cwd: "/", timeoutMs: TIMEOUT_MS, signal });
       await handle.copyFileOut(archive, hostPath);
       return true;

@@ -6,8 +6,8 @@ import { ImportRefusedError } from "../../../errors.ts";
 const MAX_HOLLOW_BYTES = 64 * 1024 * 1024;
 
 /**
- * Copies a file out of a directory that a sandbox can write to. The copy is what is used from then on: the original
- * may be changed at any time, or be a symbolic link to a file of the host's, or a FIFO that never ends.
+ * Copies a file from a directory that a sandbox can write to. Callers must use only the copy: the sandbox can change
+ * the original at any time, and it may be a symbolic link to a host file or a FIFO.
  */
 export const copyUntrustedFile = async (
   untrustedPath: string,
@@ -23,16 +23,16 @@ export const copyUntrustedFile = async (
   try {
     const stat = await source.stat();
     if (!stat.isFile()) throw new ImportRefusedError(`${untrustedPath} is not a regular file`, undefined);
-    // A file with holes takes no room in the sandbox, but would fill the host's disk; packs have none.
+    // A sparse file takes no space in the sandbox, but would fill the host's disk. Packs are never sparse.
     const isHollow = stat.size > MAX_HOLLOW_BYTES && stat.blocks * 512 < stat.size / 8;
     if (stat.size > maxBytes || isHollow) {
       throw new ImportRefusedError(`${untrustedPath} claims to have ${stat.size} bytes`, undefined);
     }
     const destination = await open(hostPath, "wx", 0o600);
-    // Not more than there was when it was looked at: something in the sandbox may go on writing for ever.
+    // Only up to the size that was checked: a process in the sandbox may keep writing.
     const bytes = stat.size === 0 ? [] : source.createReadStream({ autoClose: false, end: stat.size - 1 });
     await pipeline(bytes, destination.createWriteStream()).catch((error: NodeJS.ErrnoException) => {
-      // An error of a write does not say by itself what could not be written.
+      // Errors of writes do not name the file.
       throw Object.assign(error, { path: error.path ?? hostPath });
     });
   } finally {

@@ -13,7 +13,7 @@ export interface ExportRequest extends PackOrder {
   readonly timeoutMs: number;
 }
 
-/** Has the sandbox pack everything new, and copies it to `hostPath`. */
+/** Packs all new commits in the sandbox, and copies the bundle to `hostPath`. */
 export const exportFromSandbox = Effect.fnUntraced(function* (
   sandbox: SandboxRepository,
   request: ExportRequest,

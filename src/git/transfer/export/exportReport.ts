@@ -1,17 +1,17 @@
 import { isObjectName } from "../../objectName.ts";
 import { OWN_EXPORT_REFS } from "../../runRefs.ts";
 
-/** Words that the script in the sandbox prints, a line each. */
+/** The lines of the report that the script in the sandbox prints. */
 export const REPORT = {
   /** Followed by the tip of the source branch. */
   tip: "tip ",
-  /** The source branch does not stand for a commit. */
+  /** The source branch does not point to a commit. */
   brokenTip: "broken-tip",
-  /** There is no source branch any more, and HEAD is on another one. */
+  /** The source branch is missing, and HEAD is on another branch. */
   renamedBranch: "renamed-branch",
-  /** Followed by the prefix of the refs that the script has made for commits without a ref of their own. */
+  /** Followed by the prefix of the refs that the script has created for unreferenced commits. */
   ownRefs: "own-refs ",
-  /** Some refs could not be read, or some commits not be named. */
+  /** Some refs could not be read, or could not be created for unreferenced commits. */
   incompleteRefs: "incomplete-refs",
   bundle: "bundle",
   checkpoints: "checkpoints",
@@ -26,25 +26,25 @@ export const REPORT = {
   complete: "complete",
 } as const;
 
-/** What a sandbox says about its repository. All of it is the agent's word until the import has checked it. */
+/** The parsed report of a sandbox. Untrusted until the import has checked it. */
 export interface ExportReport {
-  /** Tip of the source branch, or of HEAD if the host's HEAD is detached; `undefined` when there is none. */
+  /** The tip of the source branch, or of a detached HEAD; `undefined` if there is none. */
   readonly tip: string | undefined;
-  /** What became of the source branch if it has no tip. */
+  /** Why the source branch has no tip. */
   readonly source?: "broken" | "renamed" | undefined;
   readonly hasBundle: boolean;
   readonly hasCheckpoints: boolean;
-  /** The prefix of refs that the export has made for commits without a ref of their own. */
+  /** The prefix of the refs that the export has created for unreferenced commits. */
   readonly ownRefs?: string | undefined;
   /** Some refs were not packed, because they could not be read. */
   readonly hasUnreadRefs?: boolean;
   readonly state?: string | undefined;
   readonly uncommitted: string | undefined;
-  /** Uncommitted work that is in the sandbox only, and was not exported. */
+  /** Descriptions of uncommitted work that was not exported, and exists only in the sandbox. */
   readonly leftBehind: readonly string[];
 }
 
-/** `undefined` for a report that breaks off. */
+/** `undefined` if the report is incomplete. */
 export const parseReport = (text: string): ExportReport | undefined => {
   const lines = text.split("\n");
   if (!lines.includes(REPORT.complete)) return undefined;
@@ -54,7 +54,7 @@ export const parseReport = (text: string): ExportReport | undefined => {
   const nested = valuesOf(REPORT.nested);
   return {
     tip,
-    // A report that names neither a tip nor a reason for that is not believed to mean that there is nothing new.
+    // A report with neither a tip nor a reason does not mean that there are no new commits.
     source: tip !== undefined ? undefined : lines.includes(REPORT.renamedBranch) ? "renamed" : "broken",
     hasBundle: lines.includes(REPORT.bundle),
     hasCheckpoints: lines.includes(REPORT.checkpoints),

@@ -5,26 +5,26 @@ import { repositoryScript, type SandboxRepository } from "../sandboxRepository.t
 import { REPORT } from "./exportReport.ts";
 
 export const BUNDLE = "sanddune-export.bundle";
-/** Made by the host, for commands that pack when they are over. */
+/** Written by the host for scripts that piggyback on commands, whose input is not theirs. */
 export const KNOWN_COMMITS_FILE = "sanddune-known-commits";
 export const CHECKPOINTS_BUNDLE = "sanddune-checkpoints.bundle";
 
-/** What the script is to pack. */
+/** Selects what the script packs. */
 export interface PackOrder {
   /** `undefined`: a detached HEAD. */
   readonly sourceBranch: string | undefined;
-  /** The agent was killed: locks that it held would stay. */
+  /** Removes lock files, which a killed agent leaves. */
   readonly breaksLocks?: boolean;
-  /** Checkpoints are taken: the ref that holds them is not the agent's. */
+  /** Leaves out the ref of the checkpoints, which is not the agent's. */
   readonly recordsCheckpoints?: boolean;
-  /** The last checkpoint that the host has been told of and does not have yet. */
+  /** The last checkpoint that the host knows of and has not imported. */
   readonly checkpoint?: string | undefined;
   readonly timeoutMs?: number;
 }
 
 /**
- * Makes a commit of everything that is not committed. Best effort: whatever is wrong with the files, the index or HEAD,
- * the commits must get out. The report says what could not be included.
+ * Commits all uncommitted files, as far as possible: problems with files, the index or HEAD must not fail the export of
+ * commits. The report names what could not be included.
  */
 const SNAPSHOT_UNCOMMITTED = `
 find . -path ./.git -prune -o -type p '(' -name .gitignore -o -name .gitattributes ')' -exec rm -f -- {} +
@@ -51,8 +51,8 @@ unset GIT_INDEX_FILE`;
 const BREAK_LOCKS = `find "$GIT_DIR" -path "$GIT_DIR/objects" -prune -o -name '*.lock' -type f -exec rm -f -- {} +`;
 
 /**
- * Packs checkpoints, as far as they are what the host has been told, into a bundle of their own: whatever became of
- * them, the commits must get out. They build on these, which need not be packed twice.
+ * Packs the checkpoints that the host knows of into a bundle of their own, so that a problem with them does not fail
+ * the export of commits. They build on these commits, which are not packed twice.
  */
 const packCheckpoints = (checkpoint: string, timeoutMs: number): string => `
 limit=
@@ -62,7 +62,10 @@ git update-ref --no-deref ${SANDBOX_CHECKPOINT_REF} ${checkpoint} 2>/dev/null &&
   $limit git bundle create --quiet "$checkpoints" --ignore-missing ${SANDBOX_CHECKPOINT_REF} --stdin < "$known" 2>/dev/null &&
   echo ${REPORT.checkpoints}`;
 
-/** The source branch is missing: either the agent has renamed it and works on another one, or the repository is damaged. */
+/**
+ * Reports why the source branch has no tip: the agent has renamed it and works on another branch, or the repository is
+ * damaged.
+ */
 const explainMissingTip = (source: string): string => `
 current=$(git symbolic-ref --quiet HEAD)
 if [ "$current" != ${source} ] && [ ! -e "$GIT_DIR"/${source} ] &&
@@ -74,10 +77,10 @@ else
 fi`;
 
 /**
- * Gives refs to commits that have none of their own and are nevertheless work: stashes below the last one, what was
- * stashed for a rebase or merge that is under way, commits on a detached HEAD that a checkout has left (git warns of
- * these), and, if the source branch is damaged, the last commit that it is known to have had. Commits that the agent has
- * replaced or thrown away itself (amend, rebase, reset, a deleted branch, a dropped stash) stay behind.
+ * Creates refs for commits that have none and are work nevertheless: stashes other than the last, autostashes of an
+ * unfinished rebase or merge, commits that a checkout has left on a detached HEAD (git warns of these) and, if the
+ * source branch is damaged, its last commit in the reflog. Commits that the agent has replaced or discarded (amend,
+ * rebase, reset, a deleted branch, a dropped stash) are not exported.
  */
 const nameUnreferencedCommits = (source: string): string => `
 name() { while read -r sha type; do [ "$type" = missing ] || echo "create $own$1-$sha $sha"; done | git update-ref --stdin || echo ${REPORT.incompleteRefs}; }
@@ -100,17 +103,17 @@ if [ -n "$nameless" ]; then
   printf '%s\\n' "$nameless" | sort -u | git cat-file --batch-check='%(objectname) %(objecttype)' | name left
 fi`;
 
-/** A checksum of everything that names commits, by which it can be seen later whether there are others. */
+/** Prints a checksum of all refs, stashes and HEADs, to detect later changes. */
 export const STATE_SCRIPT = `{ git for-each-ref --format='%(objectname) %(refname)'
   cat "$GIT_DIR/HEAD" "$GIT_DIR"/worktrees/*/HEAD "$GIT_DIR/logs/refs/stash" 2>/dev/null
 } 2>&1 | cksum | sed 's/^/${REPORT.state}/'`;
 
 /**
- * Packs, in the sandbox, everything that its refs name and the host does not know, and prints a report. Input is the
- * list of known commits; those that the host has deleted and pruned since are ignored.
+ * Packs all commits that refs of the sandbox lead to and the host does not have, and prints a report. The input is the
+ * list of known commits; those that the repository does not have are ignored.
  *
- * Git leaves a ref out of a bundle that has moved meanwhile, by a process that the agent has left: then the tip is packed
- * by a name that does not move.
+ * Git leaves out a ref that a background process of the agent moves meanwhile. Then the tip is packed by a ref that
+ * does not move.
  */
 export const packScript = (sandbox: SandboxRepository, order: PackOrder): string => {
   const source = shellQuote(order.sourceBranch === undefined ? "HEAD" : branchRef(order.sourceBranch));
@@ -151,6 +154,6 @@ rm -f "$known" "$bundle.said"
 echo ${REPORT.complete}`;
 };
 
-/** The commits that stay behind, as git reads them. */
+/** The commits to leave out, as input for git. */
 export const exclusions = (knownCommits: readonly string[]): string =>
   knownCommits.map((sha) => `^${sha}\n`).join("");

@@ -7,14 +7,14 @@ import { tryLockPacking } from "../../locks/locks.ts";
 import type { Repository } from "../../repository.ts";
 import { hasAlternates } from "../../sandboxDirectory/objectStores.ts";
 
-/** The number of pack files from which git's own `gc --auto` puts them together. */
+/** The default of `gc.autoPackLimit`, above which `git gc --auto` repacks. */
 const DEFAULT_PACK_LIMIT = 50;
 
-/** Zero if the user wants no such thing. */
+/** Zero if the user has disabled automatic maintenance. */
 const packLimitOf = (config: readonly ConfigEntry[]): number => {
   const valuesOf = (key: string) =>
     config.filter(([name]) => name === key).map(([, value]) => Number.parseInt(value, 10));
-  // The last one is our own: it keeps git on the host from starting maintenance by itself.
+  // The last value is the one with which sanddune runs git.
   const [isWanted = 1] = valuesOf("gc.auto").slice(0, -1).slice(-1);
   return isWanted <= 0 ? 0 : (valuesOf("gc.autopacklimit").at(-1) ?? DEFAULT_PACK_LIMIT);
 };
@@ -25,13 +25,13 @@ const countPacks = (directory: string): number => {
     .length;
 };
 
-/** Git before 2.41 mixes up the packs of other stores, and those that a partial clone was promised. */
+/** Before 2.41, geometric repacking mishandles alternates and the promisor packs of partial clones. */
 const isOrdinary = (store: string, config: readonly ConfigEntry[]): boolean =>
   !hasAlternates(store) && !config.some(([name]) => name === "extensions.partialclone");
 
 /**
- * Every import leaves a pack file, and git on the host never starts maintenance by itself. Once there are as many as
- * git's own limit, the small ones are put together. No object is dropped, whether a ref leads to it or not.
+ * Combines small pack files once there are more than git's own limit: every import adds one, and sanddune disables
+ * git's automatic maintenance. Unreachable objects are kept.
  */
 export const consolidatePacks = (
   repository: Repository,
@@ -49,5 +49,5 @@ export const consolidatePacks = (
           : Effect.void,
       ),
     );
-    // The import has succeeded, and the next one tries again.
+    // A failure does not fail the import, and the next one tries again.
   }).pipe(Effect.ignore);

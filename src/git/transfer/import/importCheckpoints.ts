@@ -8,21 +8,21 @@ import { requireBoundedTrees } from "./measureTrees.ts";
 
 const MAX_SAID = 300;
 
-/** What came of checkpoints that were to be kept. */
+/** The result of importing checkpoints. */
 export interface ImportedCheckpoints {
-  /** The last one, if it has arrived: all others are behind it. */
+  /** The last checkpoint, if it was imported. Its ancestors are the others. */
   readonly heads: readonly string[];
-  /** What could not be kept. */
+  /** Sentences about checkpoints that were not imported. */
   readonly warnings: readonly string[];
 }
 
-/** Checkpoints behind one another, the newest first. */
+/** A checkpoint and its ancestors, newest first. */
 const chainOf = (cwd: string, newest: string, length: number): Effect.Effect<Set<string>, SandduneError> =>
   gitText(["rev-list", "--first-parent", `--max-count=${length}`, newest], { cwd }).pipe(
     Effect.map((output) => new Set(output.split("\n"))),
   );
 
-/** Of a refused import of commits, the message says where their bundle is; that of checkpoints does not stay. */
+/** The error message names the bundle, but a bundle of checkpoints is not kept. */
 const problemOf = (error: SandduneError): string => {
   if (!(error instanceof ImportRefusedError)) return error.message;
   const [said = ""] = error.output.trimStart().split("\n", 1);
@@ -30,14 +30,14 @@ const problemOf = (error: SandduneError): string => {
 };
 
 /**
- * Gives checkpoints that have arrived refs of the run's own. They are those that the host was told of when they were taken: the
- * last one is what their bundle offers by that name, the others are behind it. Whatever else the sandbox calls a
- * checkpoint is none. Nothing that is wrong with them is a problem of the commits.
+ * Creates refs for the checkpoints that the host has recorded: the bundle must contain the last one, whose ancestors
+ * are the others. Any other commit that the sandbox declares as a checkpoint is ignored. Problems with checkpoints do
+ * not fail the import of commits.
  */
 export const importCheckpoints = Effect.fnUntraced(function* (
   { cwd, runId, base }: { readonly cwd: string; readonly runId: string; readonly base: string },
   taken: readonly Checkpoint[],
-  /** Takes their bundle over, and gives the refs that it offers. */
+  /** Stores the bundle of the checkpoints, and resolves with its refs. */
   storeBundle: Effect.Effect<ReadonlyMap<string, string>, SandduneError>,
 ): Effect.fn.Return<ImportedCheckpoints> {
   const newest = taken.at(-1);
@@ -46,7 +46,7 @@ export const importCheckpoints = Effect.fnUntraced(function* (
     count === 0
       ? []
       : [
-          `${count} of ${taken.length} checkpoints did not arrive: something in the sandbox has changed or removed them.`,
+          `${count} of ${taken.length} checkpoints were not imported: a process in the sandbox has changed or removed them.`,
         ];
   const hold = Effect.fnUntraced(function* (): Effect.fn.Return<ImportedCheckpoints, SandduneError> {
     const offered = (yield* storeBundle).get(SANDBOX_CHECKPOINT_REF);

@@ -28,15 +28,15 @@ export interface ImportTarget {
   readonly runId: string;
   /** The branch to move; `undefined` to move a detached HEAD. */
   readonly branch: string | undefined;
-  /** The commit that the run began with. */
+  /** The first commit of the run. */
   readonly base: string;
-  /** Where that branch is expected to be now: the base, or where the last import left it. */
+  /** The expected tip of the branch: the base, or the tip after the last import. */
   readonly expectedTip: string;
-  /** Whether the agent may replace commits that were there before the run. Its own it always may. */
+  /** Whether the agent may rewrite commits from before the run. It may always rewrite its own. */
   readonly allowsRewrite: boolean;
-  /** Checkpoints that the host has heard of and does not have yet. */
+  /** Checkpoints that the host has recorded and not imported. */
   readonly checkpoints?: readonly Checkpoint[];
-  /** Called with what is kept beside the branch, also if the import fails after that. */
+  /** Called with the other refs that are kept, even if the import fails afterwards. */
   readonly onKept?: (kept: readonly KeptRef[]) => void;
   readonly limits?: ImportLimits | undefined;
 }
@@ -45,17 +45,17 @@ const sourceOf = ({ branch }: ImportTarget): string => (branch === undefined ? "
 
 export interface ImportedCommits {
   readonly tip: string;
-  /** A commit on top of the tip that holds the uncommitted work of an isolated sandbox; held by a ref of the run's. */
+  /** A commit of the uncommitted work of an isolated sandbox, on top of the tip. A ref of the run keeps it. */
   readonly uncommitted: string | undefined;
-  /** The commits of the agent's that were handed over by name. */
+  /** The agent's commits that refs of the bundle point to. */
   readonly heads: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Stores the objects after git has checked every one of them and that nothing they refer to is missing; before that
- * nothing is written. `git fetch` would not do: until git 2.46 it does not check what comes from a bundle. One thread,
- * because each holds an object of its own in memory.
+ * Stores the objects after git has checked each of them, and that no object they refer to is missing. `git fetch` would
+ * not do: before git 2.46 it does not check objects of a bundle. A single thread, because each thread keeps an object
+ * in memory.
  */
 const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, SandduneError> =>
   git(["index-pack", "--threads=1", "--strict", "--fix-thin", "--stdin"], {
@@ -68,7 +68,7 @@ const storeObjects = (cwd: string, bundle: Bundle): Effect.Effect<void, Sanddune
     ),
   );
 
-/** Stores the contents of the bundle, and gives the refs that it offers. */
+/** Measures and stores a bundle, and resolves with its refs. */
 const storeBundle = Effect.fnUntraced(function* (
   { cwd, base, limits = IMPORT_LIMITS }: Pick<ImportTarget, "cwd" | "base" | "limits">,
   bundlePath: string,
@@ -87,22 +87,22 @@ const storeBundle = Effect.fnUntraced(function* (
   return bundle.heads;
 });
 
-/** Where the source branch shall be, by the word of the sandbox. */
+/** The new tip of the source branch, as the sandbox reports it. */
 const tipOf = (
   target: ImportTarget,
   exported: SandboxExport,
   heads: Heads,
 ): Effect.Effect<string, SandduneError> => {
   if (exported.source === "broken") {
-    const problem = `the ref ${sourceOf(target)} in the sandbox does not stand for a commit that is there`;
+    const problem = `the ref ${sourceOf(target)} in the sandbox does not point to an existing commit`;
     return Effect.fail(new ImportRefusedError(problem, exported.bundlePath));
   }
   return Effect.succeed(heads.get(sourceOf(target)) ?? exported.tip ?? target.expectedTip);
 };
 
 /**
- * Holds the uncommitted work of an isolated sandbox by a ref of the run's own. Work that has not changed since the last
- * import is not handed over again: the host has it.
+ * Keeps the uncommitted work of an isolated sandbox by a ref of the run. Work that has not changed since the last
+ * import is not in the bundle, because the host has it.
  */
 const importUncommitted = Effect.fnUntraced(function* (
   { cwd, runId, base, limits }: ImportTarget,
@@ -110,7 +110,7 @@ const importUncommitted = Effect.fnUntraced(function* (
 ): Effect.fn.Return<string | undefined, SandduneError> {
   if (uncommitted === undefined) return undefined;
   const refused = (output: string) =>
-    new ImportRefusedError("the sandbox names a commit that it did not hand over", bundlePath, output);
+    new ImportRefusedError("the sandbox names a commit that it did not send", bundlePath, output);
   yield* updateRefs(cwd, [{ ref: uncommittedRef(runId), to: uncommitted }]).pipe(
     Effect.mapError((error) => (isGitError(error) ? refused(error.stderr) : error)),
   );
@@ -123,7 +123,7 @@ const sharesHistory = (cwd: string, one: string, other: string): Effect.Effect<b
     Effect.map((result) => result.exitCode === 0),
   );
 
-/** Moves the branch if it still is where the run left it; otherwise the commits stay under a ref of the run's own. */
+/** Moves the branch unless something else has moved it; otherwise a ref of the run keeps the commits. */
 const moveBranch = Effect.fnUntraced(function* (
   target: ImportTarget,
   tip: string,
@@ -135,7 +135,7 @@ const moveBranch = Effect.fnUntraced(function* (
   const keptRef = tipRef(runId);
   const refuse = (error: SandduneError) =>
     updateRefs(cwd, [{ ref: keptRef, to: tip }]).pipe(Effect.andThen(Effect.fail(error)));
-  // First, because it also refuses a commit that was not handed over.
+  // First, because it also refuses a commit that was not sent.
   yield* requireBoundedTrees(cwd, [{ from: base, to: tip }], bundlePath, target.limits);
   const isRewrite = !(yield* isAncestor(cwd, base, tip));
   if (isRewrite && !(yield* sharesHistory(cwd, base, tip))) {
@@ -181,15 +181,15 @@ const describeRename = (target: ImportTarget): string =>
   `The agent renamed or deleted the branch ${target.branch ?? "HEAD"} in the sandbox, so nothing was put on it.`;
 
 /**
- * Imports what a sandbox exported into the host repository: objects are measured and checked first, then the branch is
- * moved by compare-and-swap. Nothing the sandbox says is believed without that.
+ * Imports the export of a sandbox into the host repository: measures and checks all objects, then moves the branch by
+ * compare-and-swap.
  */
 export const importCommits = Effect.fnUntraced(function* (
   target: ImportTarget,
   exported: SandboxExport,
 ): Effect.fn.Return<ImportedCommits, SandduneError> {
   const source = sourceOf(target);
-  // A branch without a history, and notes, have no commit of this repository behind them; the source branch must.
+  // Orphan branches and notes need not build on a commit of this repository; the source branch must.
   const mustBuildOnBase = (bundle: Bundle) => exported.source === "broken" || bundle.heads.has(source);
   const heads: Heads =
     exported.bundlePath === undefined

@@ -6,7 +6,7 @@ import { git, gitText } from "../../git.ts";
 import { updateRefs } from "../../refs.ts";
 import { keptRefFor, keptRefs, RUN_REFS } from "../../runRefs.ts";
 
-/** What the sandbox hands over by name. */
+/** The refs of a bundle, with their objects. */
 export type Heads = ReadonlyMap<string, string>;
 
 export interface OtherRefsTarget {
@@ -15,7 +15,7 @@ export interface OtherRefsTarget {
   readonly onKept?: (kept: readonly KeptRef[]) => void;
 }
 
-/** Each gets a ref; more warnings than that nobody reads. */
+/** Further refs are kept too, and reported by their number. */
 const MAX_REPORTED = 20;
 
 const describe = (name: string, type: string, ownRefs: string | undefined): string => {
@@ -31,7 +31,10 @@ const describe = (name: string, type: string, ownRefs: string | undefined): stri
   return `committed to ${shown}`;
 };
 
-/** The command that makes a branch of what the agent committed elsewhere. `git branch` would read a name that begins with a dash as an option. */
+/**
+ * The command that makes a branch of a kept ref. None for a name with a leading dash, which `git branch` would read as
+ * an option.
+ */
 const asBranch = (name: string, ref: string): string => {
   const [, branch] = /^refs\/heads\/([^-].*)$/s.exec(name) ?? [];
   return branch === undefined ? "" : ` To make a branch of it: git branch ${shellQuote(branch)} ${ref}`;
@@ -48,7 +51,7 @@ const typesOf = (
     Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
   );
 
-/** What earlier imports of the run have kept, by its refs. */
+/** The refs that earlier imports of the run have kept. */
 const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, string>, SandduneError> =>
   gitText(["for-each-ref", "--format=%(refname) %(objectname)", keptRefs(runId)], { cwd }).pipe(
     Effect.map((output) => {
@@ -57,7 +60,10 @@ const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, strin
     }),
   );
 
-/** Those commits that no lasting ref leads to, nor any other one of them. Refs of the run last only if they are listed. */
+/**
+ * The commits that neither a ref of the host nor another of the commits leads to. Of the run's own refs, only `lasting`
+ * count.
+ */
 const independentOf = (
   { cwd, runId }: OtherRefsTarget,
   commits: readonly string[],
@@ -78,7 +84,7 @@ const independentOf = (
     }),
   );
 
-/** The first name is the one that is told: a branch rather than a tag, any of these rather than HEAD. */
+/** Decides which name of a commit is reported: a branch rather than a tag, any ref rather than HEAD. */
 const rankOf = (name: string): number =>
   ["refs/heads/", "refs/stash", "refs/tags/", "refs/"].findIndex((prefix) => name.startsWith(prefix)) + 1 ||
   9;
@@ -92,8 +98,8 @@ const uniqueByObject = (refs: readonly (readonly [string, string])[]): [string, 
 };
 
 /**
- * Keeps everything that the agent has left anywhere but on the source branch, under refs of the run, and says so. What
- * another ref leads to anyway needs none.
+ * Keeps the agent's refs other than the source branch under refs of the run, and returns a sentence for each. Commits
+ * that another ref leads to need none.
  */
 export const keepOtherRefs = Effect.fnUntraced(function* (
   target: OtherRefsTarget,
@@ -109,11 +115,11 @@ export const keepOtherRefs = Effect.fnUntraced(function* (
   );
   const typeOf = (object: string) => types.get(object) ?? "missing";
   const commits = refs.map(([, object]) => object).filter((object) => typeOf(object) === "commit");
-  // Git numbers stashes anew with every one: only the object tells them apart from one import to the next.
+  // Git renumbers stashes with each new one, so they are identified by their objects.
   const refOf = (name: string, object: string) =>
     keptRefFor(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
   const before = yield* keptBefore(cwd, runId);
-  // What a ref stood for that is to stand for something else is not held by it any more.
+  // A kept ref that gets another object no longer keeps its former one.
   const replaced = new Set(
     refs
       .filter(([name, object]) => before.get(refOf(name, object)) !== object)
@@ -129,19 +135,19 @@ export const keepOtherRefs = Effect.fnUntraced(function* (
     kept.map(([name, to]) => ({ ref: refOf(name, to), to })),
   );
   target.onKept?.(kept.map(([name, sha]) => ({ ref: refOf(name, sha), name, sha })));
-  // What the bundle names but does not hold cannot be kept here.
+  // The bundle declares refs whose objects it does not contain.
   const missing = refs.filter(([, object]) => typeOf(object) === "missing").length;
-  const told = kept.slice(0, MAX_REPORTED);
+  const reported = kept.slice(0, MAX_REPORTED);
   return [
-    ...told.map(
+    ...reported.map(
       ([name, object]) =>
         `The agent also ${describe(name, typeOf(object), ownRefs)}. That is kept as ${refOf(name, object)}.${asBranch(name, refOf(name, object))}`,
     ),
-    ...(kept.length > told.length
+    ...(kept.length > reported.length
       ? [
-          `The agent left ${kept.length - told.length} more refs. They are kept, too: git for-each-ref ${RUN_REFS}runs/${runId}`,
+          `The agent left ${kept.length - reported.length} more refs. They are kept too: git for-each-ref ${RUN_REFS}runs/${runId}`,
         ]
       : []),
-    ...(missing > 0 ? [`${missing} refs of the sandbox name objects that it did not hand over.`] : []),
+    ...(missing > 0 ? [`${missing} refs of the sandbox point to objects that it did not send.`] : []),
   ];
 });

@@ -3,7 +3,7 @@ import { ImportRefusedError, type SandduneError } from "../../../errors.ts";
 import { IMPORT_LIMITS, type ImportLimits, limitExceeded } from "../limits.ts";
 import { type ObjectReader, readingObjects } from "./objectReader.ts";
 
-/** Two commits: what a checkout of the second writes if the first is there already. */
+/** The change that a checkout of `to` writes over `from`. */
 export interface TreeChange {
   readonly from: string;
   readonly to: string;
@@ -16,7 +16,7 @@ interface Entry {
   readonly object: string;
 }
 
-/** Files below a directory, and how long the longest path from there is. */
+/** Number and size of the files below a directory, and its longest path. */
 interface Extent {
   readonly files: number;
   readonly bytes: number;
@@ -30,7 +30,7 @@ const parseTree = (contents: Buffer, hashBytes: number): Entry[] => {
   for (let at = 0; at < contents.length; ) {
     const space = contents.indexOf(0x20, at);
     const end = contents.indexOf(0, space);
-    // Git has checked the trees that are new; of older ones nothing is believed either.
+    // Git has checked new trees only; older ones may be malformed.
     if (space === -1 || end === -1) break;
     const mode = contents.toString("latin1", at, space).replace(/^0+/, "");
     const name = contents.toString("latin1", space + 1, end);
@@ -41,8 +41,9 @@ const parseTree = (contents: Buffer, hashBytes: number): Entry[] => {
 };
 
 /**
- * Adds up what commits would write. Each tree is read once, however often it is named: a few trees that name each other
- * can stand for more files than there are bytes on any disk, and every command that lists them would never end.
+ * Measures what a checkout of commits would write. Each tree is read once, however often it occurs: a few trees that
+ * contain each other many times can expand to more files than any disk holds, and a command that lists them would never
+ * end.
  */
 class TreeMeasure {
   #trees = new Map<string, Promise<Entry[]>>();
@@ -58,10 +59,7 @@ class TreeMeasure {
   async check({ from, to }: TreeChange): Promise<void> {
     const root = await this.#rootOf(to);
     if (root === undefined)
-      throw new ImportRefusedError(
-        `the sandbox names the commit ${to} but did not hand it over`,
-        this.bundlePath,
-      );
+      throw new ImportRefusedError(`the sandbox names the commit ${to} but did not send it`, this.bundlePath);
     this.#require(await this.#changeOf(await this.#rootOf(from), root, 0));
   }
 
@@ -100,7 +98,7 @@ class TreeMeasure {
     return found;
   }
 
-  /** Everything below a tree that has no counterpart. */
+  /** Everything below a new tree. */
   #extentOf(tree: string, depth: number): Promise<Extent> {
     if (depth > this.limits.pathBytes / 2) throw limitExceeded("pathBytes", this.bundlePath, this.limits);
     return this.#once(this.#extents, tree, async () => {
@@ -129,7 +127,7 @@ class TreeMeasure {
     });
   }
 
-  /** What is new in a tree, compared with the one in the same place. */
+  /** The differences between two trees at the same path. */
   async #changeOf(
     from: string | undefined,
     to: string,
@@ -168,7 +166,7 @@ class TreeMeasure {
   }
 }
 
-/** Refuses commits of which a checkout would write more than is reasonable. Nothing else may look at their files before. */
+/** Refuses commits whose checkout would exceed the limits. Must run before anything else reads their trees. */
 export const requireBoundedTrees = (
   cwd: string,
   changes: readonly TreeChange[],

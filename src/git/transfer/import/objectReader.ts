@@ -7,7 +7,7 @@ import { git } from "../../git.ts";
 export interface ReadObject {
   readonly type: string;
   readonly size: number;
-  /** Empty if only its size was asked for. */
+  /** Empty for `info()`. */
   readonly contents: Buffer;
 }
 
@@ -18,7 +18,7 @@ interface Request {
 
 const LINE_FEED = 10;
 
-/** Asks one git process for any number of objects, one after the other. */
+/** Reads any number of objects through one git process. */
 export class ObjectReader {
   #requests: Request[] = [];
   #unsent: string[] = [];
@@ -26,15 +26,15 @@ export class ObjectReader {
   #isOver = false;
   #chunks: Buffer[] = [];
   #length = 0;
-  /** How many bytes there must be before the next look is worth it. */
+  /** The number of bytes that the next answer needs at least. */
   #needed = 1;
 
-  /** An object by its name, or `undefined` if there is none. */
+  /** An object by its name; `undefined` if it is missing. */
   contents(name: string): Promise<ReadObject | undefined> {
     return this.#ask("contents", name);
   }
 
-  /** The same without its contents. */
+  /** Type and size of an object. */
   info(name: string): Promise<ReadObject | undefined> {
     return this.#ask("info", name);
   }
@@ -48,7 +48,7 @@ export class ObjectReader {
     });
   }
 
-  /** What git reads. */
+  /** The standard input of git. */
   async *input(): AsyncGenerator<Uint8Array> {
     while (!this.#isOver) {
       const lines = this.#unsent.splice(0).join("");
@@ -60,7 +60,7 @@ export class ObjectReader {
     }
   }
 
-  /** What git prints. */
+  /** Receives the output of git. */
   push(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
@@ -71,7 +71,7 @@ export class ObjectReader {
     this.#length = bytes.length;
   }
 
-  /** Takes one answer from the beginning of the bytes; gives how many it has. */
+  /** Takes one answer from the start of the bytes, and returns its length. */
   #take(bytes: Buffer): number {
     const [request] = this.#requests;
     const end = bytes.indexOf(LINE_FEED);
@@ -98,7 +98,7 @@ export class ObjectReader {
   }
 }
 
-/** Lets `read` ask for objects. */
+/** Calls `read` with a reader for the objects of a repository. */
 export const readingObjects = <A>(
   cwd: string,
   read: (reader: ObjectReader) => Promise<A>,

@@ -14,9 +14,9 @@ const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<strin
   );
 
 /**
- * A change between two commits that concerns files which sanddune keeps for itself, if there is one. Checking such
- * commits out would delete logs and worktrees, and an env file of the agent's would decide what the next sandbox gets
- * to see. A name that only looks the same to some file systems is never meant well.
+ * The first path reserved for sanddune that differs between two commits, if any. Checking out such a commit would
+ * delete logs and worktrees, and an agent's env file would decide which variables the next sandbox gets. A name that
+ * only some file systems take for the config directory is always refused.
  */
 export const findReservedPathChange = Effect.fnUntraced(function* (
   cwd: string,

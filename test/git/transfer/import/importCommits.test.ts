@@ -131,7 +131,7 @@ describe("a branch that has moved on the host", () => {
     const { cwd, commit, tipOf, base, ...here } = scene();
     const tip = commit();
     writeFileSync(join(cwd, ".git/refs/heads/work.lock"), "");
-    await expect(here.import()).rejects.toThrow("refs/heads/work.lock exists: another git is at work");
+    await expect(here.import()).rejects.toThrow("refs/heads/work.lock exists: another git is running");
     expect([tipOf("work"), tipOf(TIP_REF)]).toEqual([base, tip]);
   });
 });
@@ -232,7 +232,7 @@ describe("what the sandbox says of its branch", () => {
     const other = commit();
     const bundlePath = bundle("other", `^${base}`);
     const refused = here.import({ tip: undefined, source: "broken", bundlePath });
-    await expect(refused).rejects.toThrow("refs/heads/work in the sandbox does not stand for a commit");
+    await expect(refused).rejects.toThrow("refs/heads/work in the sandbox does not point to");
     expect(tipOf(`refs/sanddune/runs/${runId}`)).toBe(other);
   });
 
@@ -366,7 +366,7 @@ describe("checkpoints", () => {
     const tip = commit();
     const checkpoints = [{ number: 1, sha: "1".repeat(40) }];
     const { warnings } = await here.import({ checkpointsPath }, { checkpoints });
-    expect(warnings.join()).toContain("1 of 1 checkpoints did not arrive");
+    expect(warnings.join()).toContain("1 of 1 checkpoints were not imported");
     expect([tipOf("work"), refOf(1)]).toEqual([tip, ""]);
   });
 
