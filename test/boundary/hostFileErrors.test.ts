@@ -13,7 +13,7 @@ const errno = (code: string, syscall: string) =>
   Object.assign(new Error(code), { code, syscall, path: "/somewhere" });
 
 it.each(["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE"])(
-  "%s of a file operation is a HostFileError at the boundary, however it came there",
+  "%s of a file operation is a HostFileError at the boundary, as a failure or a defect",
   async (code) => {
     const reason = errno(code, "write");
     const ways = [
@@ -33,14 +33,14 @@ it.each(["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "ENFILE"])(
   },
 );
 
-it("a refused connection and a bug are none", async () => {
+it("a refused connection and a bug are not host file errors", async () => {
   const [refused] = await once(connect({ port: 1, host: "127.0.0.1" }), "error");
   expect(asHostFileError(refused)).toBeUndefined();
   const error = await runAtBoundary(Effect.die(new TypeError("a bug"))).catch((caught: unknown) => caught);
   expect(error).toBeInstanceOf(InternalError);
 });
 
-it("is what the file system says", () => {
+it("an error of the file system is a host file error", () => {
   const read = () => readFileSync(temporaryDirectory());
   let thrown: unknown;
   try {

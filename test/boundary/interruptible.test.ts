@@ -20,12 +20,12 @@ describe.each([
       }),
   ],
 ])("an effect of %s", (_, lift) => {
-  it("fails with an error of ours", async () => {
+  it("fails with a SandduneError", async () => {
     const error = new ClosedError("sandbox");
     expect(await reasonsOf(lift(error))).toEqual([Cause.makeFailReason(error)]);
   });
 
-  it("dies of anything else", async () => {
+  it("dies with anything else", async () => {
     const bug = new TypeError("a bug");
     expect(await reasonsOf(lift(bug))).toEqual([Cause.makeDieReason(bug)]);
   });

@@ -61,7 +61,7 @@ describe("calls on a worktree", () => {
     expect((await settled).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
   });
 
-  it("keep their own place in the circle although another call has ended before them", async () => {
+  it("are still known as the waiting call if another call ended before them", async () => {
     const turns = new Turns();
     const first = turns.take(Effect.void);
     await expect(callThatAwaits(turns, turns)).rejects.toThrow("deadlock");

@@ -18,7 +18,7 @@ const block = (condition: () => boolean): void => {
 /** It has ended, and nobody has asked how. */
 const hasEnded = (pid: number): boolean => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 
-it("reads all that a process has printed, also if this one has too much to do to look in time", async () => {
+it("reads the complete output of a process, even if this process is busy", async () => {
   const directory = temporaryDirectory();
   const path = (name: string) => join(directory, name);
   const pids = new Map<string, number>();

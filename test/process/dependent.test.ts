@@ -26,7 +26,7 @@ const start = (line: string, spec: Partial<DependentSpec> = {}) => {
   return { dependent, pid };
 };
 
-it("is ended with everything that it has started, wherever that has gone, and however little it wants to", async () => {
+it("is ended with everything that it started, even processes that left its group or ignore SIGTERM", async () => {
   const { dependent, pid } = start(
     `trap '' TERM
     sh -c 'trap "" TERM; echo $$ > child; sleep 1015; sleep 1016' &
@@ -40,7 +40,7 @@ it("is ended with everything that it has started, wherever that has gone, and ho
   expect(names.map((name) => processIsAlive(pid(name)))).toEqual([false, false, false]);
 });
 
-it("has a channel of its own beside what it prints", async () => {
+it("has a message channel besides its output", async () => {
   const messages: string[] = [];
   const { dependent } = start(
     'echo noise; read -r line <&3; echo "got $line" >&3; echo more noise >&2; exit 5',
@@ -54,7 +54,7 @@ it("has a channel of its own beside what it prints", async () => {
   expect(dependent.output().split("\n").sort()).toEqual(["", "more noise", "noise"]);
 });
 
-it("is over although what it has started goes on, and keeps what that prints bounded", async () => {
+it("has exited although its children still run, and bounds their output", async () => {
   const { dependent, pid } = start("(yes & echo $! > background) & exit 3");
   expect(await dependent.exited).toBe(3);
   await waitFor(() => pid("background") > 0);
@@ -64,7 +64,7 @@ it("is over although what it has started goes on, and keeps what that prints bou
   expect(processIsAlive(pid("background"))).toBe(false);
 });
 
-it("that cannot be started is over", async () => {
+it("has exited if it cannot be started", async () => {
   const { dependent } = start("", { program: "/nonexistent/program" });
   expect(await dependent.exited).toBe(127);
   expect(dependent.output()).toContain("not found");

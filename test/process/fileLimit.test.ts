@@ -15,7 +15,7 @@ const printedBy = (script: string): string =>
 
 const OPEN_ALL = `try { for (;;) openSync("/dev/null", "r"); } catch {}`;
 
-it("killing a process settles its promise, and nothing else breaks, when no more files can be opened", () => {
+it("killing a process settles its promise without open file descriptors", () => {
   const bundled = bundle(join(SOURCES, "runProcess.ts"));
   const printed = printedBy(`
     import { openSync } from "node:fs";
@@ -29,7 +29,7 @@ it("killing a process settles its promise, and nothing else breaks, when no more
   expect(printed).toBe("stopped");
 });
 
-it("nor does looking for processes that have left their group", () => {
+it("so does killing processes that have left their group", () => {
   const printed = printedBy(`
     import { openSync } from "node:fs";
     import { spawn } from "node:child_process";

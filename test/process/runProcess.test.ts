@@ -12,7 +12,7 @@ const node = (script: string, extra = {}) =>
   runProcess({ program: process.execPath, args: ["-e", script], ...extra });
 const sh = (script: string, extra = {}) => runProcess({ program: "sh", args: ["-c", script], ...extra });
 
-it("gives both streams and the exit code", async () => {
+it("returns both streams and the exit code", async () => {
   const result = await sh("echo out; echo err >&2; exit 3");
   expect(result).toMatchObject({ stdout: "out\n", stderr: "err\n", exitCode: 3 });
 });
@@ -52,7 +52,7 @@ it("reports a closed input as a typed error in the result, not as a crash", asyn
   expect(result.inputError).toBeInstanceOf(ProcessInputError);
 });
 
-it("gives lines before the process ends", async () => {
+it("reports lines before the process ends", async () => {
   const directory = temporaryDirectory();
   const go = join(directory, "go");
   const lines: string[] = [];
@@ -76,7 +76,7 @@ it("decodes characters that are split between chunks", async () => {
   expect(lines).toEqual(["ä🏜"]);
 });
 
-it("keeps the end of a flood and says that it cut the beginning", async () => {
+it("keeps the end of a large output and reports that it was truncated", async () => {
   const result = await sh("seq --format 'line %.0f' 0 199999", { captureBytes: 1000 });
   expect(result.stdoutTruncated).toBe(true);
   expect(result.stdout.length).toBeLessThanOrEqual(1000);
@@ -99,7 +99,7 @@ it("rejects with a typed error when an argument is too long", async () => {
   expect(error.errorCode).toBe("E2BIG");
 });
 
-it("kills the whole group when the time is up, also what ignores SIGTERM", async () => {
+it("kills the whole group after the timeout, even processes that ignore SIGTERM", async () => {
   const pidFile = join(temporaryDirectory(), "pid");
   const error = await sh(
     `trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $! > '${pidFile}'; while :; do sleep 1; done`,
@@ -135,19 +135,19 @@ it("does not wait for a grandchild that holds the pipes open", async () => {
   killProcess(result.stdout);
 });
 
-it("does not wait for a grandchild that goes on printing", async () => {
+it("does not wait for a grandchild that keeps printing", async () => {
   const result = await sh("(while :; do echo x || exit; sleep 0.05; done) & echo $! >&2");
   expect(result.exitCode).toBe(0);
   killProcess(result.stderr);
 });
 
-it("leaves no listener on a signal that is used often", async () => {
+it("leaves no listener on a signal that is used repeatedly", async () => {
   const controller = new AbortController();
   for (let index = 0; index < 20; index++) await sh("true", { signal: controller.signal });
   expect(getEventListeners(controller.signal, "abort")).toHaveLength(0);
 });
 
-it("gives the child exactly the environment it is told to", async () => {
+it("gives the child exactly the given environment", async () => {
   const result = await runProcess({ program: "/usr/bin/env", args: [], env: { ONLY: "this\nand that" } });
   expect(result.stdout).toBe("ONLY=this\nand that\n");
 });

@@ -14,7 +14,7 @@ const runs = [
 describe("a run is found", () => {
   it.each([
     ["by its id", "20300101-000000-bbbbbb", 1],
-    ["by its id, even if another run is called that", "20300102-000000-aabbbb", 2],
+    ["by its id, even if another run has that name", "20300102-000000-aabbbb", 2],
     ["by the beginning of its id", "20300103", 3],
     ["by the end of its id", "aaaaaa", 0],
     ["by its name, even if ids begin with it", "2030", 4],
@@ -69,25 +69,25 @@ describe("a run is found by its branch", () => {
   ] as StoredRun[];
   const others = onBranches.slice(0, 3);
 
-  it("of several the last one, or the one that is running", () => {
+  it("of several the latest one, or the running one", () => {
     expect(findRun(others, "agent/x", "last")).toBe(onBranches[1]);
     expect(findRun(others, "agent/x", "running")).toBe(onBranches[0]);
   });
 
-  it("the one that its commits were merged into, or were on before; a name comes first", () => {
+  it("by the branch of its commits and the one they were merged into; a name has precedence", () => {
     expect(findRun(onBranches, "main", "last")).toBe(onBranches[2]);
     expect(findRun(onBranches, "sanddune/1", "last")).toBe(onBranches[2]);
     expect(findRun(onBranches, "agent/x", "last")).toBe(onBranches[3]);
   });
 
-  it("but never where something is removed by it", () => {
+  it("but never for a command that removes something", () => {
     expect(() => findRun(onBranches, "main")).toThrow(RunNotFoundError);
   });
 });
 
 describe("no run is found", () => {
   it.each([
-    ["if several are called that", "nightly", [runs[0]?.runId, runs[2]?.runId]],
+    ["if several have that name", "nightly", [runs[0]?.runId, runs[2]?.runId]],
     ["if it could be several", "bbbb", ["20300101-000000-bbbbbb", "20300102-000000-aabbbb"]],
     ["if it could be several by their beginning", "20300101", [runs[0]?.runId, runs[1]?.runId]],
     ["if there is none of that name", "weekly", []],

@@ -12,7 +12,7 @@ describe("the state of a run", () => {
   it.each([
     ["running", "its process runs", {}],
     ["dead", "no process has its pid", { pid: 4_194_303 }],
-    ["dead", "another process has got its pid", { startTime: "1" }],
+    ["dead", "another process has its pid", { startTime: "1" }],
     ["dead", "the machine was started anew", { bootId: "another" }],
     ["running", "it is on another machine, where nobody can look", { host: `not-${hostname()}`, pid: 1 }],
     ["running", "it is in another pid namespace", { pidNamespace: "pid:[1]", pid: 4_194_303 }],
@@ -21,7 +21,7 @@ describe("the state of a run", () => {
   });
 
   it.each(["succeeded", "failed", "aborted"])(
-    "is %s if it says so, whatever became of its process",
+    "is %s if its journal says so, even without its process",
     (state) => {
       const dead = begun({ owner: { ...owner, startTime: "1" } });
       expect(stateOf(begun(), entry("ended", { state }))).toBe(state);
@@ -30,7 +30,7 @@ describe("the state of a run", () => {
   );
 });
 
-describe("what a run has used", () => {
+describe("the usage of a run", () => {
   const usage = (tokens: number) => ({
     usage: { inputTokens: tokens, cacheCreationInputTokens: 0, cacheReadInputTokens: 0, outputTokens: 0 },
   });
@@ -39,18 +39,14 @@ describe("what a run has used", () => {
 
   it.each([
     ["the sum of its iterations", [entry("usage", usage(7)), iteration(1, 10), iteration(2, 5)], 15],
-    [
-      "what it wrote down in all, while an iteration lasts",
-      [iteration(1, 10), entry("usage", usage(13))],
-      13,
-    ],
+    ["the latest total, during an iteration", [iteration(1, 10), entry("usage", usage(13))], 13],
   ])("is %s", (_, entries, tokens) => {
     expect(readRun(runDirectory([begun(), ...entries]))?.usage?.inputTokens).toBe(tokens);
   });
 });
 
 describe("a journal", () => {
-  it("is read as far as it is whole", () => {
+  it("is read without its torn lines", () => {
     const run = readRun(
       runDirectory([
         begun(),
@@ -66,7 +62,7 @@ describe("a journal", () => {
     expect(run).toMatchObject({ state: "running", iterations: 1, commits: ["c2"] });
   });
 
-  it("may hold entries of a later version", () => {
+  it("may contain entries of a later version", () => {
     expect(readRun(runDirectory([begun({ later: 1 }), entry("later", { what: "moon" })]))).toMatchObject({
       runId: RUN_ID,
       owns: [],
@@ -75,8 +71,8 @@ describe("a journal", () => {
 
   it.each([
     ["is empty", []],
-    ["does not say how it began", [entry("ended", { state: "succeeded" })]],
-    ["is another run's", [begun({ runId: "another" })]],
+    ["has no first entry", [entry("ended", { state: "succeeded" })]],
+    ["belongs to another run", [begun({ runId: "another" })]],
     ["names no process", [begun({ owner: undefined })]],
     ["names something else as its process", [begun({ owner: "me" })]],
   ])("that %s is no run", (_, lines) => {
@@ -106,7 +102,7 @@ describe("what a run owns", () => {
   const removed = (what: string, name: string) => entry("removed", { what, name });
   const execId = "0123456789abcdef".repeat(2);
 
-  it("is what it has made and not removed", () => {
+  it("is everything that it created and has not removed", () => {
     const lines = [
       begun(),
       creating("branch", "b"),

@@ -3,7 +3,7 @@ import { commandResult } from "../../src/standalone/commandResult.ts";
 
 const result = commandResult({ exitCode: 3, stdout: "out", stderr: "err" }, 12);
 
-it("a result can be taken apart by name and by position", () => {
+it("a result can be destructured by name and by position", () => {
   const { exitCode, stdout, stderr, durationMs } = result;
   expect({ exitCode, stdout, stderr, durationMs }).toEqual({
     exitCode: 3,

@@ -20,6 +20,6 @@ it.each(["..", "../x", "a/../../x", "./..", "a/b/../../.."])("%s leaves the dire
   expect(() => sandboxPath("/work", path)).toThrow("leaves the directory of the sandbox");
 });
 
-it.each([undefined, null, 5, "", "a\0b", ["x"]])("%j is no path", (path) => {
+it.each([undefined, null, 5, "", "a\0b", ["x"]])("%j is not a path", (path) => {
   expect(() => sandboxPath("/work", path, "cwd")).toThrow(/^Option `cwd`: must be a path in the sandbox/);
 });

@@ -27,7 +27,7 @@ const containersOf = (engine: string, runId: string): string =>
 
 for (const sandbox of ["bubblewrap", "docker", "podman"] as const) {
   describeWith([sandbox], `clean after the SIGKILL of a run in ${sandbox}`, () => {
-    it("removes everything of the run but its branch, with the commits that were imported", async () => {
+    it("removes everything of the run except for its branch, with the imported commits", async () => {
       const { cwd, temporary, runs } = await deadRuns([{ ...commitsFirst("first"), sandbox }]);
       const [{ runId, isAgentAlive }] = runs;
       expect(await ps(cwd)).toMatchObject([{ runId, state: "dead", iterations: 1 }]);
@@ -48,7 +48,7 @@ for (const sandbox of ["bubblewrap", "docker", "podman"] as const) {
 }
 
 describeWith(["bubblewrap"], "clean after the SIGKILL of a run", () => {
-  it("in the user's checkout removes its lock, leaves the checkout alone, and says nothing more the second time; ps shows the run only if all are asked for", async () => {
+  it("in the user's checkout removes its lock, does not touch the checkout, and reports nothing the second time; ps shows the run only with --all", async () => {
     const script = "echo changed > README.md; echo new > new.txt";
     const { cwd, runs } = await deadRuns([{ script, branchStrategy: { type: "head" } }]);
     const [{ runId }] = runs;
@@ -67,12 +67,12 @@ describeWith(["bubblewrap"], "clean after the SIGKILL of a run", () => {
   });
 });
 
-describeWith(["bubblewrap"], "what host hooks have left running", () => {
+describeWith(["bubblewrap"], "processes that host hooks left running", () => {
   const leaving = (line: string) => ({
     hooks: { host: { onWorktreeReady: [{ command: `setsid ${line} > /dev/null 2>&1 &` }] } },
   });
 
-  it("is ended if the run is dead, and nothing else is", async () => {
+  it("are ended if the run is dead, and no others are", async () => {
     const [ofDead, ofRunning] = [hang(), hang()];
     const { cwd } = await deadRuns([leaving(ofDead.line)]);
     const running = await startRuns([{ ...onBranch("other"), ...leaving(ofRunning.line) }], cwd);
@@ -105,7 +105,7 @@ const killedWhileIdle = async (order: Pick<SandboxOrder, "provider" | "isInWorkt
 };
 
 describeWith(["bubblewrap"], "clean after the SIGKILL of a process with a lasting sandbox", () => {
-  it("removes the sandbox and the worktree, and keeps what its calls have committed", async () => {
+  it("removes the sandbox and the worktree, and keeps the commits of its calls", async () => {
     const cwd = await killedWhileIdle({ provider: "bubblewrap", isInWorktree: false });
     expect(await ps(cwd)).toMatchObject([
       { kind: "run", state: "succeeded" },
@@ -121,7 +121,7 @@ describeWith(
   ["docker"],
   "clean after the SIGKILL of a process with a container in a lasting worktree",
   () => {
-    it("leaves the worktree alone as long as the container may be at work in it, and removes both if it is named", async () => {
+    it("keeps the worktree while the container may be running in it, and removes both if the run is named", async () => {
       const cwd = await killedWhileIdle({ provider: "docker", isInWorktree: true });
       const { exitCode } = await runCli(["clean", "--yes"], {
         cwd,
@@ -147,7 +147,7 @@ const cleanInProcess = async (cwd: string): Promise<CleanOutcome[]> => {
 };
 
 describeWith(["bubblewrap"], "clean at the same time as", () => {
-  it("others, and as runs: each thing is removed once, none of them fails, and none loses a commit", async () => {
+  it("other cleans and runs: each thing is removed once, nothing fails, and no commit is lost", async () => {
     const { cwd } = await deadRuns([{}, onBranch("other")]);
     const branches = ["b1", "b2"];
     let isOver = false;

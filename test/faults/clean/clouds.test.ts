@@ -56,7 +56,7 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     },
   }[name];
 
-  it("look, as a doctor, whether it answers, and make nothing", async () => {
+  it("let doctor check that it answers, and create nothing", async () => {
     const { loopback } = cloud();
     const before = loopback.count(requests.create);
     const [provider] = examinedProviders.filter((known) => known.name === name);
@@ -70,7 +70,7 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     expect(loopback.count(requests.create)).toBe(before);
   });
 
-  it("refuse flags that mean nothing to it, and a network that it does not know", async () => {
+  it("refuse flags and networks that it does not support", async () => {
     const cwd = temporaryRepository();
     const { loopback } = cloud();
     const before = loopback.log.length;
@@ -88,7 +88,7 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     expect(loopback.log).toHaveLength(before);
   });
 
-  it("run an agent with what the flags say; what a killed run has left stays while the service or its account cannot be asked, its sandbox until its run is named, and no other one goes", async () => {
+  it("run an agent with the given flags; leftovers of a killed run stay while the service or its account is unavailable, its sandbox until its run is named, and no other one is removed", async () => {
     const { loopback, count, lose, lastCreated } = cloud();
     const flags = ["--sandbox", name, "--network", "none", ...flagsOf.flags];
     const { cwd, runOn } = await deadCloudRuns(["mine", "other"], flags, env);
@@ -132,7 +132,7 @@ describe.each(CLOUDS)("the command line and $name", { timeout: TIMEOUT_MS }, (se
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("note which account a sandbox is in, and no secret", async () => {
+  it("note the account of a sandbox, but no secret", async () => {
     const places: string[] = [];
     const sandbox = await provider().create({
       runId: "test-run",

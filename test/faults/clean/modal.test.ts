@@ -10,7 +10,7 @@ import { deadCloudRuns } from "./deadCloudRuns.ts";
 
 const FLAGS = ["--sandbox", "modal"];
 
-it("what a dead run has left stays while Modal cannot be asked, its sandbox until its run is named, and no other one goes", async () => {
+it("leftovers of a dead run stay while Modal is unavailable, its sandbox until its run is named, and no other one is removed", async () => {
   const server = await modalServer();
   const { cwd, runOn } = await deadCloudRuns(["mine", "other"], FLAGS);
   const { runId, isAgentAlive } = runOn("mine");
@@ -38,7 +38,7 @@ it("what a dead run has left stays while Modal cannot be asked, its sandbox unti
   expect(runOn("other").isAgentAlive()).toBe(true);
 });
 
-it("a sandbox that may be in another environment or account of Modal's is not taken for gone: its run stays, with what to set", async () => {
+it("a sandbox that may be in another environment or account of Modal does not count as gone: its run stays, with the settings to change", async () => {
   const server = await modalServer();
   vi.stubEnv("MODAL_ENVIRONMENT", "prod");
   const { cwd, runOn } = await deadCloudRuns(["mine"], FLAGS);
@@ -71,7 +71,7 @@ it("a sandbox that may be in another environment or account of Modal's is not ta
   expect(leftovers(cwd)).toEqual([]);
 });
 
-it("a journal that names the app only is believed as before", async () => {
+it("a journal that names only the app is still valid", async () => {
   const server = await modalServer();
   const [runId, sandboxName] = ["20260101-000000-abcdef", "sanddune-old"];
   const sandbox = await modal({ app: "builds" }).create({ runId, sandboxName, repositoryPath: "/" });

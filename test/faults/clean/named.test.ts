@@ -14,8 +14,8 @@ const { deadRuns, startRuns } = useHangingRuns();
 const WORK = `${commits("unfinished")}; echo open > open.txt`;
 const branchesOf = (cwd: string) => git(cwd, "branch", "--format=%(refname:short)").split("\n");
 
-describeWith(["bubblewrap"], "what is named goes with all its work:", () => {
-  it("a run, but for the branch that it was for; an unknown name is an error that says where to look", async () => {
+describeWith(["bubblewrap"], "clean removes what the user names, with all its work:", () => {
+  it("a run, except for its branch; an unknown name is an error that says where to look", async () => {
     const { cwd, runs } = await deadRuns([{ script: WORK }, { script: WORK, ...onBranch("other") }]);
     const [{ runId }, other] = runs;
     for (const flags of [
@@ -43,7 +43,7 @@ describeWith(["bubblewrap"], "what is named goes with all its work:", () => {
     ]);
   });
 
-  it("a branch that a run has made, with its worktree, but not what never got on it, and nothing yet when --yes is missing", async () => {
+  it("a branch that a run created, with its worktree, but not commits that never got on it, and nothing without --yes", async () => {
     const { cwd, runs } = await deadRuns([{ script: WORK }]);
     const [{ runId }] = runs;
     const told = await clean(cwd, "--run", runId, "--branch", "b");
@@ -68,7 +68,7 @@ describeWith(["bubblewrap"], "what is named goes with all its work:", () => {
     expect(leftovers(cwd)).toEqual([]);
   });
 
-  it("the worktree of a branch that was there before, but not the branch", async () => {
+  it("the worktree of a branch that existed before, but not the branch", async () => {
     const cwd = temporaryRepository();
     git(cwd, "branch", "mine");
     await deadRuns([{ script: "echo open > open.txt", ...onBranch("mine") }], cwd);

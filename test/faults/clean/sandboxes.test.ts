@@ -33,7 +33,7 @@ const { deadRuns, startRuns } = useHangingRuns();
 const docker = (...args: string[]): string => execFileSync("docker", args, { encoding: "utf8" }).trim();
 
 describeWith(["bubblewrap", "docker"], "clean and containers", () => {
-  it("leaves alone what an agent may still work on when docker cannot be asked, and cleans the rest; leaves those of another repository alone", async () => {
+  it("keeps everything that an agent may still use while docker is unavailable, and cleans the rest; keeps containers of another repository", async () => {
     const elsewhere = await deadRuns([{ sandbox: "docker" }]);
     const { cwd, runs } = await deadRuns([{ sandbox: "docker" }, onBranch("other")]);
     const [unreachable, other] = runs;
@@ -57,7 +57,7 @@ describeWith(["bubblewrap", "docker"], "clean and containers", () => {
     expect(elsewhere.runs[0].isAgentAlive()).toBe(true);
   });
 
-  it("leaves one alone that has the name, but not the label", async () => {
+  it("keeps one with the name, but without the label", async () => {
     const { cwd, runs } = await deadRuns([{ sandbox: "docker" }]);
     const name = `sanddune-${runs[0].runId}`;
     docker("rm", "--force", name);
@@ -69,7 +69,7 @@ describeWith(["bubblewrap", "docker"], "clean and containers", () => {
 });
 
 describeWith(["docker"], "clean and a container of the user", () => {
-  it("leaves it alone if it has the labels, which an image can give it, but not the name", async () => {
+  it("keeps it if it has the labels, which an image can set, but not the name", async () => {
     const cwd = realpathSync(temporaryRepository());
     const dead = { ...ownIdentity(), pid: 4_000_000 };
     const labels = { repository: cwd, run: "20260101-000000-abcdef", process: JSON.stringify(dead) };
@@ -83,7 +83,7 @@ describeWith(["docker"], "clean and a container of the user", () => {
 
 for (const engine of ["docker", "podman"] as const) {
   describeWith([engine], `clean and ${engine} containers whose journal is gone`, () => {
-    it("finds them by their labels once their process is dead, and leaves those of other repositories alone", async () => {
+    it("finds them by their labels once their process is dead, and keeps those of other repositories", async () => {
       const elsewhere = await deadRuns([{ sandbox: engine }]);
       const { cwd, runs, die } = await startRuns([{ sandbox: engine }]);
       rmSync(join(cwd, ".sanddune/runs"), { recursive: true });
@@ -103,7 +103,7 @@ for (const engine of ["docker", "podman"] as const) {
   });
 }
 
-it("clean leaves everything of a run whose sandbox provider it does not know", async () => {
+it("clean keeps everything of a run with an unknown sandbox provider", async () => {
   const { cwd, runs } = await deadRuns([{ sandbox: "isolated", script: commits("unfinished") }]);
   const [{ runId }] = runs;
   const journal = join(cwd, ".sanddune/runs", runId, "journal.jsonl");

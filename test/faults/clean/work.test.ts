@@ -21,7 +21,7 @@ describeWith(["bubblewrap"], "clean never loses files:", () => {
     removed: "rm README.md",
   };
 
-  it("a worktree with a new, a changed, a staged or a removed file stays, and the file with it; so does one that was switched, or of which git cannot tell", async () => {
+  it("a worktree with a new, a changed, a staged or a removed file stays, with the file; so does one that was switched, or that git cannot read", async () => {
     const branches = Object.keys(CHANGES);
     const { cwd } = await deadRuns([
       ...Object.entries(CHANGES).map(([branch, script]) => ({ script, ...onBranch(branch) })),
@@ -50,7 +50,7 @@ describeWith(["bubblewrap"], "clean never loses files:", () => {
     expect(existsSync(join(broken, "README.md"))).toBe(true);
   });
 
-  it("a worktree that a later run has taken over is not the earlier run's to lose", async () => {
+  it("a worktree that a later run has taken over is not removed with the earlier run", async () => {
     const { cwd, runs } = await deadRuns([{ script: "echo precious > precious.txt" }]);
     const [first] = runs;
     const later = await startRuns([{}], cwd);
@@ -71,7 +71,7 @@ describeWith(["bubblewrap"], "clean never loses files:", () => {
 });
 
 describeWith(["bubblewrap"], "clean never loses work:", () => {
-  it("says that commits would be imported, imports them onto the branch, and only then removes what is left", async () => {
+  it("announces the import of commits, imports them onto the branch, and only then removes the rest", async () => {
     const { cwd, runs } = await deadRuns([{ script: commits("unfinished") }]);
     const [{ runId }] = runs;
     expect(await clean(cwd)).toContainEqual(
@@ -84,7 +84,7 @@ describeWith(["bubblewrap"], "clean never loses work:", () => {
     git(cwd, "fsck", "--connectivity-only");
   });
 
-  it("what the agent has on another branch, on a detached HEAD, as a tag, packed or stashed is imported before the files go", async () => {
+  it("commits on another branch, on a detached HEAD, in a tag, packed or stashed are imported before the files are removed", async () => {
     const scripts = {
       other: `git switch --quiet --create other; ${commits("other")}; git switch --quiet -`,
       detached: `git switch --quiet --detach; ${commits("detached")}`,
@@ -105,7 +105,7 @@ describeWith(["bubblewrap"], "clean never loses work:", () => {
     for (const name of [...Object.keys(scripts), "later"]) expect(held).toContain(name);
   });
 
-  it("commits that cannot be imported keep the files, by name", async () => {
+  it("files with commits that cannot be imported are kept and named", async () => {
     const { cwd, runs } = await deadRuns([{ script: commits("unfinished") }]);
     const [{ runId }] = runs;
     writeFileSync(join(cwd, ".sanddune/runs", runId, "files/git/refs/heads/b"), "garbage");
@@ -123,7 +123,7 @@ describeWith(["bubblewrap"], "clean never loses work:", () => {
 });
 
 describeWith(["bubblewrap"], "temporary branches of merge-to-head:", () => {
-  it("one with commits that are nowhere else stays, until it is named itself; a merged one goes; one that is checked out elsewhere stays", async () => {
+  it("one with commits that exist nowhere else stays until it is named itself; a merged one is removed; one that is checked out elsewhere stays", async () => {
     const order = (name: string) =>
       ({ ...commitsFirst(name), branchStrategy: { type: "merge-to-head" } }) as const;
     const { cwd, runs } = await deadRuns([order("alone"), order("merged"), order("elsewhere")]);
@@ -150,7 +150,7 @@ describeWith(["bubblewrap"], "temporary branches of merge-to-head:", () => {
   });
 });
 
-it("refs with what could not go on the branch of a run stay as long as no branch has their commits, and go when one has them", async () => {
+it("refs of commits that could not go on the branch of a run stay until a branch has those commits", async () => {
   const cwd = temporaryRepository();
   const stray = shell(
     "git switch --quiet --create other",

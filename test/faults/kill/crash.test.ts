@@ -84,7 +84,7 @@ describe("the lock of a branch", () => {
     return { path, owner: JSON.parse(readFileSync(path, "utf8")) };
   };
 
-  it("of a process that is gone is taken over, also if its pid is another's now", async () => {
+  it("of a process that is gone is taken over, even if its pid was reused", async () => {
     const cwd = temporaryRepository();
     const { path, owner } = await capturedLock(cwd);
     for (const change of [{ startTime: "1" }, { bootId: "another" }]) {
@@ -95,7 +95,7 @@ describe("the lock of a branch", () => {
     }
   });
 
-  it("of a process that runs, or may run elsewhere, or that is torn is respected, and named", async () => {
+  it("is respected and named if its process runs, or may run elsewhere, or if the lock is torn", async () => {
     const cwd = temporaryRepository();
     const { path, owner } = await capturedLock(cwd);
     const changes = [{}, { host: `not-${hostname()}`, bootId: "x" }];
@@ -110,7 +110,7 @@ describe("the lock of a branch", () => {
   });
 });
 
-it("a journal whose last record is torn does not disturb the next run", async () => {
+it("a journal with a torn last line does not disturb the next run", async () => {
   const cwd = temporaryRepository();
   const worktree = await worktreeIn(cwd);
   await worktree.close();

@@ -118,7 +118,7 @@ describeWith(["bubblewrap"], "SIGKILL of a process with a worktree and a sandbox
 });
 
 describeWith(["bubblewrap", "docker"], "SIGKILL of the process that has a container open", () => {
-  it("lets the next sandbox on the branch work, and nothing that still runs in the container run for the user", async () => {
+  it("lets the next sandbox use the branch, and no process of the container can affect the user", async () => {
     const { fire, fired } = canaries();
     const plant = shell(
       "git init -q sub; git -C sub -c user.name=E -c user.email=e@example.com commit -q --allow-empty -m x",
@@ -152,7 +152,7 @@ const smallDisk = (): string | undefined => {
 };
 
 describeWith(["bubblewrap", "root"], "a disk that is full while a sandbox is open", () => {
-  it("gives errors of ours, close() ends, and the work before is there", async (context) => {
+  it("rejects with a SandduneError, close() resolves, and earlier work is kept", async (context) => {
     const disk = smallDisk();
     if (disk === undefined) return context.skip("this machine does not let root mount a tmpfs");
     const cwd = join(disk, "repo");

@@ -33,7 +33,7 @@ const checkoutOnSmallDisk = (context: TestContext): string => {
 };
 
 describeWith(["root"], "a merge into a checkout whose disk", () => {
-  it("is too small puts the checkout back, says so, and the suggested merge works once there is room", async (context) => {
+  it("is too small restores the checkout and says so; the suggested merge works once there is space", async (context) => {
     const cwd = checkoutOnSmallDisk(context);
     writeFileSync(join(cwd, "mine.txt"), "the user's\n");
     const error = (await failureOf(play(cwd, [TOO_LARGE], MERGE))) as MergeInterruptedError;
@@ -58,7 +58,7 @@ describeWith(["root"], "a merge into a checkout whose disk", () => {
     expect(git(cwd, "status", "--porcelain")).toBe("?? mine.txt");
   });
 
-  it("became read-only leaves the checkout untouched, and says why", async (context) => {
+  it("became read-only does not touch the checkout, and says why", async (context) => {
     const cwd = checkoutOnSmallDisk(context);
     const disk = join(cwd, "..");
     const remount = (how: string) => execFileSync("mount", ["-o", `remount,${how}`, disk]);

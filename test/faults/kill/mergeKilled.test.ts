@@ -85,7 +85,7 @@ describe("SIGKILL of the process that merges", () => {
     git(merge.cwd, "fsck", "--connectivity-only");
   });
 
-  it("and of git: clean says so, and puts the checkout back as it was", async () => {
+  it("and of git: clean reports and restores the checkout", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     const { cwd, before } = merge;
@@ -109,7 +109,7 @@ describe("SIGKILL of the process that merges", () => {
     expect(outcomesOf(await clean(cwd, "--yes"))).not.toContain("removed interrupted merge");
   });
 
-  it("and of git: the next merge puts the checkout back first, and says so", async () => {
+  it("and of git: the next merge restores the checkout first, and reports it", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     merge.gate.open();
@@ -121,7 +121,7 @@ describe("SIGKILL of the process that merges", () => {
     expect(git(merge.cwd, "ls-files", "a", "z").split("\n")).toHaveLength(2 * FILES_AROUND_GATE);
   });
 
-  it("and of git: rescue puts the checkout back, and says how to merge", async () => {
+  it("and of git: rescue restores the checkout, and says how to merge", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     const { cwd, before } = merge;
@@ -133,7 +133,7 @@ describe("SIGKILL of the process that merges", () => {
     expect(git(cwd, "rev-parse", "main")).toBe(before);
   });
 
-  it("and of git: a file that the user has changed since is left alone, and named with the commands to continue", async () => {
+  it("and of git: a file that the user has changed since is kept, and named with the commands to continue", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     merge.gate.open();
@@ -159,7 +159,7 @@ describe("SIGKILL of the process that merges", () => {
 });
 
 describeWith(["bubblewrap"], "SIGKILL of the process that merges and of git", () => {
-  it("a run in the checkout itself begins with the checkout as it was", async () => {
+  it("a run in the checkout itself starts with the restored checkout", async () => {
     const merge = await mergingRun();
     await merge.killEverything();
     merge.gate.open();

@@ -91,7 +91,7 @@ const expectFoundByClean = async (sandbox: Sandbox, cwd: string, isThere: (ended
 };
 
 describe("a standalone sandbox in a directory", () => {
-  it("is terminated with a process that comes to its end", () =>
+  it("is terminated when its process ends by itself", () =>
     expectEndedWithProcess("test-isolated", hasDirectories));
 
   it.each<End>(["exit", "throw", "SIGINT", "SIGKILL"])(
@@ -115,12 +115,12 @@ describeWith(["bubblewrap"], "a standalone bubblewrap sandbox", () => {
 describeWith(["docker"], "a standalone container", () => {
   const isThere = ({ name }: Ended) => containers(name) !== "";
 
-  it("is terminated with a process that comes to its end", () => expectEndedWithProcess("docker", isThere));
+  it("is terminated when its process ends by itself", () => expectEndedWithProcess("docker", isThere));
 
   it("is removed by the next one if its process was killed", () =>
     expectRemovedByNext("docker", "SIGKILL", isThere));
 
-  it("is kept by clean, with the reason, while docker cannot be asked, and is found by clean after that", async () => {
+  it("is kept by clean, with the reason, while docker is unavailable, and is found afterwards", async () => {
     const ended = await forgetSandbox("docker", "SIGKILL");
     const clean = (env: Readonly<Record<string, string>> = {}) =>
       runCli(["clean", "--yes"], {

@@ -32,7 +32,7 @@ const containerIsThere = (engine: string, runId: string): boolean =>
 const GHOST = "{ while :; do echo old >> ghost.txt; sleep 0.02; done; } &";
 
 describeWith(["bubblewrap"], "a run on the branch of a run that died", () => {
-  it("imports what that had committed first, says so, and has none of it among its own commits", async () => {
+  it("imports the dead run's commits first, reports that, and does not count them as its own", async () => {
     const script = `${commits("unfinished")}; echo open > open.txt`;
     const { cwd, runs } = await deadRuns([{ script }]);
     const [{ runId }] = runs;
@@ -74,7 +74,7 @@ describeWith(["bubblewrap"], "a run on the branch of a run that died", () => {
     expect(existsSync(gitDirectory)).toBe(true);
   });
 
-  it("finds nothing of a sandbox whose process was killed, not even in the moment of its start", async () => {
+  it("finds no rest of a sandbox whose process was killed, not even during its start", async () => {
     const { cwd, runs } = await deadRuns([{ script: "setsid sleep 600 &" }]);
     const [{ runId, isAgentAlive }] = runs;
     await play(cwd, [{ commit: "Next" }], onBranch("b"));
@@ -85,7 +85,7 @@ describeWith(["bubblewrap"], "a run on the branch of a run that died", () => {
 
 for (const engine of ["docker", "podman"] as const) {
   describeWith([engine, "bubblewrap"], `the ${engine} container of a run that died`, () => {
-    it("is ended before another agent works in the worktree, and what it had committed is imported", async () => {
+    it("is ended before another agent works in the worktree, and its commits are imported", async () => {
       const { cwd, runs } = await deadRuns([{ script: `${commits("first")}; ${GHOST}`, sandbox: engine }]);
       const [{ runId }] = runs;
       expect(containerIsThere(engine, runId)).toBe(true);
@@ -103,10 +103,10 @@ for (const engine of ["docker", "podman"] as const) {
   });
 }
 
-describeWith(["docker", "bubblewrap"], "a docker container that is still at work for a run that died", () => {
+describeWith(["docker", "bubblewrap"], "a docker container that is still running after its run died", () => {
   const UNREACHABLE = "unix:///nonexistent/docker.sock";
 
-  it("keeps others from its branch as long as it cannot be ended; stop ends it", async () => {
+  it("blocks its branch as long as it cannot be ended; stop ends it", async () => {
     const { cwd, runs } = await deadRuns([{ script: `${commits("first")}; ${GHOST}`, sandbox: "docker" }]);
     const [{ runId }] = runs;
     const former = process.env["DOCKER_HOST"];
@@ -136,7 +136,7 @@ describeWith(["docker", "bubblewrap"], "a docker container that is still at work
 });
 
 describeWith(["bubblewrap"], "sanddune rescue", () => {
-  it("imports onto the branch, lets the worktree follow, and finds nothing to do the second time", async () => {
+  it("imports onto the branch, updates the worktree, and has nothing to do the second time", async () => {
     const { cwd, runs } = await deadRuns([{ script: `${commits("one")}; ${commits("two")}` }]);
     const [{ runId }] = runs;
     const first = await runCli(["rescue", runId], { cwd });
@@ -155,7 +155,7 @@ describeWith(["bubblewrap"], "sanddune rescue", () => {
     expect(subjectsOf(cwd, "b")).toEqual(["two", "one", "Initial commit"]);
   });
 
-  it("does not touch a branch on which another run is at work, nor that run itself", async () => {
+  it("does not touch a branch that another run uses, nor that run itself", async () => {
     const { cwd, runs } = await deadRuns([{ script: commits("one") }]);
     const [{ runId }] = runs;
     await using worktree = await createWorktree({ cwd, ...onBranch("b") });
@@ -226,7 +226,7 @@ describeWith(["bubblewrap"], "a run in the user's checkout that died", () => {
     },
   );
 
-  it("has its commits on the user's branch after the next one, with the index at them", async () => {
+  it("has its commits on the user's branch after the next run, and in the index", async () => {
     const { cwd } = await deadRuns([{ script: `${commits("one")}; echo open > open.txt`, ...HEAD }]);
     const { warnings } = await play(cwd, [], HEAD);
     expect(warnings.join()).toContain("Imported 1 commit");
@@ -234,7 +234,7 @@ describeWith(["bubblewrap"], "a run in the user's checkout that died", () => {
     expect(git(cwd, "status", "--porcelain")).toBe("?? open.txt");
   });
 
-  it("is recovered by the next one in that checkout, whatever branch that is on then", async () => {
+  it("is recovered by the next run in that checkout, on any branch", async () => {
     const { cwd } = await deadRuns([{ script: commits("one"), ...HEAD }]);
     git(cwd, "switch", "--quiet", "--create", "other");
     const { warnings } = await play(cwd, [], HEAD);
@@ -248,7 +248,7 @@ describeWith(["bubblewrap"], "a chain of directories longer than a path may be",
   const name = "d".repeat(200);
   const chain = `for i in $(seq 30); do mkdir ${name} && cd ${name} || exit 1; done`;
 
-  it("does not keep a worktree from being removed, nor its branch from being used again", async () => {
+  it("does not prevent the removal of a worktree, nor the reuse of its branch", async () => {
     const cwd = temporaryRepository();
     const { warnings } = await play(cwd, [shell(chain)], onBranch("b"));
     expect(warnings).toEqual([]);
@@ -256,7 +256,7 @@ describeWith(["bubblewrap"], "a chain of directories longer than a path may be",
     expect((await play(cwd, [{ commit: "Next" }], onBranch("b"))).commits).toHaveLength(1);
   });
 
-  it("is removed by clean, also where git has forgotten the worktree", async () => {
+  it("is removed by clean, even if git no longer lists the worktree", async () => {
     const { cwd } = await deadRuns([{ script: `(${chain})` }, { script: `(${chain})`, ...onBranch("c") }]);
     // As `git worktree remove` leaves it.
     execFileSync("sh", ["-c", `git worktree remove --force --force ${worktreeFor(cwd, "c")}; true`], {
@@ -279,10 +279,10 @@ const descendantsOf = (pid: number): number[] => {
   return children.flatMap((child) => [child, ...descendantsOf(child)]);
 };
 
-describeWith(["bubblewrap"], "SIGKILL of everything while git makes the worktree", () => {
+describeWith(["bubblewrap"], "SIGKILL of everything while git creates the worktree", () => {
   const program = useProgram("runsUntilKilled.ts");
 
-  it("leaves half of one, which the next run makes anew", async () => {
+  it("leaves an unfinished one, which the next run creates again", async () => {
     const cwd = temporaryRepository();
     const marks = temporaryDirectory();
     for (let number = 10; number < 40; number++) writeFileSync(join(cwd, `${number}.txt`), `${number}\n`);

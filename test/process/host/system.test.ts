@@ -58,7 +58,7 @@ describe.each(SYSTEMS)("processes %s", (_, system) => {
     expect(found && hostSystem().ageSeconds(found)).toBeLessThan(60);
   });
 
-  it("are found by a variable of their environment, and only by the whole of it", async () => {
+  it("are found by a complete variable of their environment", async () => {
     const value = randomUUID();
     const child = started([`SANDDUNE_TEST=${value}`, "sleep", "1000"]);
     const find = (wanted: string) => hostSystem().findByVariable("SANDDUNE_TEST", wanted).carriers;
@@ -66,7 +66,7 @@ describe.each(SYSTEMS)("processes %s", (_, system) => {
     expect(find(value.slice(0, -1))).toEqual([]);
   });
 
-  it("are found by the directory that they work in", async () => {
+  it("are found by their working directory", async () => {
     const directory = temporaryDirectory();
     const child = started(["sleep", "1000"], { cwd: directory });
     await waitFor(() => hostSystem().findInDirectory(directory).includes(pidOf(child)));
@@ -101,14 +101,14 @@ describe.each(SYSTEMS)("processes %s", (_, system) => {
     expect(left.filter(({ group, isZombie }) => group === child.pid && !isZombie)).toEqual([]);
   });
 
-  it("can be told from a later one with the same id", () => {
+  it("differ from later ones with the same id", () => {
     const own = ownIdentity();
     expect(isRunning(own)).toBe(true);
     expect(isRunning({ ...own, startTime: "another" })).toBe(false);
     expect(isRunning({ ...own, host: "another" })).toBe(true);
   });
 
-  it("can be told in any time zone", () => {
+  it("have the same identity in any time zone", () => {
     const own = ownIdentity();
     const zone = process.env["TZ"];
     onTestFinished(() => {
@@ -119,7 +119,7 @@ describe.each(SYSTEMS)("processes %s", (_, system) => {
     expect(isRunning(own)).toBe(true);
   });
 
-  it("of a session of their own end with the same exit code", () => {
+  it("in their own session end with the same exit code", () => {
     const { inOwnSession } = hostSystem();
     expect(run(inOwnSession(["sh", "-c", "echo out; exit 7"]))).toEqual({ exitCode: 7, stdout: "out\n" });
     expect(run(inOwnSession(["sh", "-c", "kill -9 $$"])).exitCode).toBe(137);
@@ -163,11 +163,11 @@ describe("the descendants of a process", () => {
     return descendantsOf([1]).length;
   };
 
-  it("are found in a chain as long as an agent can make it", () => {
+  it("are found in a very long chain", () => {
     expect(among(chainOf(30_000))).toBe(30_000);
   });
 
-  it("end where pids that were given anew make a circle", () => {
+  it("are found once if reused pids form a circle", () => {
     const [first, ...others] = chainOf(3);
     expect(among([...others, { ...(first as HostProcess), parent: 4 }, ...chainOf(1)])).toBe(4);
   });

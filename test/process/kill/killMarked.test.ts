@@ -40,14 +40,14 @@ const WAYS: [string, (id: string) => void | Promise<void>][] = [
   ],
 ];
 
-it.each(WAYS)("a process that shows its mark only after its exec is killed %s", async (_, kill) => {
+it.each(WAYS)("a process whose mark appears after its exec is killed %s", async (_, kill) => {
   const victim = await markedLater(EXEC_ID);
   const death = once(victim, "exit");
   await kill(EXEC_ID);
   expect(await death).toEqual([null, "SIGKILL"]);
 });
 
-it.each(WAYS)("a process without an environment that is not marked goes on, killed %s", async (_, kill) => {
+it.each(WAYS)("an unmarked process without an environment survives, %s", async (_, kill) => {
   const bystander = started(["-i", "/bin/sleep", "1000"]);
   await waitFor(() => environmentOf(bystander) === "");
   await kill("b".repeat(32));

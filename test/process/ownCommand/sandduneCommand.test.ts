@@ -66,7 +66,7 @@ describe("where sanddune is installed in the project", () => {
   });
 });
 
-describe("where it is not", () => {
+describe("where sanddune is not installed", () => {
   it.each([
     ["npx @missingstudio/sanddune", { "package-lock.json": "" }],
     ["pnpm dlx @missingstudio/sanddune", { "pnpm-lock.yaml": "" }],
@@ -78,13 +78,13 @@ describe("where it is not", () => {
     expect(sandduneCommand("clean")).toBe(`${prefix} clean`);
   });
 
-  it("they begin with what started this process where no file names a package manager", () => {
+  it("they begin with the package manager of this process if no file names one", () => {
     enter({});
     vi.stubEnv("npm_config_user_agent", "pnpm/9.15.9 npm/? node/v20.20.2 linux x64");
     expect(sandduneCommand("clean")).toBe("pnpm dlx @missingstudio/sanddune clean");
   });
 
-  it("they are plain where the shell finds sanddune by name", () => {
+  it("they are plain if the shell finds sanddune by name", () => {
     enter({ "pnpm-lock.yaml": "" });
     vi.stubEnv("PATH", executable("sanddune"));
     expect(sandduneCommand("clean")).toBe("sanddune clean");
@@ -106,13 +106,13 @@ describe("where it is not", () => {
     expect(sandduneCommand("ps")).toBe(`node ${join(clone, "dist/cli.js")} ps`);
   });
 
-  it("a program of the user's that is called dist/cli.js is not sanddune", () => {
+  it("a user's program named dist/cli.js is not sanddune", () => {
     const other = enter({ "package.json": JSON.stringify({ name: "other" }) });
     process.argv = ["node", join(other, "dist/cli.js")];
     expect(sandduneCommand("ps")).toBe("npx @missingstudio/sanddune ps");
   });
 
-  it("a working directory that is gone is no problem", () => {
+  it("a deleted working directory is no problem", () => {
     rmSync(enter({}), { recursive: true });
     expect(sandduneCommand("ps")).toBe("npx @missingstudio/sanddune ps");
   });

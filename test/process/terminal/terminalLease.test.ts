@@ -24,17 +24,17 @@ describe("the terminal of this process", () => {
     expect(takeTerminal).toThrow(/Start it from a terminal.*run\(\)/);
   });
 
-  describe("where there is one", () => {
+  describe("if there is one", () => {
     beforeEach(() => pretend({ stdin: true, stdout: true }));
 
-    it("is had by one session at a time", () => {
+    it("belongs to one session at a time", () => {
       const release = takeTerminal();
       expect(takeTerminal).toThrow(/another interactive session.*Wait/);
       release();
       takeTerminal()();
     });
 
-    it("stays with the one who has it when another was refused", () => {
+    it("stays reserved after another session was refused", () => {
       const release = takeTerminal();
       for (const _ of [1, 2]) expect(takeTerminal).toThrow(TerminalError);
       release();

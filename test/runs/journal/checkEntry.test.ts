@@ -53,8 +53,8 @@ describe("an entry of a journal counts", () => {
   });
 });
 
-describe("the record of a run", () => {
-  it("looks for the run log where logs belong, wherever the repository was before", () => {
+describe("a stored run", () => {
+  it("finds the run log after the repository was moved", () => {
     const run = readRun(runDirectory([begun({ logFilePath: `/old/place/${RUN_ID}-nightly.log` })]));
     expect(run?.logFilePath).toMatch(/\/logs\/20300102-030405-abcdef-nightly\.log$/);
   });

@@ -10,9 +10,9 @@ import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 const journal = () => new Journal(join(temporaryDirectory(), "run"), (sentence) => sentence);
 
 it.each([
-  ["after somebody looks for it", false],
-  ["before anybody looks for it", true],
-])("a request that is made %s is answered once", async (_, isEarly) => {
+  ["during the polling", false],
+  ["before the polling", true],
+])("a request %s calls back once", async (_, isEarly) => {
   const { runDirectory } = journal();
   const ask = () => writeFileSync(stopRequestPath(runDirectory), "");
   let calls = 0;
@@ -33,7 +33,7 @@ it.each([
   second();
 });
 
-it("nobody is called who does not look any more", async () => {
+it("no callback is called after the polling has ended", async () => {
   const given = journal();
   let calls = 0;
   onStopRequest(given, () => {

@@ -69,7 +69,7 @@ const commitOnHost = (cwd: string, parent = "b"): string => {
   return sha;
 };
 
-it("puts commits on the branch, also those that replace what the run had begun with", async () => {
+it("puts commits on the branch, even if they replace those that the run started from", async () => {
   const here = await scene();
   here.agent("commit", "--quiet", "--amend", "--allow-empty", "-m", "Amended");
   const tip = commit(here, "More");
@@ -77,7 +77,7 @@ it("puts commits on the branch, also those that replace what the run had begun w
   expect(git(here.cwd, "rev-parse", "b")).toBe(tip);
 });
 
-it("takes nothing from a branch that has moved on, and keeps the commits by a ref", async () => {
+it("removes no commits from a branch that was changed since; a ref keeps the sandbox's commits", async () => {
   const here = await scene();
   const tip = commit(here, "Of the agent");
   const moved = commitOnHost(here.cwd);
@@ -88,7 +88,7 @@ it("takes nothing from a branch that has moved on, and keeps the commits by a re
   expect(fetched?.warnings.join("\n")).toContain(TIP_REF);
 });
 
-it("has nothing to say about commits that a branch which has moved on holds already", async () => {
+it("reports nothing about commits that the changed branch already contains", async () => {
   const here = await scene();
   const tip = commit(here, "Imported before");
   git(here.cwd, "fetch", "--quiet", here.sandboxPath, "b");
@@ -97,7 +97,7 @@ it("has nothing to say about commits that a branch which has moved on holds alre
   expect(git(here.cwd, "rev-parse", "b")).toBe(moved);
 });
 
-it("keeps the commits by a ref if the branch was deleted", async () => {
+it("a ref keeps the commits of a deleted branch", async () => {
   const here = await scene();
   const tip = commit(here, "Of the agent");
   git(here.cwd, "branch", "-D", "b");
@@ -106,7 +106,7 @@ it("keeps the commits by a ref if the branch was deleted", async () => {
   expect(fetched?.warnings.join("\n")).toContain(TIP_REF);
 });
 
-it("says where uncommitted work is that no worktree can hold", async () => {
+it("reports the ref of uncommitted work that has no worktree", async () => {
   const here = await scene();
   writeFileSync(join(here.sandboxPath, "new.txt"), "new\n");
   const fetched = await here.fetch();
@@ -114,7 +114,7 @@ it("says where uncommitted work is that no worktree can hold", async () => {
   expect(fetched?.warnings.join("\n")).toContain(`refs/sanddune/runs/${RUN_ID}/uncommitted`);
 });
 
-it("leaves the files of a worktree alone whose branch has moved on", async () => {
+it("does not change the worktree of a branch that was changed since", async () => {
   const here = await scene();
   const path = join(here.cwd, ".sanddune/worktrees", worktreeDirectoryName("b"));
   git(here.cwd, "worktree", "add", "--quiet", path, "b");
@@ -151,7 +151,7 @@ it("keeps all files as an archive if some could not be exported", async () => {
   expect(fetched?.warnings.join("\n")).toContain(archivePath);
 });
 
-it("finds nothing where no repository was ever sent", async () => {
+it("imports nothing from a sandbox that never got the repository", async () => {
   const here = await scene();
   rmSync(join(here.sandboxPath, ".git"), { recursive: true });
   expect(await here.fetch()).toBeUndefined();

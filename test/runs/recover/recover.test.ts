@@ -52,7 +52,7 @@ describe("a sandbox that sanddune cannot find", () => {
       entry("creating", SANDBOX),
     ]);
 
-  it("keeps others from the branch until somebody says that it is gone", async () => {
+  it("blocks its branch until the user confirms that it is gone", async () => {
     const cwd = deadIn("of-my-own");
     await expect(next(cwd)).rejects.toMatchObject({
       name: "DeadRunError",
@@ -64,7 +64,7 @@ describe("a sandbox that sanddune cannot find", () => {
     await (await next(cwd)).close();
   });
 
-  it("and that has files of its own keeps nobody out, but that it may hold work is said, once", async () => {
+  it("does not block its branch if it has its own files; that it may hold work is reported once", async () => {
     const cwd = deadIn("of-my-own", { isIsolated: true });
     const worktree = await next(cwd);
     expect(worktree.warnings.join()).toContain(`only in its sandbox sanddune-${RUN_ID}`);
@@ -75,7 +75,7 @@ describe("a sandbox that sanddune cannot find", () => {
     expect((await rescue(cwd)).kept).toContain("cannot be imported from there");
   });
 
-  it("of a run that has ended keeps nobody out: the run has tried to close it, and has said if it could not", async () => {
+  it("does not block the branch of an ended run, which has tried to close it", async () => {
     const cwd = deadIn("of-my-own");
     appendFileSync(
       join(cwd, ".sanddune/runs", RUN_ID, "journal.jsonl"),
@@ -147,7 +147,7 @@ describe("repositories in the checkout of a run that died", () => {
     expect(() => requireTrusted(join(cwd, "made"))).not.toThrow();
   });
 
-  it("are not opened while the run is running, and neither is a link that leads to one", async () => {
+  it("are not opened while the run is running, directly or through a link", async () => {
     const cwd = withNested(ownIdentity(), identityOf);
     expect(() => requireTrusted(join(cwd, "made"))).toThrow(/still running/);
     expect(() => requireTrusted(join(cwd, "mine"))).not.toThrow();
@@ -155,7 +155,7 @@ describe("repositories in the checkout of a run that died", () => {
   });
 });
 
-it("an index that could not follow its branch any more follows it now", async () => {
+it("recovery updates an index that the run could not update", async () => {
   const cwd = repositoryWith(() => []);
   const worktree = await next(cwd);
   const { worktreePath } = worktree;
@@ -189,7 +189,7 @@ describe("commits that a run has left in its git directory", () => {
   };
   const AGENT = ["-c", "user.name=Agent", "-c", "user.email=agent@example.com"];
 
-  it("can be rescued after the branch was cleaned up", async () => {
+  it("can be rescued after their branch was removed", async () => {
     const { cwd, sha } = withCommit();
     const outcomes = await cleanUp(await findRepository(cwd), {
       remove: true,
@@ -204,7 +204,7 @@ describe("commits that a run has left in its git directory", () => {
     expect(git(cwd, "rev-parse", "b")).toBe(sha);
   });
 
-  it("and that nobody knows the base of are not called recovered", async () => {
+  it("without a known base are not reported as recovered", async () => {
     const { cwd } = withCommit();
     runDirectory([begun({ owner: DEAD })], join(cwd, ".sanddune/runs"));
     expect((await rescue(cwd)).kept).toContain("files/git");
@@ -212,7 +212,7 @@ describe("commits that a run has left in its git directory", () => {
   });
 });
 
-it("of a bundle that could not be imported, clean names no command that does nothing about it", async () => {
+it("clean suggests no useless command for a bundle that could not be imported", async () => {
   const cwd = repositoryWith((cwd) => [
     begun({ sandbox: "test-isolated" }),
     working(cwd, { isIsolated: true }),

@@ -224,8 +224,8 @@ const clean = async (cwd: string, remove = true) =>
   cleanUp(await findRepository(cwd), { ...OPTIONS, remove });
 const next = (cwd: string) => createWorktree({ cwd, branchStrategy: { type: "branch", branch: "b" } });
 
-describe.each(STATES)("everything was killed while a worktree %s:", (_, isFinished, destroy) => {
-  it("the next run finds it whole, and clean", async () => {
+describe.each(STATES)("after a SIGKILL of everything while a worktree %s:", (_, isFinished, destroy) => {
+  it("the next run gets a complete, clean worktree", async () => {
     const here = scene(isFinished);
     destroy(here);
     const worktree = await next(here.cwd);
@@ -238,7 +238,7 @@ describe.each(STATES)("everything was killed while a worktree %s:", (_, isFinish
     expect(leftovers(here.cwd)).toEqual([]);
   });
 
-  it("clean removes what is left of it, after having said so, and leaves the branch free", async () => {
+  it("clean lists and removes the rest, and frees the branch", async () => {
     const here = scene(isFinished);
     destroy(here);
     const said = await clean(here.cwd, false);
@@ -253,7 +253,7 @@ describe.each(STATES)("everything was killed while a worktree %s:", (_, isFinish
   });
 });
 
-describe("half of a worktree in which somebody has put a file", () => {
+describe("an unfinished worktree with a file of the user", () => {
   it.each([
     ["was made", false],
     ["was removed", true],
@@ -277,7 +277,7 @@ describe("half of a worktree in which somebody has put a file", () => {
   });
 });
 
-it("a worktree that was finished is never taken for half of one, whatever is missing in it", async () => {
+it("a finished worktree never counts as unfinished, even if files are missing", async () => {
   const here = scene(true);
   remove(here.path, "a.txt");
   writeFileSync(join(here.path, "b.txt"), "changed\n");
@@ -290,7 +290,7 @@ it("a worktree that was finished is never taken for half of one, whatever is mis
   expect(readFileSync(join(here.path, "b.txt"), "utf8")).toBe("changed\n");
 });
 
-it("a worktree that another process is making at this moment is left alone", async () => {
+it("a worktree that another process is creating is not touched", async () => {
   const here = scene(true);
   const repository = await findRepository(here.cwd);
   // Git writes these files one after the other, while it holds the lock.
