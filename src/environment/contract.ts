@@ -1,17 +1,17 @@
-/** What came of running tests: the one shape, wherever results are told. */
+/** The results of running tests, in the one shape that they have everywhere. */
 export interface TestResults {
-  /** What was asked for: a test, a prefix of several, or the empty string for all. */
+  /** The requested path: a test, a prefix of several tests, or the empty string for all. */
   readonly path: string;
   readonly passed: number;
   readonly failed: number;
   readonly total: number;
-  /** In the order of the definition. Of very many, some that passed may be missing here: the counts are of all. */
+  /** In the order of the definition. A very long list leaves out tests that passed; the counts include all. */
   readonly tests: readonly TestResult[];
-  /** Why there are no results, or not all of them; `null` if every test that was asked for has one. */
+  /** Why results are missing; `null` if every requested test has one. */
   readonly error: string | null;
 }
 
-/** What came of one test. */
+/** The result of one test. */
 export interface TestResult {
   readonly path: string;
   readonly passed: boolean;
@@ -20,7 +20,7 @@ export interface TestResult {
   readonly message?: string;
 }
 
-/** Whether everything that was asked for has passed: not if there was nothing. */
+/** Whether every requested test has passed, and there was at least one. */
 export const allPassed = ({ failed, total, error }: TestResults): boolean =>
   error === null && failed === 0 && total > 0;
 
@@ -28,34 +28,34 @@ export const allPassed = ({ failed, total, error }: TestResults): boolean =>
 export interface TestParameter {
   readonly type: "string" | "number" | "boolean";
   readonly description?: string;
-  /** Without it, the parameter has to be passed. */
+  /** Without it, the parameter is required. */
   readonly default?: string | number | boolean;
 }
 
 /** The parameters of a test, by name. */
 export type TestParameters = Readonly<Record<string, TestParameter>>;
 
-/** What was passed to a test, by the name of the parameter. */
+/** The values that a caller passes to a test, by parameter name. */
 export type ParameterValues = Readonly<Record<string, string | number | boolean>>;
 
-/** What a test server tells of one test. A suite's own tests are known only once it has run: it is one entry. */
+/** How a test server describes a test. A suite is one entry, because its tests are known only once it has run. */
 export interface TestDescription {
   readonly path: string;
   readonly description?: string;
   readonly parameters?: TestParameters;
-  /** It stands for all tests of an existing suite, whose paths begin with this one. */
+  /** An existing suite: the paths of all its tests begin with this path. */
   readonly isSuite?: boolean;
 }
 
-/** What `GET /schema` answers. */
+/** The answer to `GET /schema`. */
 export interface EnvironmentSchema {
   readonly tests: readonly TestDescription[];
 }
 
-/** How far a run of tests has come. */
+/** The progress of running tests. */
 export interface TestProgress {
   readonly done: number;
-  /** `undefined` as long as it is not known: a suite is at work. */
+  /** `undefined` while a suite runs, because the number of its tests is unknown. */
   readonly total: number | undefined;
   /** The test that has just ended, if one has. */
   readonly last?: TestResult;

@@ -1,4 +1,4 @@
-// What the definition of an environment is made of.
+// Everything that the definition of an environment imports.
 
 export type {
   ParameterValues,

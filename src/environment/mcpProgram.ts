@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { serveMcp } from "./mcp/serveMcp.ts";
 import { TOKEN_VARIABLE } from "./run/envVars.ts";
 
-// As in tool.ts: Node would open its debugger to any process that sends it.
+// As in tool.ts: on this signal Node would open its debugger.
 process.on("SIGUSR1", () => {});
 
 const text = { type: "string" } as const;

@@ -1,6 +1,6 @@
-// The program for environments: it runs where the tests do, in sandboxes too, and needs nothing but Node.js.
+// The test tool: it runs where the tests run, in sandboxes too, and needs nothing but Node.js.
 import { toolCommand } from "./tool/toolCommand.ts";
 
-// Node would let whoever sends it into this process, by its debugger: the work that is tested is somebody who could.
+// On this signal Node would open its debugger, and the tested code could send it.
 process.on("SIGUSR1", () => {});
 process.exit(await toolCommand(process.argv.slice(2)));

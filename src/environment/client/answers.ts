@@ -7,30 +7,30 @@ import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 import { readResults, resultsProblem } from "../results/readResults.ts";
 import type { Answer, ServerAddress } from "./askServer.ts";
 
-const PROTOCOL = "It has to answer as the test server of an environment does.";
+const PROTOCOL = "It must follow the protocol of a test server.";
 
 const NO_TOKEN =
-  "The test server wants another token. Set SANDDUNE_ENVIRONMENT_TOKEN to the one that it was started with.";
+  "The test server requires another token. Set SANDDUNE_ENVIRONMENT_TOKEN to the one that it was started with.";
 
-const toldPaths = (body: unknown): readonly string[] => {
+const suggestedPaths = (body: unknown): readonly string[] => {
   const paths = isObject(body) ? body["paths"] : undefined;
   return Array.isArray(paths) ? paths.filter((path) => typeof path === "string").slice(0, 10) : [];
 };
 
-const toldError = (body: unknown): string | undefined => {
+const errorIn = (body: unknown): string | undefined => {
   const error = isObject(body) ? body["error"] : undefined;
   return typeof error === "string" ? shorten(error, MAX_MESSAGE_LENGTH) : undefined;
 };
 
-/** The error that a server has answered with. */
+/** The error for an answer with an error status. */
 export const refusal = ({ url }: ServerAddress, { status, body }: Answer): Error => {
   if (status === 401) return new TestRequestError(NO_TOKEN, status);
-  const said = toldError(body);
+  const said = errorIn(body);
   if (status >= 400 && status < 500 && said !== undefined)
     return new TestRequestError(
       said,
       status,
-      toldPaths(body).map((path) => shorten(path, 200)),
+      suggestedPaths(body).map((path) => shorten(path, 200)),
     );
   const words = said === undefined ? "" : `: ${said}`;
   return new TestServerError(
@@ -64,7 +64,7 @@ export const answeredResults = (address: ServerAddress, answer: Answer): TestRes
   return results;
 };
 
-/** How far tests have come, as others tell it; `undefined` if they tell something else. */
+/** The progress in an answer; `undefined` if the value is not progress. */
 const readProgress = (value: unknown): TestProgress | undefined => {
   if (!isObject(value) || !Number.isSafeInteger(value["done"])) return undefined;
   const total = Number.isSafeInteger(value["total"]) ? (value["total"] as number) : undefined;
@@ -79,7 +79,7 @@ const countsOf = (result: unknown) => {
   return { passed, failed: 1 - passed, total: 1 };
 };
 
-/** Takes the lines of an answer: tells progress at once, and keeps what comes last as if it had come alone. */
+/** Reads an answer in lines: reports progress at once, and keeps the last line as the answer. */
 export class AnswerInLines {
   #last: Answer | undefined;
 
@@ -94,7 +94,7 @@ export class AnswerInLines {
     if (error !== undefined) this.#last = { status: Number(status) || 500, body: line };
   };
 
-  /** The answer, if it did not come in lines after all, is that itself. */
+  /** The last line; the given answer if it did not come in lines. */
   whole(answer: Answer): Answer {
     return answer.body === undefined && this.#last !== undefined ? this.#last : answer;
   }

@@ -5,33 +5,33 @@ import { LineSplitter } from "../../tools/lineSplitter.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { MAX_FOREIGN_BYTES } from "../limits.ts";
 
-/** Where a test server is, and what opens its door. */
+/** The address of a test server, and its token. */
 export interface ServerAddress {
   /** `http://127.0.0.1:8000` */
   readonly url: string;
   readonly token?: string | undefined;
-  /** A Unix socket that leads there, for those who share no network with it. */
+  /** A Unix socket of the server, for clients in another network. */
   readonly socket?: string | undefined;
 }
 
 export interface Question {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST";
   /** Encoded. */
   readonly path: string;
   readonly body?: unknown;
   readonly accept?: string;
   readonly signal?: AbortSignal | undefined;
-  /** Gets every line of an answer that comes in lines. */
+  /** Gets every line of an answer in lines. */
   readonly onLine?: (line: unknown) => void;
 }
 
 export interface Answer {
   readonly status: number;
-  /** Read as JSON; `undefined` if there is none, or if it came in lines. */
+  /** Parsed JSON; `undefined` if there is none, or if the answer came in lines. */
   readonly body: unknown;
 }
 
-const HINT = "Look whether it runs, and whether the address is right.";
+const HINT = "Check that it runs, and that the address is right.";
 
 const isInLines = ({ headers }: IncomingMessage): boolean =>
   headers["content-type"]?.startsWith("application/x-ndjson") === true;
@@ -75,11 +75,11 @@ const optionsFor = (
 ) => {
   const { hostname, port, host } = new URL(url);
   return {
-    // An address of IPv6 has brackets in a URL only.
+    // Only a URL has brackets around an IPv6 address.
     ...(socket === undefined ? { host: hostname.replace(/^\[|\]$/g, ""), port } : { socketPath: socket }),
     method,
     path,
-    // A connection of its own: that it is closed tells the server that nobody waits any more.
+    // A separate connection: the server stops the tests when it is closed.
     agent: false as const,
     headers: {
       Host: host,
@@ -94,13 +94,13 @@ const optionsFor = (
 };
 
 /**
- * One question to a test server. There is no time limit: tests take their time. Rejects with a `TestServerError` if there is no
- * answer, and with `signal.reason` once that is aborted.
+ * Sends a request to a test server. There is no time limit, because tests may take long. Rejects with a `TestServerError` if there
+ * is no answer, and with `signal.reason` on an abort.
  */
 export const askServer = async (address: ServerAddress, question: Question): Promise<Answer> => {
   const { url } = address;
   if (!URL.canParse(url) || new URL(url).protocol !== "http:")
-    throw new TestServerError(url, "has no address that can be asked", "Write it as http://127.0.0.1:8000.");
+    throw new TestServerError(url, "has no valid address", "Write it as http://127.0.0.1:8000.");
   const { signal, onLine } = question;
   signal?.throwIfAborted();
   const body = question.body === undefined ? undefined : JSON.stringify(question.body);

@@ -6,24 +6,24 @@ import { askServer, type ServerAddress } from "./askServer.ts";
 export interface RunTestsOptions {
   readonly parameters?: ParameterValues | undefined;
   readonly onProgress?: ((progress: TestProgress) => void) | undefined;
-  /** Aborting ends the tests as well. */
+  /** An abort ends the tests, too. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * The tests of an environment, over HTTP. What cannot be run as it was asked for rejects with a `TestRequestError`, a server
- * that does not answer with a `TestServerError`, and an abort with `signal.reason`.
+ * The tests of an environment, over HTTP. A wrong request rejects with a `TestRequestError`, a server that does not answer with a
+ * `TestServerError`, and an abort with `signal.reason`.
  */
 export interface EnvironmentClient {
   schema(options?: { readonly signal?: AbortSignal | undefined }): Promise<EnvironmentSchema>;
-  /** A test, all that begin with a path, or all tests for the empty one. */
+  /** Runs a test, all tests below a path, or all tests for the empty path. */
   run(path: string, options?: RunTestsOptions): Promise<TestResults>;
 }
 
-/** A server that cannot tell how far it is just answers when it is done. */
+/** A server without progress just answers when it is done. */
 const NDJSON = "application/x-ndjson, application/json";
 
-/** The path of a request: each segment is encoded by itself, so that no character of a test's path is taken for another. */
+/** The path of a request. Each segment is encoded separately. */
 const runPath = (path: string): string => {
   if (path === "") return "/run";
   const problem = testPathProblem(path);

@@ -24,7 +24,7 @@ export const concurrency: Check = (value) =>
 export const fileList: Check = (value) =>
   Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string" && item !== "")
     ? undefined
-    : "must be a list of paths, relative to the folder; everything is brought along when it is left out";
+    : "must be a list of paths, relative to the folder; leave it out to copy everything";
 
 /** Checks the members of an object: unknown ones are errors, because a mistyped one would silently do nothing. */
 export const membersProblem = (
@@ -48,7 +48,7 @@ const TEST: Readonly<Record<string, Check>> = {
   run: callback,
   parameters: (value) => {
     const problem = parametersProblem(value);
-    return problem && `is of no use: ${problem}`;
+    return problem && `is invalid: ${problem}`;
   },
 };
 
@@ -59,7 +59,7 @@ const testProblem = (path: string, test: unknown): string | undefined => {
   return membersProblem(test, TEST) ?? (test["run"] === undefined ? "has no `run`" : undefined);
 };
 
-/** The tests of a suite have paths, too, which begin with its own. */
+/** Shorter than that of a test: the paths of a suite's tests begin with it. */
 const MAX_SUITE_PATH_LENGTH = 100;
 
 const suiteProblem = (path: string, definition: unknown): string | undefined => {
@@ -69,14 +69,14 @@ const suiteProblem = (path: string, definition: unknown): string | undefined => 
   return problem && `is a suite that cannot be run: ${problem.replace(/\.$/, "")}`;
 };
 
-/** A path that begins another one would mean both. */
+/** A path that is a prefix of another one would select both. */
 const overlap = (paths: readonly string[]): string | undefined => {
   const known = new Set(paths);
   for (const path of paths) {
     for (let end = path.indexOf("/"); end !== -1; end = path.indexOf("/", end + 1)) {
       const beginning = path.slice(0, end);
       if (known.has(beginning))
-        return `${JSON.stringify(beginning)} is a test, and the beginning of ${JSON.stringify(path)}: call it ${JSON.stringify(`${beginning}/…`)}, or otherwise`;
+        return `${JSON.stringify(beginning)} is a test, and also the beginning of ${JSON.stringify(path)}: rename it, for example to ${JSON.stringify(`${beginning}/…`)}`;
     }
   }
   return undefined;
@@ -106,7 +106,7 @@ const DEFINITION: Readonly<Record<string, Check>> = {
   concurrency,
 };
 
-/** Says what is wrong with a definition, as the end of a sentence about it; nothing, if it is right. */
+/** What is wrong with a definition, as the end of a sentence about it; `undefined` if it is right. */
 export const definitionProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "is not what defineEnvironment({ tests: {…} }) returns";
   const problem = membersProblem(value, DEFINITION);
@@ -114,6 +114,6 @@ export const definitionProblem = (value: unknown): string | undefined => {
   if (value["tests"] === undefined) return "has no `tests`";
   const bytes = Buffer.byteLength(JSON.stringify(schemaOf(value as unknown as EnvironmentDefinition)));
   return bytes > MAX_BODY_BYTES
-    ? `takes ${bytes} bytes to describe its tests, of at most ${MAX_BODY_BYTES}: shorten their descriptions, or make two environments of it`
+    ? `needs ${bytes} bytes to describe its tests, more than ${MAX_BODY_BYTES}: shorten their descriptions, or split the environment`
     : undefined;
 };

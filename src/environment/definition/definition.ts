@@ -7,94 +7,93 @@ import { definitionProblem } from "./checkDefinition.ts";
 export interface TestCommandOptions {
   /** Where it runs, relative to the worktree. */
   readonly cwd?: string;
-  /** On top of the environment that the test has itself. */
+  /** Env vars, in addition to those of the test process. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Its standard input; none when it is left out. */
+  /** Its stdin; empty when it is left out. */
   readonly stdin?: string;
-  /** A command that takes longer is killed, and `run` rejects. The test's own time limit holds anyway. */
+  /** A command that takes longer is killed, and `run` rejects. The time limit of the test applies as well. */
   readonly timeoutMs?: number;
   /**
-   * How much of the end of each stream the result holds, for a command that prints very much. Without it the result holds
-   * everything, and a command that prints more than 16 MiB to a stream is killed, and `run` rejects.
+   * Keep only the last bytes of each stream, for a command that prints very much. Without it the result has everything; a
+   * command that prints more than 16 MiB to a stream is killed, and `run` rejects.
    */
   readonly captureBytes?: number;
 }
 
-/** What `run` in a test resolves with. */
+/** The result of `run` in a test. */
 export interface TestCommandResult {
-  /** 128 + n if signal n has ended it. */
+  /** 128 + n if signal n ended it. */
   readonly exitCode: number;
-  /** All that it printed, or its end if `captureBytes` was given. */
+  /** All of its output, or the end of it if `captureBytes` is given. */
   readonly stdout: string;
   readonly stderr: string;
-  /** It printed more than that, of which `stdout` is the end. Only with `captureBytes`. */
+  /** `stdout` is only the end of the output. Only with `captureBytes`. */
   readonly stdoutTruncated: boolean;
   readonly stderrTruncated: boolean;
   readonly durationMs: number;
 }
 
-/** What a set-up gets. */
+/** The argument of a set-up. */
 export interface SetupContext {
-  /** Of a set-up, all that were passed; of a test, those that it declares. */
+  /** For a set-up, all values that were passed; for a test, those of the parameters that it declares. */
   readonly parameters: ParameterValues;
-  /** The directory with the work that is tested. */
+  /** The directory with the tested work. */
   readonly worktree: string;
   /** The folder of the environment. It may be read-only. */
   readonly directory: string;
-  /** A directory for whatever tests need to write; all tests of the environment share it. */
+  /** A directory for files that tests write; all tests of the environment share it. */
   readonly scratch: string;
-  /** Aborted when the time is over, or the result is no longer wanted. */
+  /** Aborted when the time limit is reached, or when the caller no longer waits. */
   readonly signal: AbortSignal;
-  /** Runs a line for `sh` in the worktree. Resolves for every exit code; what still runs when the test ends is killed. */
+  /** Runs a line for `sh` in the worktree. Resolves for every exit code. Commands that still run when the test ends are killed. */
   run(command: string, options?: TestCommandOptions): Promise<TestCommandResult>;
 }
 
-/** What a test gets. */
+/** The argument of a test. */
 export interface TestContext<Session = unknown> extends SetupContext {
-  /** What the set-up has returned. */
+  /** The value that the set-up returned. */
   readonly session: Session;
 }
 
-/** Passes, unless it throws or rejects: what it throws says why it failed. */
+/** A test. It fails if it throws or rejects, and the error says why. */
 export type TestFunction<Session = unknown> = (context: TestContext<Session>) => unknown;
 
 /** A test with a description, parameters or a time limit of its own. */
 export interface EnvironmentTest<Session = unknown> {
-  /** What it is about, for an agent or a person to read. */
+  /** What it checks, for agents and people. */
   readonly description?: string;
-  /** What a caller may pass. */
+  /** The values that a caller may pass. */
   readonly parameters?: TestParameters;
-  /** In the place of the environment's. */
+  /** Overrides the time limit of the environment. */
   readonly timeoutMs?: number;
   /** The test itself. */
   readonly run: TestFunction<Session>;
 }
 
-/** What `defineEnvironment()` gets. */
+/** The argument of `defineEnvironment()`. */
 export interface EnvironmentDefinition<Session = unknown> {
   /**
-   * Makes what tests need, once for each process that runs tests; `session` of their context is what it returns. Write it
-   * before `tests`, so that the compiler knows the type there.
+   * Prepares what the tests need, once for each process that runs tests. Its result is `session` in the context of the tests.
+   * Write it before `tests`, so that the compiler infers the type.
    */
   readonly setup?: (context: SetupContext) => Session | Promise<Session>;
-  /** Takes back what `setup` has made, if the process lives that long: one that a test has killed does not. */
+  /** Reverts `setup`. Not called in a process that a test has killed. */
   readonly teardown?: (session: Session) => unknown;
   /**
-   * By path: segments joined by "/", so that tests that belong together can be run together. No path is the beginning of
-   * another one.
+   * Tests by path: segments joined by "/", so that related tests can be run together. No path may be a prefix of another.
    */
   readonly tests: Readonly<Record<string, TestFunction<Session> | EnvironmentTest<Session> | TestSuite>>;
-  /** What of the folder is brought along: files and directories, relative to it. Everything when it is left out. */
+  /** The files and directories of the folder that are copied into the sandbox, relative to it. All when it is left out. */
   readonly files?: readonly string[];
-  /** For each test, and for `setup`: 60,000 unless it is set. */
+  /** For each test, and for `setup`; 60,000 when it is left out. */
   readonly timeoutMs?: number;
-  /** How many processes run tests at a time: 4 unless it is set. */
+  /** How many processes run tests at a time; 4 when it is left out. */
   readonly concurrency?: number;
 }
 
 /**
- * Defines an environment: tests for what an agent does. The default export of `environment.ts` in the folder of the
- * environment. Throws an `InvalidOptionsError` if anything is wrong with it.
+ * Defines an environment: tests for an agent's work. Make it the default export of `environment.ts` in the environment's folder.
+ * Throws an `InvalidOptionsError` if the definition is wrong.
  *
  * @example
  * export default defineEnvironment({

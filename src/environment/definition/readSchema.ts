@@ -16,10 +16,10 @@ const descriptionProblem = (value: unknown): string | undefined => {
     return 'has an "isSuite" that is neither true nor false';
   if (parameters === undefined || parameters === null) return undefined;
   const wrong = parametersProblem(parameters);
-  return wrong === undefined ? undefined : `has "parameters" of no use: ${wrong}`;
+  return wrong === undefined ? undefined : `has invalid "parameters": ${wrong}`;
 };
 
-/** Says what is wrong with a value that should describe an environment, whoever has made it; nothing, if it is right. */
+/** What is wrong with a description of an environment; `undefined` if it is right. */
 export const schemaProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "it is not an object";
   const { tests } = value;
@@ -52,7 +52,7 @@ const readDescription = ({ path, description, parameters, isSuite }: TestDescrip
   ...(isSuite === true && { isSuite }),
 });
 
-/** What an environment tells of its tests: what is known, and no more; `undefined` if it is no such thing. */
+/** The known members of a description of an environment; `undefined` if the value is not one. */
 export const readSchema = (value: unknown): EnvironmentSchema | undefined =>
   schemaProblem(value) === undefined
     ? { tests: (value as EnvironmentSchema).tests.map(readDescription) }

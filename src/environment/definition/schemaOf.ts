@@ -17,7 +17,7 @@ const describe = (path: string, test: EnvironmentDefinition["tests"][string]): T
   };
 };
 
-/** What is told of the tests of a definition. */
+/** The description of a definition's tests. */
 export const schemaOf = ({ tests }: EnvironmentDefinition): EnvironmentSchema => ({
   tests: Object.entries(tests).map(([path, test]) => describe(path, test)),
 });

@@ -2,7 +2,7 @@ import { TestRequestError } from "../../errors.ts";
 import { shorten } from "../../tools/shorten.ts";
 import { MAX_PATH_LENGTH } from "../limits.ts";
 
-/** Says why a text cannot be the path of a test, as the end of a sentence; nothing, if it can. */
+/** Why a text cannot be the path of a test, as the end of a sentence; `undefined` if it can. */
 export const testPathProblem = (path: string): string | undefined => {
   if (path === "") return "is empty";
   if (path.length > MAX_PATH_LENGTH) return `has more than ${MAX_PATH_LENGTH} characters`;
@@ -13,18 +13,18 @@ export const testPathProblem = (path: string): string | undefined => {
   return undefined;
 };
 
-/** The error for somebody who asks for a path that no test can have. */
+/** The error for a request of a path that no test can have. */
 export const noTestPath = (path: string, problem: string): TestRequestError =>
   new TestRequestError(
-    `${JSON.stringify(shorten(path, 100))} is not the path of a test: it ${problem}. Pass one as GET /schema tells it, or the beginning of several up to a "/".`,
+    `${JSON.stringify(shorten(path, 100))} is not the path of a test: it ${problem}. Pass a path from GET /schema, or the beginning of several up to a "/".`,
     400,
   );
 
-/** Whether a path asks for a test: for itself, as the beginning of it up to a "/", or as that of all. */
+/** Whether a requested path selects a test: its own path, a prefix of it up to a "/", or the empty path. */
 export const asksFor = (asked: string, test: string): boolean =>
   asked === "" || asked === test || test.startsWith(`${asked}/`);
 
-/** How many paths are told to somebody who has asked for one that does not exist. */
+/** How many paths are suggested for one that does not exist. */
 const MAX_NEAREST = 10;
 
 const sharedBeginning = (one: string, other: string): number => {
@@ -33,7 +33,7 @@ const sharedBeginning = (one: string, other: string): number => {
   return length;
 };
 
-/** The paths that are most like another: those that begin like it first. */
+/** The paths with the longest common beginning. */
 export const nearestPaths = (asked: string, paths: readonly string[]): readonly string[] =>
   paths
     .map((path) => ({ path, shared: sharedBeginning(asked.toLowerCase(), path.toLowerCase()) }))

@@ -7,16 +7,16 @@ import { checkSuite } from "../suites/checkSuite.ts";
 import type { SuiteDefinition } from "../suites/definition.ts";
 import { suite } from "../suites/suite.ts";
 
-/** A server of somebody's own, in any language, that speaks the protocol of a test server. */
+/** The environment's own server, in any language, that speaks the protocol of a test server. */
 export interface ServerDefinition {
-  /** A line for `sh`. It gets PORT in its environment, and stays in the foreground. */
+  /** A line for `sh`. The env var PORT names its port. It must stay in the foreground. */
   readonly start: string;
   /** A free one is chosen when it is left out. */
   readonly port?: number;
-  /** The path that answers with 200 as soon as tests can be run. */
+  /** The path that answers with 200 once tests can be run. */
   readonly health: string;
   readonly startTimeoutMs: number;
-  /** How long it may take until it tells results. */
+  /** How long it may take to answer with results. */
   readonly timeoutMs: number;
 }
 
@@ -76,8 +76,7 @@ const readSuites = (value: Readonly<Record<string, unknown>>): JsonEnvironment =
   const { suites, files, ...others } = value as { suites: Record<string, SuiteDefinition>; files?: string[] };
   const tests = Object.entries(suites).map(([path, definition]) => {
     const wrong = checkSuite(definition);
-    if (wrong !== undefined)
-      throw new Error(`has the suite ${JSON.stringify(path)}, which cannot be run: ${wrong}`);
+    if (wrong !== undefined) throw new Error(`has an invalid suite ${JSON.stringify(path)}: ${wrong}`);
     return [path, suite(definition)] as const;
   });
   const definition: EnvironmentDefinition = { ...others, tests: Object.fromEntries(tests) };
@@ -86,7 +85,7 @@ const readSuites = (value: Readonly<Record<string, unknown>>): JsonEnvironment =
   return { type: "suites", definition, ...(files !== undefined && { files }) };
 };
 
-/** Reads the text of an `environment.json`. Throws an `Error` that says what is wrong with it, after its name. */
+/** Reads the text of an `environment.json`. The message of an `Error` that it throws continues a sentence about the file. */
 export const readEnvironmentJson = (text: string): JsonEnvironment => {
   let value: unknown;
   try {
@@ -96,7 +95,7 @@ export const readEnvironmentJson = (text: string): JsonEnvironment => {
   }
   if (!isObject(value)) throw new Error("is not an object");
   if ("start" in value && "suites" in value)
-    throw new Error("has both `start` and `suites`: it is one or the other");
+    throw new Error("has both `start` and `suites`: keep one of them");
   if ("start" in value) return readServer(value);
   if ("suites" in value) return readSuites(value);
   throw new Error(

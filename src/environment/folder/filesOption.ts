@@ -2,12 +2,12 @@ import { fileList } from "../definition/checkDefinition.ts";
 import { tokensOf } from "./tokens.ts";
 
 export const PLAIN_LIST =
-  'Write `files` as a plain list of strings, right in defineEnvironment({ … }): files: ["tests", "data.json"]. It is read without running the definition';
+  'Write `files` as a plain list of strings, right in defineEnvironment({ … }): files: ["tests", "data.json"]. The host reads it without running the definition';
 
 const OPENING = ["{", "[", "("];
 const CLOSING = ["}", "]", ")"];
 
-/** The tokens within the first object that is handed to `defineEnvironment`, or else is the default export. */
+/** The tokens of the object that is passed to `defineEnvironment`, or else is the default export. */
 const definitionTokens = (tokens: readonly string[]): readonly string[] => {
   const call = tokens.findIndex(
     (token, index) => token === "defineEnvironment" && ["(", "<"].includes(tokens[index + 1] ?? ""),
@@ -19,7 +19,7 @@ const definitionTokens = (tokens: readonly string[]): readonly string[] => {
   return start !== -1 && tokens[start + 1] === "{" ? tokens.slice(start + 2) : [];
 };
 
-/** The tokens after `files:`, where that is a member of the object itself and of nothing in it. */
+/** The tokens after `files:`, where `files` is a member of the object itself. */
 const valueTokens = (tokens: readonly string[]): readonly string[] | undefined => {
   let depth = 0;
   for (const [index, token] of tokens.entries()) {
@@ -37,8 +37,8 @@ const valueTokens = (tokens: readonly string[]): readonly string[] | undefined =
 const stringOf = (token: string): string | undefined => /^(["'])([^\\]*)\1$/.exec(token)?.[2];
 
 /**
- * What a definition has in `files`, read from its text: what runs on this machine is not for whoever has written the
- * definition to say. `undefined` if it has none. Throws an `Error` if it cannot be read.
+ * The `files` of a definition, read from its text: the host does not run the definition, because an agent may have written it.
+ * `undefined` if it has none. Throws an `Error` if it cannot be read.
  */
 export const readFilesOption = (text: string): readonly string[] | undefined => {
   const [colon, bracket, ...rest] = valueTokens(definitionTokens(tokensOf(text))) ?? [];

@@ -3,14 +3,14 @@ import { isAbsolute, join, posix, sep } from "node:path";
 import { EnvironmentError } from "../../errors.ts";
 import { isInside } from "../../tools/isInside.ts";
 
-/** More than tests are made of: somebody has passed another folder than they meant. */
+/** An environment is smaller: the caller must have passed the wrong folder. */
 const MAX_FILES = 20_000;
 const MAX_BYTES = 512 * 1024 * 1024;
 
-/** Never brought along: what git keeps for itself is nothing that tests could need. */
+/** Never copied: tests do not need it. */
 const LEFT_OUT = [".git"];
 
-const HINT = "Name what the tests need in `files` of the definition.";
+const HINT = "List the files that the tests need in `files` of the definition.";
 
 interface Listing {
   readonly directory: string;
@@ -18,16 +18,16 @@ interface Listing {
   bytes: number;
 }
 
-/** A link has to lead to something in the folder, wherever the folder is brought. */
+/** A link must point into the folder, so that it works wherever the folder is copied to. */
 const checkLink = async (directory: string, path: string): Promise<void> => {
   const place = join(directory, path);
   const refused = (problem: string) =>
-    new EnvironmentError(place, problem, `Replace it by what it leads to. ${HINT}`);
+    new EnvironmentError(place, problem, `Replace it by its target. ${HINT}`);
   if (isAbsolute(await readlink(place))) throw refused("it is a link to an absolute path");
   const target = await realpath(place).catch(() => {
-    throw refused("it is a link that leads nowhere");
+    throw refused("it is a broken link");
   });
-  if (!isInside(directory, target)) throw refused("it is a link that leads out of the folder");
+  if (!isInside(directory, target)) throw refused("it is a link to a path outside the folder");
 };
 
 const add = async (listing: Listing, path: string): Promise<void> => {
@@ -62,18 +62,18 @@ const normalized = (directory: string, item: string): string => {
     throw new EnvironmentError(
       directory,
       `\`files\` has ${JSON.stringify(item)}, which is not in the folder`,
-      "Paths are relative to the folder, and do not leave it.",
+      "Paths are relative to the folder, and must not leave it.",
     );
   return path;
 };
 
-/** A link on the way to a path leads somewhere else: what is there has a path of its own. */
+/** A directory on the path must not be a link: its files have another real path. */
 const checkWay = async (directory: string, path: string): Promise<void> => {
   const parent = posix.dirname(path);
   if (parent === "." || (await realpath(join(directory, parent))) === join(directory, parent)) return;
   throw new EnvironmentError(
     join(directory, path),
-    "there is a link on the way to it",
+    "a directory on its path is a link",
     "Name its real path.",
   );
 };
@@ -91,8 +91,8 @@ const addItem = async (listing: Listing, item: string): Promise<void> => {
 };
 
 /**
- * What of an environment's folder is brought along: the paths of files and of links within it, relative to it. `always` are
- * brought along if they exist, whatever was selected.
+ * The files and links of an environment's folder that are copied, as paths relative to it. Those in `always` are copied if they
+ * exist, whatever was selected.
  */
 export const listFiles = async (
   directory: string,

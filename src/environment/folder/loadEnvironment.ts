@@ -6,13 +6,13 @@ import { type FoundEnvironment, readEnvironment } from "./readEnvironment.ts";
 import { SETUP_FILE } from "./setupFile.ts";
 
 export interface LoadedEnvironment extends FoundEnvironment {
-  /** What is brought along: paths of files, and of links within the folder, relative to it. */
+  /** The files and links that are copied, as paths relative to the folder. */
   readonly files: readonly string[];
 }
 
 /**
- * Reads an environment's folder. Rejects with an `EnvironmentError` if it cannot be used. A module is not run: what is wrong
- * within it shows where its tests are.
+ * Reads an environment's folder. Rejects with an `EnvironmentError` if it cannot be used. A module is not run: errors in it show
+ * when its tests are opened.
  */
 export const loadEnvironment = async (directory: string): Promise<LoadedEnvironment> => {
   const found = readEnvironment(directory);
@@ -24,8 +24,8 @@ export const loadEnvironment = async (directory: string): Promise<LoadedEnvironm
 export type EnvironmentPart = Pick<LoadedEnvironment, "directory" | "files">;
 
 /**
- * Reads an environment that git has: `checkout` is a checkout of the folder at a commit. `named` are paths of `files` in the folder
- * itself that git ignores, such as installed packages, which no commit has.
+ * Reads an environment from a commit: `checkout` is a checkout of the folder at that commit. `named` are paths of `files` in the
+ * folder itself that git ignores, such as installed packages.
  */
 export const loadCommitted = async (
   checkout: string,
@@ -44,7 +44,7 @@ export const loadCommitted = async (
   ];
 };
 
-/** Copies what is brought along of an environment to another directory, which is made. Links stay links. */
+/** Copies the files of an environment to another directory, which is created. Links stay links. */
 export const copyEnvironment = async (
   { directory, files }: EnvironmentPart,
   destination: string,

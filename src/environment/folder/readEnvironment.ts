@@ -4,15 +4,15 @@ import { EnvironmentError } from "../../errors.ts";
 import { type JsonEnvironment, readEnvironmentJson } from "./environmentJson.ts";
 import { readFilesOption } from "./filesOption.ts";
 
-/** An environment as its folder tells of it. Nothing of it was run. */
+/** What the folder of an environment says about it. No code of it was run. */
 export interface FoundEnvironment {
   /** The real path of its folder. */
   readonly directory: string;
   /** `environment.ts`, for one. */
   readonly definitionFile: string;
-  /** What is in `files` of the definition. */
+  /** `files` of the definition. */
   readonly selected: readonly string[] | undefined;
-  /** What `environment.json` says; `undefined` for a module, which says it once it is run. */
+  /** The content of `environment.json`; `undefined` for a module. */
   readonly json: JsonEnvironment | undefined;
 }
 
@@ -39,7 +39,7 @@ const namesIn = (directory: string): readonly string[] => {
   }
 };
 
-/** Which of the names in a folder is that of its definition. */
+/** The name of the definition among the names in a folder. */
 export const chooseDefinition = (directory: string, names: readonly string[]): string => {
   const [found, second] = DEFINITION_FILES.filter((name) => names.includes(name));
   if (found === undefined) throw new EnvironmentError(directory, "it has no definition", HINT);
@@ -48,7 +48,7 @@ export const chooseDefinition = (directory: string, names: readonly string[]): s
   return found;
 };
 
-/** Reads the text of a definition, which `read` gives, without running any of it: it may be an agent's doing. */
+/** Reads the text of a definition without running it: an agent may have written it. */
 export const readDefinition = (
   directory: string,
   definitionFile: string,
@@ -68,13 +68,13 @@ export const readDefinition = (
 
 const readText = (file: string): string => {
   const status = statSync(file);
-  // A pipe would keep its reader waiting.
+  // Reading a pipe could block.
   if (!status.isFile()) throw new Error("is not a file");
   if (status.size > MAX_DEFINITION_BYTES) throw new Error(`has more than ${MAX_DEFINITION_BYTES} bytes`);
   return readFileSync(file, "utf8");
 };
 
-/** Reads what can be known of an environment without running any of it. */
+/** Reads an environment without running any code of it. */
 export const readEnvironment = (path: string): FoundEnvironment => {
   const definitionFile = chooseDefinition(path, namesIn(path));
   return readDefinition(realpathSync(path), definitionFile, readText);

@@ -1,2 +1,2 @@
-/** A script of `sh` in the folder of an environment, which runs before its tests can. */
+/** A script for `sh` in an environment's folder. It runs before the tests. */
 export const SETUP_FILE = "setup.sh";

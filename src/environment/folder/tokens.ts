@@ -1,9 +1,9 @@
-/** What is no token: blanks and comments, of which the last may have no end. */
+/** White space and comments. The last comment may be unterminated. */
 const SKIPPED = /(?:\s|\/\/[^\n]*|\/\*(?:[\s\S]*?\*\/|[\s\S]*))+/y;
-/** One without an end takes the rest of its line. */
+/** An unterminated string ends with its line. */
 const STRING = /"(?:[^"\\\n]|\\[\s\S])*"?|'(?:[^'\\\n]|\\[\s\S])*'?/y;
 const WORD = /[\p{ID_Start}$_#][\p{ID_Continue}$\u200c\u200d]*|\d[\w.]*/uy;
-/** Not longer than one ever is: somebody may want to keep the search busy. */
+/** Bounded, so that a hostile text cannot make the search slow. */
 const REGULAR_EXPRESSION = /\/(?:[^/\\[\n]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\]){1,500}\/[a-z]*/y;
 /** A piece of a template, up to its end or to an expression in it. */
 const TEMPLATE = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(`|\$\{)/y;
@@ -15,12 +15,12 @@ const endsValue = (token: string | undefined): boolean =>
   token !== undefined && /[\w$)\]}"'`]$/.test(token) && !BEFORE_VALUE.test(token);
 
 /**
- * The tokens of a JavaScript or TypeScript text, as far as it takes to find something in it: strings, regular expressions and
- * the pieces of templates are one token each, so that what stands in them is not taken for code.
+ * The tokens of a JavaScript or TypeScript text, precise enough for a search: strings, regular expressions and the pieces of
+ * templates are one token each, so that their content is not taken for code.
  */
 export const tokensOf = (text: string): readonly string[] => {
   const tokens: string[] = [];
-  /** Of the braces that are open: whether it is one of a template's expressions. */
+  /** For each open brace, whether it belongs to an expression in a template. */
   const braces: boolean[] = [];
   let position = 0;
   const take = (pattern: RegExp): string | undefined => {

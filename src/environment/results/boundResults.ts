@@ -2,10 +2,10 @@ import { shorten } from "../../tools/shorten.ts";
 import type { TestResult, TestResults } from "../contract.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
 
-/** What messages are shortened to, one after the other, until everything fits. */
+/** The lengths that messages are shortened to, until everything fits. */
 const MESSAGE_LENGTHS = [1000, 300, 100];
 
-/** For what goes around results: the line that they come in, and the note that some are left out. */
+/** Room for the line around the results, and for the note that some are left out. */
 const MARGIN_BYTES = 4096;
 
 const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value)) + 1;
@@ -17,7 +17,7 @@ const withMessages = (results: TestResults, length: number): TestResults => ({
   ),
 });
 
-/** Failed tests first: there is something to do about them. */
+/** Failed tests first: they matter more. */
 const asManyAsFit = (results: TestResults, maxBytes: number): TestResults => {
   let room = maxBytes - bytesOf({ ...results, tests: [] });
   const kept = new Set<TestResult>();
@@ -34,8 +34,8 @@ const asManyAsFit = (results: TestResults, maxBytes: number): TestResults => {
 };
 
 /**
- * Results that fit into an answer. Messages are shortened first; then passed tests are left out of the list, whose counts stay
- * true, and only then failed ones, which `error` says.
+ * Results that fit into an answer. Messages are shortened first; then passed tests are left out of the list; then failed tests,
+ * which `error` says. The counts stay correct.
  */
 export const boundResults = (results: TestResults, maxBytes = MAX_BODY_BYTES): TestResults => {
   const limit = maxBytes - MARGIN_BYTES;

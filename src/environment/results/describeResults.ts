@@ -3,22 +3,22 @@ import { counted } from "../../tools/counted.ts";
 import { shorten } from "../../tools/shorten.ts";
 import type { TestResult, TestResults } from "../contract.ts";
 
-/** As much of a message as tells what is wrong: what is expected, what there is, a few lines of a diff. */
+/** Enough for the expected and the actual value, and a few lines of a diff. */
 const MAX_MESSAGE_LINES = 20;
 
-/** With less than this, a failure does not say enough to do something about it: rather fewer failures, then. */
+/** A shorter message is of no use: fewer failures are shown instead. */
 const MIN_FAILURE_LENGTH = 300;
 
-/** Kept for the line that says how many failures are left out. */
+/** Reserved for the line that says how many failures are left out. */
 const LAST_LINE_LENGTH = 60;
 
-/** How many have passed, and whether something has kept the others from being run. */
+/** How many tests passed, and why some were not run. */
 export const verdictOf = ({ passed, total, error }: TestResults): string => {
   const counts = total === 0 ? "No test was run." : `${passed} of ${counted(total, "test")} passed.`;
   return error === null ? counts : `${counts}\n${stripVTControlCharacters(error).trim()}`;
 };
 
-/** The first lines of what a failed test says, below its path. */
+/** The path of a failed test and the first lines of its message. */
 const failureOf = ({ path, message = "" }: TestResult, maxLength: number): string => {
   const lines = stripVTControlCharacters(message).trim().split(/\r?\n/);
   const shown = lines.slice(0, MAX_MESSAGE_LINES);
@@ -27,15 +27,15 @@ const failureOf = ({ path, message = "" }: TestResult, maxLength: number): strin
 };
 
 /**
- * What came of running tests, for an agent or a person to read: how many have passed, then each failure with the first
- * lines of its message. Never longer than `maxLength`: it says how many failures there was no room for.
+ * Describes results for an agent or a person: how many tests passed, then each failure with the first lines of its message. Never
+ * longer than `maxLength`: it says how many failures are left out.
  */
 export const describeResults = (results: TestResults, maxLength: number): string => {
   const failures = results.tests.filter(({ passed }) => !passed);
   const parts = [shorten(verdictOf(results), Math.max(maxLength / 2, maxLength - MIN_FAILURE_LENGTH))];
   let room = maxLength - (parts[0]?.length ?? 0) - LAST_LINE_LENGTH;
   for (const [index, failure] of failures.entries()) {
-    // What one failure does not need is there for those after it.
+    // Later failures get the room that a short one leaves.
     const share = Math.max(MIN_FAILURE_LENGTH, Math.floor(room / (failures.length - index)));
     const shown = failureOf(failure, share - 1);
     if (shown.length + 1 > room) break;

@@ -8,7 +8,7 @@ const resultProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "is not an object";
   const { path, passed, durationMs, message } = value;
   const problem = typeof path === "string" ? testPathProblem(path) : "must be a string";
-  if (problem !== undefined) return `has a "path" that is of no use: it ${problem}`;
+  if (problem !== undefined) return `has an invalid "path": it ${problem}`;
   if (typeof passed !== "boolean") return 'has a "passed" that is neither true nor false';
   if (!isAmount(durationMs)) return 'has a "durationMs" that is not a number, 0 or more';
   if (message !== undefined && message !== null && typeof message !== "string")
@@ -16,7 +16,7 @@ const resultProblem = (value: unknown): string | undefined => {
   return undefined;
 };
 
-/** Says what is wrong with a value that should be results of tests, whoever has made it; nothing, if it is right. */
+/** What is wrong with results of tests; `undefined` if they are right. */
 export const resultsProblem = (value: unknown): string | undefined => {
   if (!isObject(value)) return "it is not an object";
   const { path, passed, failed, total, tests, error } = value;
@@ -44,7 +44,7 @@ const readResult = ({ path, passed, durationMs, message }: TestResult): TestResu
   ...(typeof message === "string" && !passed && { message: shorten(message, MAX_MESSAGE_LENGTH) }),
 });
 
-/** Results of tests as others tell them: what is known, and no more; `undefined` if they are none. */
+/** The known members of results that another process sent; `undefined` if the value is not results. */
 export const readResults = (value: unknown): TestResults | undefined => {
   if (resultsProblem(value) !== undefined) return undefined;
   const { path, passed, failed, total, tests, error } = value as TestResults;

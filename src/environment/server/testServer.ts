@@ -9,11 +9,11 @@ import { type Route, routeOf } from "./route.ts";
 import { answerAtOnce, answerInLines, readParameters } from "./runRequest.ts";
 
 export interface TestServerOptions {
-  /** What it is to serve. It stays the caller's: closing the server does not close it. */
+  /** The tests to serve. Closing the server does not close them. */
   readonly tests: ReadyTests;
   /** A free one when it is left out. */
   readonly port?: number | undefined;
-  /** Who asks has to send it. */
+  /** Every request must have it. */
   readonly token?: string | undefined;
   /** The path of a Unix socket to listen at as well. */
   readonly socket?: string | undefined;
@@ -21,11 +21,11 @@ export interface TestServerOptions {
 
 export interface TestServer {
   readonly url: string;
-  /** Ends it at once, with what runs for those who are still connected. Idempotent. */
+  /** Ends it at once, with the tests that run for connected clients. Idempotent. */
   close(): Promise<void>;
 }
 
-/** More than anybody needs who tests one piece of work. */
+/** More than one caller needs. */
 const MAX_CONNECTIONS = 256;
 
 const answer = async (
@@ -59,7 +59,7 @@ const serve = async (
   response: ServerResponse,
 ): Promise<void> => {
   const gone = new AbortController();
-  // Comes after every answer; only for one that was not finished does it mean that nobody waits for it any more.
+  // Emitted after every answer. Before the answer is finished, it means that the client is gone.
   response.once("close", () => gone.abort(new Error("the client has gone")));
   try {
     refuseWebPages(request);
@@ -79,11 +79,11 @@ const listen = (server: Server, where: number | string): Promise<void> =>
     else server.listen(where, "127.0.0.1", resolve);
   }).catch((cause) => {
     const isTaken = cause.code === "EADDRINUSE";
-    const problem = isTaken ? `${where} is taken: choose another port` : cause.message;
+    const problem = isTaken ? `${where}, which is in use: choose another port` : cause.message;
     throw new EnvironmentStartError(`the test server cannot listen at ${problem}`, "", { cause });
   });
 
-/** What an earlier server has left; nothing else is in the way of this one. */
+/** Removes the socket of an earlier server, and no other file. */
 const removeOldSocket = async (path: string): Promise<void> => {
   const found = await lstat(path).catch(() => undefined);
   if (found?.isSocket()) await rm(path, { force: true });
@@ -128,7 +128,7 @@ export const startTestServer = async (options: TestServerOptions): Promise<TestS
   return {
     url: `http://127.0.0.1:${ownPort}`,
     close: async () => {
-      // What runs for somebody is over, and its children are gone, when this is.
+      // Resolves when all running tests have ended, and their processes are gone.
       closing ??= Promise.all(servers.map(closed)).then(() => Promise.allSettled(atWork));
       await closing;
     },

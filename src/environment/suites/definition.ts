@@ -1,11 +1,11 @@
 export const SUITE_RUNNERS = ["vitest", "node", "pytest", "go"] as const;
 export const SUITE_FORMATS = ["junit", "tap", "exit-code"] as const;
 
-/** How a report's path begins if it is not in the worktree. */
+/** The prefix of a report's path that is in the scratch directory instead of the worktree. */
 export const SCRATCH_PREFIX = "{scratch}/";
 
 interface SuitePlace {
-  /** Where it runs, relative to the worktree and inside it; the worktree itself when it is left out. */
+  /** Its working directory, relative to the worktree and inside it; the worktree itself when it is left out. */
   readonly cwd?: string;
   /** For the whole suite. */
   readonly timeoutMs?: number;
@@ -15,29 +15,29 @@ interface SuitePlace {
 export interface RunnerSuite extends SuitePlace {
   readonly runner: (typeof SUITE_RUNNERS)[number];
   /**
-   * More arguments of the runner's. `{environment}`, `{worktree}` and `{scratch}` in them stand for directories. Those of
-   * `go` replace `./...`, the packages that are tested otherwise.
+   * More arguments for the runner. `{environment}`, `{worktree}` and `{scratch}` in them stand for directories. For `go` they
+   * replace the default, `./...`.
    */
   readonly args?: readonly string[];
   /**
-   * Of vitest, for tests that are the work's own: uses the vitest that is installed in the work. What it tells is the work's word.
-   * Without it, a runner comes from the environment or the image.
+   * For vitest, and for tests that belong to the work: use the vitest that is installed in the work, which could forge the
+   * results. Without it, a runner comes from the environment or the image.
    */
   readonly runnerFrom?: "worktree";
 }
 
-/** A suite behind any other command. */
+/** A suite that any other command runs. */
 export interface CommandSuite extends SuitePlace {
-  /** A line for `sh`. SANDDUNE_ENVIRONMENT, SANDDUNE_WORKTREE and SANDDUNE_SCRATCH are in its environment. */
+  /** A line for `sh`. Its env vars SANDDUNE_ENVIRONMENT, SANDDUNE_WORKTREE and SANDDUNE_SCRATCH name directories. */
   readonly command: string;
-  /** What it says of its tests. With `exit-code`, the command is a single test. */
+  /** The format of its report. With `exit-code`, the command is a single test. */
   readonly format: (typeof SUITE_FORMATS)[number];
   /**
-   * The file that the command writes its report to, relative to `cwd`, or below `{scratch}`. It is removed before and
-   * after: an old report is nobody's result. Without one, the report is what the command prints.
+   * The file that the command writes its report to, relative to `cwd`, or below `{scratch}`. It is removed before and after the
+   * run, so that an old report never counts. Without it, the report is the command's stdout.
    */
   readonly report?: string;
 }
 
-/** What `suite()` gets. */
+/** The argument of `suite()`. */
 export type SuiteDefinition = RunnerSuite | CommandSuite;

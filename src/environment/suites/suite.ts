@@ -2,7 +2,7 @@ import { InvalidOptionsError } from "../../errors.ts";
 import { checkSuite } from "./checkSuite.ts";
 import type { SuiteDefinition } from "./definition.ts";
 
-/** An existing suite, to stand among the `tests` of an environment. Made with `suite()`. */
+/** An existing suite among the `tests` of an environment. Made with `suite()`. */
 export interface TestSuite {
   readonly type: "suite";
   readonly definition: SuiteDefinition;
@@ -22,7 +22,7 @@ export const suite = (definition: SuiteDefinition): TestSuite => {
   return Object.freeze({ type: "suite", definition: Object.freeze(copy) });
 };
 
-/** Told by its shape: an environment and whoever runs it need not have the same copy of sanddune. */
+/** Checks the shape, not the class: the environment may import another copy of sanddune. */
 export const isSuite = (value: unknown): value is TestSuite => {
   if (typeof value !== "object" || value === null) return false;
   const { type, definition } = value as { type?: unknown; definition?: unknown };

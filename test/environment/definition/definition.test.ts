@@ -50,11 +50,11 @@ describe("a definition", () => {
     ],
     [
       { tests: { a: { run: test, parameters: { n: { type: "number", default: "1" } } } } },
-      "the parameter n has a `default` that is no number",
+      "the parameter n has a `default` that is not a number",
     ],
     [
       { tests: { a: { run: test, parameters: { "a b": { type: "string" } } } } },
-      'the name "a b" has something else than letters',
+      'the name "a b" must have only letters',
     ],
     [{ tests: { "": test } }, "is empty"],
     [{ tests: { "a//b": test } }, "has two of them in a row"],
@@ -62,7 +62,7 @@ describe("a definition", () => {
     [{ tests: { "a\\b": test } }, "has a backslash or a control character"],
     [{ tests: { "a\nb": test } }, "has a backslash or a control character"],
     [{ tests: { ["x".repeat(513)]: test } }, "has more than 512 characters"],
-    [{ tests: { a: test, "a/b": test } }, '"a" is a test, and the beginning of "a/b"'],
+    [{ tests: { a: test, "a/b": test } }, '"a" is a test, and also the beginning of "a/b"'],
     [{ tests: { a: { type: "suite", definition: {} } } }, 'has "a", which is a suite that cannot be run: '],
     [{ tests: { a: test }, setup: 1 }, "has `setup`, which must be a function"],
     [{ tests: { a: test }, files: [] }, "has `files`, which must be a list of paths"],

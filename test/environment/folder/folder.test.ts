@@ -94,12 +94,15 @@ describe("a folder", () => {
     [`{"start":"a","files":"b"}`, "it has `files`, which must be a list of paths"],
     [`{"suites":[]}`, "it has `suites`, which must be an object"],
     [`{"suites":{}}`, "it has `suites`, which has no test"],
-    [`{"suites":{"a":{"runner":"mocha"}}}`, 'it has the suite "a", which cannot be run: `runner`'],
+    [`{"suites":{"a":{"runner":"mocha"}}}`, 'it has an invalid suite "a": `runner`'],
     [
       `{"suites":{"../a":{"runner":"go"}}}`,
       'it has `suites`, which has "../a", which is not the path of a test',
     ],
-    [`{"suites":{"a":{"runner":"go"},"a/b":{"runner":"go"}}}`, '"a" is a test, and the beginning of "a/b"'],
+    [
+      `{"suites":{"a":{"runner":"go"},"a/b":{"runner":"go"}}}`,
+      '"a" is a test, and also the beginning of "a/b"',
+    ],
     [
       `{"suites":{"a":{"runner":"go"}},"concurrency":0}`,
       "it has `concurrency`, which must be a whole number from 1 to 64",
@@ -187,10 +190,10 @@ describe("what is brought along", () => {
       "tests/link",
     ]);
     for (const [target, problem] of [
-      [relative(join(directory, "tests"), "/etc/passwd"), "it is a link that leads out of the folder"],
-      ["../..", "it is a link that leads out of the folder"],
+      [relative(join(directory, "tests"), "/etc/passwd"), "it is a link to a path outside the folder"],
+      ["../..", "it is a link to a path outside the folder"],
       [join(directory, "tests/a.txt"), "it is a link to an absolute path"],
-      ["nowhere", "it is a link that leads nowhere"],
+      ["nowhere", "it is a broken link"],
     ] as const) {
       symlinkSync(target, join(directory, "tests/bad"));
       await expect(loadEnvironment(directory)).rejects.toThrow(problem);
@@ -202,7 +205,7 @@ describe("what is brought along", () => {
     const outside = folder({ "secret.txt": "" });
     const directory = folder(json({ start: "true", files: ["linked/secret.txt"] }));
     symlinkSync(outside, join(directory, "linked"));
-    await expect(loadEnvironment(directory)).rejects.toThrow("there is a link on the way to it");
+    await expect(loadEnvironment(directory)).rejects.toThrow("a directory on its path is a link");
   });
 
   it("is no pipe, which would keep a reader waiting", async () => {
@@ -228,7 +231,7 @@ describe("what is brought along", () => {
     const directory = folder({ ...json({ start: "true" }), "large.bin": "" });
     truncateSync(join(directory, "large.bin"), 600 * 1024 * 1024);
     await expect(loadEnvironment(directory)).rejects.toThrow(
-      "it has more than 20000 files, or more than 512 MiB. Name what the tests need in `files` of the definition.",
+      "it has more than 20000 files, or more than 512 MiB. List the files that the tests need in `files` of the definition.",
     );
   });
 

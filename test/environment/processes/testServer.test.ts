@@ -107,7 +107,7 @@ describe("a test server", () => {
     for (const path of [...upwards, ...odd]) {
       const { status, body } = await http(url, path);
       expect(status).toBe(400);
-      expect(body["error"]).toMatch(/Pass one as GET \/schema tells it|percent-encoded/);
+      expect(body["error"]).toMatch(/Pass a path from GET \/schema|percent-encoded/);
     }
   });
 
@@ -213,7 +213,7 @@ describe("a test server", () => {
     onTestFinished(() => void other.close());
     const { port } = other.address() as { port: number };
     await expect(startTestServer({ tests, port })).rejects.toThrow(
-      `cannot listen at ${port} is taken: choose another port`,
+      `cannot listen at ${port}, which is in use: choose another port`,
     );
   });
 });
@@ -286,7 +286,7 @@ describe("the client", () => {
     await close();
     await expect(createEnvironmentClient({ url }).schema()).rejects.toMatchObject({
       name: "TestServerError",
-      message: `The test server at ${url} does not answer (ECONNREFUSED). Look whether it runs, and whether the address is right.`,
+      message: `The test server at ${url} does not answer (ECONNREFUSED). Check that it runs, and that the address is right.`,
     });
     await expect(createEnvironmentClient({ url: "https://example.com" }).schema()).rejects.toThrow(
       /Write it as http:\/\/127.0.0.1:8000/,
