@@ -1,7 +1,7 @@
 import { RunStoppedError, SandduneError } from "../errors.ts";
 import type { IterationUsage, RunResult } from "../options/results.ts";
 import type { RunOptions } from "../options/runOptions.ts";
-import { addUsage } from "../options/usage.ts";
+import { addUsage, sumUsage } from "../options/usage.ts";
 import { withoutUndefined } from "../tools/values/withoutUndefined.ts";
 import type { FleetResult, TaskOutcome, TaskState } from "./contract.ts";
 
@@ -39,9 +39,6 @@ const stateOf = (ending: Ending<unknown>, signal: AbortSignal): TaskState => {
   const isAborted = signal.aborted && ending.error === signal.reason;
   return isAborted || ending.error instanceof RunStoppedError ? "aborted" : "failed";
 };
-
-const sumUsage = (usages: readonly (IterationUsage | undefined)[]): IterationUsage | undefined =>
-  usages.reduce((sum, usage) => (usage === undefined ? sum : addUsage(sum, usage)), undefined);
 
 /** The outcome of a task after its last attempt. */
 export const outcomeOf = <Value>(

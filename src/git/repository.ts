@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../options/configDirectory.ts";
 import { distrustCheckoutOf } from "../process/hostPrograms.ts";
+import { isDirectory } from "../tools/files/entries.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import { git, gitText } from "./git.ts";
 
@@ -110,8 +111,6 @@ const locate = (cwd: string) =>
       },
     ),
   );
-
-const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
 /** Finds the repository of `cwd`. Fails if git is missing or too old, or if runs do not support the repository. */
 export const openRepository = Effect.fnUntraced(function* (

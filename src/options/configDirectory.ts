@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigDirectoryError } from "../errors.ts";
+import { hasCode } from "../tools/files/hasCode.ts";
 
 /** The config directory, at the top of the main checkout. */
 export const CONFIG_DIRECTORY_NAME = ".sanddune";
@@ -40,7 +41,7 @@ const makeDirectory = (path: string, mode = 0o777): void => {
       mkdirSync(path, { mode });
     } catch (error) {
       // Another run may have created it meanwhile.
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (!hasCode(error, "EEXIST")) throw error;
     }
   }
 };
@@ -56,7 +57,7 @@ const closeToOthers = (path: string): void => {
     chmodSync(path, OWNER_ONLY);
   } catch (error) {
     // Another account owns it, and shares its checkout.
-    if ((error as NodeJS.ErrnoException).code !== "EPERM") throw error;
+    if (!hasCode(error, "EPERM")) throw error;
   }
 };
 

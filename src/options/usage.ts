@@ -20,6 +20,9 @@ export const addUsage = (sum: IterationUsage | undefined, usage: IterationUsage)
   outputTokens: plus(sum?.outputTokens, usage.outputTokens),
 });
 
+export const sumUsage = (usages: readonly (IterationUsage | undefined)[]): IterationUsage | undefined =>
+  usages.reduce((sum, usage) => (usage === undefined ? sum : addUsage(sum, usage)), undefined);
+
 export const totalTokens = (usage: IterationUsage): number =>
   usage.inputTokens + usage.cacheCreationInputTokens + usage.cacheReadInputTokens + usage.outputTokens;
 

@@ -1,17 +1,13 @@
-import { accessSync, constants, lstatSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { accessSync, constants, readFileSync, realpathSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path";
+import { entryExists } from "../tools/files/entries.ts";
+import { orUndefined } from "../tools/orUndefined.ts";
 
 /** The real paths of checkouts in which agents work: an agent may have written the programs in them. */
 const distrusted = new Set<string>();
 
-const realPath = (path: string): string | undefined => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-};
+export const realPath = (path: string): string | undefined => orUndefined(() => realpathSync.native(path));
 
 /** The directory and its ancestors. */
 const withParents = (path: string): string[] =>
@@ -30,8 +26,6 @@ const mainCheckoutOf = (dotGit: string): string | undefined => {
   }
 };
 
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-
 /**
  * From now on no program is looked up in the checkout of `cwd`, nor in those around it. Package runners such as `npx` put
  * `node_modules/.bin` first in the PATH, and an agent can create a program named `git` there. A home directory that is a
@@ -41,7 +35,7 @@ export const distrustCheckoutOf = (cwd: string): void => {
   const start = realPath(cwd);
   // If the root directory is a checkout, it contains every program.
   const directories = start === undefined ? [] : withParents(start).filter((path) => path !== dirname(path));
-  const checkouts = directories.filter((path) => exists(join(path, ".git")));
+  const checkouts = directories.filter((path) => entryExists(join(path, ".git")));
   const home = realPath(homedir());
   for (const [index, checkout] of checkouts.entries()) {
     if (index > 0 && checkout === home) continue;

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Repository } from "../git/repository.ts";
 import { configDirectoryPart } from "../options/configDirectory.ts";
+import { hasCode } from "../tools/files/hasCode.ts";
 import { readJournalText } from "./journal/readJournal.ts";
 import { readRun, type StoredRun } from "./storedRun.ts";
 
@@ -11,7 +12,7 @@ const directoriesIn = (path: string): string[] => {
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    if (hasCode(error, "ENOENT")) return [];
     throw error;
   }
 };

@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import type { ReadyTests } from "../../environment/run/readyTests.ts";
+import { isDirectory } from "../../tools/files/entries.ts";
 import { tell } from "../shared/output.ts";
 import { UsageError } from "../shared/usageError.ts";
 
@@ -20,7 +20,7 @@ export const openEnv = async (
   { worktree = ".", timeout, concurrency }: OpenFlags,
   signal: AbortSignal,
 ): Promise<ReadyTests & AsyncDisposable> => {
-  if (!statSync(worktree, { throwIfNoEntry: false })?.isDirectory()) {
+  if (!isDirectory(worktree)) {
     throw new UsageError(`--worktree: there is no directory ${worktree}`);
   }
   // Imported here, so that the help and completions do not wait for it.

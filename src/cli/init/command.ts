@@ -8,6 +8,7 @@ import { sandboxChoices } from "../../init/sandboxChoices.ts";
 import { scaffoldFor } from "../../init/scaffold.ts";
 import { checkPlace, writeScaffold } from "../../init/writeScaffold.ts";
 import { defaultImage } from "../../sandboxes/containers/arguments.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { showBuildProgress } from "../image/progress.ts";
 import { CWD_FLAG } from "../shared/cwdFlag.ts";
 import { choices } from "../shared/flagChoices.ts";
@@ -96,8 +97,7 @@ const init = performing(async (flags: InitFlags) => {
       files: Object.keys(scaffold).sort(),
       imageName: answers.imageName,
       built: isBuilt,
-      problem:
-        problem === undefined ? undefined : problem instanceof Error ? problem.message : String(problem),
+      problem: problem === undefined ? undefined : messageOf(problem),
       next,
     },
     flags,

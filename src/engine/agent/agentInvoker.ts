@@ -4,6 +4,7 @@ import type { AgentEvent, AgentIteration, AgentProvider } from "../../agents/con
 import { interruptible } from "../../boundary/interruptible.ts";
 import { AgentFailedError, type SandduneError } from "../../errors.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { commandLineOf, programOf } from "./agentCommand.ts";
 import type { AgentExit } from "./agentVerdict.ts";
 import { checkedCommand, checkedEvents, checkedParser } from "./providerChecks.ts";
@@ -43,7 +44,7 @@ const invoke = Effect.fnUntraced(function* (
   const providerFailed = (what: string, reason: unknown) =>
     new AgentFailedError(
       agent.name,
-      `its agent provider failed while ${what}: ${reason instanceof Error ? reason.message : String(reason)}`,
+      `its agent provider failed while ${what}: ${messageOf(reason)}`,
       undefined,
       "",
     );

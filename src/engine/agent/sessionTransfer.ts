@@ -11,6 +11,7 @@ import { shortenTo } from "../../display/columns.ts";
 import { SandboxError, SandduneError } from "../../errors.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { oneLine } from "../../tools/shorten.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import type { SandboxWork } from "../landing/importWork.ts";
@@ -123,7 +124,7 @@ export class AgentSessionTransfer {
           }),
         );
       } catch (reason) {
-        const problem = reason instanceof Error ? reason.message : String(reason);
+        const problem = messageOf(reason);
         // The problem may contain a name from the sandbox. It is redacted before it is cut, so that no part of a
         // secret remains.
         const words = shortenTo(oneLine(session.redactor.text(problem)), MAX_PROBLEM_WIDTH);

@@ -6,6 +6,7 @@ import { describeExitCode } from "../../process/exitCode.ts";
 import { expandPrompt } from "../../prompt/expandPrompt.ts";
 import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { sandboxDirectory, withEnv } from "../../sandboxes/handle/handleWithEnv.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { COMMAND_NOT_FOUND, commandLineOf, programOf } from "../agent/agentCommand.ts";
 import { checkedInteraction } from "../agent/providerChecks.ts";
@@ -76,12 +77,7 @@ const showAgent = Effect.fnUntraced(function* (
         }),
       ),
     catch: (reason) =>
-      new AgentFailedError(
-        agent.name,
-        `its agent provider failed: ${reason instanceof Error ? reason.message : String(reason)}`,
-        undefined,
-        "",
-      ),
+      new AgentFailedError(agent.name, `its agent provider failed: ${messageOf(reason)}`, undefined, ""),
   });
   session.agentHasStarted = true;
   const exitCode = yield* Effect.acquireUseRelease(

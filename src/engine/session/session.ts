@@ -19,6 +19,7 @@ import { removeDirectory } from "../../process/removeDirectory.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
 import { Journal } from "../../runs/journal/writeJournal.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { noteAborted } from "../landing/abortedRuns.ts";
 import { detachedHeadWarning } from "../landing/detachedCommits.ts";
 import type { SessionPlan } from "../plan/plan.ts";
@@ -122,8 +123,6 @@ const stateOf = (exit: Exit.Exit<unknown, unknown>, { solved }: RunProgress): En
 /** A person may not notice that the agent crashed. */
 const howAgentEnded = ({ exitCode = 0 }: RunProgress) =>
   exitCode !== 0 && { problem: `The agent ended with ${describeExitCode(exitCode)}.` };
-
-const messageOf = (reason: unknown): string => (reason instanceof Error ? reason.message : String(reason));
 
 /** A failure to remove the files must not change how the session ends. */
 const removeFiles = ({ journal, progress }: Session): Effect.Effect<void> =>

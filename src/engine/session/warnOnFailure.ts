@@ -1,5 +1,6 @@
 import * as Cause from "effect/Cause";
 import * as Effect from "effect/Effect";
+import { messageOf } from "../../tools/messageOf.ts";
 
 /** Runs a clean-up step. Its failure becomes a warning, because it must not hide how the run itself ended. */
 export const warnOnFailure = <R>(
@@ -9,6 +10,6 @@ export const warnOnFailure = <R>(
   Effect.catchCause(step, (cause) =>
     Effect.sync(() => {
       const reason = Cause.squash(cause);
-      warn(reason instanceof Error ? reason.message : String(reason));
+      warn(messageOf(reason));
     }),
   );

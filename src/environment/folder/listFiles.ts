@@ -1,6 +1,7 @@
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, join, posix, sep } from "node:path";
 import { EnvironmentError } from "../../errors.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { isInside } from "../../tools/isInside.ts";
 
 /** An environment is smaller: the caller must have passed the wrong folder. */
@@ -84,7 +85,7 @@ const addItem = async (listing: Listing, item: string): Promise<void> => {
     await checkWay(listing.directory, path);
     await add(listing, path);
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cause;
+    if (!hasCode(cause, "ENOENT")) throw cause;
     const problem = `\`files\` has ${JSON.stringify(item)}, which does not exist`;
     throw new EnvironmentError(listing.directory, problem, "Correct it.", { cause });
   }

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf } from "../../tools/messageOf.ts";
 import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentClient } from "../client/client.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
@@ -26,9 +27,7 @@ const answer = (text: string, structuredContent: EnvironmentSchema | TestResults
 });
 
 const failure = (error: unknown): CallToolResult => ({
-  content: [
-    { type: "text", text: shorten(error instanceof Error ? error.message : String(error), MAX_TEXT_LENGTH) },
-  ],
+  content: [{ type: "text", text: shorten(messageOf(error), MAX_TEXT_LENGTH) }],
   isError: true,
 });
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { TestRequestError, TestServerError } from "../../errors.ts";
 import { parseJson } from "../../tools/json/parseJson.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { shorten } from "../../tools/shorten.ts";
 import { MAX_BODY_BYTES, MAX_MESSAGE_LENGTH } from "../limits.ts";
 
@@ -30,7 +31,7 @@ export const refusalOf = (
       error: reason.problem,
       ...(reason.paths.length > 0 && { paths: reason.paths }),
     };
-  const error = shorten(reason instanceof Error ? reason.message : String(reason), MAX_MESSAGE_LENGTH);
+  const error = shorten(messageOf(reason), MAX_MESSAGE_LENGTH);
   return { status: reason instanceof TestServerError ? 502 : 500, error };
 };
 

@@ -1,5 +1,6 @@
 import { EnvironmentStartError, TestRequestError } from "../../errors.ts";
 import { writeSafely } from "../../process/writeSafely.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { sealLine } from "./sealedLines.ts";
 
@@ -50,5 +51,5 @@ export const sayFailed = (reason: unknown): void => {
     say({ type: "failed", message: reason.problem, log: reason.log });
   else if (reason instanceof TestRequestError)
     say({ type: "failed", message: reason.message, log: "", status: reason.status, paths: reason.paths });
-  else say({ type: "failed", message: reason instanceof Error ? reason.message : String(reason), log: "" });
+  else say({ type: "failed", message: messageOf(reason), log: "" });
 };

@@ -2,6 +2,7 @@ import { lstatSync, rmSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { hostSystem } from "../../process/host/system.ts";
+import { entryExists } from "../../tools/files/entries.ts";
 import { gitText } from "../git.ts";
 import { branchRef } from "../refs.ts";
 import type { FoundNote } from "./mergeNote.ts";
@@ -19,7 +20,7 @@ const lockPaths = Effect.fnUntraced(function* ({
   const paths = yield* Effect.forEach(names, (name) =>
     gitText(["rev-parse", "--path-format=absolute", "--git-path", name], { cwd: checkoutPath }),
   );
-  return paths.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  return paths.filter(entryExists);
 });
 
 /** Whether a git process works in the checkout, and may hold a lock. */

@@ -3,6 +3,7 @@ import { chmodSync, lstatSync, renameSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { foldPath } from "../foldPath.ts";
 import type { OpenDirectory } from "../openDirectory.ts";
@@ -47,7 +48,7 @@ const identify = (checkoutPath: string, path: string): string | undefined => {
     return atEntry(checkoutPath, path, (directory, name) => identityAt(directory, name, path));
   } catch (error) {
     // EACCES: git cannot enter the directory either.
-    if (isAbsent(error) || (error as NodeJS.ErrnoException).code === "EACCES") return undefined;
+    if (isAbsent(error) || hasCode(error, "EACCES")) return undefined;
     throw error;
   }
 };

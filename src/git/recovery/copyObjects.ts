@@ -2,6 +2,7 @@ import { existsSync, lstatSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { ImportRefusedError } from "../../errors.ts";
+import { isPlainDirectory } from "../../tools/files/entries.ts";
 import { inParallel } from "../../tools/wait/inParallel.ts";
 import { copyUntrustedFile } from "../transfer/export/copyUntrustedFile.ts";
 import { IMPORT_LIMITS, limitExceeded } from "../transfer/limits.ts";
@@ -9,10 +10,6 @@ import { looseObjectSize } from "./looseObjectSize.ts";
 
 const MAX_FILES = 1_000_000;
 const MAX_BYTES = 8 * 1024 ** 3;
-
-/** An agent may have replaced the directory by a link, which is not followed. */
-const isPlainDirectory = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 interface CopiedFile {
   readonly from: string;

@@ -4,6 +4,7 @@ import { CopyToWorktreeError, ProcessTimeoutError } from "../../errors.ts";
 import { hostSystem } from "../../process/host/system.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { type ProcessResult, runProcess } from "../../process/runProcess.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 
 /** Limits for all items together. */
 export interface CopyLimits {
@@ -63,7 +64,7 @@ export const copyWhole = async (
   try {
     await rename(copied, destination);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EXDEV") throw error;
+    if (!hasCode(error, "EXDEV")) throw error;
     await copyInto(item, [copied], join(destination, ".."), limits);
     await removeDirectory(copied);
   }

@@ -4,7 +4,9 @@ import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import { CopyToWorktreeError, ProcessTimeoutError, SandduneError, StepTimeoutError } from "../../errors.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
+import { entryExists } from "../../tools/files/entries.ts";
 import { isInside } from "../../tools/isInside.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { somePaths } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
@@ -103,7 +105,7 @@ const copyItem = async (
   const changesIn = (path: string) => changedSinceCopy(place.gitDirectory, destination, path, limits);
 
   const isOfBranch = isTracked(destination);
-  if (!isOfBranch && lstatSync(destination, { throwIfNoEntry: false }) === undefined) {
+  if (!isOfBranch && !entryExists(destination)) {
     await copyAnew();
     return undefined;
   }
@@ -130,7 +132,7 @@ const toCopyError =
       return new StepTimeoutError(`${STEP} ${JSON.stringify(item)}`, timeoutMs, "timeouts.copyToWorktreeMs");
     }
     if (reason instanceof SandduneError) return reason;
-    return new CopyToWorktreeError(item, reason instanceof Error ? reason.message : String(reason), {
+    return new CopyToWorktreeError(item, messageOf(reason), {
       cause: reason,
     });
   };

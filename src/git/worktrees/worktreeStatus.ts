@@ -1,13 +1,11 @@
-import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import { runProcess } from "../../process/runProcess.ts";
+import { entryExists } from "../../tools/files/entries.ts";
 import { git } from "../git.ts";
 import { PIPES } from "../nestedRepositories/walkCheckout.ts";
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /**
  * Whether any submodule is initialised. Git must not look into submodules, whose configuration an agent may have
@@ -19,7 +17,7 @@ export const hasFilledSubmodules = (worktreePath: string): Effect.Effect<boolean
       stdout
         .split("\0")
         .filter((entry) => entry.startsWith("160000 "))
-        .some((entry) => exists(join(worktreePath, entry.slice(entry.indexOf("\t") + 1), ".git"))),
+        .some((entry) => entryExists(join(worktreePath, entry.slice(entry.indexOf("\t") + 1), ".git"))),
     ),
   );
 

@@ -1,20 +1,12 @@
 import { chmodSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 import { isInside } from "../../tools/isInside.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { HostProcess, HostSystem } from "./system.ts";
 
 const O_PATH = 0o10000000;
 const TICKS_PER_SECOND = 100;
-
-const attempt = <A>(read: () => A): A | undefined => {
-  try {
-    return read();
-  } catch {
-    // The process is gone, or belongs to another user.
-    return undefined;
-  }
-};
 
 const pids = (): number[] =>
   readdirSync("/proc")
@@ -22,7 +14,7 @@ const pids = (): number[] =>
     .map(Number);
 
 const findProcess = (pid: number): HostProcess | undefined => {
-  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  const stat = orUndefined(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
   if (stat === undefined) return undefined;
   // The second field is the program's name in parentheses, which may contain any character.
   const end = stat.lastIndexOf(")");
@@ -50,19 +42,19 @@ export const linuxSystem: HostSystem = {
     const carriers: number[] = [];
     const blank: number[] = [];
     for (const pid of pids()) {
-      const environment = attempt(() => readFileSync(`/proc/${pid}/environ`, "latin1"));
+      const environment = orUndefined(() => readFileSync(`/proc/${pid}/environ`, "latin1"));
       if (environment === "") blank.push(pid);
       else if (environment?.split("\0").includes(`${name}=${value}`)) carriers.push(pid);
     }
     return { carriers, blank };
   },
   findInDirectory: (directory) =>
-    pids().filter((pid) => attempt(() => isInside(directory, readlinkSync(`/proc/${pid}/cwd`)))),
+    pids().filter((pid) => orUndefined(() => isInside(directory, readlinkSync(`/proc/${pid}/cwd`)))),
   commandLines: () =>
-    pids().flatMap((pid) => attempt(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? []),
-  bootId: () => attempt(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "",
+    pids().flatMap((pid) => orUndefined(() => readFileSync(`/proc/${pid}/cmdline`, "utf8")) ?? []),
+  bootId: () => orUndefined(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim()) ?? "",
   machineId: hostname,
-  pidNamespace: () => attempt(() => readlinkSync("/proc/self/ns/pid")) ?? "",
+  pidNamespace: () => orUndefined(() => readlinkSync("/proc/self/ns/pid")) ?? "",
   placeOnly: O_PATH,
   pathOfDirectory: (descriptor) => Buffer.from(`/proc/self/fd/${descriptor}`),
   // Through the path: an O_PATH descriptor does not permit changes.

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { hostSystem } from "../host/system.ts";
 
 const POLL_MS = 10;
@@ -19,7 +20,7 @@ const groupIsAlive = (groupId: number): boolean => {
   try {
     process.kill(-groupId, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    return hasCode(error, "EPERM");
   }
   return hasLivingMember(groupId);
 };

@@ -1,11 +1,12 @@
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { isPlainFile } from "../../tools/files/entries.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { parseJson } from "../../tools/json/parseJson.ts";
 import { checkEntry, type WrittenEntry } from "./checkEntry.ts";
 import { journalPath } from "./runDirectory.ts";
 
 /** Sanddune never makes the journal a link, which could lead to an endless file. */
-export const isJournal = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+export const isJournal = isPlainFile;
 
 /** The raw text of a journal; empty if there is no journal. */
 export const readJournalText = (runDirectory: string): string => {
@@ -14,7 +15,7 @@ export const readJournalText = (runDirectory: string): string => {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    if (hasCode(error, "ENOENT")) return "";
     throw error;
   }
 };

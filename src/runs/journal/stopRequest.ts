@@ -1,5 +1,6 @@
 import { existsSync, unwatchFile, watchFile, writeFileSync } from "node:fs";
 import { ownIdentity } from "../../process/kill/processIdentity.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { stopRequestPath } from "./runDirectory.ts";
 import type { Journal } from "./writeJournal.ts";
 
@@ -16,7 +17,7 @@ export const requestStop = (runDirectory: string): void => {
     );
   } catch (error) {
     // Another process has asked before.
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    if (!hasCode(error, "EEXIST")) throw error;
   }
 };
 

@@ -1,4 +1,3 @@
-import { lstatSync } from "node:fs";
 import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
@@ -8,6 +7,7 @@ import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";
 import { sandboxDirectories } from "../../git/sandboxDirectory/sandboxGitDirectory.ts";
 import { worktreePathOf } from "../../git/worktrees/worktrees.ts";
+import { isPlainDirectory } from "../../tools/files/entries.ts";
 import { runFilesDirectory } from "../journal/runDirectory.ts";
 import { runsWithin, type StoredRun } from "../storedRun.ts";
 
@@ -25,9 +25,6 @@ export interface DeadWork {
   readonly gitDirectory: string | undefined;
 }
 
-const isDirectory = (path: string): boolean =>
-  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-
 /** `undefined` if no agent worked for the run, or if nothing is left to find out where. */
 export const findDeadWork = Effect.fnUntraced(function* (
   repository: Repository,
@@ -36,7 +33,7 @@ export const findDeadWork = Effect.fnUntraced(function* (
 ): Effect.fn.Return<DeadWork | undefined, SandduneError> {
   const { work, runId, runDirectory, strategy } = run;
   const gitPath = sandboxDirectories(runFilesDirectory(runDirectory)).git;
-  const gitDirectory = isDirectory(gitPath) ? gitPath : undefined;
+  const gitDirectory = isPlainDirectory(gitPath) ? gitPath : undefined;
   if (work === undefined && gitDirectory === undefined) return undefined;
   const base = work?.tip ?? (yield* resolveCommit(repository.topLevel, baseRef(runId)));
   if (base === undefined) return undefined;

@@ -2,6 +2,7 @@ import { lstatSync, realpathSync } from "node:fs";
 import { join, relative } from "node:path";
 import { InvalidOptionsError, SandboxLostError } from "../../errors.ts";
 import { isInside } from "../../tools/isInside.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import type { SandboxMount } from "../contract.ts";
 import { contains } from "../mounts/contains.ts";
 
@@ -22,15 +23,6 @@ export const refuseReplaceable = async (
         `${path} lies in ${hostPath}, which the sandbox has already and can write to: an agent could put a link to any other file in its place. Use it there, or choose a branch strategy other than head. To mount it nevertheless, set \`allowUnsafeMounts: true\`.`,
       );
     }
-  }
-};
-
-/** `undefined` if there is nothing. */
-const attempt = (look: () => string): string | undefined => {
-  try {
-    return look();
-  } catch {
-    return undefined;
   }
 };
 
@@ -66,11 +58,11 @@ export const pinned = (
     ...sources.map((path) => ({ path, look: () => realpathSync.native(path) })),
     ...[...sources.filter(isReplaceable), ...covered].map((path) => ({ path, look: () => identityOf(path) })),
   ];
-  const before = looks.map(({ path, look }) => ({ path, look, expected: attempt(look) }));
+  const before = looks.map(({ path, look }) => ({ path, look, expected: orUndefined(look) }));
   return () => {
     for (const { path, look, expected } of before) {
       // bwrap makes what was missing where it mounts.
-      if (expected === undefined || attempt(look) === expected) continue;
+      if (expected === undefined || orUndefined(look) === expected) continue;
       throw new SandboxLostError(provider, `a command has moved or replaced ${path}`, "", true);
     }
   };

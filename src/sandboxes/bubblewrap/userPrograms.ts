@@ -1,7 +1,7 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, sep } from "node:path";
-import { findProgram, isDistrusted } from "../../process/hostPrograms.ts";
+import { findProgram, isDistrusted, realPath } from "../../process/hostPrograms.ts";
 
 /** The programs of agents that sanddune knows, which users install for themselves. */
 export const AGENT_PROGRAMS: readonly string[] = [
@@ -18,14 +18,6 @@ export interface UserPrograms {
 
 /** What every sandbox sees of the host. */
 const SYSTEM = /^\/(usr|bin|sbin|lib\w*)\//;
-
-const real = (path: string): string | undefined => {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    return undefined;
-  }
-};
 
 /** What a script is run with: a path, or a name that `env` looks for. */
 const interpreterOf = (path: string): string | undefined => {
@@ -46,7 +38,7 @@ const interpreterOf = (path: string): string | undefined => {
 
 /** Below this, a directory is an installation, and not a place for files of all kinds. */
 const isInstallation = (directory: string): boolean => {
-  const home = real(homedir()) ?? homedir();
+  const home = realPath(homedir()) ?? homedir();
   return (
     !`${directory}${sep}`.startsWith(home + sep) || directory.startsWith(join(home, ".local/share") + sep)
   );
@@ -63,7 +55,7 @@ const installationOf = (path: string, isScript: boolean): string => {
 
 const addProgram = (name: string, links: Map<string, string>): void => {
   const found = findProgram(name);
-  const target = real(found);
+  const target = realPath(found);
   // In a checkout, an agent can have written what a program says about its interpreter.
   if (target !== undefined && !SYSTEM.test(found) && !isDistrusted(target)) links.set(name, target);
 };
@@ -74,7 +66,7 @@ const pathsOf = (program: string, links: Map<string, string>): readonly string[]
   const isPath = interpreter?.includes(sep) ?? false;
   if (interpreter !== undefined && !isPath) addProgram(interpreter, links);
   // The Python of an environment is a link to one elsewhere: both are needed.
-  const interpreters = interpreter !== undefined && isPath ? [interpreter, real(interpreter)] : [];
+  const interpreters = interpreter !== undefined && isPath ? [interpreter, realPath(interpreter)] : [];
   return [program, ...interpreters]
     .filter((path) => path !== undefined && !SYSTEM.test(path))
     .map((path) => installationOf(path as string, path === program && interpreter !== undefined));

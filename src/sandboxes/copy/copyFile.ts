@@ -3,6 +3,7 @@ import { closeSync, constants, openSync, type ReadStream, writeSync } from "node
 import { type FileHandle, lstat, open, rename, rm } from "node:fs/promises";
 import { dirname, join, posix } from "node:path";
 import { SandboxError, SandboxLostError } from "../../errors.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import type { ExecResult } from "../contract.ts";
 import type { ExecRequest } from "../exec/runExec.ts";
@@ -71,11 +72,9 @@ const readRegularFile = (sandboxPath: string): string => {
 exec cat <${path}`;
 };
 
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
-
 const statusOf = async (path: string) =>
   lstat(path).catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   });
 

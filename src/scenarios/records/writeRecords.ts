@@ -1,6 +1,7 @@
 import { lstat, mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { ScenarioRecordError } from "../../errors.ts";
+import { hasCode } from "../../tools/files/hasCode.ts";
 import { checkDirectory } from "../../tools/files/outputPlace.ts";
 import { reasonOf } from "../../tools/files/reasonOf.ts";
 import { createFile } from "../../tools/files/wholeFile.ts";
@@ -56,7 +57,7 @@ const putRecord = async (directory: string, record: ScenarioRecord): Promise<str
       await createFile(path, json(record));
       return path;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+      if (!hasCode(error, "EEXIST")) throw error;
     }
   }
 };

@@ -1,8 +1,9 @@
-import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { ScenarioExistsError } from "../../errors/commandErrors.ts";
 import { HostFileError, ScenarioConfigError } from "../../errors.ts";
 import { PACKAGE_NAME } from "../../options/packageName.ts";
+import { entryExists } from "../../tools/files/entries.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { loadScenarios } from "../pages/loadScenarios.ts";
 import { readPage } from "../pages/readPage.ts";
@@ -24,8 +25,6 @@ interface NewFile {
   readonly path: string;
   readonly text: string;
 }
-
-const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** Links that an agent has committed must not lead out of the suite. A directory outside was chosen by the user. */
 const checkWay = (root: string, path: string): void => {
@@ -59,8 +58,8 @@ const checkFixture = (directory: string): void => {
 };
 
 const checkThatNew = async (id: string, page: string, suite: ScenarioSuite): Promise<void> => {
-  if (exists(page)) throw new ScenarioExistsError(id, page);
-  if (!exists(suite.scenarioDir)) return;
+  if (entryExists(page)) throw new ScenarioExistsError(id, page);
+  if (!entryExists(suite.scenarioDir)) return;
   const { scenarios, ids } = await loadScenarios(suite);
   const twin = ids.find((other) => other.toLowerCase() === id.toLowerCase());
   if (twin === undefined) return;
@@ -112,7 +111,7 @@ export const newScenario = async (choice: SuiteChoice, scenario: NewScenario): P
   checkFixture(fixtureDirectory);
   const files = [
     page,
-    ...(exists(fixtureDirectory) ? [] : [draftFixture(fixtureDirectory)]),
+    ...(entryExists(fixtureDirectory) ? [] : [draftFixture(fixtureDirectory)]),
     ...(file.isThere ? [] : [draftConfig(file, suite)]),
   ];
   for (const { path } of files) checkWay(suite.root, path);

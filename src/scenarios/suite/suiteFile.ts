@@ -1,9 +1,10 @@
-import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import suiteSchema from "../../../schemas/scenarios.schema.json" with { type: "json" };
 import { ConfigDirectoryError, ScenarioConfigError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, SCENARIOS_FILE } from "../../options/configDirectory.ts";
+import { entryExists, isDirectory } from "../../tools/files/entries.ts";
 import { type JsonNode, parseJsonText } from "../../tools/json/jsonText.ts";
 import { readText } from "../../tools/json/readText.ts";
 import { TextProblem } from "../../tools/json/textProblem.ts";
@@ -111,7 +112,7 @@ const parse = (path: string): JsonNode => {
 /** Finds and reads the config file of a suite: `config`, or `.sanddune/scenarios.json`. */
 export const readSuiteFile = async ({ cwd = ".", config }: SuiteChoice): Promise<SuiteFile> => {
   const start = resolve(cwd);
-  if (statSync(start, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  if (!isDirectory(start)) {
     throw new ScenarioConfigError(
       start,
       [{ problem: "there is no such directory" }],
@@ -119,7 +120,7 @@ export const readSuiteFile = async ({ cwd = ".", config }: SuiteChoice): Promise
     );
   }
   const { root, path } = locate(start, config);
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const isThere = entryExists(path);
   if (!isThere && config !== undefined) {
     throw new ScenarioConfigError(
       path,

@@ -1,7 +1,8 @@
-import { existsSync, realpathSync, statSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { ScenarioConfigError } from "../../errors.ts";
 import { sandduneCommand } from "../../process/ownCommand/sandduneCommand.ts";
+import { isDirectory } from "../../tools/files/entries.ts";
 import type { ScenarioSuitePaths } from "../contract.ts";
 import { type PathSetting, pathOf, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
 
@@ -41,8 +42,6 @@ export const placesOf = (
     mirrorDir: pathOf(file, "mirrorDir"),
   };
 };
-
-const isDirectory = (path: string): boolean => existsSync(path) && statSync(path).isDirectory();
 
 /** Ends in prose: a full stop is added, which must not follow a command. */
 const firstPage = (...dir: readonly string[]): string =>

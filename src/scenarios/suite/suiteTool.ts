@@ -1,5 +1,5 @@
-import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { isFile } from "../../tools/files/entries.ts";
 
 const PLACEHOLDERS = ["{subcommand}", "{projectRoot}", "{baseUrl}", "{...flags}"];
 const PLACEHOLDER = /\{(?:\.\.\.)?\w+\}/g;
@@ -19,8 +19,6 @@ export const cliCommandProblem = (command: readonly string[]): string | undefine
     ? undefined
     : "{subcommand} is missing: all cli steps would do the same";
 };
-
-const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 
 /**
  * Makes the paths of a `cliCommand` absolute, because steps run in the project: its program, and its first argument,

@@ -1,9 +1,8 @@
 import { access, constants, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { hasCode } from "./hasCode.ts";
 
 const HEAD_BYTES = 4096;
-
-const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
 
 /** How the file begins; `undefined` if there is none. Throws if there is anything else than a file. */
 export const headOf = async (file: string): Promise<string | undefined> => {
@@ -16,7 +15,7 @@ export const headOf = async (file: string): Promise<string | undefined> => {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(HEAD_BYTES));
     return buffer.toString("utf8", 0, bytesRead);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (hasCode(error, "ENOENT")) return undefined;
     throw error;
   }
 };
@@ -28,7 +27,7 @@ export const checkDirectory = async (directory: string): Promise<void> => {
     await access(`${directory}/.`, constants.W_OK | constants.X_OK);
   } catch (error) {
     const parent = dirname(directory);
-    if (!isMissing(error) || parent === directory) throw error;
+    if (!hasCode(error, "ENOENT") || parent === directory) throw error;
     await checkDirectory(parent);
   }
 };

@@ -1,7 +1,7 @@
 import { showDuration } from "../../display/duration.ts";
 import { showCost, showTokens } from "../../display/tokens.ts";
 import type { IterationUsage } from "../../options/results.ts";
-import { addUsage, costOf, totalTokens } from "../../options/usage.ts";
+import { costOf, sumUsage, totalTokens } from "../../options/usage.ts";
 import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
 import type { RecordedEvent, RecordedStep } from "./steps.ts";
 
@@ -9,12 +9,9 @@ import type { RecordedEvent, RecordedStep } from "./steps.ts";
 export const millisecondsBetween = (from: string, to: string): number =>
   Math.max(0, Date.parse(to) - Date.parse(from));
 
-const sumOf = (usages: readonly (IterationUsage | undefined)[]): IterationUsage | undefined =>
-  usages.reduce((sum, usage) => (usage === undefined ? sum : addUsage(sum, usage)), undefined);
-
 /** What an agent says that it has used; `undefined` if it does not. */
 export const usageIn = (events: readonly RecordedEvent[]): IterationUsage | undefined =>
-  sumOf(events.map((event) => (event.type === "usage" ? event.usage : undefined)));
+  sumUsage(events.map((event) => (event.type === "usage" ? event.usage : undefined)));
 
 /** What a run, or a part of one, took. */
 export interface Expense {
@@ -40,14 +37,14 @@ export const expenseOfStep = (run: RecordedRun, { durationMs, usage }: RecordedS
 /** Of an iteration, with what its agent told after the last action. */
 export const expenseOfIteration = (run: RecordedRun, iteration: RecordedIteration): Expense => {
   const actions = run.actions.filter((action) => action.iteration === iteration.number);
-  const usage = sumOf([...actions.map(({ events }) => usageIn(events)), usageIn(iteration.lastEvents)]);
+  const usage = sumUsage([...actions.map(({ events }) => usageIn(events)), usageIn(iteration.lastEvents)]);
   return expenseOf(run, millisecondsBetween(iteration.begunAt, iteration.endedAt), usage);
 };
 
 export const expenseOfRun = (run: RecordedRun): Expense => {
   const all = run.iterations.map((iteration) => expenseOfIteration(run, iteration));
   const end = run.endedAt ?? run.iterations.at(-1)?.endedAt ?? run.begunAt;
-  return expenseOf(run, millisecondsBetween(run.begunAt, end), sumOf(all.map(({ usage }) => usage)));
+  return expenseOf(run, millisecondsBetween(run.begunAt, end), sumUsage(all.map(({ usage }) => usage)));
 };
 
 /** `12.3k tokens`; nothing where the agent does not tell. */

@@ -11,6 +11,7 @@ import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { writeFilesOf } from "../../git/snapshots/checkpointCheckout.ts";
 import { changesOf, listCheckpoints, patchOf } from "../../git/snapshots/checkpointDiff.ts";
+import { entryExists } from "../../tools/files/entries.ts";
 import { trajectoryPath } from "../record/file.ts";
 import { readEvaluations } from "./evaluations.ts";
 import { type RecordedRun, readTrajectory } from "./readTrajectory.ts";
@@ -69,7 +70,7 @@ const ownPlace = ({ runDirectory }: Replay, number: number): string => {
 };
 
 const makeDirectory = (path: string): void => {
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  const isThere = entryExists(path);
   if (isThere) throw new CheckoutPlaceError(path, "it exists already");
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path);

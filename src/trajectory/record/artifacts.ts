@@ -1,6 +1,7 @@
 import type { Artifact } from "../../options/results.ts";
 import type { ExecOptions, SandboxHandle } from "../../sandboxes/contract.ts";
 import { globMatcher, globRoots } from "../../tools/globs.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { someOf } from "../../tools/someOf.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
@@ -114,7 +115,7 @@ export const takeArtifacts = async (
       await execLines(handle, PRINT_FILES, { stdin, signal, onLine: (line) => into.line(line) });
     });
   } catch (reason) {
-    const problem = reason instanceof Error ? reason.message : String(reason);
+    const problem = messageOf(reason);
     problems.push(`Not all artifacts could be copied: ${problem}`);
   }
   receiver?.end();

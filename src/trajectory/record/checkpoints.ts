@@ -1,5 +1,6 @@
 import { type Checkpoint, type TakenCheckpoint, takeCheckpoint } from "../../git/snapshots/checkpoint.ts";
 import type { SandboxRepository } from "../../git/transfer/sandboxRepository.ts";
+import { messageOf } from "../../tools/messageOf.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 
@@ -126,7 +127,7 @@ export class Checkpoints {
       this.#failures++;
       if (this.#hasToldProblem) return;
       this.#hasToldProblem = true;
-      const problem = reason instanceof Error ? reason.message : String(reason);
+      const problem = messageOf(reason);
       this.options.onProblem(`A checkpoint could not be taken: ${problem}`);
     }
   }

@@ -4,6 +4,7 @@ import type * as Scope from "effect/Scope";
 import { failOrDie } from "../../../boundary/failures.ts";
 import { EnvironmentStartError, SandboxLostError, type SandduneError } from "../../../errors.ts";
 import type { SandboxHandle } from "../../../sandboxes/contract.ts";
+import { messageOf } from "../../../tools/messageOf.ts";
 import { runTool, type ToolMessage, type ToolRun, textOf } from "./toolProgram.ts";
 
 export interface ServerStart extends Omit<ToolRun, "onMessage" | "signal"> {
@@ -53,7 +54,7 @@ export const startServer = Effect.fnUntraced(function* (
     const isFirst = Deferred.doneUnsafe(ready, failOrDie(reason));
     // The server ends with a lost sandbox, which is reported elsewhere.
     const isExpected = stop.signal.aborted || reason instanceof SandboxLostError;
-    if (!isFirst && !isExpected) onEnd(reason instanceof Error ? reason.message : String(reason));
+    if (!isFirst && !isExpected) onEnd(messageOf(reason));
   });
   yield* Effect.addFinalizer(() =>
     Effect.promise(() => {

@@ -2,6 +2,7 @@ import type { EnvironmentSchema, TestResults } from "../../../environment/contra
 import { valuesProblem } from "../../../environment/definition/parameters.ts";
 import { noTestPath, testPathProblem } from "../../../environment/definition/testPath.ts";
 import { TestRequestError } from "../../../errors.ts";
+import { messageOf } from "../../../tools/messageOf.ts";
 import { isObject } from "../../../tools/values/predicates.ts";
 import type { TestRequest } from "./evaluate.ts";
 import { PendingLines } from "./pendingLines.ts";
@@ -30,7 +31,7 @@ const readRequest = (value: unknown): TestRequest => {
 const errorFor = (reason: unknown): object =>
   reason instanceof TestRequestError
     ? { status: reason.status, problem: reason.problem, paths: reason.paths }
-    : { status: 500, problem: reason instanceof Error ? reason.message : String(reason), paths: [] };
+    : { status: 500, problem: messageOf(reason), paths: [] };
 
 /**
  * The host's side of the test proxy. Answers the requests that the proxy in the agent's sandbox forwards. They are

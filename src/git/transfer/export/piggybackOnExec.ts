@@ -4,6 +4,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { SandboxError, SandboxUserMismatchError, type SandduneError } from "../../../errors.ts";
 import type { BindMountSandboxHandle, ExecOptions, SandboxHandle } from "../../../sandboxes/contract.ts";
+import { isPlainFile } from "../../../tools/files/entries.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { SANDBOX_GIT_DIRECTORY } from "../../sandboxDirectory/sandboxGitDirectory.ts";
 import type { SandboxRepository } from "../sandboxRepository.ts";
@@ -44,7 +45,7 @@ ${command}`;
 };
 
 const readVerdict = (path: string): string | undefined =>
-  lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, "utf8").trim() : undefined;
+  isPlainFile(path) ? readFileSync(path, "utf8").trim() : undefined;
 
 const failureOf = (
   provider: string,

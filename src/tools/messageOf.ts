@@ -1,0 +1,3 @@
+/** The message of anything that was thrown. */
+export const messageOf = (reason: unknown): string =>
+  reason instanceof Error ? reason.message : String(reason);

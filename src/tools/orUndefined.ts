@@ -1,0 +1,8 @@
+/** The value that a function returns; `undefined` if it throws. */
+export const orUndefined = <A>(read: () => A): A | undefined => {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
+};
