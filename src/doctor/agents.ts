@@ -33,7 +33,7 @@ export const installFix = (lines: readonly string[], sandbox: string): string =>
     return `On this machine, as root or with a Node.js of your own, as nvm installs it: ${commands}`;
   }
   const file = provider.imageEngine === "podman" ? "Containerfile" : "Dockerfile";
-  return `Have in .sanddune/${file}: ${lines.join("; ")} – then: ${sandduneCommand(sandbox, "build-image")}`;
+  return `Add to .sanddune/${file}: ${lines.join("; ")} – then: ${sandduneCommand(sandbox, "build-image")}`;
 };
 
 export const agentTitle = (agent: AgentProvider, sandbox: string): string => `${agent.name} in ${sandbox}`;
@@ -50,12 +50,12 @@ export const checkAgents = async (
     const version = await versionIn(handle, agent, signal).catch((error: Error) => error);
     if (version instanceof Error) {
       const command = agent.installation?.versionCommand.map(shellQuote).join(" ");
-      return failed(title, version.message, `See why this does not come to an end there: ${command}`);
+      return failed(title, version.message, `Find out why this does not finish there: ${command}`);
     }
     return version === undefined
       ? failed(
           title,
-          "its program cannot be used there",
+          "its program does not run there",
           installFix(agent.installation?.dockerfile ?? [], sandbox),
         )
       : ok(title, version);
@@ -69,6 +69,6 @@ export const checkAgents = async (
   );
   const names = found.flat();
   return names.length === 0
-    ? note(`agents in ${sandbox}`, "there is no agent's program that sanddune knows")
+    ? note(`agents in ${sandbox}`, "no agent that sanddune knows is installed")
     : ok(`agents in ${sandbox}`, names.join(", "));
 };

@@ -17,7 +17,11 @@ export const checkBacklogProgram = async (
   const title = `${name} in ${sandbox}`;
   if (exitCode === 0) return [ok(title, "found")];
   return [
-    failed(title, `is not there, and the tasks are in ${backlog.title}`, installFix(installation, sandbox)),
+    failed(
+      title,
+      `is not installed, and the tasks are in ${backlog.title}`,
+      installFix(installation, sandbox),
+    ),
   ];
 };
 

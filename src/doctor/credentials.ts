@@ -41,7 +41,7 @@ const ofAnybody = (file: Readonly<Record<string, string>>): Finding => {
   const present = presentNames([...new Set(known)], file);
   return present.length > 0
     ? ok("credentials", present.join(", "))
-    : note("credentials", "there is none that sanddune's agents use");
+    : note("credentials", "no credential of a known agent is set");
 };
 
 /** Whether the agent, and the backlog's program, could log in, as far as names tell. */
@@ -51,7 +51,7 @@ export const checkCredentials = async (situation: Situation): Promise<Finding[]>
   try {
     file = (path !== undefined && readEnvFile(path)) || {};
   } catch (error) {
-    return [failed("env file", (error as Error).message, `Mend ${path}.`)];
+    return [failed("env file", (error as Error).message, `Fix ${path}.`)];
   }
   return [
     situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file),

@@ -20,7 +20,7 @@ const within = async (
   fix: string,
   check: () => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> => {
-  const detail = `the check did not come back within ${CHECK_LIMIT_MS / 1000} s`;
+  const detail = `the check did not finish within ${CHECK_LIMIT_MS / 1000} s`;
   return inTime(() => attempt(title, fix, check), { timeoutMs: CHECK_LIMIT_MS }).catch(() => [
     failed(title, detail, fix),
   ]);
@@ -47,7 +47,7 @@ const AFTER: Readonly<Record<string, HostCheck>> = {
   "env file": checkEnvFile,
 };
 
-const mend = (): string => `Mend what it says – then again: ${sandduneCommand("doctor")}`;
+const mend = (): string => `Fix what it says – then run again: ${sandduneCommand("doctor")}`;
 
 const INSTALL_ANY =
   "sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora), or install docker or podman";
@@ -66,7 +66,7 @@ const missingEverywhere = (
     findings.some(({ title, state }) => title === agentTitle(agent, name) && state === "ok");
   return examined.some(hasAgent)
     ? undefined
-    : failed(agent?.name ?? "", "it can be used in none of the sandboxes", "See what they need above.");
+    : failed(agent?.name ?? "", "it works in none of the sandboxes", "See what they need above.");
 };
 
 /** The chosen sandbox has to work; where none was chosen, any one of them. */

@@ -54,7 +54,7 @@ export const checkOwner = async (
   if (exitCode !== 0) {
     return failed(
       title,
-      `none can be made (${stderr.trim()})`,
+      `no file can be made (${stderr.trim()})`,
       "Let the image's programs be usable by every user.",
     );
   }

@@ -20,14 +20,14 @@ const withoutRepository = (problem: Error, cwd: string): Finding => {
   if (problem instanceof NotARepositoryError) {
     return failed(
       TITLE,
-      `${cwd} is in none`,
+      `${cwd} is not in a git repository`,
       `${GIT_INIT} – or name one: ${sandduneCommand("doctor", "--cwd", "DIR")}`,
     );
   }
   const [trust] =
     problem instanceof GitError ? (/git config .*safe\.directory .*/.exec(problem.stderr) ?? []) : [];
   if (trust !== undefined) {
-    return failed(TITLE, "git does not trust it, because it is somebody else's", trust);
+    return failed(TITLE, "git does not trust it, because it belongs to another user", trust);
   }
   return failedWith(TITLE, problem, `See what git says: git -C ${shellQuote(cwd)} status`);
 };
@@ -62,7 +62,7 @@ const checkWritable = async (repository: Repository): Promise<Finding | undefine
   const isReadOnly = codes.includes("EROFS");
   return failed(
     TITLE,
-    `a run has to write to ${refused.join(", ")}, and may not`,
+    `a run cannot write to ${refused.join(", ")}`,
     isReadOnly
       ? "Make the file system writable, or use a checkout on another one."
       : `Make it yours: sudo chown -R "$USER" ${refused.map(shellQuote).join(" ")} – or use a checkout of your own.`,

@@ -23,7 +23,7 @@ export const examinedProviders: readonly ExaminedProvider[] = sandboxProviders.f
 );
 
 export const tryByHand = ({ doctor: { trial } }: ExaminedProvider): string =>
-  `Try it by hand: ${trial} – then again: ${sandduneCommand("doctor")}`;
+  `Try it yourself: ${trial} – then run again: ${sandduneCommand("doctor")}`;
 
 const placeOf = ({ repository, cwd }: Situation, signal: AbortSignal | undefined) => ({
   repositoryPath: repository?.topLevel ?? cwd,
@@ -41,7 +41,7 @@ export const examineRemote = (
   return attempt(name, tryByHand(description), async () => {
     const image = imageName !== undefined && "imageName" in settings ? { imageName } : {};
     await preflight(await description.create(image, { network: false }), placeOf(situation, signal));
-    return [ok(name, "can be reached; its image and its agents were not looked at")];
+    return [ok(name, "answers; its image and its agents were not checked")];
   });
 };
 
@@ -52,11 +52,11 @@ export const examineCustom = (
   signal: AbortSignal | undefined,
 ): Promise<readonly Finding[]> => {
   const { name } = provider;
-  const fix = `Fix the provider – then again: ${sandduneCommand("doctor")}`;
+  const fix = `Fix the provider – then run again: ${sandduneCommand("doctor")}`;
   const place = placeOf(situation, signal);
   return attempt(name, fix, async () => {
     await preflight(provider, place);
-    if (provider.type === "isolated") return [ok(name, "can be reached; its agents were not looked at")];
+    if (provider.type === "isolated") return [ok(name, "answers; its agents were not checked")];
     return withProbe(provider, place, async (handle, directory) => [
       ok(name, "works"),
       await checkOwner(handle, directory, name),
@@ -122,7 +122,7 @@ export const examineLocal = async (
   const looked = await attempt(imageTitle, fix, async () => {
     if (!hasImages) return [];
     await preflight(provider, { repositoryPath });
-    return [ok(imageTitle, "is there")];
+    return [ok(imageTitle, "exists")];
   });
   if (looked.some(({ state }) => state !== "ok")) {
     const own = async (finding: Finding) =>

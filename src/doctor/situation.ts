@@ -36,7 +36,7 @@ const TITLE = "config file";
 const brokenConfig = (error: Error, { configDirectory }: Repository): Finding => {
   const path = projectConfigPath(configDirectory);
   return error instanceof ProjectConfigError
-    ? failed(TITLE, error.problem, `Mend ${path}, or remove it.`)
+    ? failed(TITLE, error.problem, `Fix ${path}, or remove it.`)
     : failed(TITLE, error.message, `Make it readable for you: sudo chown "$USER" ${shellQuote(path)}`);
 };
 

@@ -12,7 +12,7 @@ export type RemoteDockerOptions = RemoteContainerOptions;
 
 /**
  * Sandboxes that are Docker containers, one each, without capabilities. The image is never pulled or built by a run.
- * Commands run as the host's user, whoever the image's user is, so the worktree's files stay theirs.
+ * Commands run as the host's user, not as the image's, so the worktree's files stay theirs.
  * With `host`, containers of engines on other machines: they have files of their own, and commands run as the image's user.
  *
  * @example

@@ -8,8 +8,8 @@ export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { E2bOptions };
 
 /**
- * Sandboxes that are virtual machines of E2B's, one each. It takes the package `e2b`, which is installed apart, and a key
- * in the environment variable `E2B_API_KEY`.
+ * Sandboxes that are virtual machines at E2B, one each. Needs the package `e2b`, which you install yourself, and a key in the
+ * environment variable `E2B_API_KEY`.
  *
  * @example
  * await run({ agent, sandbox: e2b({ template: "my-app" }), prompt: "Fix issue 7" });

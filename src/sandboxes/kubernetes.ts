@@ -10,13 +10,13 @@ export type { KubernetesAmounts, KubernetesOptions, KubernetesToleration } from 
 
 /** A fleet checks the same cluster fifty times at once. */
 const PREFLIGHT_FRESH_MS = 10_000;
-/** Each of its questions has a shorter one. */
+/** Each of its requests has a shorter limit. */
 const PREFLIGHT_TIMEOUT_MS = 120_000;
 
 /**
  * Sandboxes that are pods of a Kubernetes cluster, one each, without capabilities and without a service account's token.
- * `kubectl` has to be there, with a kubeconfig that may make pods and run commands in them. A pod whose process on this side
- * has died ends by itself.
+ * Needs `kubectl`, with a kubeconfig that may make pods and run commands in them. A pod ends by itself when the process that
+ * made it has died.
  *
  * @example
  * await run({ agent, sandbox: kubernetes({ namespace: "agents", imageName: "registry.example.com/app:1" }), prompt: "Fix issue 7" });

@@ -4,28 +4,28 @@ import type { IsolatedSandboxHandle } from "./contract.ts";
 export interface LeftSandbox {
   readonly sandboxName: string;
   readonly runId: string;
-  /** What its provider said about where it is, before it was made. Not to be trusted: journals are files. */
+  /** The place that its provider reported before it was made. Untrusted: journals are files. */
   readonly place?: string;
-  /** Where the run had its temporary files. */
+  /** The run's directory for temporary files. */
   readonly temporaryDirectory: string;
 }
 
 /** How sandboxes of one provider are found and removed without the handle that made them. */
 export interface SandboxLeftovers {
-  /** The agent's files are in the sandbox and nowhere else. Where it depends, what was found is asked. */
+  /** The sandbox holds the only copy of the agent's files. A function decides where that depends on the sandbox. */
   readonly holdsWork: boolean | ((sandbox: LeftSandbox) => Promise<boolean>);
-  /** What is left of the sandbox, in words; `undefined` if nothing is. Rejects if that cannot be found out. */
+  /** Describes what is left of the sandbox; `undefined` if nothing is. Rejects if that is unknown. */
   find(sandbox: LeftSandbox, signal?: AbortSignal): Promise<string | undefined>;
   /**
-   * Opens a sandbox again that holds work, with nothing at work in it any more. Closing the handle leaves the sandbox where it
-   * is. Left out where that is not possible; rejects if the sandbox cannot be reached.
+   * Reopens a sandbox that holds work, after killing the commands in it. Closing the handle keeps the sandbox. Left out where
+   * that is not possible; rejects if the sandbox cannot be reached.
    */
   reopen?(sandbox: LeftSandbox): Promise<IsolatedSandboxHandle>;
   /** Removes what `find` finds. */
   remove(sandbox: LeftSandbox): Promise<void>;
   /**
-   * Sandboxes of runs in any of these checkouts that no journal lists, and that no living process has made. Left out
-   * where sandboxes end by themselves, or do not say which repository they are for.
+   * Finds sandboxes of runs in these checkouts that no journal lists and whose process is dead. Left out where sandboxes end
+   * by themselves, or do not name their repository.
    */
   findUnlisted?(
     checkouts: ReadonlySet<string>,
@@ -36,9 +36,9 @@ export interface SandboxLeftovers {
 /** A sandbox of a run whose journal is gone. */
 export interface UnlistedSandbox {
   readonly runId: string;
-  /** In words. */
+  /** For the user. */
   readonly description: string;
-  /** Why it is not sure that nothing works in it. */
+  /** Why it may still be in use. */
   readonly doubt?: string;
   remove(): Promise<void>;
 }

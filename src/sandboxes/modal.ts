@@ -11,7 +11,7 @@ export type { ModalOptions };
  * Sandboxes of Modal's cloud. They have files of their own: the repository is copied in, and commits are copied out. Needs
  * the package `modal@^0.11.1`, and the credentials MODAL_TOKEN_ID and MODAL_TOKEN_SECRET.
  *
- * A sandbox ends when its lifetime is over, whatever runs in it: Modal cannot put that off.
+ * A sandbox ends when its lifetime is over, even if it is in use: Modal cannot extend it.
  *
  * @example
  * await run({ agent, sandbox: modal({ imageName: "node:22", memory: "4g" }), prompt: "Fix issue 7" });

@@ -48,7 +48,7 @@ export const noSandbox = (options: NoSandboxOptions = {}): NoSandboxProvider => 
         };
       },
       ...killOnHost,
-      diagnose: async () => ({ problem: "commands cannot be started any more", details: "" }),
+      diagnose: async () => ({ problem: "commands can no longer be started", details: "" }),
       // What the agent has left running is its user's.
       close: async () => {},
     }),

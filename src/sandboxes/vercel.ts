@@ -9,8 +9,8 @@ export type { CloudNetwork } from "./services/serviceOptions.ts";
 export type { VercelOptions };
 
 /**
- * Sandboxes that are virtual machines of Vercel's, one each. It takes the package `@vercel/sandbox`, which is installed
- * apart, and credentials in the environment: `VERCEL_TOKEN`, `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`, or
+ * Sandboxes that are virtual machines at Vercel, one each. Needs the package `@vercel/sandbox`, which you install yourself,
+ * and credentials in the environment: `VERCEL_TOKEN`, `VERCEL_TEAM_ID` and `VERCEL_PROJECT_ID`, or
  * `VERCEL_OIDC_TOKEN`.
  *
  * @example

@@ -189,7 +189,7 @@ test("a config file that cannot be used has to be mended", async () => {
     title: "config file",
     state: "failed",
     detail: expect.stringMatching(/^color: there is no such option/),
-    fix: `Mend ${join(repository, ".sanddune/config.json")}, or remove it.`,
+    fix: `Fix ${join(repository, ".sanddune/config.json")}, or remove it.`,
   });
 });
 
@@ -480,7 +480,7 @@ test("an engine that hangs is told, and holds up nothing else", async () => {
   expect(exitCode).toBe(1);
   expect(find("docker")).toMatchObject({
     state: "failed",
-    detail: expect.stringContaining("did not come back"),
+    detail: expect.stringContaining("did not finish"),
   });
   expect(find("podman")).toMatchObject({ state: "note" });
   expect(readdirSync(hanging.directory)).toContain("asked");

@@ -73,8 +73,8 @@ describeWithCluster("a sandbox is lost when", () => {
     const sandbox = await openPod();
     const { end } = await startHanging(sandbox);
     await kubectl("delete", "pod", sandbox.name);
-    expect(problemOf(await end)).toMatch(/does not exist any more/);
-    expect(problemOf(await failureOf(sandbox.exec("true")))).toMatch(/does not exist any more/);
+    expect(problemOf(await end)).toMatch(/no longer exists/);
+    expect(problemOf(await failureOf(sandbox.exec("true")))).toMatch(/no longer exists/);
   });
 
   it("its programs are deleted", async () => {

@@ -83,7 +83,7 @@ describeWithCluster("before anything is made, kubernetes says", () => {
     );
     const path = kubeconfig(server);
     await kubectl("config", "--kubeconfig", path, "set-cluster", "c", "--insecure-skip-tls-verify=true");
-    expect(await complaintOf({ kubeconfig: path })).toMatch(/the cluster does not let you in/);
+    expect(await complaintOf({ kubeconfig: path })).toMatch(/the cluster refuses your credentials/);
   });
 
   it("what one may not do, and how to see it", async () => {

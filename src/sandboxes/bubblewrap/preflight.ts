@@ -48,7 +48,7 @@ const tryNamespaces = async (signal: AbortSignal | undefined): Promise<void> => 
   if (trial.exitCode !== 0) {
     throw new SandboxUnavailableError(
       BUBBLEWRAP,
-      `this machine does not let ${PROGRAM} make namespaces (${trial.stderr.trim()})`,
+      `this machine does not allow ${PROGRAM} to make namespaces (${trial.stderr.trim()})`,
       "User namespaces have to be allowed: sysctl kernel.unprivileged_userns_clone=1 (Debian), or kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu). Inside a container they usually are not: use another sandbox there.",
     );
   }

@@ -111,7 +111,7 @@ export const createBubblewrapSandbox = async (
     // host kills, when both have only just been started.
     ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(BUBBLEWRAP),
-    diagnose: async () => ({ problem: `${PROGRAM} cannot start commands in it any more`, details: "" }),
+    diagnose: async () => ({ problem: `${PROGRAM} can no longer start commands in it`, details: "" }),
     close: remove,
   });
 };

@@ -10,36 +10,36 @@ fi
 `;
 
 /**
- * What the container itself runs, as its first process and as root: the kernel lets no command in the container end that
- * one, not even root's `kill -9 -1`. With an init process (`--init`) it would be the second, and the container would
- * end with it. A shell that waits reaps what commands leave behind as well.
+ * The container's main process, run as root with process id 1: the kernel lets no command in the container kill it, not even
+ * root's `kill -9 -1`. With an init process (`--init`) it would have another id, and the container would end with it. A
+ * waiting shell also reaps the processes that commands leave behind.
  */
 const MAIN = `${NAME_USER}
 while :; do sleep 3600; done
 `;
 
-/** Where a container on another machine has what is sanddune's: everybody may make directories in it. */
+/** sanddune's directory in a container on another machine; every user of the container may make directories in it. */
 export const REMOTE_ROOT = "/sanddune";
 
-/** Whoever wants such a container to stay makes this file, again and again. The agent cannot, unless it is root. */
+/** Renews the lease of such a container when it is created. The agent cannot do that, unless it is root. */
 export const RENEWAL_FILE = `${REMOTE_ROOT}/lease/renewed`;
 
-/** How long a container stays without being asked to. */
+/** How long a container stays without a renewal, and at most. */
 export interface ContainerLease {
   readonly leaseMs: number;
   readonly lifetimeMs: number;
 }
 
-/** Where root looks for programs: an image may have directories on its PATH into which the agent can write. */
+/** PATH for root: an image's own PATH may have directories that the agent can write to. */
 const ROOT_PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Root's shell, by its path, for the same reason. */
 export const ROOT_SHELL = "/bin/sh";
 
 /**
- * The same for a container on another machine, which ends by itself when nobody has renewed its lease: its engine cannot
- * know that the process which wanted it is dead. It takes two looks, so that there is no need for clocks to agree.
- * Podman's root directory can be written to by nobody, unless with a capability; but it belongs to root.
+ * The main process of a container on another machine. It ends when its lease is not renewed: the engine there cannot know
+ * that the process that made the container is dead. It needs no clock, so clocks need not agree.
+ * Podman's root directory is not writable without a capability, but root owns it and can change its mode.
  */
 const leasedMain = ({ leaseMs, lifetimeMs }: ContainerLease): string => `PATH=${ROOT_PATH}
 ${NAME_USER}
@@ -56,7 +56,7 @@ while [ "$left" -gt 0 ]; do
 done
 `;
 
-/** Whom the commands in a container run as. */
+/** The user of the commands in a container. */
 export interface ContainerUser {
   /** `uid:gid`, or a name that the image knows. */
   readonly user: string;
@@ -75,7 +75,7 @@ export interface ContainerPlan {
   readonly labels: Readonly<Record<string, string>>;
   readonly image: string;
   readonly user: ContainerUser;
-  /** HOME of a user whom the image does not know. */
+  /** HOME of a user that the image does not know. */
   readonly homePath: string;
   /** In this order: later mounts lie over earlier ones. */
   readonly mounts: readonly SandboxMount[];
@@ -89,7 +89,7 @@ export interface ContainerPlan {
   readonly pids: number;
   readonly capabilities: readonly string[];
   readonly extraArgs: readonly string[];
-  /** For a container that ends, and is removed, by itself. */
+  /** For a container that ends and removes itself. */
   readonly lease?: ContainerLease;
 }
 
@@ -158,7 +158,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
   "0:0",
   ...plan.user.runArguments,
   ...plan.mounts.flatMap((mount) => mountArguments(mount, plan)),
-  // An image's own working directory could be deleted by a command, and no other would start then.
+  // A command could delete the image's own working directory, and then no other command would start.
   "--workdir",
   "/",
   "--no-healthcheck",
@@ -174,7 +174,7 @@ export const containerRunArguments = (plan: ContainerPlan): string[] => [
 
 const OWN_IMAGES = "sanddune:";
 
-/** Images of these names are built on the machine: no registry has them. */
+/** Images of these names are built on this machine: no registry has them. */
 export const isBuiltHere = (image: string): boolean => image.startsWith(OWN_IMAGES);
 
 /** The image that a repository's sandboxes use when none is named. */

@@ -3,10 +3,10 @@ import { diagnoseContainer } from "./diagnoseContainer.ts";
 import { type ContainerEngine, clientArguments } from "./engine.ts";
 import { memoryKillExplainer } from "./memoryKills.ts";
 
-/** The keys that leave a session without ending it. By default they begin with Ctrl-P, which agents have a use for. */
+/** The keys that detach from a session. By default they begin with Ctrl-P, which agents use. */
 const UNUSED_KEYS = "ctrl-^,ctrl-],ctrl-^,ctrl-]";
 
-/** A container, as far as commands are run in it. */
+/** The facts about a container that running commands needs. */
 export interface RunningContainer {
   readonly name: string;
   readonly user: string;

@@ -2,9 +2,9 @@ import { parseObject } from "../../tools/json/parseJson.ts";
 import type { Diagnosis } from "../exec/sandboxAccess.ts";
 import { type ContainerEngine, callEngine } from "./engine.ts";
 
-/** What became of a container. */
+/** The state of a container that does not answer. */
 export interface ContainerDiagnosis extends Diagnosis {
-  /** `undefined`: its engine does not say. */
+  /** `undefined` if its engine does not say. */
   readonly isRunning: boolean | undefined;
 }
 
@@ -19,7 +19,7 @@ interface ContainerState {
 const problemOf = (state: ContainerState): string => {
   if (state.OOMKilled) return "its container ran out of memory";
   if (state.Running === false) return `its container ended with exit code ${state.ExitCode ?? "unknown"}`;
-  return "its container runs, but commands cannot be started in it any more";
+  return "its container runs, but commands can no longer be started in it";
 };
 
 const DIAGNOSIS_TIMEOUT_MS = 3000;
@@ -41,7 +41,7 @@ export const diagnoseContainer = async (
   if (inspected.exitCode !== 0) {
     const isGone = /no such (container|object)/i.test(inspected.stderr);
     return {
-      problem: isGone ? "its container does not exist any more" : `${who} cannot be asked about it`,
+      problem: isGone ? "its container no longer exists" : `${who} could not look it up`,
       details: inspected.stderr.trim(),
       isRunning: isGone ? false : undefined,
     };
@@ -51,7 +51,7 @@ export const diagnoseContainer = async (
   const state: ContainerState = parseObject(inspected.stdout) ?? {};
   return {
     problem: problemOf(state),
-    // Nothing in a container can end it, so one that has ended was ended from outside.
+    // No command can end its container, so an ended one was ended from outside.
     isByCommands: state.OOMKilled === true || state.Running === true,
     details: [`Container ${container}: ${inspected.stdout.trim()}`, lastWords].filter(Boolean).join("\n"),
     isRunning: state.Running,

@@ -12,7 +12,7 @@ const askWhetherRootless = async (): Promise<boolean> => {
 
 const answers = new Map<string, Promise<boolean>>();
 
-/** A rootless daemon shows the host's user as root. Each daemon is asked once, and never by root, who has no use for one. */
+/** A rootless daemon maps the host's user to root. Each daemon is asked once; for root the answer does not matter. */
 const daemonIsRootless = async (): Promise<boolean> => {
   if (process.getuid?.() === 0) return false;
   const daemon = `${process.env["DOCKER_HOST"]} ${process.env["DOCKER_CONTEXT"]}`;

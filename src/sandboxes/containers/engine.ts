@@ -4,21 +4,21 @@ import { type ProcessResult, type ProcessSpec, runProcess } from "../../process/
 import { inTime, TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import { type ContainerUser, isBuiltHere } from "./arguments.ts";
 
-/** How an engine's client gets to an engine on another machine. */
+/** How an engine's client reaches an engine on another machine. */
 export interface EngineConnection {
   /** The engine's address, as its user wrote it. */
   readonly host: string;
   /** How a user calls the client for it. */
   readonly commandLine: string;
-  /** What stands before every subcommand of the client, once the way is open. */
+  /** The client's arguments before every subcommand, once the connection is open. */
   readonly clientArguments: readonly string[];
   /** The client's environment; that of this process when it is left out. */
   environment?(): Readonly<Record<string, string>>;
-  /** Resolves when the way there is open. Rejects with a `SandboxUnavailableError`. */
+  /** Resolves when the connection is open. Rejects with a `SandboxUnavailableError`. */
   open(): Promise<void>;
-  /** The way there is wanted until the function that is returned is called. */
+  /** Keeps the connection open until the returned function is called. */
   hold(): () => void;
-  /** What stands in the way, if that is known. */
+  /** Why the connection failed, if it is known. */
   complaints(): string;
 }
 
@@ -47,13 +47,13 @@ export const engineClients = {
   },
 } as const satisfies Readonly<Record<string, EngineClient>>;
 
-/** What differs between the engines whose command line is Docker's. */
+/** The differences between engines whose command line is Docker's. */
 export interface ContainerEngine extends EngineClient {
-  /** Whom commands have to run as, for their files to belong to the host's user. */
+  /** The user as whom commands make files that belong to the host's user. */
   hostUser(): Promise<ContainerUser>;
   /** Arguments that every `run` has. */
   readonly runArguments: readonly string[];
-  /** Where the engine listens on its machine, unless it was told otherwise. */
+  /** The engine's default socket on its machine. */
   readonly usualSocketPath: string;
   /** The client's arguments for an engine at an address. */
   clientArguments(url: string): readonly string[];
@@ -64,7 +64,7 @@ export interface ContainerEngine extends EngineClient {
   readonly removeArguments: readonly string[];
 }
 
-/** `uid:gid` of the host's user. Where there are no such numbers, the engine's file sharing does not heed them. */
+/** `uid:gid` of the host's user. On systems without such numbers, the engine's file sharing ignores them. */
 export const hostUserId = (): string => `${process.getuid?.() ?? 0}:${process.getgid?.() ?? 0}`;
 
 type CallOptions = Pick<ProcessSpec, "timeoutMs" | "env" | "onStart" | "onStdoutLine" | "onStderrLine"> & {
@@ -74,13 +74,13 @@ type CallOptions = Pick<ProcessSpec, "timeoutMs" | "env" | "onStart" | "onStdout
 /** How a user calls the engine's client. */
 export const commandLineOf = ({ name, connection }: EngineClient): string => connection?.commandLine ?? name;
 
-/** The arguments with which the engine's client does something. */
+/** The complete arguments of the engine's client. */
 export const clientArguments = ({ connection }: EngineClient, args: readonly string[]): readonly string[] => [
   ...(connection?.clientArguments ?? []),
   ...args,
 ];
 
-/** Opens the way to an engine on another machine, within the time that the call has. */
+/** Opens the connection to an engine on another machine, within the limit of the call. */
 const openInTime = async (
   name: string,
   { open, host, commandLine }: EngineConnection,
@@ -92,13 +92,13 @@ const openInTime = async (
     if (!(error instanceof TimeLimitError)) throw error;
     throw new SandboxUnavailableError(
       name,
-      `the way to ${host} was not open within ${options.timeoutMs} ms`,
+      `there was no connection to ${host} within ${options.timeoutMs} ms`,
       `Check with: ${commandLine} info`,
     );
   }
 };
 
-/** Runs the engine's client. Where that cannot be started, or does not come back, there is no sandbox to be had. */
+/** Runs the engine's client. Rejects with a `SandboxUnavailableError` if it cannot be started, or does not finish. */
 export const callEngine = async (
   engine: EngineClient,
   args: readonly string[],
@@ -124,7 +124,7 @@ export const callEngine = async (
     if (error instanceof ProcessTimeoutError) {
       throw new SandboxUnavailableError(
         engine.name,
-        `${commandLineOf(engine)} ${args[0]} did not come back within ${error.timeoutMs} ms`,
+        `${commandLineOf(engine)} ${args[0]} did not finish within ${error.timeoutMs} ms`,
         `Check with: ${commandLineOf(engine)} info`,
       );
     }
@@ -146,7 +146,7 @@ const remoteUnavailability = (
     return new SandboxUnavailableError(
       name,
       `there is no image ${image} at ${host}`,
-      `Bring it there: ${name} save ${image} | ${commandLine} load – or build it there: ${commandLine} build --tag ${image} .sanddune`,
+      `Copy it there: ${name} save ${image} | ${commandLine} load – or build it there: ${commandLine} build --tag ${image} .sanddune`,
     );
   }
   if (!DOES_NOT_ANSWER.test(stderr)) return undefined;
@@ -158,7 +158,7 @@ const remoteUnavailability = (
   );
 };
 
-/** What the client's complaint means when it is about the engine or the image, not about one container. */
+/** Reads the client's error, if it is about the engine or the image and not about one container. */
 export const unavailability = (
   engine: EngineClient,
   image: string,

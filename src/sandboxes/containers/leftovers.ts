@@ -10,7 +10,7 @@ import { findUnlistedContainers } from "./unlistedContainers.ts";
 
 const INSPECT_TIMEOUT_MS = 10_000;
 
-/** A container is this run's only if its label says so: anybody can give a container that name. */
+/** A container belongs to this run only if its label says so: any container may have that name. */
 const isContainerOf = async (
   engine: ContainerEngine,
   { sandboxName, runId }: LeftSandbox,
@@ -25,24 +25,24 @@ const isContainerOf = async (
   if (/no such container|no container with name/i.test(stderr)) return false;
   throw (
     unavailability(engine, "", stderr) ??
-    new SandboxError(engine.name, `it cannot be asked about the container ${sandboxName}`, stderr)
+    new SandboxError(engine.name, `the container ${sandboxName} could not be looked up`, stderr)
   );
 };
 
-/** The engine that a container is at. What a journal says is believed only if it is an address, and nothing else. */
+/** The engine of a container. A journal's place is believed only if it is an address and nothing else. */
 const engineAt = (engine: ContainerEngine, { sandboxName, place }: LeftSandbox): ContainerEngine => {
   if (place === undefined) return engine;
   const host = parseRemoteHost(place);
   if (host !== undefined) return remoteEngine(engine, host);
   throw new SandboxError(
     engine.name,
-    `the container ${sandboxName} is said to be at ${JSON.stringify(place)}, which is not the address of an engine`,
+    `the journal says that the container ${sandboxName} is at ${JSON.stringify(place)}, which is not the address of an engine`,
   );
 };
 
 /** Containers of an engine, on this machine and on others. */
 const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
-  // A container of this machine has the worktree from outside.
+  // The worktree of a container on this machine is on the host.
   holdsWork: async ({ place }) => place !== undefined,
   find: async (sandbox) => {
     const at = sandbox.place === undefined ? "" : ` at ${sandbox.place}`;
@@ -53,7 +53,7 @@ const containerLeftovers = (engine: ContainerEngine): SandboxLeftovers => ({
   reopen: async (sandbox) => {
     const at = engineAt(engine, sandbox);
     if (!(await isContainerOf(at, sandbox))) {
-      throw new SandboxLostError(engine.name, "its container does not exist any more");
+      throw new SandboxLostError(engine.name, "its container no longer exists");
     }
     const { reopenContainer } = await import("../remote/remoteHandle.ts");
     return reopenContainer(at, sandbox.sandboxName);

@@ -5,7 +5,7 @@ import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 const COUNT_MEMORY_KILLS =
   "grep -hs '^oom_kill ' /sys/fs/cgroup/memory.events /sys/fs/cgroup/memory/memory.oom_control";
 
-/** Explains that a command was killed by the memory limit of its container, if there is one more such kill than was known. */
+/** Explains that the container's memory limit killed a command, if the count of such kills has grown. */
 export const memoryKillExplainer = (
   launch: SandboxAccess["launch"],
   { limit, timeoutMs }: { readonly limit: string | undefined; readonly timeoutMs: number },

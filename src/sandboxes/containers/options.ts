@@ -24,7 +24,7 @@ import { type MountOption, mountOptions, resolveMounts } from "../mounts/resolve
 import { remoteHostsOf } from "../remote/remoteHost.ts";
 import { defaultImage } from "./arguments.ts";
 
-/** What holds for containers wherever they are. */
+/** Options of containers on this and on other machines. */
 export interface AnyContainerOptions {
   /** `sanddune:<name of the repository's directory>` when it is left out. It needs `sh`, `env` and `grep`. */
   readonly imageName?: string;
@@ -47,8 +47,8 @@ export interface AnyContainerOptions {
   /** More arguments for the engine's `run`, e.g. `["--gpus", "all"]`. */
   readonly extraArgs?: readonly string[];
   /**
-   * Who commands run as: `uid:gid`, or a name that the image knows. When it is left out, that is the host's user on this
-   * machine, and the image's user on another one.
+   * The user of commands: `uid:gid`, or a name that the image knows. When it is left out: the host's user on this machine,
+   * the image's user on another one.
    */
   readonly user?: string;
 }
@@ -66,7 +66,7 @@ export interface ContainerOptions extends AnyContainerOptions {
   readonly lifetimeMs?: undefined;
 }
 
-/** Containers of engines on other machines, which see none of the host's files. */
+/** Containers on other machines, which do not see the host's files. */
 export interface RemoteContainerOptions extends AnyContainerOptions {
   /**
    * Where the engine is: `ssh://user@machine`, with `:port` and the path of the engine's socket if need be, or
@@ -88,7 +88,7 @@ export interface ContainerSandboxes {
   (settings: RemoteContainerOptions): IsolatedSandboxProvider;
 }
 
-/** The engine reads it where it expects options, too. */
+/** The engine would read a leading hyphen as an option. */
 const imageName: Check = (value) =>
   text(value) === undefined && !/^-|\s/.test(value as string)
     ? undefined
@@ -97,7 +97,7 @@ const host: Check = (value) => {
   remoteHostsOf(value);
   return undefined;
 };
-/** Shorter times would be over before anything could be done. */
+/** Shorter times would end before the sandbox is ready. */
 const time = timeWithin({ shortestMs: 10_000, longestMs: Number.POSITIVE_INFINITY });
 
 const OPTIONS: Checks<ContainerOptions> & Checks<RemoteContainerOptions> = {
@@ -138,7 +138,7 @@ export const mountsOf = (
     allowUnsafeMounts: settings.allowUnsafeMounts ?? false,
   });
 
-/** What root needs in order to install packages. */
+/** The capabilities that root needs to install packages. */
 const SUDO_CAPABILITIES = ["CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"] as const;
 
 export const capabilitiesOf = (settings: AnyContainerOptions, usesSudo: boolean): readonly string[] => [

@@ -5,7 +5,7 @@ import { type ContainerEngine, engineClients, hostUserId } from "./engine.ts";
 export const podmanEngine: ContainerEngine = {
   ...engineClients.podman,
   removeArguments: ["rm", "--force", "--volumes", "--time", "0"],
-  // Podman would hand the host's proxy settings in, and the credentials that may be in them.
+  // Podman would pass on the host's proxy settings, and the credentials that may be in them.
   runArguments: ["--http-proxy=false"],
   usualSocketPath: "/run/podman/podman.sock",
   clientArguments: (url) => ["--remote", "--url", url],

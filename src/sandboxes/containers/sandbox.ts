@@ -24,7 +24,7 @@ const labelsOf = (engine: ContainerEngine, settings: ContainerOptions) => ({
   mountSetsLabels: engine.mountSetsLabels,
 });
 
-/** Everything that could keep a container from being started is looked at first. */
+/** Checks everything that could keep a container from starting. */
 const preflight = async (
   engine: ContainerEngine,
   settings: ContainerOptions,
@@ -80,7 +80,7 @@ const create = async (
     ...commands,
     kill: async (execId, { sudo }) => {
       const argv = killExecArguments(execId, { ownsProcessNamespace: true, mayStillStart: true });
-      // Root without capabilities cannot kill what it started as another user.
+      // Root without capabilities cannot kill processes of another user.
       await Promise.all(sudo ? [kill(argv, true), kill(argv, false)] : [kill(argv, false)]);
     },
     closingKills: true,

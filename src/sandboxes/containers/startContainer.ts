@@ -9,7 +9,7 @@ const CLIENT_TIMEOUT_MS = 10_000;
 const RUN_TIMEOUT_MS = 120_000;
 const IS_GONE = /no such container|no container with name|removal of container .* is already in progress/i;
 
-/** Removes a container, in bounded time; one that is not there counts as removed. Rejects if it may still be there. */
+/** Removes a container within a limit; a missing one counts as removed. Rejects if it may still exist. */
 export const removeContainer = async (engine: ContainerEngine, container: string): Promise<void> => {
   const left = (output: string, cause?: unknown) =>
     new SandboxError(
@@ -26,7 +26,7 @@ export const removeContainer = async (engine: ContainerEngine, container: string
   if (removed.exitCode !== 0 && !IS_GONE.test(removed.stderr)) throw left(removed.stderr);
 };
 
-/** What is the container's own, beyond the settings of its sandbox provider. */
+/** The container's own details, besides the settings of its provider. */
 type ContainerDetails = Pick<
   ContainerPlan,
   "homePath" | "mounts" | "selinuxLabel" | "mountSetsLabels" | "user" | "labels" | "lease"
@@ -58,7 +58,7 @@ export const startContainer = async (
   });
   options.signal?.throwIfAborted();
   try {
-    // Not given the signal: a client that is killed half-way may leave a daemon that creates the container later.
+    // Without the signal: if the client is killed half-way, the daemon may create the container later.
     const started = await callEngine(engine, args, { timeoutMs: RUN_TIMEOUT_MS });
     if (started.exitCode !== 0) {
       throw (
@@ -77,7 +77,7 @@ export const startContainer = async (
     }
     options.signal?.throwIfAborted();
   } catch (error) {
-    // Another's container of that name is not ours to remove.
+    // A container that had the name before must not be removed.
     const isTaken = error instanceof SandboxError && /already in use/i.test(error.output);
     if (!isTaken) await removeContainer(engine, sandboxName).catch(() => {});
     throw error;

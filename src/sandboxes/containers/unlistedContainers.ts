@@ -6,7 +6,7 @@ import { removeContainer } from "./startContainer.ts";
 
 const ASK_TIMEOUT_MS = 10_000;
 
-/** Which process made a container of this machine: its journal says so too, but may be gone. */
+/** Names the process that made a container: the journal does so too, but may be gone. */
 export const processLabel = (): { readonly process: string } => ({ process: JSON.stringify(ownIdentity()) });
 
 interface InspectedContainer {
@@ -21,7 +21,7 @@ const ask = async (engine: ContainerEngine, args: readonly string[]): Promise<st
   return stdout.split("\n").filter((line) => line !== "");
 };
 
-/** One that goes in between is not printed. */
+/** A container that is removed in between is not printed. */
 const inspectAll = async (engine: ContainerEngine): Promise<InspectedContainer[]> => {
   const ids = await ask(engine, ["ps", "--all", "--quiet", "--filter", "label=sanddune.repository"]);
   if (ids.length === 0) return [];
@@ -31,17 +31,17 @@ const inspectAll = async (engine: ContainerEngine): Promise<InspectedContainer[]
   });
 };
 
-/** `undefined` if the label is missing or was not written by us. */
+/** `undefined` if the label is missing or not sanddune's. */
 const makerOf = ({ labels }: InspectedContainer): ProcessIdentity | undefined => {
   const maker = parseObject(labels["sanddune.process"] ?? "") as ProcessIdentity | undefined;
   return typeof maker?.pid === "number" ? maker : undefined;
 };
 
-/** Labels also come from the image, which may be an agent's. A name is only given by the command that makes a container. */
+/** Labels may also come from the image, which an agent may have built. The name comes from the command that made the container. */
 const hasNameOf = (runId: string, name: string): boolean =>
   runId !== "" && (name === `sanddune-${runId}` || name.startsWith(`sanddune-${runId}-`));
 
-/** Containers of a repository's runs, by their labels and names, as far as nothing says that their process is alive. */
+/** Finds containers of a repository's runs by labels and names, unless their process is known to be alive. */
 export const findUnlistedContainers = async (
   engine: ContainerEngine,
   checkouts: ReadonlySet<string>,
@@ -59,7 +59,7 @@ export const findUnlistedContainers = async (
         runId,
         description: `${engine.name} container ${name}`,
         ...(maker === undefined && {
-          doubt: `it does not say which process made it. If no run works in it: ${engine.name} rm --force ${name}`,
+          doubt: `its label does not name the process that made it. If no run uses it: ${engine.name} rm --force ${name}`,
         }),
         remove: () => removeContainer(engine, name),
       },

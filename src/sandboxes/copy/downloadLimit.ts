@@ -35,7 +35,7 @@ export const limitDownload = (directory: string): DownloadLimit => {
   const timer = setInterval(() => {
     windows++;
     if (inWindow < WINDOW.bytes * Math.min(windows, WINDOW.growsFor))
-      stopped.abort(new Error(`hardly anything came in ${WINDOW.ms} ms`));
+      stopped.abort(new Error(`it sent almost nothing in ${WINDOW.ms} ms`));
     inWindow = 0;
   }, WINDOW.ms);
   return {
@@ -44,7 +44,7 @@ export const limitDownload = (directory: string): DownloadLimit => {
       left -= bytes;
       sinceLook += bytes;
       inWindow += bytes;
-      if (left < 0) throw new Error("it is larger than what the disk has left");
+      if (left < 0) throw new Error("it is larger than the free disk space");
       if (sinceLook < LOOK_BYTES) return;
       sinceLook = 0;
       left = Math.min(left, room());

@@ -7,7 +7,7 @@ import {
   untilAccepted,
 } from "../services/untilAccepted.ts";
 
-/** Where the HTTP client of Node.js publishes the head of every answer. The SDK keeps that to itself. */
+/** The channel on which Node's HTTP client publishes the headers of every response. The SDK does not expose them. */
 const HEADERS = "undici:request:headers";
 
 interface AnswerHead {
@@ -16,7 +16,7 @@ interface AnswerHead {
 
 const retryAfters = new WeakMap<object, number>();
 
-/** Notes beside an error of a call when E2B wants to be asked again. That is for all calls of an account, not for one. */
+/** Notes for an error when E2B allows the next request. That holds for all calls of an account. */
 const noticingRetryAfter = async <A>(call: () => Promise<A>): Promise<A> => {
   let retryAfterMs: number | undefined;
   const notice = (message: unknown): void => {
@@ -36,14 +36,14 @@ const noticingRetryAfter = async <A>(call: () => Promise<A>): Promise<A> => {
   }
 };
 
-/** Settings of the SDK with which it heeds a signal: it loses one beside a limit or repetitions of its own when Node.js 20 collects garbage. */
+/** Settings with which the SDK observes a signal: with its own limit or retries, it loses the signal to Node.js 20's garbage collection. */
 export interface E2bCall {
   readonly requestTimeoutMs: 0;
   readonly retries: 0;
   readonly signal: AbortSignal;
 }
 
-/** Sends one request. It ends with the signal, and has no other limit. */
+/** Sends one request, without another limit than the signal. */
 export const requestOfE2b = <A>(ask: (call: E2bCall) => Promise<A>, signal: AbortSignal): Promise<A> =>
   noticingRetryAfter(() => ask({ requestTimeoutMs: 0, retries: 0, signal }));
 
@@ -55,11 +55,11 @@ export const statusOf = (error: unknown): number => {
   return nameOf(error) === "ServiceBusyError" ? 503 : Number(statusCode);
 };
 
-/** Whether E2B has refused for the moment: no room, or a failure of its own. */
+/** Whether a retry may help: no free capacity, or a failure of the service. */
 export const e2bTransience = (error: unknown): Transience | undefined =>
   isTransientStatus(statusOf(error)) ? { retryAfterMs: retryAfters.get(error as object) } : undefined;
 
-/** Asks E2B, within a limit for all tries. It is asked again only when it has too many requests: then it has done nothing. */
+/** Sends a request, within a limit for all attempts. It is retried only after status 429: then E2B has done nothing. */
 export const callE2b = <A>(
   ask: (call: E2bCall) => Promise<A>,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },

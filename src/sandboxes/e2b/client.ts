@@ -9,7 +9,7 @@ import { callE2b, e2bTransience, statusOf } from "./callE2b.ts";
 
 export const E2B = "e2b";
 
-/** What of the SDK is used. */
+/** The used part of the SDK. */
 export interface E2bSdk {
   readonly Sandbox: typeof Sandbox;
   readonly CommandExitError: typeof CommandExitError;
@@ -31,12 +31,12 @@ export const loadE2b = async (): Promise<E2bSdk> => {
       typeof CommandExitError === "function",
   });
   const key = process.env["E2B_API_KEY"];
-  if (!key) throw unavailable("there is no E2B_API_KEY", KEY_HINT);
+  if (!key) throw unavailable("E2B_API_KEY is not set", KEY_HINT);
   checkCredential(E2B, "E2B_API_KEY", key, KEY_HINT);
   return sdk;
 };
 
-/** Without what a URL may hold besides: that can be a password. */
+/** The host alone: other parts of a URL may hold a password. */
 const hostOf = (url: string): string => {
   try {
     return new URL(url).host;
@@ -45,29 +45,29 @@ const hostOf = (url: string): string => {
   }
 };
 
-/** In which account sandboxes are made: E2B itself does not say whose a key is. */
+/** The account in which sandboxes are made. E2B does not name the owner of a key, so a fingerprint stands for it. */
 export const e2bAccount = (): CloudAccount => {
   const { E2B_API_KEY: key = "", E2B_API_URL: url = "", E2B_DOMAIN: domain = "" } = process.env;
   return { key: fingerprintOf(key), host: url === "" ? domain : hostOf(url) };
 };
 
-/** Whether E2B says that there is no such sandbox, or no such template. */
+/** Whether E2B knows no such sandbox or template. */
 export const isNotFound = (error: unknown): boolean =>
   statusOf(error) === 404 || /^(Sandbox|File)?NotFoundError$/.test((error as Error | undefined)?.name ?? "");
 
 export const secrets = () => [process.env["E2B_API_KEY"]];
 
-/** What E2B has said, fit to be shown. */
+/** Removes the key from a message. */
 export const discreet = (text: string): string => withoutSecrets(text, secrets());
 
-/** What to do about what E2B forbids. */
+/** Hints for forbidden requests. */
 const FORBIDDEN_HINTS = {
-  quota: "Run less at once, or look at the limits of your plan: https://e2b.dev/dashboard",
+  quota: "Run fewer at once, or look at the limits of your plan: https://e2b.dev/dashboard",
   image: "Use a template of your team: npx @e2b/cli template list",
   other: "Look at what the team of this key may do: https://e2b.dev/dashboard",
 } as const;
 
-/** What a refusal of E2B's means for whoever wants a sandbox. */
+/** The error for a request that E2B has refused or not answered. */
 export const e2bError = (problem: string, error: unknown): SandduneError => {
   const said = discreet((error as Error).message);
   const { name } = error as Error;
@@ -83,7 +83,7 @@ export const e2bError = (problem: string, error: unknown): SandduneError => {
   const forNow = (why: string, hint: string) =>
     new SandboxBusyError(E2B, `${why} (${said})`, hint, e2bTransience(error)?.retryAfterMs);
   if (statusOf(error) === 429) {
-    return forNow("E2B has no room at the moment", "Try again later, or run less at once");
+    return forNow("E2B has no free capacity at the moment", "Try again later, or run fewer at once");
   }
   const isUnanswered = error instanceof TimeLimitError || name === "TimeoutError" || name === "TypeError";
   if (isUnanswered || e2bTransience(error) !== undefined) {
@@ -103,22 +103,22 @@ export interface E2bPatience {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks E2B something harmless, to find out whether it answers, and accepts the key. */
+/** Sends a harmless request, to check that E2B answers and accepts the key. */
 export const requireE2b = async ({ Sandbox }: E2bSdk, patience: E2bPatience): Promise<void> => {
   try {
     await callE2b((call) => Sandbox.list({ limit: 1 }).nextItems(call), patience);
   } catch (error) {
     patience.signal?.throwIfAborted();
-    throw e2bError("it could not be asked about its sandboxes", error);
+    throw e2bError("its sandboxes could not be listed", error);
   }
 };
 
-/** Nobody has so many that carry the tags of one: whoever goes on listing lists something else. */
+/** No run has so many sandboxes: a longer list is not an answer to the query. */
 const MAX_PAGES = 100;
 
 /**
- * The ids of the sandboxes that carry all of the tags. E2B is asked for these only, but what is ended is looked at: not every
- * service that speaks E2B's protocol heeds the question.
+ * The ids of the sandboxes that carry all of the tags. The answer is checked before sandboxes are ended: not every service that
+ * speaks E2B's protocol applies the query.
  */
 export const findE2bSandboxes = async (
   { Sandbox }: E2bSdk,
@@ -136,7 +136,7 @@ export const findE2bSandboxes = async (
   return found;
 };
 
-/** Ends a sandbox; one that is not there counts as ended. Rejects if it may still be there. */
+/** Ends a sandbox; a missing one counts as ended. Rejects if it may still exist. */
 export const endE2bSandbox = async (
   { Sandbox }: E2bSdk,
   sandboxId: string,

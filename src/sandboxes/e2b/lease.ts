@@ -8,9 +8,9 @@ import { E2B, isNotFound } from "./client.ts";
 /** E2B counts in seconds. */
 const SHORTEST_MS = 1000;
 
-export const ENDED = "E2B does not know it any more: it was ended, or has reached its deadline";
+export const ENDED = "E2B no longer knows it: it was ended, or has reached its deadline";
 
-/** Has a sandbox stay. E2B grants what is left of a plan's longest time, and says so to nobody who does not ask. */
+/** Extends the life of a sandbox. E2B may grant less than requested, as the plan allows, and says so only when asked. */
 export const e2bLease = (sandbox: Sandbox, lease: CloudLease): Heartbeat =>
   cloudLease(lease, async (wantedMs, signal) => {
     const patience = { timeoutMs: BEAT_TIMEOUT_MS, signal };
@@ -24,6 +24,6 @@ export const e2bLease = (sandbox: Sandbox, lease: CloudLease): Heartbeat =>
       if (!isRenewed) throw error;
       return undefined;
     });
-    // The clock of E2B may be another one: only how long it lets a sandbox live is taken from it.
+    // E2B's clock may differ: only the duration is taken from it.
     return info && info.endAt.getTime() - info.startedAt.getTime();
   });

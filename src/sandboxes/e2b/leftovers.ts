@@ -29,7 +29,7 @@ const findIds = async (
     const metadata = e2bMetadata(sandbox.runId, sandbox.sandboxName);
     const ids = await findE2bSandboxes(sdk, metadata, patience).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw e2bError("it could not be asked about its sandboxes", error);
+      throw e2bError("its sandboxes could not be listed", error);
     });
     return ids.length === 0 ? undefined : ids;
   };
@@ -37,7 +37,7 @@ const findIds = async (
   return (await lookInAccount(place, e2bAccount(), look, elsewhere)) ?? [];
 };
 
-/** What runs have left with E2B. It ends by itself when its deadline comes. */
+/** Sandboxes of dead runs at E2B. They end at their deadline. */
 export const e2bLeftovers: SandboxLeftovers = {
   holdsWork: true,
   find: async (sandbox, signal) => {

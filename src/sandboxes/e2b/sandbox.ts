@@ -27,9 +27,9 @@ import { e2bTransport } from "./transport.ts";
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
 const LIVE_LONGER =
-  "Give e2b() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
+  "Give e2b() a longer lifetimeMs; if your plan does not allow more, upgrade it, or do less in one run";
 
-/** By these a sandbox is found again. */
+/** The tags by which a sandbox is found again. */
 export const e2bMetadata = (runId: string, sandboxName: string): Record<string, string> => ({
   "sanddune.run": runId,
   "sanddune.name": sandboxName,
@@ -42,7 +42,7 @@ const networkOf = ({ network }: E2bSettings): Pick<SandboxOpts, "allowInternetAc
   return { network: { allowOut, denyOut: ["0.0.0.0/0"] } };
 };
 
-/** Ends what may have been made although E2B did not say so; what cannot be ended now has a deadline. */
+/** Ends sandboxes whose creation E2B did not answer. One that cannot be ended now ends at its deadline. */
 const endUnknown = async (
   sdk: E2bSdk,
   metadata: Record<string, string>,

@@ -8,10 +8,10 @@ import { boundedText } from "../services/boundedText.ts";
 import { callE2b, type E2bCall } from "./callE2b.ts";
 import { type E2bSdk, isNotFound } from "./client.ts";
 
-/** The SDK keeps all that comes over one connection in memory: after so many characters, there is a new one. */
+/** The SDK keeps all output of one connection in memory: after so many characters, a new one is opened. */
 const CONNECTION_CHARACTERS = 8 * 1024 * 1024;
 
-/** Passes text on to a reader that is there a little later than the text. */
+/** Buffers text until its reader is attached. */
 class LateReader implements RelayReader {
   #reader: RelayReader | undefined;
   readonly #early: ["stdout" | "stderr", string][] = [];
@@ -44,7 +44,7 @@ interface Connection {
   readonly ended: Promise<"ended">;
 }
 
-/** How commands are run in a sandbox of E2B's. */
+/** Runs commands in an E2B sandbox. */
 export const e2bTransport = (
   sdk: E2bSdk,
   sandbox: Sandbox,
@@ -94,7 +94,7 @@ export const e2bTransport = (
         current.reader.attach(openReader());
         if ((await Promise.race([current.ended, current.reader.full])) === "ended") return;
         const next = await reopen();
-        // What was still on its way is not sent again.
+        // E2B does not send again what was in transit.
         leave();
         current = next;
         onOpen();
@@ -119,7 +119,7 @@ export const e2bTransport = (
           const isFirst = first !== undefined;
           const opened = first ?? (await reopen());
           first = undefined;
-          // What was printed while nobody was connected is not sent again.
+          // E2B does not send again what was printed without a connection.
           if (!isFirst) listener.onOpen();
           await readAll(opened, reopen, listener, signal);
         },

@@ -15,24 +15,24 @@ import { runInteractiveExec } from "./interactiveExec.ts";
 import { type ExecRequest, runExec } from "./runExec.ts";
 import type { SandboxAccess } from "./sandboxAccess.ts";
 
-/** A sandbox in which an argv can be run: all that a provider has to know how to do. */
+/** A sandbox in which an argv can be run: all that a provider has to implement. */
 export interface CommandSandboxDescription extends SandboxAccess {
   /** Names this sandbox in errors. */
   readonly name: string;
-  /** `false` where there can be no terminal. */
+  /** `false` if no terminal is possible. */
   readonly hasTerminal?: boolean;
-  /** For sandboxes whose loss would not be noticed by the commands in them. */
+  /** For sandboxes whose loss their commands would not notice. */
   readonly heartbeat?: Heartbeat;
   /**
-   * Called instead of `close` when the sandbox was lost: resolves with whether it may still hold work, and lets go of it then.
-   * Left out where a sandbox that was lost is gone for good. Must not reject.
+   * Called instead of `close` when the sandbox was lost: resolves with whether it may still hold work; if so, it is left to its
+   * lease. Left out where a lost sandbox is gone for good. Must not reject.
    */
   leave?(): Promise<boolean>;
-  /** Called once, when no command runs any more. Frees what the sandbox holds, in bounded time; rejects if something is left. */
+  /** Called once, when no command runs. Frees the sandbox's resources within a limit; rejects if something is left behind. */
   close(): Promise<void>;
 }
 
-/** The same of a sandbox whose commands outlive their connection: it is not asked for once the sandbox is closed. */
+/** A sandbox whose commands outlive their connection. */
 interface ReachableSandboxDescription extends CommandSandboxDescription {
   readonly reach?: Reachability;
 }
@@ -57,9 +57,7 @@ const openSandbox = (description: ReachableSandboxDescription): OpenedSandbox =>
     void watch(description.heartbeat, closed.signal, (error) => {
       const isSure = error instanceof SandboxLostError;
       closed.abort(
-        isSure
-          ? error
-          : new SandboxLostError(description.provider, "it does not answer any more", String(error)),
+        isSure ? error : new SandboxLostError(description.provider, "it no longer answers", String(error)),
       );
     });
   }
@@ -101,7 +99,7 @@ const openSandbox = (description: ReachableSandboxDescription): OpenedSandbox =>
   return { handle, files };
 };
 
-/** Makes a sandbox handle of a sandbox in which an argv can be run, and which sees the host's files. */
+/** Makes the handle of a sandbox that sees host directories. */
 export const commandSandbox = (description: ReachableSandboxDescription): BindMountSandboxHandle => {
   const { handle, files } = openSandbox(description);
   return {
@@ -110,7 +108,7 @@ export const commandSandbox = (description: ReachableSandboxDescription): BindMo
   };
 };
 
-/** Makes a sandbox handle of a sandbox with files of its own, in which an argv can be run. Directories need `tar` in it. */
+/** Makes the handle of a sandbox with its own files. Copying directories needs `tar` in it. */
 export const isolatedCommandSandbox = (description: ReachableSandboxDescription): IsolatedSandboxHandle => {
   const { handle, files } = openSandbox(description);
   return { ...handle, copyIn: (hostPath, sandboxPath) => copyIn(files, hostPath, sandboxPath) };

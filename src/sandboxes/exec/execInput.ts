@@ -10,8 +10,8 @@ async function* chunksOf(input: ExecInput | undefined): AsyncGenerator<Uint8Arra
 /**
  * The preamble, then the command's own input.
  *
- * A source that is waiting for more is left behind at once by `end`, or when the reader goes away, which an async
- * generator could not do. A source that fails is reported, because its reader would take the failure for the end.
+ * `end` stops at once, even while the source waits for more data; an async generator could not do that. A source that
+ * fails is reported, because the reader would take the failure for the end.
  */
 export const execInput = (
   preamble: Uint8Array,

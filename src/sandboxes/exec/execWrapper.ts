@@ -14,16 +14,16 @@ export const FALLBACK_HOME = `if [ -z "$HOME" ] || [ "$HOME" = / ] || [ ! -d "$H
 fi`;
 
 /**
- * Runs one command in any sandbox that can be told "run this argv, with this standard input".
+ * Runs one command in any sandbox that can run an argv with standard input.
  *
  * - Environment, working directory and command arrive on standard input, ahead of the command's own input, as
  *   assignments up to a line that equals the exec id. `read` takes them byte by byte and leaves the rest alone.
- *   So no value stands on an argv or in what a container engine can be asked for.
- * - Input that ends before that line means that the caller is gone: then nothing is run.
+ *   So no value appears on an argv or in the metadata of a container.
+ * - Input that ends before that line means that the caller is gone: then the command is not run.
  * - Signals to the process group are handled, not ignored: the command inherits the default action.
  * - The exit marker goes to both streams, each of which is complete when it has arrived. Its id is known to the
  *   wrapper alone: the command finds it neither in its environment nor on any argv, so it cannot forge the marker.
- * - What the command left of its input is read to its end: `podman exec` drops output when it cannot write input.
+ * - The rest of the input is read to its end: `podman exec` drops output when it cannot write input.
  */
 const WRAPPER = `
 _sanddune_newline='
@@ -69,7 +69,7 @@ export interface ExecPreamble {
 /** Every value stays on one line, which is what the wrapper reads and evaluates at a time. */
 const oneLineQuote = (value: string): string => shellQuote(value).replaceAll("\n", `'"$_sanddune_newline"'`);
 
-/** What the wrapper reads before the command's own standard input begins. */
+/** The input of the wrapper, ahead of the command's own standard input. */
 export const execPreamble = (preamble: ExecPreamble): Buffer => {
   const lines = [
     // `command` keeps a name that some shell holds read-only (UID in bash) from ending the wrapper.
@@ -85,7 +85,7 @@ export const execPreamble = (preamble: ExecPreamble): Buffer => {
 
 const SHELL_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Says what of a request cannot be passed on faithfully; values are never part of the message. */
+/** Refuses requests that cannot be passed on unchanged. Messages never contain values. */
 export const checkExecRequest = (
   provider: string,
   request: { readonly command: string; readonly cwd: string; readonly env: Readonly<Record<string, string>> },

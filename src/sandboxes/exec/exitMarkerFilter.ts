@@ -4,8 +4,8 @@ const EXIT_CODE = /^\d{1,3}$/;
 /**
  * Takes the exit marker (see `execWrapper.ts`) out of a byte stream and reports its exit code.
  *
- * - What stands before the marker is passed on unchanged, and held back no longer than it may still become a marker.
- * - What comes after it was printed by processes that outlived the command; it is dropped.
+ * - Output before the marker is passed on unchanged; it is held back only while it may be the beginning of a marker.
+ * - Output after the marker comes from processes that outlived the command, and is dropped.
  */
 export class ExitMarkerFilter {
   readonly #opening: Buffer;
@@ -51,13 +51,13 @@ export class ExitMarkerFilter {
     }
   }
 
-  /** The stream is over: what looked like the beginning of a marker was none. */
+  /** The stream is over: held output was not the beginning of a marker. */
   end(): void {
     this.#emit(this.#held);
     this.#held = Buffer.alloc(0);
   }
 
-  /** Where a suffix of the data begins that may be the beginning of a marker. */
+  /** The offset of a suffix that may be the beginning of a marker. */
   #partialOpening(data: Buffer): number {
     const earliest = Math.max(0, data.length - this.#opening.length + 1);
     for (

@@ -2,23 +2,23 @@ import { SandboxLostError } from "../../errors.ts";
 import { pause } from "../../tools/wait/pause.ts";
 import { inTime } from "../../tools/wait/timeLimit.ts";
 
-/** How a sandbox on another machine is watched: whether it is there is known only by asking. */
+/** How a sandbox on another machine is watched: only asking shows whether it still exists. */
 export interface Heartbeat {
   readonly everyMs: number;
-  /** How often in a row it may fail to answer. */
+  /** How many beats in a row may fail. */
   readonly misses: number;
   /** How long an answer may take; 30 000 when it is left out. */
   readonly timeoutMs?: number;
   /**
-   * Asks the sandbox, and has it stay for longer where that is possible. Rejects if there is no answer; with a
-   * `SandboxLostError` if it is known to be gone, which is not asked twice.
+   * Asks the sandbox, and renews its lease where it has one. Rejects if there is no answer; with a `SandboxLostError` if
+   * the sandbox is known to be gone: then it is lost at once.
    */
   beat(signal: AbortSignal): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** Asks a sandbox again and again until `signal` is aborted; calls `onLost` if it does not answer any more. */
+/** Asks a sandbox again and again until `signal` is aborted; calls `onLost` when it no longer answers. */
 export const watch = async (
   heartbeat: Heartbeat,
   signal: AbortSignal,
@@ -30,7 +30,7 @@ export const watch = async (
     await pause(heartbeat.everyMs, signal, { ref: false });
     if (signal.aborted) return;
     try {
-      // After a power cut there are connections that never end.
+      // After a power cut, connections may never end.
       await inTime(heartbeat.beat, { timeoutMs: heartbeat.timeoutMs ?? DEFAULT_TIMEOUT_MS, signal });
       missed = 0;
     } catch (error) {

@@ -12,7 +12,7 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 
 const ASK_TIMEOUT_MS = 10_000;
 
-/** Programs ask a terminal for its abilities by name: one that the sandbox does not know is taken for an ordinary one. */
+/** Programs look up the terminal's abilities by its name: one that the sandbox does not know becomes an ordinary one. */
 const KNOWN_TERMINAL = `
 _sanddune_known=
 for _sanddune_directory in /usr/share/terminfo /lib/terminfo /etc/terminfo; do
@@ -26,8 +26,8 @@ const terminalEnvironment = (): Record<string, string> => {
 };
 
 /**
- * What runs on the sandbox's terminal: it removes itself, because of the env vars in it, and tells in a file how the
- * command has ended. Keys that the terminal makes signals of are the command's business, not that of the shells around it.
+ * The script on the sandbox's terminal. It removes itself, because it holds env vars, and writes the command's exit code
+ * to a file. Keys that the terminal turns into signals are for the command, not for the shells around it.
  */
 const startScript = (options: {
   readonly directory: string;
@@ -58,7 +58,7 @@ exit "$_sanddune_code"
 `;
 };
 
-/** How the command has ended, by its own file; without one, something has killed what would have told it. */
+/** The command's exit code, by its file; without one, the script that writes it was killed. */
 const exitCodeOf = async (
   access: SandboxAccess,
   run: (request: ExecRequest) => Promise<ExecResult>,
@@ -66,20 +66,20 @@ const exitCodeOf = async (
 ): Promise<number> => {
   const exitFile = shellQuote(`${ended.directory}/exit`);
   const { stdout } = await run({
-    // The agent can have put anything in its place.
+    // The agent may have replaced the file.
     command: `[ -L ${exitFile} ] || [ ! -f ${exitFile} ] || head -c 4 ${exitFile}; rm -rf ${shellQuote(ended.directory)}`,
     timeoutMs: ASK_TIMEOUT_MS,
   });
   if (/^\d{1,3}$/.test(stdout)) return Number(stdout);
   await access.kill(ended.id, { sudo: false });
-  // Lower codes are the terminal's own way to say that something went wrong.
+  // Lower codes are errors of the terminal's process itself.
   return ended.clientExitCode >= 125 ? ended.clientExitCode : SIGKILL_EXIT_CODE;
 };
 
 /**
- * Runs a command on a terminal of the sandbox's own, which is shown on the one that this process has. Env vars and the
- * command come in a file, because there is no other input; and so does the exit code go out, because the way that the
- * terminal's process ends says nothing about the command.
+ * Runs a command on a terminal in the sandbox, which is shown on this process's terminal. Env vars and the command travel in
+ * a file, because there is no other input. So does the exit code, because the exit code of the terminal's process says
+ * nothing about the command.
  */
 export const runInteractiveExec = async (
   access: SandboxAccess,

@@ -6,7 +6,7 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 /** Another machine may be far away. */
 const KILL_TIMEOUT_MS = 10_000;
 
-/** How commands are killed where ending the connection ends nothing: by another command that looks for them. */
+/** Kills commands where closing the connection does not: by another command that looks for them. */
 export const killInSandbox =
   (
     launch: SandboxAccess["launch"],
@@ -24,7 +24,7 @@ export const killInSandbox =
       );
     const killAll = () => Promise.all(sudo ? [kill(true), kill(false)] : [kill(false)]);
     if ((await killAll()).every(Boolean) || reach === undefined) return;
-    // Nobody waits for that: the command is over for those who wanted it, and in the sandbox as soon as that can be reached.
+    // In the background: for its caller the command is over; in the sandbox it is killed once that can be reached.
     reach.suspect();
     reach.wait().then(killAll, () => {});
   };

@@ -4,7 +4,7 @@ import type { SandboxAccess } from "./sandboxAccess.ts";
 
 const markOf = (execId: string): ProcessMark => ({ name: EXEC_ID_VARIABLE, value: execId });
 
-/** How commands are killed whose processes the host sees. */
+/** Kills commands whose processes the host sees. */
 export const killOnHost: Pick<SandboxAccess, "kill" | "killAtExit"> = {
   kill: (execId) => killMarked(markOf(execId)),
   killAtExit: (execId) => killMarkedNow(markOf(execId)),

@@ -15,10 +15,10 @@ if grep -qsF -f - /proc/[0-9]*/cmdline; then echo running; else echo over; fi
 `;
 
 /**
- * Asks a sandbox, whose command ended without an exit marker, what became of it.
+ * Asks a sandbox about a command that ended without an exit marker.
  *
  * - `over`: the sandbox answers and the command's wrapper is gone, so something killed it.
- * - `running`: the sandbox answers and the wrapper is still there, so the connection to it was lost.
+ * - `running`: the sandbox answers and the wrapper still runs, so the connection to it was lost.
  * - `silent`: the sandbox does not answer.
  */
 const probeSandbox = async (
@@ -40,8 +40,8 @@ const probeSandbox = async (
 };
 
 /**
- * What a command is worth whose host process ended, but whose exit marker never came: an exit code when something
- * in the sandbox killed its wrapper, and a `SandboxLostError` otherwise. Whatever is left of the command is killed.
+ * Decides how a command ended whose host process is over, but whose exit marker never came: with an exit code if its
+ * wrapper was killed in the sandbox; otherwise throws a `SandboxLostError`. Remaining processes of the command are killed.
  */
 export const exitCodeWithoutMarker = async (
   access: SandboxAccess,
@@ -49,7 +49,7 @@ export const exitCodeWithoutMarker = async (
     readonly execId: string;
     readonly sudo: boolean;
     readonly clientExitCode: number;
-    /** Why the connection broke, if it did: then what it said last says nothing about the command. */
+    /** Why the connection broke, if it did: then the client's exit code says nothing about the command. */
     readonly problem: string | undefined;
     readonly stderr: string;
     readonly signal: AbortSignal;
@@ -68,9 +68,9 @@ export const exitCodeWithoutMarker = async (
   }
   const wasKilled = ended.clientExitCode > 128 && ended.clientExitCode <= 128 + 64;
   if (ended.problem !== undefined || (access.isRemote && !wasKilled)) {
-    const problem = "the connection to a command broke, and nobody knows how that has ended";
+    const problem = "the connection to a command broke, so its exit code is unknown";
     throw new SandboxLostError(access.provider, problem, words);
   }
-  // Lower codes are the host process's own way to say that something went wrong.
+  // Lower codes are errors of the host process itself.
   return ended.clientExitCode >= 125 ? ended.clientExitCode : SIGKILL_EXIT_CODE;
 };

@@ -5,7 +5,7 @@ import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import type { ExecInput } from "../contract.ts";
 import type { Launch } from "./sandboxAccess.ts";
 
-/** What goes in and out of an argv that runs in a sandbox. */
+/** The streams of an argv that runs in a sandbox. */
 export interface LaunchStreams {
   readonly stdin: ExecInput;
   readonly signal: AbortSignal;
@@ -15,7 +15,7 @@ export interface LaunchStreams {
   readonly onStart?: (pid: number) => void;
 }
 
-/** How the host's side of it has ended. */
+/** How the host's side of the launch ended. */
 export interface LaunchEnd {
   readonly exitCode: number;
   /** Why the connection broke, if it did. */
@@ -48,7 +48,7 @@ export const runLaunch = async (launch: Launch, streams: LaunchStreams): Promise
 
 const ANSWER_BYTES = 64 * 1024;
 
-/** Runs something small in a sandbox, in bounded time, and gives what it printed. Rejects if there is no answer. */
+/** Runs a short argv in a sandbox, within a limit, and resolves with its output. Rejects if there is no answer. */
 export const askLaunch = async (
   launch: Launch,
   {

@@ -7,19 +7,19 @@ export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 /** How long a sandbox on another machine stays. */
 export interface SandboxTimes {
-  /** How long it may last at most, however much it is in use. */
+  /** How long it may last at most, even while it is in use. */
   readonly lifetimeMs: number;
   /** How long it outlives the process that made it, should that die. */
   readonly leaseMs: number;
 }
 
-/** What an engine can do. */
+/** The times that a provider supports. */
 export interface TimeLimits {
   readonly shortestMs: number;
   readonly longestMs: number;
 }
 
-/** A whole number of milliseconds that an engine can do. */
+/** Checks for a whole number of milliseconds within the limits. */
 export const timeWithin =
   ({ shortestMs, longestMs }: TimeLimits): Check =>
   (ms) => {
@@ -30,7 +30,7 @@ export const timeWithin =
     return `must be ${range}, in milliseconds`;
   };
 
-/** The times among the options, with what is left out. */
+/** The times among the options, with defaults. */
 export const sandboxTimes = ({
   lifetimeMs = DAY_MS,
   leaseMs = Math.min(10 * MINUTE_MS, lifetimeMs),

@@ -20,20 +20,20 @@ const has: {
 const MISSING: Readonly<Record<Capability, readonly [problem: string, hint: string]>> = {
   sudo: [NO_ROOT, WITHOUT_ROOT],
   terminal: [
-    "there is no terminal in it",
+    "it does not support a terminal",
     "Use docker(), podman(), bubblewrap() or kubernetes() for an interactive session",
   ],
   liveInput: [
-    "a command cannot be sent input while it runs",
-    "Have all of the input before the command starts, or use another sandbox provider",
+    "it does not support input to a running command",
+    "Provide all input before the command starts, or use another sandbox provider",
   ],
   extension: [
-    "its end cannot be put off while it is in use",
+    "its lifetime cannot be extended while it is in use",
     "Give it a `lifetimeMs` that is long enough, or use another sandbox provider",
   ],
   networkPolicy: [
-    "what it may reach cannot be restricted like that",
-    "Restrict it where the sandbox is, or use another sandbox provider",
+    "its network access cannot be restricted in that way",
+    "Restrict it where the sandbox runs, or use another sandbox provider",
   ],
 };
 

@@ -10,29 +10,29 @@ import { type Limit, limitTo } from "../../tools/wait/limitTo.ts";
 
 export const KUBERNETES = "kubernetes";
 
-/** Which cluster, and where in it. What is not said is `kubectl`'s to know, as in a pod of that cluster. */
+/** A cluster and a namespace. `kubectl` finds what is left out by itself, e.g. in a pod of that cluster. */
 export interface KubernetesPlace {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly namespace?: string | undefined;
 }
 
-/** In one word each: no value can be taken for another flag. */
+/** One argument each, so that no value can be read as another flag. */
 export const placeArguments = ({ kubeconfig, context, namespace }: KubernetesPlace): string[] => [
   ...(kubeconfig === undefined ? [] : [`--kubeconfig=${kubeconfig}`]),
   ...(context === undefined ? [] : [`--context=${context}`]),
   ...(namespace === undefined ? [] : [`--namespace=${namespace}`]),
 ];
 
-/** What people type to see for themselves. */
+/** A command for the user to try. */
 export const kubectlLine = (place: KubernetesPlace, ...args: string[]): string =>
   ["kubectl", ...placeArguments(place).map(shellQuote), ...args].join(" ");
 
 const CLIENT_TIMEOUT_MS = 30_000;
-/** What is asked about many pods is long. */
+/** A list of many pods is long. */
 const CAPTURE_BYTES = 64 * 1024 * 1024;
 
-/** A client takes tens of milliseconds of a processor and tens of megabytes: fifty runs at once must not mean fifty of them. */
+/** A client costs tens of milliseconds of CPU time and tens of megabytes: fifty runs must not start fifty at once. */
 const limit: Limit = limitTo(8);
 
 interface CallOptions {
@@ -44,7 +44,7 @@ interface CallOptions {
 const INSTALL_HINT =
   "Install kubectl: sudo apt-get install kubernetes-client (Debian), brew install kubernetes-cli (macOS), or see kubernetes.io/docs/tasks/tools";
 
-/** Runs `kubectl`. Where that cannot be started, or does not come back, there is no sandbox to be had. */
+/** Runs `kubectl`. Rejects with a `SandboxUnavailableError` if it cannot be started, or does not finish. */
 export const callKubectl = (
   place: KubernetesPlace,
   args: readonly string[],
@@ -81,7 +81,7 @@ export const callKubectl = (
 
 const firstMatch = (pattern: RegExp, text: string): string | undefined => pattern.exec(text)?.[1];
 
-/** What the client's complaint means when it is about the cluster, not about one pod. */
+/** Reads the client's error, if it is about the cluster and not about one pod. */
 export const unavailability = (
   place: KubernetesPlace,
   stderr: string,
@@ -103,7 +103,7 @@ export const unavailability = (
   }
   if (/unauthorized|must be logged in|provide credentials|getting credentials/i.test(stderr)) {
     return unavailable(
-      `the cluster does not let you in (${stderr.trim()})`,
+      `the cluster refuses your credentials (${stderr.trim()})`,
       `Log in again, then check with: ${kubectlLine(place, "get", "pods")}`,
     );
   }
@@ -120,7 +120,7 @@ export const unavailability = (
   return undefined;
 };
 
-/** The same, and an ordinary error for everything else. */
+/** The same, or else a `SandboxError`. */
 export const complaint = (
   place: KubernetesPlace,
   problem: string,
@@ -136,8 +136,8 @@ interface KubeconfigView {
 }
 
 /**
- * Says which context and which namespace are meant, so that they stay the same when the user switches to others. In a
- * pod without a kubeconfig there is no context, and `kubectl` knows the rest.
+ * Resolves the context and the namespace, so that they stay the same when the user switches to others. In a pod without a
+ * kubeconfig there is no context, and `kubectl` finds the rest.
  */
 export const findPlace = async (asked: KubernetesPlace): Promise<KubernetesPlace> => {
   const { kubeconfig, context, namespace } = asked;

@@ -7,12 +7,16 @@ import { RUN_LABEL } from "./pod.ts";
 import { type Pod, whyOver } from "./podState.ts";
 import { readPod, removePod } from "./pods.ts";
 
-/** Without a place, the run died before it had one, and before there was a pod. */
+/** Without a place, the run died before it made a pod. */
 const placeOf = ({ sandboxName, place }: LeftSandbox): KubernetesPlace | undefined => {
   if (place === undefined) return undefined;
   const known = readPlace(place);
   if (known === undefined) {
-    throw new SandboxError(KUBERNETES, `its journal does not say where the pod ${sandboxName} is`, place);
+    throw new SandboxError(
+      KUBERNETES,
+      `its journal does not name the cluster of the pod ${sandboxName}`,
+      place,
+    );
   }
   return known;
 };
@@ -20,7 +24,7 @@ const placeOf = ({ sandboxName, place }: LeftSandbox): KubernetesPlace | undefin
 const otherKubeconfig = (): string =>
   `If the run had a kubeconfig of its own, name that one: KUBECONFIG=… ${sandduneCommand("clean")}`;
 
-/** A pod is this run's only if its label says so: anybody can give a pod that name. */
+/** A pod belongs to this run only if its label says so: any pod may have that name. */
 const findPod = async (sandbox: LeftSandbox): Promise<Pod | undefined> => {
   const place = placeOf(sandbox);
   if (place === undefined) return undefined;
@@ -31,7 +35,7 @@ const findPod = async (sandbox: LeftSandbox): Promise<Pod | undefined> => {
   return pod?.metadata?.labels?.[RUN_LABEL] === sandbox.runId ? pod : undefined;
 };
 
-/** Pods that a dead process has left behind. Once a pod is over, nothing can be fetched from it any more. */
+/** Pods of dead processes. Nothing can be fetched from a pod that has ended. */
 export const podLeftovers: SandboxLeftovers = {
   holdsWork: async (sandbox) => {
     const pod = await findPod(sandbox);
@@ -47,7 +51,7 @@ export const podLeftovers: SandboxLeftovers = {
   reopen: async (sandbox) => {
     const place = placeOf(sandbox);
     if (place === undefined || (await findPod(sandbox)) === undefined) {
-      throw new SandboxLostError(KUBERNETES, "its pod does not exist any more");
+      throw new SandboxLostError(KUBERNETES, "its pod no longer exists");
     }
     const { reopenPod } = await import("./podHandle.ts");
     return reopenPod(place, sandbox.sandboxName);

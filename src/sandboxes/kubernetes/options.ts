@@ -40,16 +40,16 @@ export interface KubernetesOptions {
   readonly context?: string;
   /** That of the context when it is left out. It has to exist. */
   readonly namespace?: string;
-  /** What the pod asks for, and what it may use at most. The namespace's defaults when it is left out. */
+  /** The pod's resource requests and limits. The namespace's defaults when it is left out. */
   readonly resources?: {
-    /** What the node must have to spare. */
+    /** Resources that the node must have free. */
     readonly requests?: KubernetesAmounts;
-    /** What the sandbox may use at most. */
+    /** Resources that the sandbox may use at most. */
     readonly limits?: KubernetesAmounts;
   };
   /** Labels that a node has to have. */
   readonly nodeSelector?: Readonly<Record<string, string>>;
-  /** Taints of nodes that are no obstacle. */
+  /** Taints of nodes that the pod tolerates. */
   readonly tolerations?: readonly KubernetesToleration[];
   /** For instance `gvisor`, if the cluster has such a class. */
   readonly runtimeClassName?: string;

@@ -3,8 +3,8 @@ import type { KubernetesPlace } from "./client.ts";
 import { isNamespace } from "./options.ts";
 
 /**
- * What `sanddune clean` is told about where a pod is. Not the kubeconfig: such a file can name programs that are to be run,
- * and a journal is no place to learn from which one to use.
+ * Writes the place of a pod, for `sanddune clean`. Without the kubeconfig: such a file can name programs to run, and a journal
+ * must not choose it.
  */
 export const writePlace = ({ context, namespace }: KubernetesPlace): string =>
   JSON.stringify({ context, namespace });
@@ -12,7 +12,7 @@ export const writePlace = ({ context, namespace }: KubernetesPlace): string =>
 const textOf = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** Reads that again; `undefined` if it is something else. */
+/** Reads the place; `undefined` if it is malformed. */
 export const readPlace = (text: string): KubernetesPlace | undefined => {
   const place = parseObject(text);
   if (place === undefined) return undefined;

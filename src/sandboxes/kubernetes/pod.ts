@@ -8,10 +8,10 @@ import type { KubernetesOptions } from "./options.ts";
 
 export const CONTAINER = "sandbox";
 export const RUN_LABEL = "sanddune.dev/run";
-/** All pods of one process can be asked about at once. */
+/** Lets one request list all pods of a process. */
 export const PROCESS_LABEL = "sanddune.dev/process";
 
-/** A volume of the pod's own, which every user can write to. */
+/** A volume of the pod, writable by every user. */
 export const FILES = "/sanddune";
 export const WORKTREE = `${FILES}/repo`;
 export const HOME = `${FILES}/home`;
@@ -19,18 +19,18 @@ export const HOME = `${FILES}/home`;
 export const imageOf = ({ imageName }: KubernetesOptions, repositoryPath: string): string =>
   imageName ?? defaultImage(repositoryPath);
 
-/** By this it is known that a pod has ended because nobody wanted it any more. */
+/** The exit code of a pod whose lease expired. */
 export const LEASE_EXIT_CODE = 86;
 
-/** What renews a lease, and what it says then: the client's exit code alone says nothing. */
+/** Renews a lease, and its answer: the client's exit code alone proves nothing. */
 export const RENEWAL = { argv: ["sh", "-c", "kill -USR1 1 && echo renewed"], answer: "renewed\n" } as const;
 
 const TICK_SECONDS = 5;
 
 /**
- * What the pod itself runs: it ends when its lease of `$1` ticks has not been renewed, so that a sandbox does not outlive
- * its owner for long, even if that one was killed. A signal renews it: that works on a full disk, too. Ticks, not a clock,
- * which somebody could set. Without a `sleep`, nothing else would start either.
+ * The pod's main process. It ends when its lease of `$1` ticks is not renewed, so that a sandbox does not outlive its owner for
+ * long, even if the owner was killed. A signal renews the lease, which works on a full disk, too. Ticks instead of a clock,
+ * because a clock can be set.
  */
 const MAIN = `
 lease=$1
@@ -49,17 +49,17 @@ export interface PodPlan {
   readonly options: Pick<SandboxCreateOptions, "runId" | "sandboxName" | "repositoryPath" | "usesSudo">;
   /** Names this process among all that make pods. */
   readonly processId: string;
-  /** Nodes that it must not be put on. */
+  /** Nodes on which it must not be scheduled. */
   readonly avoidedNodes?: readonly string[];
 }
 
 /**
- * A preference would not do: a node that has just lost all its pods looks idle to the scheduler, and that counts for more.
+ * A preference is not enough: a node that has just lost all its pods looks idle to the scheduler, which counts for more.
  */
 const awayFrom = (nodes: readonly string[]) => ({
   nodeAffinity: {
     requiredDuringSchedulingIgnoredDuringExecution: {
-      // By name, one each: that is all that Kubernetes takes, and a label need not be the name.
+      // By field, one name each: Kubernetes accepts nothing else, and a label may differ from the name.
       nodeSelectorTerms: [
         { matchFields: nodes.map((node) => ({ key: "metadata.name", operator: "NotIn", values: [node] })) },
       ],
@@ -67,7 +67,7 @@ const awayFrom = (nodes: readonly string[]) => ({
   },
 });
 
-/** The pod of a sandbox, as Kubernetes wants it. Everybody who may read pods can read it: no env var is in it. */
+/** The manifest of a sandbox's pod. It holds no env vars, because every user who may read pods can read it. */
 export const podManifest = ({ settings, options, processId, avoidedNodes = [] }: PodPlan) => {
   const { runId, sandboxName, repositoryPath, usesSudo = false } = options;
   const { lifetimeMs, leaseMs } = sandboxTimes(settings);
@@ -110,7 +110,7 @@ export const podManifest = ({ settings, options, processId, avoidedNodes = [] }:
           image: imageOf(settings, repositoryPath),
           imagePullPolicy: settings.imagePullPolicy ?? "IfNotPresent",
           command: ["sh", "-c", MAIN, "sanddune", String(leaseTicks)],
-          // An image's own working directory could be deleted by a command, and no other would start then.
+          // A command could delete the image's own working directory, and then no other command would start.
           workingDir: "/",
           env: [{ name: SANDBOX_VARIABLE, value: sandboxName }],
           ...(settings.resources && { resources: settings.resources }),

@@ -15,11 +15,11 @@ import { diagnosePod, mayPodLive, type PodDiagnosis } from "./diagnosis.ts";
 import { CONTAINER, HOME, RENEWAL, WORKTREE } from "./pod.ts";
 
 const ASK_TIMEOUT_MS = 20_000;
-/** After a power cut of its node, a command hangs for ever: three questions without an answer, and the sandbox is lost. */
+/** After a power cut of its node, a command hangs for ever: after three beats without an answer, the sandbox is lost. */
 const BEAT = { everyMs: 30_000, misses: 2, timeoutMs: 30_000 } as const;
-/** So often at least is a lease renewed before it would be over. */
+/** Renewals within one lease. */
 const RENEWALS = 3;
-/** How long a pod may be out of reach while the cluster says that it is there: its node's daemon may be restarting. */
+/** How long a pod may be unreachable while the cluster lists it: its node's daemon may be restarting. */
 const POD_OUTAGE_MS = 6000;
 /** How long a cluster may not answer at all, during an upgrade for instance; half a lease, if that is shorter. */
 const CLUSTER_OUTAGE_MS = 5 * 60_000;
@@ -41,7 +41,7 @@ const renew = async (launch: SandboxAccess["launch"], signal: AbortSignal): Prom
   if (stdout !== RENEWAL.answer) throw new Error("its lease could not be renewed");
 };
 
-/** What is the matter with a pod that cannot be reached, and how long it may last. */
+/** Why a pod is unreachable, and how long to wait for it. */
 const outageOf = async (diagnose: () => Promise<PodDiagnosis>, leaseMs: number): Promise<Outage> => {
   const { problem, isLost, isKnown } = await diagnose();
   if (isLost) return { problem, patienceMs: 0 };
@@ -49,8 +49,8 @@ const outageOf = async (diagnose: () => Promise<PodDiagnosis>, leaseMs: number):
 };
 
 /**
- * Renews the lease. What cannot be reached is asked about: a pod that is gone, or a node that is not ready, is no matter of
- * patience. A cluster that does not answer says nothing about its pods: they go on.
+ * Renews the lease. If that fails, the cluster is asked: a missing pod or a node that is not ready ends the sandbox at once. A
+ * cluster that does not answer says nothing about its pods, which continue.
  */
 const heartbeatOf = (
   launch: SandboxAccess["launch"],
@@ -62,7 +62,7 @@ const heartbeatOf = (
   let lastAnswerAt = performance.now();
   return {
     everyMs,
-    // Whatever becomes of its own counting.
+    // An upper limit: `beat` itself decides earlier.
     misses: Math.ceil(CLUSTER_OUTAGE_MS / everyMs) + BEAT.misses,
     timeoutMs: BEAT.timeoutMs,
     beat: async (signal) => {
@@ -83,7 +83,7 @@ const heartbeatOf = (
   };
 };
 
-/** What is to be known about a pod that runs. */
+/** The facts about a running pod. */
 export interface RunningPod {
   readonly isRoot: boolean;
   readonly leaseMs: number;
@@ -117,12 +117,12 @@ export const podHandle = (
   });
 };
 
-/** The shortest lease there is: that of a pod whose settings are not known any more is renewed as if it were so long. */
+/** The shortest possible lease, assumed for a pod whose settings are unknown. */
 const SHORTEST_LEASE_MS = 10_000;
 
 /**
- * Opens a pod again whose process is gone, or has lost it. What still runs in it is ended first, so that its files stay as they
- * are. Closing the handle leaves the pod where it is.
+ * Reopens a pod whose process died or lost it. Its commands are killed first, so that its files do not change. Closing the
+ * handle keeps the pod.
  */
 export const reopenPod = async (place: KubernetesPlace, pod: string): Promise<IsolatedSandboxHandle> => {
   const { stdout } = await askLaunch(podLauncher(place, pod, false)(endCommandsArguments, { sudo: false }), {

@@ -6,7 +6,7 @@ interface ContainerState {
   readonly terminated?: { readonly exitCode?: number; readonly reason?: string; readonly message?: string };
 }
 
-/** What Kubernetes says about a pod, as far as it matters here. */
+/** The part of a pod's state that is used here. */
 export interface Pod {
   readonly metadata?: {
     readonly name?: string;
@@ -28,7 +28,7 @@ export interface Pod {
   };
 }
 
-/** And about a node. */
+/** The same of a node. */
 export interface Node {
   readonly status?: { readonly conditions?: NonNullable<Pod["status"]>["conditions"] };
 }
@@ -38,7 +38,7 @@ const containerOf = ({ status }: Pod): ContainerState =>
 
 /** Trouble that goes away by itself at times: a registry that is busy, for instance. */
 const MAY_PASS = /^(ErrImagePull|ImagePullBackOff|RegistryUnavailable)$/;
-/** What a container is waiting for as long as nothing is wrong. */
+/** Reasons to wait that are no problem. */
 const IN_ORDER = /^(ContainerCreating|PodInitializing)$/;
 
 const colon = (first: string, second: string | undefined): string =>
@@ -97,7 +97,7 @@ export const whyOver = (pod: Pod): string | undefined => {
   if (reason === "Evicted") return colon(`its pod was evicted${where}`, message);
   if (reason === "DeadlineExceeded") return "its lifetime is over";
   if (terminated?.reason === "OOMKilled") return "its container ran out of memory";
-  if (terminated?.exitCode === LEASE_EXIT_CODE) return "its lease is over: nobody has renewed it";
+  if (terminated?.exitCode === LEASE_EXIT_CODE) return "its lease expired, because nothing renewed it";
   if (terminated !== undefined) {
     const cause = terminated.reason === "Error" ? undefined : terminated.reason;
     return colon(

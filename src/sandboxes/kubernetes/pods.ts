@@ -34,10 +34,10 @@ export const readPod = async (
   });
   if (read.exitCode === 0) return JSON.parse(read.stdout) as Pod;
   if (isMissing(read.stderr) && !/namespaces/.test(read.stderr)) return undefined;
-  throw complaint(place, `it cannot be asked about the pod ${name}`, read.stderr);
+  throw complaint(place, `the pod ${name} could not be looked up`, read.stderr);
 };
 
-/** What was known of all pods of this process at some moment. */
+/** All pods of this process, as they were at some moment. */
 export interface PodCensus {
   /** When the question was asked: later pods may be missing. */
   readonly askedAt: number;
@@ -48,7 +48,7 @@ const takeCensus = async (place: KubernetesPlace): Promise<PodCensus> => {
   const askedAt = performance.now();
   const selector = `${PROCESS_LABEL}=${PROCESS_ID}`;
   const listed = await callKubectl(place, ["get", "pods", "--selector", selector, "--output", "json"]);
-  if (listed.exitCode !== 0) throw complaint(place, "it cannot be asked about its pods", listed.stderr);
+  if (listed.exitCode !== 0) throw complaint(place, "its pods could not be listed", listed.stderr);
   const { items } = JSON.parse(listed.stdout) as { readonly items: readonly Pod[] };
   return { askedAt, pods: new Map(items.map((pod) => [pod.metadata?.name ?? "", pod])) };
 };
@@ -89,7 +89,7 @@ export const removePod = async (place: KubernetesPlace, name: string): Promise<v
 
 const EVENTS_TIMEOUT_MS = 5000;
 
-/** What the cluster has to tell about a pod, if it is allowed to tell: the newest last. */
+/** The cluster's events about a pod, the newest last; none if the user may not read them. */
 export const podEvents = async (place: KubernetesPlace, name: string): Promise<string> => {
   const format = 'jsonpath={range .items[*]}{.reason}{": "}{.message}{"\\n"}{end}';
   const listed = await callKubectl(

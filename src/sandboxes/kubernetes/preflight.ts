@@ -34,7 +34,7 @@ const checkVersions = async (place: KubernetesPlace): Promise<void> => {
   requireVersion("the cluster's Kubernetes", serverVersion);
 };
 
-/** Whoever may not read namespaces learns it when the first pod is made. */
+/** A user who may not read namespaces gets the error when the first pod is made. */
 const checkNamespace = async (place: KubernetesPlace): Promise<void> => {
   if (place.namespace === undefined) return;
   const read = await callKubectl(place, ["get", `namespace/${place.namespace}`, "--output", "name"]);

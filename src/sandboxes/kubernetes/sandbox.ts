@@ -19,7 +19,7 @@ const PREPARE_TIMEOUT_MS = 60_000;
 
 const LONGER = "For a longer one, set `lifetimeMs`";
 
-/** Makes the directories that commands start in. That there can be commands at all is shown by it. */
+/** Makes the directories in which commands start. That also shows that commands can be run. */
 const prepare = async (
   pod: string,
   launch: SandboxAccess["launch"],

@@ -53,7 +53,7 @@ const untilRunning = async (
       if (misses >= MISSES) throw error;
       return undefined;
     });
-    // What was asked before may be about another pod of this name, or about none.
+    // An earlier answer may be about another pod of this name, or about none.
     if (census === undefined || census.askedAt < madeAt) continue;
     misses = 0;
     const pod = census.pods.get(name);
@@ -134,7 +134,7 @@ export const startPod = async (
       if ((await untilRunning(place, { ...options, name, begunAt, unscheduledMs })) === "running") return;
     }
   } catch (error) {
-    // Another's pod of that name is not ours to remove.
+    // A pod that had the name before must not be removed.
     if (begunAt !== undefined || !isTaken(error)) await removePod(place, name).catch(() => {});
     throw error;
   }

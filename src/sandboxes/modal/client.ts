@@ -12,7 +12,7 @@ export const MODAL = "modal";
 const TOKEN_HINT =
   "Make a token at https://modal.com/settings/tokens and set MODAL_TOKEN_ID and MODAL_TOKEN_SECRET";
 
-/** What the SDK has to say is for the errors; the terminal is the run's. */
+/** The SDK must not print: its messages reach the user through errors. */
 const SILENT: ModalClientParams["logger"] = {
   debug: () => {},
   info: () => {},
@@ -22,7 +22,7 @@ const SILENT: ModalClientParams["logger"] = {
 
 const unavailable = (problem: string, hint: string) => new SandboxUnavailableError(MODAL, problem, hint);
 
-/** Says which credentials are missing, by name. */
+/** Refuses missing credentials, by name. */
 const requireCredentials = ({ profile }: ModalClient): void => {
   checkCredential(MODAL, "MODAL_TOKEN_ID", profile.tokenId, TOKEN_HINT);
   checkCredential(MODAL, "MODAL_TOKEN_SECRET", profile.tokenSecret, TOKEN_HINT);
@@ -33,7 +33,7 @@ const requireCredentials = ({ profile }: ModalClient): void => {
   const hasHalf = Boolean(profile.tokenId || profile.tokenSecret);
   throw unavailable(
     hasHalf
-      ? `there is ${present}, but no ${missing}`
+      ? `${present} is set, but ${missing} is missing`
       : "there are no credentials, neither in MODAL_TOKEN_ID and MODAL_TOKEN_SECRET nor in ~/.modal.toml",
     TOKEN_HINT,
   );
@@ -43,7 +43,7 @@ const requireCredentials = ({ profile }: ModalClient): void => {
 export const connectToModal = async (): Promise<ModalConnection> => {
   const sdk = await loadSdk({
     provider: MODAL,
-    // Without a version, npm gives another package of that name: one for windows in a browser.
+    // Without a version, npm installs another package of that name: dialog windows for browsers.
     install: "modal@^0.11.1",
     load: () => import("modal").catch(notLoaded),
     isIt: (module) => typeof module.ModalClient === "function",
@@ -58,7 +58,7 @@ export const connectToModal = async (): Promise<ModalConnection> => {
   return connection;
 };
 
-/** Asks Modal something over a connection of its own. */
+/** Sends a request over a separate connection. */
 export const askModal = async <A>(ask: (client: ModalClient) => Promise<A>): Promise<A> => {
   const connection = await connectToModal();
   try {
@@ -82,26 +82,26 @@ export const GRPC = {
 
 export const grpcCodeOf = (error: unknown): unknown => (error as { code?: unknown } | undefined)?.code;
 
-/** Whether what was asked for is not there (any more). */
+/** Whether the requested object does not exist. */
 export const isNotFound = (error: unknown): boolean =>
   grpcCodeOf(error) === GRPC.notFound || (error as Error | undefined)?.name === "NotFoundError";
 
 const FOR_NOW: readonly unknown[] = [GRPC.resourceExhausted, GRPC.unavailable, GRPC.internal, GRPC.unknown];
 
-/** Whether Modal has refused for the moment. When it wants to be asked again is heeded by the SDK itself. */
+/** Whether a retry may help. The SDK itself waits as long as Modal asks for. */
 export const modalTransience = (error: unknown): Transience | undefined =>
   FOR_NOW.includes(grpcCodeOf(error)) ? {} : undefined;
 
-/** What to do about what Modal forbids. */
+/** Hints for forbidden requests. */
 const FORBIDDEN_HINTS = {
-  quota: "Run less at once, or look at the limits of your plan: https://modal.com/settings/plans",
+  quota: "Run fewer at once, or look at the limits of your plan: https://modal.com/settings/plans",
   image: "Use an image that Modal may pull, or one that it has built",
   other: "Check MODAL_ENVIRONMENT, and what this token may do: https://modal.com/settings/tokens",
 } as const;
 
 export const secrets = () => [process.env["MODAL_TOKEN_SECRET"]];
 
-/** What a refusal of Modal's means for whoever wants a sandbox. */
+/** The error for a request that Modal has refused or not answered. */
 export const modalError = (problem: string, error: unknown): SandduneError => {
   if (error instanceof SandduneError) return error;
   const discreet = (text: string) => withoutSecrets(text, secrets());
@@ -125,8 +125,8 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
     case GRPC.resourceExhausted:
       return new SandboxBusyError(
         MODAL,
-        `Modal has no room at the moment (${said})`,
-        "Try again later, run less at once, or ask Modal for higher limits",
+        `Modal has no free capacity at the moment (${said})`,
+        "Try again later, run fewer at once, or ask Modal for higher limits",
       );
     default:
       return new SandboxError(MODAL, problem, discreet(String(error)), {
@@ -135,12 +135,12 @@ export const modalError = (problem: string, error: unknown): SandduneError => {
   }
 };
 
-/** Asks Modal something harmless, to find out whether it answers, and accepts the credentials. */
+/** Sends a harmless request, to check that Modal answers and accepts the credentials. */
 export const requireModal = async (client: ModalClient, app: string, patience: Patience): Promise<void> => {
   try {
     await inTime(() => client.apps.fromName(app), patience);
   } catch (error) {
     patience.signal?.throwIfAborted();
-    if (!isNotFound(error)) throw modalError(`it could not be asked about the app ${app}`, error);
+    if (!isNotFound(error)) throw modalError(`the app ${app} could not be looked up`, error);
   }
 };

@@ -3,14 +3,14 @@ import { onAbort } from "../../tools/wait/onAbort.ts";
 
 type Middleware = NonNullable<ModalClientParams["grpcMiddleware"]>[number];
 
-/** A client of Modal, and the end of it. */
+/** A client of Modal that can be closed. */
 export interface ModalConnection {
   readonly client: ModalClient;
-  /** Cancels every call that is under way: the SDK waits without a limit, and the process with it. */
+  /** Cancels every pending call: the SDK waits without a limit, which would keep the process alive. */
   close(): void;
 }
 
-/** Cancels calls when the signal is aborted, besides what may cancel them already. */
+/** Cancels calls when the signal is aborted, in addition to their own signals. */
 const endingWith = (ended: AbortSignal): Middleware =>
   async function* (call, options) {
     const controller = new AbortController();

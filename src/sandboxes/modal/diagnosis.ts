@@ -12,7 +12,7 @@ const TERMINATED = 137;
 
 const ANSWER_TIMEOUT_MS = 5000;
 
-/** How a sandbox has ended, in words; `undefined` if it has not. Rejects if Modal does not answer. */
+/** Why a sandbox ended; `undefined` if it has not. Rejects if Modal does not answer. */
 export const modalEnd = async (
   sandbox: Sandbox,
   lifetimeMs: number,
@@ -34,13 +34,13 @@ export const modalEnd = async (
   }
 };
 
-/** Says why commands cannot be run any more. */
+/** Finds out why commands no longer run. */
 export const diagnoseModal = async (sandbox: Sandbox, lifetimeMs: number): Promise<Diagnosis> => {
   const details = `Its id: ${sandbox.sandboxId}`;
   try {
     const end = await modalEnd(sandbox, lifetimeMs, { timeoutMs: ANSWER_TIMEOUT_MS });
-    return { problem: end ?? "Modal says that it is there, but it runs no commands any more", details };
+    return { problem: end ?? "Modal says that it exists, but it no longer runs commands", details };
   } catch (error) {
-    return { problem: "Modal does not answer any more", details: `${details}\n${String(error)}` };
+    return { problem: "Modal no longer answers", details: `${details}\n${String(error)}` };
   }
 };

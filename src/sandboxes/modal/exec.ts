@@ -17,11 +17,11 @@ const REFUSED_INPUT_GRACE_MS = 5000;
 export interface ModalExecLimits {
   /** How long the command may run. */
   readonly timeoutMs: number;
-  /** How long Modal may take to start it, tries included that were refused for the moment. */
+  /** How long Modal may take to start it, retries included. */
   readonly startTimeoutMs: number;
 }
 
-/** The SDK tries again when the service cannot be reached, but not when it has too much to do: then nothing was started. */
+/** The SDK retries when the service is unreachable, but not when it is overloaded: then nothing was started. */
 const start = (
   sandbox: Sandbox,
   argv: readonly string[],
@@ -40,7 +40,7 @@ async function* once(input: string | Uint8Array): AsyncGenerator<Uint8Array> {
   if (input.length > 0) yield typeof input === "string" ? Buffer.from(input) : input;
 }
 
-/** Sends input as it comes, then its end. A source that waits for more is left behind when the signal is aborted. */
+/** Sends input as it arrives, then its end. Stops at once when the signal is aborted, even while the source waits. */
 const feed = async ({ stdin }: Process, input: ExecInput, signal: AbortSignal): Promise<void> => {
   const isWhole = typeof input === "string" || input instanceof Uint8Array;
   const chunks = (isWhole ? once(input) : input)[Symbol.asyncIterator]();
@@ -55,7 +55,7 @@ const feed = async ({ stdin }: Process, input: ExecInput, signal: AbortSignal): 
         await writer.write(next.value.subarray(sent, sent + MESSAGE_BYTES));
       }
     }
-    // Also for a command that nobody wants any more: input that ends too early keeps it from starting.
+    // Also for an aborted command: input that ends too early keeps it from starting.
     await writer.close();
   } finally {
     stopWaiting();
@@ -83,8 +83,8 @@ const drain = async (
 };
 
 /**
- * Runs an argv in a Modal sandbox. Streams that break are taken up again by the SDK, where they broke.
- * Nothing can end a command from outside: whoever gives up on it has to kill it with another one.
+ * Runs an argv in a Modal sandbox. The SDK resumes broken streams where they broke.
+ * The API cannot end a command: another command has to kill it.
  */
 export const modalExec = (
   sandbox: Sandbox,
@@ -112,7 +112,7 @@ export const modalExec = (
       ]);
       await Promise.race([outputs, refused]);
       signal.throwIfAborted();
-      // Asked for only now: nothing cancels this call, but the command has ended.
+      // Only now, because nothing cancels this call: the command has ended.
       return await inTime(() => process.wait(), { timeoutMs: limits.startTimeoutMs, signal });
     } finally {
       stopWaiting();

@@ -13,13 +13,13 @@ const SHORTEST_ANSWER_MS = 1000;
 
 export interface ModalHeartbeat {
   readonly heartbeat: Heartbeat;
-  /** Takes the output of a command for a sign of life. */
+  /** Counts the output of a command as a sign of life. */
   heed(command: LibraryCall): LibraryCall;
 }
 
 /**
- * Watches a sandbox of Modal's. Who says whether it is there is not who runs its commands: a sandbox that is heard of from one
- * of them is not lost. What Modal says about its end is believed at once.
+ * Watches a Modal sandbox. Liveness and command execution are different services: a sandbox that one of them answers for is not
+ * lost. Modal's word about its end is believed at once.
  */
 export const modalHeartbeat = (sandbox: Sandbox, lifetimeMs: number): ModalHeartbeat => {
   const everyMs = Math.max(SHORTEST_BEAT_MS, Math.min(SILENCE_MS, lifetimeMs / 10) / BEATS);

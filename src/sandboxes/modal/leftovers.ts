@@ -24,7 +24,7 @@ const openApp = async (client: ModalClient, name: string, patience: Patience): P
     throw error;
   });
 
-/** The sandboxes that are marked as that one, in the app in which it was made. There should be one at most. */
+/** The sandboxes with its tags, in the app in which it was made. There should be one at most. */
 const findSandboxes = async (
   client: ModalClient,
   place: ModalPlace,
@@ -40,14 +40,14 @@ const findSandboxes = async (
   return (await lookInAccount(place.account, modalAccount(client), look, elsewhere)) ?? [];
 };
 
-/** Does something with the sandboxes that are marked as that one. */
+/** Uses the sandboxes with its tags. */
 const withFound = async <A>(
   sandbox: LeftSandbox,
   problem: string,
   use: (found: readonly Sandbox[]) => Promise<A> | A,
   signal?: AbortSignal,
 ): Promise<A> => {
-  // Before anything is made it is said where: a sandbox without a place was never made.
+  // The place is written before the sandbox is made: without a place, there never was one.
   const place = readModalPlace(sandbox);
   if (place === undefined) return use([]);
   return askModal(async (client) => {
@@ -64,7 +64,7 @@ const withFound = async <A>(
 export const modalLeftovers: SandboxLeftovers = {
   holdsWork: true,
   find: (sandbox, signal) => {
-    const problem = `it cannot be asked about ${sandbox.sandboxName}`;
+    const problem = `${sandbox.sandboxName} could not be looked up`;
     return withFound(sandbox, problem, ([found]) => found && `modal sandbox ${found.sandboxId}`, signal);
   },
   remove: (sandbox) =>

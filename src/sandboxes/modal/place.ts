@@ -10,14 +10,14 @@ import {
 import { MODAL } from "./client.ts";
 import { APP_NAME, type ModalSettings } from "./options.ts";
 
-/** Where a sandbox is at Modal. */
+/** The place of a sandbox at Modal. */
 export interface ModalPlace {
   readonly app: string;
-  /** Not known of a sandbox whose journal names the app only. */
+  /** Unknown if the journal names only the app. */
   readonly account?: CloudPlace;
 }
 
-/** Where a client's sandboxes are made, its app apart. Modal does not say whose a token is. */
+/** The account in which a client makes sandboxes, without the app. Modal does not name the owner of a token. */
 export const modalAccount = ({ profile }: ModalClient): CloudAccount => ({
   environment: profile.environment ?? "",
   token: fingerprintOf(profile.tokenId ?? profile.oauthClientId ?? ""),
@@ -26,7 +26,7 @@ export const modalAccount = ({ profile }: ModalClient): CloudAccount => ({
 export const writeModalPlace = (client: ModalClient, { app, lifetimeMs }: ModalSettings): string =>
   writeCloudPlace({ app, ...modalAccount(client) }, lifetimeMs);
 
-/** Reads that again. `undefined` if there is nothing to read; throws if it is something else. */
+/** Reads the place. `undefined` if the journal has none; throws if it is malformed. */
 export const readModalPlace = (sandbox: LeftSandbox): ModalPlace | undefined => {
   if (sandbox.place === undefined) return undefined;
   if (APP_NAME.test(sandbox.place)) return { app: sandbox.place };

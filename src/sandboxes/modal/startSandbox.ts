@@ -18,7 +18,7 @@ const imageOf = async (
   return dockerfileCommands.length > 0 ? base.dockerfileCommands([...dockerfileCommands]) : base;
 };
 
-/** What a sandbox is made in, and of. That may take long the first time. */
+/** Prepares the app and the image of a sandbox. That may take long the first time. */
 const prepare = async (client: ModalClient, settings: ModalSettings, signal: AbortSignal | undefined) => {
   const inLimit = <A>(timeoutMs: number, ask: () => Promise<A>) =>
     untilAccepted((leftMs) => inTime(ask, { timeoutMs: leftMs, signal }), {
@@ -52,7 +52,7 @@ const create = (
 ): Promise<Sandbox> => {
   const { requestTimeoutMs: timeoutMs } = settings;
   return makeSandbox({
-    // What is cut off here is cut off with the connection.
+    // Closing the connection aborts the request.
     ask: () =>
       client.sandboxes.create(app, image, {
         ...parametersOf(settings),
@@ -83,7 +83,7 @@ export const startModalSandbox = async (
   try {
     const ready = await prepare(client, settings, signal);
     signal?.throwIfAborted();
-    // It may live for minutes before its creation is answered; while its image is built, it does not.
+    // Its life may begin minutes before its creation is answered, but not while its image is built.
     const endsAtMs = Date.now() + settings.lifetimeMs;
     return { sandbox: await create(client, ready, settings, options), endsAtMs };
   } catch (error) {

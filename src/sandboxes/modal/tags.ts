@@ -6,16 +6,16 @@ export interface NamedSandbox {
   readonly sandboxName: string;
 }
 
-/** Without characters that somebody might refuse in a tag. */
+/** Keeps only characters that every tag accepts. */
 const plain = (value: string): string => value.replaceAll(/[^A-Za-z0-9._-]/g, "-").slice(0, 63);
 
-/** By which a sandbox is found again. */
+/** The tags by which a sandbox is found again. */
 export const identifyingTags = ({ runId, sandboxName }: NamedSandbox): Record<string, string> => ({
   "sanddune-run": plain(runId),
   "sanddune-name": plain(sandboxName),
 });
 
-/** What a Modal sandbox is marked with. */
+/** All tags of a Modal sandbox. */
 export const modalTags = (sandbox: NamedSandbox, lifetimeMs: number): Record<string, string> => {
   const { owner, expires } = sandboxTags(sandbox.runId, lifetimeMs);
   return {

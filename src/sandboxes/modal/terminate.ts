@@ -7,7 +7,7 @@ import { identifyingTags, type NamedSandbox } from "./tags.ts";
 
 const TERMINATE_TIMEOUT_MS = 10_000;
 
-/** Ends a sandbox, in bounded time; one that has ended counts as ended. Rejects if it may still be there. */
+/** Terminates a sandbox within a limit; one that has ended is fine. Rejects if it may still run. */
 export const terminateModalSandbox = async (sandbox: Sandbox, requestTimeoutMs: number): Promise<void> => {
   const patience = { timeoutMs: Math.min(requestTimeoutMs, TERMINATE_TIMEOUT_MS) };
   const isOver = () =>
@@ -28,8 +28,8 @@ export const terminateModalSandbox = async (sandbox: Sandbox, requestTimeoutMs: 
 };
 
 /**
- * The sandboxes of an app that are marked as that one, and have not ended. There should be one at most. Modal is asked for these
- * only, but what is going to be ended is looked at.
+ * The running sandboxes of an app that carry these tags. There should be one at most. The tags are checked again, because
+ * the sandboxes are going to be ended.
  */
 export const findTagged = (
   client: ModalClient,
@@ -50,7 +50,7 @@ export const findTagged = (
   return inTime(list, patience);
 };
 
-/** Ends a sandbox of which nothing is known but its tags. */
+/** Terminates a sandbox of which only the tags are known. */
 export const terminateTagged = async (
   client: ModalClient,
   app: App,

@@ -70,13 +70,13 @@ type Mount = Pick<SandboxMount, "hostPath" | "readOnly">;
 
 const homeProblem = async ({ hostPath }: Mount): Promise<string | undefined> =>
   (await shows(hostPath, homedir()))
-    ? `${hostPath} would hand the whole home directory, with its keys and credentials, to the sandbox. Mount the part that is needed`
+    ? `${hostPath} would show the whole home directory, with its keys and credentials, to the sandbox. Mount the part that is needed`
     : undefined;
 
 const socketProblem = async ({ hostPath }: Mount): Promise<string | undefined> => {
   for (const socket of [...ENGINE_SOCKETS, ...userSockets()]) {
     if (await shows(hostPath, socket)) {
-      return `${hostPath} would hand the container engine's socket ${await realpathIfAny(socket)}, and with it the host, to the sandbox`;
+      return `${hostPath} would give the sandbox the container engine's socket ${await realpathIfAny(socket)}, and with it control of the host`;
     }
   }
   return undefined;
@@ -89,7 +89,7 @@ const repositoryProblem = async (
 ): Promise<string | undefined> => {
   for (const { path, what, isPrivate } of await repositoryData(repositoryPath)) {
     if ((await contains(hostPath, path)) || (isPrivate && (await contains(path, hostPath)))) {
-      return `${hostPath} would hand ${what} (${path}) to the sandbox. Mount the part that is needed: the worktree is in the sandbox anyway`;
+      return `${hostPath} would show ${what} (${path}) to the sandbox. Mount the part that is needed: the worktree is in the sandbox anyway`;
     }
   }
   return undefined;

@@ -47,7 +47,7 @@ const bySsh = (engine: ContainerEngine, host: SshHost): EngineConnection => {
         const said = (error as Error).message.split("\n").at(-1);
         throw new SandboxUnavailableError(
           engine.name,
-          `ssh does not get to ${host.url} (${said})`,
+          `ssh cannot connect to ${host.url} (${said})`,
           `Check with: ${sshCommandLine(host)} true – it must work without a question. Install ssh if it is missing: sudo apt-get install openssh-client`,
         );
       }),

@@ -123,7 +123,7 @@ export const reopenContainer = async (
   };
   const [, user] = /^owner (\d+:\d+)$/m.exec(await ask("0:0", RENEW)) ?? [];
   if (user === undefined) {
-    throw new SandboxLostError(engine.name, `it has no ${WORKTREE_PATH} any more`);
+    throw new SandboxLostError(engine.name, `its ${WORKTREE_PATH} no longer exists`);
   }
   // Without capabilities, root cannot end what others run.
   for (const each of new Set(["0:0", user])) await ask(each, endCommandsArguments);

@@ -3,27 +3,27 @@ import { SandboxError } from "../../errors.ts";
 import { MINUTE_MS } from "../exec/sandboxTimes.ts";
 import type { LeftSandbox } from "../leftovers.ts";
 
-/** Names an account of a service by what is no secret: a journal is no place for those. */
+/** Names an account of a service without its secrets: journals must not hold any. */
 export type CloudAccount = Readonly<Record<string, string>>;
 
-/** Where a sandbox was made, as its journal says. */
+/** The place of a sandbox, by its journal. */
 export interface CloudPlace {
   readonly account: CloudAccount;
-  /** When the service has ended it, whatever happened; by `Date.now()`. */
+  /** When the service has ended it at the latest; by `Date.now()`. */
   readonly endsByMs: number;
 }
 
-/** How long it may take until a sandbox begins to live: its image may have to be built first. */
+/** How long it may take until a sandbox starts: its image may have to be built first. */
 const START_MS = 120 * MINUTE_MS;
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** Also shown to people, who may copy it to a shell: nothing that acts there. */
+/** Users may copy it to a shell, so it must hold nothing that a shell acts on. */
 const NAME = /^[\w.:[\]-]{0,100}$/;
 
-/** Tells keys apart without telling them. */
+/** Tells keys apart without revealing them. */
 export const fingerprintOf = (key: string): string =>
   createHash("sha256").update(key).digest("hex").slice(0, 12);
 
-/** What `sanddune clean` is told about a sandbox that is about to be made. */
+/** Writes the place of a sandbox that is about to be made, for `sanddune clean`. */
 export const writeCloudPlace = (account: CloudAccount, lifetimeMs: number): string =>
   JSON.stringify({ ...account, endsBy: new Date(Date.now() + START_MS + lifetimeMs).toISOString() });
 
@@ -43,7 +43,7 @@ const parsePlace = (text: string, names: readonly string[]): CloudPlace | undefi
   }
 };
 
-/** Reads that again. `undefined` if the journal is from before there was such a thing; throws if it says something else. */
+/** Reads the place. `undefined` if the journal has none, as older ones; throws if it is malformed. */
 export const readCloudPlace = (
   provider: string,
   { sandboxName, place }: LeftSandbox,
@@ -52,16 +52,16 @@ export const readCloudPlace = (
   if (place === undefined) return undefined;
   const known = parsePlace(place, names);
   if (known !== undefined) return known;
-  throw new SandboxError(provider, `its journal does not say in which account the sandbox ${sandboxName} is`);
+  throw new SandboxError(provider, `its journal does not name the account of the sandbox ${sandboxName}`);
 };
 
-/** Whether a sandbox may be there although the present account does not have it. */
+/** Whether a sandbox may exist although the present account does not list it. */
 const isElsewhere = ({ account, endsByMs }: CloudPlace, present: CloudAccount): boolean =>
   Date.now() < endsByMs && Object.entries(account).some(([name, value]) => present[name] !== value);
 
 /**
- * Looks for a sandbox with the credentials that there are: they may be new ones of the account in which it was made. If they
- * do not find it, and may be another account's, nobody knows whether it is there: rejects with what `explain` says.
+ * Looks for a sandbox with the present credentials, which may be new ones of the same account. If they do not find it and may
+ * be of another account, the sandbox may still exist: rejects with the error of `explain`.
  */
 export const lookInAccount = async <Found>(
   place: CloudPlace | undefined,

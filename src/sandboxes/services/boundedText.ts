@@ -1,4 +1,4 @@
-/** Reads a small file of a sandbox, whose content may be anybody's: more than `maxBytes` are not taken. */
+/** Reads a small file of a sandbox. Its content is untrusted: rejects if it has more than `maxBytes`. */
 export const boundedText = async (content: AsyncIterable<unknown>, maxBytes: number): Promise<string> => {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
@@ -6,7 +6,7 @@ export const boundedText = async (content: AsyncIterable<unknown>, maxBytes: num
     const data = typeof piece === "string" ? Buffer.from(piece) : (piece as Uint8Array);
     bytes += data.length;
     // Leaving the loop ends the stream as well.
-    if (bytes > maxBytes) throw new Error(`a file of the sandbox has more than ${maxBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`a file in the sandbox has more than ${maxBytes} bytes`);
     pieces.push(data);
   }
   return Buffer.concat(pieces).toString();

@@ -1,10 +1,10 @@
 import { inspect } from "node:util";
 import { SandboxUnavailableError } from "../../errors.ts";
 
-/** What can stand in a header: the SDKs put what cannot into their complaints. */
+/** The characters of a header. The SDKs quote other values in their error messages. */
 const IN_HEADER = /^[\x21-\x7e]*$/;
 
-/** Refuses a credential that cannot be one, by its name and without its value. */
+/** Refuses a malformed credential, by its name and without its value. */
 export const checkCredential = (
   provider: string,
   name: string,
@@ -19,11 +19,11 @@ export const checkCredential = (
   );
 };
 
-/** What a service said, should it have repeated what it was told in confidence. */
+/** Removes secrets from a service's message, which may repeat them. */
 export const withoutSecrets = (text: string, secrets: readonly (string | undefined)[]): string =>
   secrets.reduce<string>((rest, secret) => (secret ? rest.replaceAll(secret, "***") : rest), text);
 
-/** The same for what is kept as a cause, which others may print. */
+/** The same for the `cause` of an error, which callers may print. */
 export const discreetCause = (error: unknown, secrets: readonly (string | undefined)[]): unknown => {
   const told = inspect(error);
   return withoutSecrets(told, secrets) === told ? error : new Error(withoutSecrets(String(error), secrets));

@@ -4,16 +4,16 @@ import type { Heartbeat } from "../exec/heartbeat.ts";
 const BEAT_MS = 20_000;
 const BEATS_IN_LEASE = 8;
 const MISSES = 3;
-/** What of a lease may be missing without anything being wrong: a beat that has failed, and how long the making took. */
+/** The part of a lease that may be missing without a problem: a failed beat, and the time that creation took. */
 const TOLERANCE = 1 / 4;
 
-/** How long a request may take. */
+/** How long a request for a renewal may take. */
 export const BEAT_TIMEOUT_MS = 10_000;
 
-/** What a sandbox of a service may stay for. Times are those of `Date.now()`. */
+/** How long a sandbox of a service may stay. Times are those of `Date.now()`. */
 export interface CloudLease {
   readonly leaseMs: number;
-  /** When the sandbox was asked for, and when it was there: its life has begun in between. */
+  /** When the sandbox was requested, and when it was ready: its life began in between. */
   readonly madeAtMs: number;
   readonly startedByMs: number;
   /** When its lifetime is over. */
@@ -22,9 +22,9 @@ export interface CloudLease {
 }
 
 /**
- * Has a sandbox stay for longer, again and again, and tells its last call when that does not help any more: a plan has a longest
- * time. `renew` asks for the time that is wanted, and resolves with how long the sandbox may live now altogether, if the service
- * has said so.
+ * Extends the life of a sandbox again and again, and moves the deadline warning when the service no longer grants it: plans have
+ * a longest time. `renew` asks for the wanted time, and resolves with how long the sandbox may live altogether, if the
+ * service says so.
  */
 export const cloudLease = (
   { leaseMs, madeAtMs, startedByMs, atMs, deadlineWarning }: CloudLease,

@@ -2,16 +2,16 @@ import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { ServiceLimits } from "./serviceLimits.ts";
 import { type Persistence, untilAccepted } from "./untilAccepted.ts";
 
-/** How long a caller that has given up waits for a sandbox that is about to come, and for its end. */
+/** After giving up: how long to wait for a sandbox that still arrives, and for its end. */
 const LATE_MS = 5000;
 
-/** How a service is asked for a sandbox. */
+/** A request to a service for a sandbox. */
 export interface Making<Sandbox> {
-  /** Asks for the sandbox. The signal cuts the request off. */
+  /** Sends the request. The signal aborts it. */
   ask(signal: AbortSignal): Promise<Sandbox>;
-  /** Ends a sandbox that has come too late. */
+  /** Ends a sandbox that arrived too late. */
   end(sandbox: Sandbox): Promise<void>;
-  /** Ends what was made although that was not answered. */
+  /** Ends a sandbox whose creation was not answered. */
   endUnknown(signal: AbortSignal): Promise<void>;
   readonly limits: ServiceLimits;
   readonly signal?: AbortSignal | undefined;
@@ -27,7 +27,7 @@ const makeOnce = async <Sandbox>(
   try {
     return await inTime(() => request, { timeoutMs, signal });
   } catch (error) {
-    // A request that is cut off at once may leave a sandbox whose id is unknown.
+    // Aborting the request at once might leave a sandbox whose id is unknown.
     const lateMs = Math.min(LATE_MS, limits.requestTimeoutMs);
     const ended = request.then(end);
     await inTime(() => ended, { timeoutMs: lateMs }).catch(() => {});
@@ -38,8 +38,8 @@ const makeOnce = async <Sandbox>(
 };
 
 /**
- * Has a service make a sandbox, within a limit, and asks again if there is no room for the moment. If that fails or is aborted,
- * no sandbox is left behind, as far as the service answers.
+ * Has a service make a sandbox within a limit, and retries while it has no free capacity. If that fails or is aborted, no
+ * sandbox is left behind, as far as the service answers.
  */
 export const makeSandbox = <Sandbox>(making: Making<Sandbox>): Promise<Sandbox> =>
   untilAccepted((leftMs) => makeOnce(making, leftMs), {

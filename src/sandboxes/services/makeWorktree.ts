@@ -18,8 +18,8 @@ export interface MadeWorktree {
 }
 
 /**
- * Makes the directory of the worktree in a sandbox that is new, and not in the place of something that came with its image: in the home of whoever commands run as, unless there is a
- * better place for it. Rejects if commands cannot be run.
+ * Makes the worktree's directory in a new sandbox, without touching a directory of its image: in `inside`, or else in the home
+ * of the commands' user. Rejects if commands cannot be run.
  */
 export const makeWorktree = async (
   launch: SandboxAccess["launch"],

@@ -3,13 +3,13 @@ import { resolve } from "node:path";
 import { HostFileError, InvalidOptionsError } from "../../errors.ts";
 import { checkValue, text } from "../../options/checks/checks.ts";
 
-/** A Dockerfile for services that build without it: the image that it begins with, and what is done to that. */
+/** A Dockerfile for services that build without one: its base image, and its further instructions. */
 export interface DockerfileImage {
   readonly imageName: string;
   readonly dockerfileCommands: readonly string[];
 }
 
-/** One instruction each, without comments; lines that end with a backslash go on. */
+/** One instruction each, without comments; a backslash at the end of a line continues the instruction. */
 const instructionsOf = (text: string): readonly string[] =>
   text
     .replaceAll(/^\s*#.*\n?/gm, "")
@@ -30,7 +30,7 @@ const withDefaults = (text: string, defaults: ReadonlyMap<string, string>): stri
 /** Flags such as `--platform` and the name of the stage are not part of the image. */
 const FROM = /^FROM\s+(?:--\S+\s+)*(\S+)/i;
 
-/** Its lines are not instructions, and their spaces and comments count. */
+/** The lines of a here-document are not instructions; spaces and comments in them count. */
 const HEREDOC = /(?<!<)<<-?["']?[A-Za-z_]/;
 
 const parse = (text: string, refuse: (problem: string) => never): DockerfileImage => {

@@ -1,11 +1,11 @@
 import { hostname } from "node:os";
 
-/** What every sandbox on another machine is marked with, so that whoever finds it knows whose it is. */
+/** Marks every sandbox on another machine, so that its owner can be found. */
 export interface SandboxTags {
   readonly run: string;
   /** The machine and the process that made it. */
   readonly owner: string;
-  /** When nobody wants it any more, unless its deadline is put off. */
+  /** When it is no longer needed, unless its lifetime is extended. */
   readonly expires: string;
 }
 

@@ -1,8 +1,8 @@
 /** How long the requests to a service may take. */
 export interface ServiceLimits {
-  /** One request, tries included that were refused for the moment. */
+  /** One request, retries included. */
   readonly requestTimeoutMs: number;
-  /** Making a sandbox, tries included. */
+  /** Making a sandbox, retries included. */
   readonly createTimeoutMs: number;
 }
 

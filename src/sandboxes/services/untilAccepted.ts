@@ -3,9 +3,9 @@ import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
 const ATTEMPTS = 6;
 const FIRST_PAUSE_MS = 500;
 
-/** What a service has said about a request that the same request may succeed with later. */
+/** A refusal after which the same request may succeed later. */
 export interface Transience {
-  /** When it wants to be asked again; not set if it has not said so. */
+  /** When the service allows the next request; not set if it has not said so. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -13,7 +13,7 @@ export interface Persistence {
   /** For all tries and the pauses between them. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** `undefined` if asking again is of no use. */
+  /** `undefined` if a retry cannot help. */
   transienceOf(error: unknown): Transience | undefined;
 }
 

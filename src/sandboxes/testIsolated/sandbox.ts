@@ -52,7 +52,7 @@ export const createTestIsolatedSandbox = async ({
     ...killOnHost,
     requireTerminal: () => requirePseudoTerminal(TEST_ISOLATED),
     diagnose: async () => ({
-      problem: "commands cannot be started any more",
+      problem: "commands can no longer be started",
       details: `Its directory: ${directory}`,
     }),
     close: () => removeTestIsolated(directory),

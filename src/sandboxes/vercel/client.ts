@@ -17,7 +17,7 @@ import {
   vercelError,
 } from "./error.ts";
 
-/** What of the SDK is used. */
+/** The used part of the SDK. */
 interface VercelSdk {
   readonly Sandbox: typeof VercelSandbox;
 }
@@ -28,18 +28,18 @@ export interface VercelCredentials {
   readonly projectId: string;
 }
 
-/** The SDK, with the credentials for all that is asked of it. */
+/** The SDK, with the credentials for its requests. */
 export interface VercelClient {
   readonly sdk: VercelSdk;
   readonly credentials: VercelCredentials;
 }
 
-/** Whom an OIDC token is for. The SDK would find that out too, but asks at the terminal if it cannot. */
+/** The team and project of an OIDC token. The SDK would find them too, but asks at the terminal if it cannot. */
 const ofOidcToken = (token: string): VercelCredentials => {
   const payload = parseObject(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
   const { owner_id: teamId, project_id: projectId } = payload ?? {};
   if (isText(teamId) && isText(projectId)) return { token, teamId, projectId };
-  throw unavailable("VERCEL_OIDC_TOKEN holds no token of Vercel's", CREDENTIALS_HINT);
+  throw unavailable("VERCEL_OIDC_TOKEN does not hold a Vercel token", CREDENTIALS_HINT);
 };
 
 const readCredentials = (): VercelCredentials => {
@@ -52,7 +52,7 @@ const readCredentials = (): VercelCredentials => {
   const missing = names.filter((name) => !process.env[name]);
   throw unavailable(
     token
-      ? `there is VERCEL_TOKEN, but no ${missing.join(" and no ")}`
+      ? `VERCEL_TOKEN is set, but ${missing.join(" and ")} ${missing.length > 1 ? "are" : "is"} missing`
       : "there are no credentials, neither in VERCEL_TOKEN nor in VERCEL_OIDC_TOKEN",
     CREDENTIALS_HINT,
   );
@@ -67,19 +67,19 @@ export const loadVercel = async (): Promise<VercelClient> => {
     isIt: ({ Sandbox }) =>
       typeof Sandbox?.create === "function" &&
       typeof Sandbox.list === "function" &&
-      // Without it, commands could only be run in a way that starts a sandbox anew when it has ended.
+      // Without it, running a command would restart a sandbox that has ended.
       typeof Sandbox.prototype.currentSession === "function",
   });
   return { sdk, credentials: readCredentials() };
 };
 
-/** In which account a client's sandboxes are made. */
+/** The account in which a client makes sandboxes. */
 export const vercelAccount = ({ credentials }: VercelClient): CloudAccount => ({
   team: credentials.teamId,
   project: credentials.projectId,
 });
 
-/** Asks Vercel something harmless, to find out whether it answers, and accepts the credentials. */
+/** Sends a harmless request, to check that Vercel answers and accepts the credentials. */
 export const requireVercel = async (
   { sdk, credentials }: VercelClient,
   patience: Patience,
@@ -88,11 +88,11 @@ export const requireVercel = async (
     await inTime((signal) => sdk.Sandbox.list({ ...credentials, limit: 1, signal }), patience);
   } catch (error) {
     patience.signal?.throwIfAborted();
-    throw vercelError("it could not be asked about its sandboxes", error);
+    throw vercelError("its sandboxes could not be listed", error);
   }
 };
 
-/** A sandbox by its name, without starting it anew; `undefined` if there is none. */
+/** Finds a sandbox by its name, without restarting it; `undefined` if there is none. */
 export const findVercelSandbox = async (
   { sdk, credentials }: VercelClient,
   name: string,
@@ -109,7 +109,7 @@ export const findVercelSandbox = async (
   }
 };
 
-/** Deletes a sandbox; one that is not there counts as deleted. Rejects if it may still be there. */
+/** Deletes a sandbox; a missing one counts as deleted. Rejects if it may still exist. */
 export const deleteVercelSandbox = async (sandbox: VercelSandbox, patience: Patience): Promise<void> => {
   const remove = (signal: AbortSignal) => sandbox.delete({ deleteOrphanSnapshots: true, signal });
   await inTime(remove, patience).catch((cause: unknown) => {

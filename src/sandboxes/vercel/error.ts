@@ -13,7 +13,7 @@ export const CREDENTIALS_HINT =
 export const unavailable = (problem: string, hint: string) =>
   new SandboxUnavailableError(VERCEL, problem, hint);
 
-/** An error of the SDK's about an answer. */
+/** The SDK's error about an answer. */
 interface Refused {
   readonly response?: Pick<Response, "status" | "headers">;
 }
@@ -22,7 +22,7 @@ const refused = (error: unknown): Refused => (error ?? {}) as Refused;
 
 export const statusOf = (error: unknown): number | undefined => refused(error).response?.status;
 
-/** Whether Vercel has refused for the moment: no room, or a failure of its own. */
+/** Whether a retry may help: no free capacity, or a failure of the service. */
 export const vercelTransience = (error: unknown): Transience | undefined => {
   const { response } = refused(error);
   if (response === undefined || !isTransientStatus(response.status)) return undefined;
@@ -31,12 +31,12 @@ export const vercelTransience = (error: unknown): Transience | undefined => {
 
 export const secrets = () => [process.env["VERCEL_TOKEN"], process.env[OIDC]];
 
-/** What Vercel has said, fit to be shown. */
+/** Removes the credentials from a message. */
 export const discreet = (text: string): string => withoutSecrets(text, secrets());
 
-/** What to do about what Vercel forbids. */
+/** Hints for forbidden requests. */
 const FORBIDDEN_HINTS = {
-  quota: "Run less at once, or look at the limits of your plan: https://vercel.com/dashboard/usage",
+  quota: "Run fewer at once, or look at the limits of your plan: https://vercel.com/dashboard/usage",
   image: "Use an image of this project, or of vercel/sandbox",
 } as const;
 
@@ -46,7 +46,7 @@ export const vercelError = (problem: string, error: unknown): SandduneError => {
   const status = statusOf(error);
   if (status === 401 || status === 402 || status === 403) {
     const refusal = status === 402 ? "quota" : refusalOf(said);
-    // To a token that it does not know Vercel answers with 403, too.
+    // Vercel answers with 403 to an unknown token, too.
     if (status === 401 || refusal === "other") {
       return unavailable(`Vercel refuses the credentials (${said})`, CREDENTIALS_HINT);
     }
@@ -59,8 +59,8 @@ export const vercelError = (problem: string, error: unknown): SandduneError => {
     new SandboxBusyError(VERCEL, `${problem} (${said})`, hint, vercelTransience(error)?.retryAfterMs);
   if (status === 429) {
     return forNow(
-      "Vercel has no room at the moment",
-      "Try again later, run less at once, or look at the limits of your plan",
+      "Vercel has no free capacity at the moment",
+      "Try again later, run fewer at once, or look at the limits of your plan",
     );
   }
   if (status === undefined || status >= 500) {

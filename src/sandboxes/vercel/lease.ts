@@ -6,17 +6,17 @@ import { BEAT_TIMEOUT_MS, type CloudLease, cloudLease } from "../services/lease.
 import { findVercelSandbox, type VercelClient } from "./client.ts";
 import { VERCEL } from "./error.ts";
 
-/** Vercel adds no less. */
+/** The smallest extension. */
 const SHORTEST_MS = 1000;
 
 interface State {
-  /** What has happened, if its session is over. */
+  /** Why its session ended, if it did. */
   readonly end?: string;
-  /** How long its session is allowed to last altogether. */
+  /** How long its session may last altogether. */
   readonly timeoutMs: number;
 }
 
-/** What has become of a session. Rejects if Vercel does not answer. */
+/** The state of a session. Rejects if Vercel does not answer. */
 export const findVercelState = async (
   client: VercelClient,
   name: string,
@@ -24,7 +24,7 @@ export const findVercelState = async (
   patience: Patience,
 ): Promise<State> => {
   const found = await findVercelSandbox(client, name, patience);
-  if (found === undefined) return { end: "Vercel does not know it any more: it was deleted", timeoutMs: 0 };
+  if (found === undefined) return { end: "Vercel no longer knows it: it was deleted", timeoutMs: 0 };
   const session = found.currentSession();
   const isCurrent = session.sessionId === sessionId;
   if (isCurrent && found.status === "running") return { timeoutMs: session.timeout };
@@ -35,7 +35,7 @@ export const findVercelState = async (
   };
 };
 
-/** Has a sandbox stay. What Vercel is asked for is added to the time that there is. */
+/** Extends the life of a sandbox. Vercel adds the requested time to the current one. */
 export const vercelLease = (client: VercelClient, sandbox: Sandbox, lease: CloudLease): Heartbeat => {
   const session = sandbox.currentSession();
   let { timeout: timeoutMs } = session;
@@ -60,7 +60,7 @@ export const vercelLease = (client: VercelClient, sandbox: Sandbox, lease: Cloud
         signal,
       });
       if (state.end !== undefined) throw new SandboxLostError(VERCEL, state.end, `Sandbox ${sandbox.name}`);
-      // It may have been given more time although that was not heard.
+      // The extension may have succeeded although its answer was lost.
       timeoutMs = state.timeoutMs;
     }
     return timeoutMs;

@@ -10,7 +10,7 @@ import { isSandboxOfRun } from "./sandbox.ts";
 const elsewhere = ({ account: { team, project } }: CloudPlace): SandboxError =>
   new SandboxError(
     VERCEL,
-    `it was made in another project of Vercel's; set VERCEL_TEAM_ID=${team} and VERCEL_PROJECT_ID=${project}, and a VERCEL_TOKEN or VERCEL_OIDC_TOKEN for it`,
+    `it was made in another Vercel project; set VERCEL_TEAM_ID=${team} and VERCEL_PROJECT_ID=${project}, and a VERCEL_TOKEN or VERCEL_OIDC_TOKEN for it`,
   );
 
 const findSandbox = async (sandbox: LeftSandbox, signal?: AbortSignal): Promise<Sandbox | undefined> => {
@@ -22,7 +22,7 @@ const findSandbox = async (sandbox: LeftSandbox, signal?: AbortSignal): Promise<
       signal,
     }).catch((error: unknown) => {
       signal?.throwIfAborted();
-      throw vercelError(`it could not be asked about the sandbox ${sandboxName}`, error);
+      throw vercelError(`the sandbox ${sandboxName} could not be looked up`, error);
     });
     return found !== undefined && isSandboxOfRun(found, runId) ? found : undefined;
   };
@@ -30,7 +30,7 @@ const findSandbox = async (sandbox: LeftSandbox, signal?: AbortSignal): Promise<
   return lookInAccount(place, vercelAccount(client), look, elsewhere);
 };
 
-/** What runs have left with Vercel. It ends by itself when its deadline comes, but its name stays. */
+/** Sandboxes of dead runs at Vercel. They end at their deadline, but their names stay. */
 export const vercelLeftovers: SandboxLeftovers = {
   holdsWork: async (sandbox) => (await findSandbox(sandbox))?.status === "running",
   find: async (sandbox, signal) => {

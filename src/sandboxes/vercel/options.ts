@@ -8,7 +8,7 @@ import {
 
 /** The options of `vercel()`. */
 export interface VercelOptions extends LeasedServiceOptions {
-  /** An image of Vercel's, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
+  /** An image from Vercel, or one of your own in its registry; `vercel/sandbox/universal` when it is left out. */
   readonly imageName?: string;
   /** Virtual CPUs, with 2 GiB of memory each; Vercel's default when it is left out. */
   readonly vcpus?: number;

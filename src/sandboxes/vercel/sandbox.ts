@@ -16,14 +16,14 @@ import { vercelTransport } from "./transport.ts";
 const DIAGNOSIS_TIMEOUT_MS = 10_000;
 
 const LIVE_LONGER =
-  "Give vercel() a longer lifetimeMs; if it is your plan that allows no more, take a larger one, or have less done in one run";
+  "Give vercel() a longer lifetimeMs; if your plan does not allow more, upgrade it, or do less in one run";
 
 const RUN_TAG = "sanddune-run";
 
-/** What a tag can hold without doubt. */
+/** Keeps only characters that every tag accepts. */
 const tagValue = (value: string): string => value.replaceAll(/[^A-Za-z0-9._-]/g, "-");
 
-/** Whether a sandbox of that name is this run's: anybody can give a sandbox that name. */
+/** Whether a sandbox belongs to this run: any sandbox may have that name. */
 export const isSandboxOfRun = ({ tags }: Sandbox, runId: string): boolean =>
   tags?.[RUN_TAG] === tagValue(runId);
 
@@ -46,7 +46,7 @@ const startSandbox = async (
       ...client.credentials,
       name,
       timeout: leaseMs,
-      // Otherwise what it leaves behind is kept, and paid for.
+      // Otherwise its files are kept after its end, and cost money.
       persistent: false,
       tags: {
         [RUN_TAG]: tagValue(run),
@@ -62,7 +62,7 @@ const startSandbox = async (
     const found = await findVercelSandbox(client, name, { timeoutMs, signal: given });
     return found !== undefined && isSandboxOfRun(found, runId) ? found : undefined;
   };
-  // The SDK repeats a request that has failed, although the first one may have made the sandbox.
+  // The SDK repeats a failed request, although the first one may have made the sandbox.
   const createOnce = (cut: AbortSignal) =>
     create(cut).catch(async (error: unknown) => {
       const made = statusOf(error) === 409 ? await findOwn(cut).catch(() => undefined) : undefined;

@@ -7,7 +7,7 @@ import { findVercelSandbox, type VercelClient } from "./client.ts";
 
 const PRIVATE_MODE = 0o600;
 
-/** How commands are run in a sandbox of Vercel's. */
+/** Runs commands in a Vercel sandbox. */
 export const vercelTransport = (
   client: VercelClient,
   sandbox: Sandbox,

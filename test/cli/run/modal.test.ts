@@ -55,7 +55,7 @@ it("sanddune run says what is missing before anything is made", async () => {
   const cwd = temporaryRepository();
   const { exitCode, stderr } = await runCli(RUN, { cwd, env: { MODAL_TOKEN_SECRET: "" } });
   expect(exitCode).not.toBe(0);
-  expect(stderr).toContain("there is MODAL_TOKEN_ID, but no MODAL_TOKEN_SECRET");
+  expect(stderr).toContain("MODAL_TOKEN_ID is set, but MODAL_TOKEN_SECRET is missing");
   expect(git(cwd, "branch", "--format=%(refname:short)")).toBe("main");
 });
 

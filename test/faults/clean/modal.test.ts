@@ -82,7 +82,7 @@ it("a journal that names only the app is still valid", async () => {
   expect(await modalLeftovers.find({ ...left, place: "other" })).toBe(undefined);
   expect(await modalLeftovers.find(left)).toBe(undefined);
   await expect(modalLeftovers.find({ ...left, place: '{"app":"builds"}' })).rejects.toThrow(
-    "its journal does not say in which account the sandbox sanddune-old is",
+    "its journal does not name the account of the sandbox sanddune-old",
   );
   await sandbox.close();
 });

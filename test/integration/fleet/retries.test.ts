@@ -174,7 +174,7 @@ describe("a sandbox that is lost once its work is merged", () => {
         const handle = await provider.create(options);
         const close = async () => {
           await handle.close();
-          throw new SandboxLostError("forgetful", "it does not answer any more");
+          throw new SandboxLostError("forgetful", "it no longer answers");
         };
         return { ...handle, close };
       },
@@ -184,7 +184,7 @@ describe("a sandbox that is lost once its work is merged", () => {
       state: "succeeded",
       attempts: 1,
       branch: "main",
-      warnings: [expect.stringContaining("it does not answer any more")],
+      warnings: [expect.stringContaining("it no longer answers")],
     });
     expect(created).toBe(1);
     expect(log(cwd, "main")).toEqual(["Once", "Initial commit"]);

@@ -86,9 +86,9 @@ describe("a sandbox without root", () => {
 describe("what a caller needs of a sandbox", () => {
   it.each<[SandboxCapabilities, SandboxCapabilities, RegExp]>([
     [{ sudo: false }, { sudo: true }, /no root user/],
-    [{ terminal: false }, { terminal: true }, /no terminal/],
-    [{ liveInput: false }, { liveInput: true }, /input while it runs/],
-    [{ extension: false }, { extension: true }, /cannot be put off/],
+    [{ terminal: false }, { terminal: true }, /does not support a terminal/],
+    [{ liveInput: false }, { liveInput: true }, /input to a running command/],
+    [{ extension: false }, { extension: true }, /cannot be extended/],
     [{ networkPolicy: "none" }, { networkPolicy: "on-off" }, /cannot be restricted/],
     [{ networkPolicy: "on-off" }, { networkPolicy: "domains" }, /cannot be restricted/],
   ])(
@@ -141,7 +141,7 @@ it("a sandbox without a terminal is refused by interactive(), before any questio
   const line = [process.execPath, program, cwd].map((word) => `'${word}'`).join(" ");
   const printed = execFileSync("script", ["-qec", line, "/dev/null"], { encoding: "utf8" });
   const { outcome, calls } = JSON.parse(printed.split("\n").find((text) => text.startsWith("{")) ?? "");
-  expect(outcome).toMatch(/^SandboxUnavailableError: .*deaf sandbox.*there is no terminal in it/);
+  expect(outcome).toMatch(/^SandboxUnavailableError: .*deaf sandbox.*it does not support a terminal/);
   expect(calls).toEqual([]);
   expect(readdirSync(cwd)).toEqual(files);
 });

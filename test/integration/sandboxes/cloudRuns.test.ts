@@ -79,7 +79,7 @@ git commit -q --allow-empty -m End; git rev-parse HEAD`);
 
     expect(error).toMatchObject({ name: "SandboxError", branch: "agent/work" });
     expect(error.message).toMatch(
-      /is not given more than its lifetime of \d+ seconds.*if it is your plan that allows no more, take a larger one/,
+      /its lifetime of \d+ seconds was not extended.*if your plan does not allow more, upgrade it/,
     );
     expect(git(cwd, "log", "-1", "--format=%s", "agent/work")).toBe("Half of it");
     expect(readFileSync(join(error.preservedWorktreePath, "rest.txt"), "utf8")).toBe("rest\n");
@@ -92,7 +92,7 @@ git commit -q --allow-empty -m End; git rev-parse HEAD`);
     const making = createStandaloneSandbox(provider(), { needs: { terminal: true } });
     expect(await failureOf(making)).toMatchObject({
       name: "SandboxUnavailableError",
-      problem: expect.stringContaining("no terminal"),
+      problem: expect.stringContaining("does not support a terminal"),
     });
     expect(loopback.count(requests.create)).toBe(before);
   });

@@ -22,7 +22,7 @@ it("what hardly brings anything for a minute is given up", () => {
   expect(signal.aborted).toBe(false);
   count(1);
   vi.advanceTimersByTime(60_000);
-  expect(signal.reason).toEqual(new Error("hardly anything came in 60000 ms"));
+  expect(signal.reason).toEqual(new Error("it sent almost nothing in 60000 ms"));
 });
 
 it("what goes on for long has to be large: nobody is held up by drops", () => {
@@ -49,7 +49,7 @@ it("more than the disk can hold is not taken", () => {
   const { bavail, bsize } = statfsSync(directory);
   const { count } = arrivalIn(directory);
   count(1024);
-  expect(() => count(bavail * bsize)).toThrow(/larger than what the disk has left/);
+  expect(() => count(bavail * bsize)).toThrow(/larger than the free disk space/);
 });
 
 it("a small file of a sandbox that has become a large one is not read to its end", async () => {

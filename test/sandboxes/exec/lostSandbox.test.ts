@@ -15,7 +15,7 @@ const losses: Record<string, { lose(engine: EngineName, sandbox: SandboxHandle):
   },
   "its container is removed": {
     lose: (engine, { name }) => callClient(engine, "rm", "--force", name),
-    says: /does not exist any more/,
+    says: /no longer exists/,
   },
 };
 

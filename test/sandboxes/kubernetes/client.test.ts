@@ -125,10 +125,10 @@ describe("the place in a journal", () => {
 });
 
 it.each([
-  ["error: You must be logged in to the server (Unauthorized)", /does not let you in/],
+  ["error: You must be logged in to the server (Unauthorized)", /refuses your credentials/],
   [
     "Unable to connect to the server: getting credentials: exec: executable aws not found",
-    /does not let you in/,
+    /refuses your credentials/,
   ],
   ["Unable to connect to the server: dial tcp: lookup k8s.example.com: no such host", /does not answer/],
   ["Unable to connect to the server: net/http: TLS handshake timeout", /does not answer/],

@@ -103,7 +103,7 @@ describe("a pod that is over", () => {
     [
       "because of its lease",
       podIn({ terminated: { exitCode: 86, reason: "Error" } }, "Failed"),
-      "its lease is over: nobody has renewed it",
+      "its lease expired, because nothing renewed it",
     ],
     [
       "because its process was killed",

@@ -83,11 +83,11 @@ it("puts no pod on a node where one could not be reached, unless there is no oth
   writeFileSync(path("broken"), "");
   const error = await failureOf(start());
   expect(error).toBeInstanceOf(SandboxLostError);
-  expect(String(error)).toMatch(/on node1 is there, but commands in it cannot be reached/);
+  expect(String(error)).toMatch(/on node1 exists, but commands in it can no longer be reached/);
   expect(made().map(avoidedBy)).toEqual([undefined]);
 
   writeFileSync(path("node"), "node2");
-  expect(String(await failureOf(start()))).toMatch(/on node2 is there/);
+  expect(String(await failureOf(start()))).toMatch(/on node2 exists/);
   expect(made().slice(1).map(avoidedBy)).toEqual([["node1"], undefined]);
 
   // The one of the last loss is avoided for longest.

@@ -124,7 +124,7 @@ describe("the preflight of modal()", () => {
     await modalServer();
     vi.stubEnv("MODAL_TOKEN_SECRET", "");
     expect((await unavailability(preflight())).message).toContain(
-      "there is MODAL_TOKEN_ID, but no MODAL_TOKEN_SECRET",
+      "MODAL_TOKEN_ID is set, but MODAL_TOKEN_SECRET is missing",
     );
     vi.stubEnv("MODAL_TOKEN_ID", "");
     const error = await unavailability(preflight());
@@ -217,10 +217,10 @@ it("tells where a sandbox is before it asks for one, without any secret", async 
   expect([...server.apps.keys()]).toEqual(["prod/builds"]);
 });
 
-it("says that Modal has no room, when that is why there is no sandbox", async () => {
+it("says that Modal has no free capacity", async () => {
   const server = await modalServer();
   server.fail("sandboxCreateV2", STATUS.RESOURCE_EXHAUSTED, Number.POSITIVE_INFINITY);
   const error = await unavailability(openModal(server, { createTimeoutMs: 300 }));
   expect(error).toBeInstanceOf(SandboxBusyError);
-  expect(error.message).toContain("no room");
+  expect(error.message).toContain("no free capacity");
 });

@@ -39,7 +39,7 @@ it("a Modal that answers nothing any more is a lost sandbox, and closing it come
   });
   const error = await running.catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(SandboxLostError);
-  expect((error as Error).message).toContain("it does not answer any more");
+  expect((error as Error).message).toContain("it no longer answers");
   await expect(sandbox.close()).rejects.toBeInstanceOf(SandboxError);
 }, 180_000);
 

@@ -58,7 +58,7 @@ describe("the place of a sandbox in somebody's cloud", () => {
       [JSON.stringify({ key: "k", host: "", endsBy: "2026-13-41T00:00:00.000Z" })],
     ].flat(),
   )("is not believed if it is %s", (place) => {
-    expect(() => read(place)).toThrow("does not say in which account the sandbox sanddune-x is");
+    expect(() => read(place)).toThrow("does not name the account of the sandbox sanddune-x");
   });
 });
 

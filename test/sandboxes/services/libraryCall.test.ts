@@ -113,7 +113,7 @@ describe("a call that breaks although the command is over", () => {
     await withSandbox({ disturb: swallowEnd(() => Promise.reject(RESET)) }, async (sandbox) => {
       const error = await failureOf(sandbox.exec("exit 0"));
       expect(error).toBeInstanceOf(SandboxLostError);
-      expect((error as SandboxLostError).problem).toMatch(/nobody knows how that has ended/);
+      expect((error as SandboxLostError).problem).toMatch(/so its exit code is unknown/);
       expect((error as SandboxLostError).diagnostics).toContain(RESET.message);
     });
   });
@@ -296,7 +296,7 @@ describe("a sandbox with a heartbeat", () => {
       });
       const error = await failureOf(attempt);
       expect(error).toBeInstanceOf(SandboxLostError);
-      expect((error as SandboxLostError).problem).toBe("it does not answer any more");
+      expect((error as SandboxLostError).problem).toBe("it no longer answers");
       expect((error as SandboxLostError).diagnostics).toContain("no route to host");
       expect(await failureOf(sandbox.exec("true"))).toBe(error);
     });

@@ -52,14 +52,14 @@ const SIZES = {
 describe.each(CLOUDS)("a process that uses $name", { timeout: 240_000 }, ({ name, use }) => {
   const cloud = use();
 
-  it("is told what to install if there is no SDK", async () => {
+  it("reports what to install if there is no SDK", async () => {
     const { name: error, message } = await runProgram(ownProgram(), name, "preflight");
     expect(error).toBe("SandboxUnavailableError");
     expect(message).toContain("its SDK could not be loaded");
     expect(message).toContain(`npm install ${PACKAGES[name]}@^`);
   });
 
-  it("is told what to install if the package of that name is another one, or too old", async () => {
+  it("reports what to install if the package of that name is another one, or too old", async () => {
     const program = ownProgram();
     const directory = join(dirname(program), "node_modules", PACKAGES[name]);
     mkdirSync(directory, { recursive: true });

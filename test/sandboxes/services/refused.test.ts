@@ -74,7 +74,7 @@ describe.each(CLOUDS)("$name, when it refuses to make a sandbox,", ({ provider, 
 });
 
 describe("modal, when it refuses to make a sandbox,", () => {
-  it("is asked again if it has no room", async () => {
+  it("is asked again if it has no free capacity", async () => {
     const server = await modalServer();
     server.fail("sandboxCreateV2", STATUS.RESOURCE_EXHAUSTED, 2);
     await openModal(server);

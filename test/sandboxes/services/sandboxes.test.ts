@@ -106,14 +106,14 @@ describe("an e2b sandbox", () => {
     await sandbox.close();
   });
 
-  test("is not to be had without a key, and the error says where it belongs", () =>
+  test("is unavailable without a key, and the error says where it belongs", () =>
     withEnv({ E2B_API_KEY: undefined }, async () => {
       const attempt = preflight(e2b());
       await expect(attempt).rejects.toThrow(SandboxUnavailableError);
-      await expect(attempt).rejects.toThrow(/no E2B_API_KEY\. Make a key/);
+      await expect(attempt).rejects.toThrow(/E2B_API_KEY is not set\. Make a key/);
     }));
 
-  test("is not to be had with a key that E2B refuses, and the error does not show it", () =>
+  test("is unavailable with a key that E2B refuses, and the error does not show it", () =>
     withEnv({ E2B_API_KEY: `e2b_${"1".repeat(40)}` }, async () => {
       const failure: unknown = await preflight(e2b())?.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(SandboxUnavailableError);
@@ -121,12 +121,12 @@ describe("an e2b sandbox", () => {
       expect(String(failure)).not.toContain("1111");
     }));
 
-  test("is not to be had from a service that cannot be reached", async () =>
+  test("is unavailable from a service that cannot be reached", async () =>
     withEnv({ E2B_API_URL: await closedPort() }, async () => {
       await expect(preflight(e2b())).rejects.toThrow(/E2B cannot be reached/);
     }));
 
-  test("is not to be had from a service that is down, or has no room", async () => {
+  test("is unavailable from a service that is down, or has no free capacity", async () => {
     server.current.loopback.faults.push({ on: /^GET \/v2\/sandboxes$/, times: 1, status: 503 });
     await expect(preflight(e2b())).rejects.toThrow(/E2B cannot be reached/);
     server.current.loopback.faults.push({
@@ -135,10 +135,10 @@ describe("an e2b sandbox", () => {
       status: 429,
       retryAfter: 3600,
     });
-    await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no room/);
+    await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no free capacity/);
   });
 
-  test("is not to be had of a template that does not exist", async () => {
+  test("is unavailable with a template that does not exist", async () => {
     const attempt = openIsolated(e2b({ template: "missing" }));
     await expect(attempt).rejects.toThrow(SandboxUnavailableError);
     await expect(attempt).rejects.toThrow(/no template missing/);
@@ -176,7 +176,7 @@ describe("an e2b sandbox", () => {
       status: 429,
       retryAfter: 3600,
     });
-    await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no room/);
+    await expect(openIsolated(e2b())).rejects.toThrow(/E2B has no free capacity/);
     expect(server.current.sandboxes.size).toBe(1);
   });
 });
@@ -230,10 +230,13 @@ describe("a vercel sandbox", () => {
 
   test.each([
     [{ VERCEL_TOKEN: undefined }, /neither in VERCEL_TOKEN nor in VERCEL_OIDC_TOKEN\. Make a token/],
-    [{ VERCEL_TEAM_ID: undefined }, /there is VERCEL_TOKEN, but no VERCEL_TEAM_ID\./],
-    [{ VERCEL_TOKEN: undefined, VERCEL_OIDC_TOKEN: "a.b.c" }, /VERCEL_OIDC_TOKEN holds no token of Vercel's/],
+    [{ VERCEL_TEAM_ID: undefined }, /VERCEL_TOKEN is set, but VERCEL_TEAM_ID is missing/],
+    [
+      { VERCEL_TOKEN: undefined, VERCEL_OIDC_TOKEN: "a.b.c" },
+      /VERCEL_OIDC_TOKEN does not hold a Vercel token/,
+    ],
     [{ VERCEL_TOKEN: "s3cret" }, /Vercel refuses the credentials/],
-  ])("is not to be had with %j", (env, says) =>
+  ])("is unavailable with %j", (env, says) =>
     withEnv(env, async () => {
       const failure: unknown = await preflight(vercel())?.catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(SandboxUnavailableError);
@@ -252,20 +255,20 @@ describe("a vercel sandbox", () => {
     });
   });
 
-  test("is not to be had from a service that cannot be reached", async () =>
+  test("is unavailable from a service that cannot be reached", async () =>
     withEnv({ LOOPBACK_VERCEL: await closedPort() }, async () => {
       await expect(preflight(vercel())).rejects.toThrow(/Vercel cannot be reached/);
     }));
 
-  test("is not to be had from a service that is down, or has no room", async () => {
+  test("is unavailable from a service that is down, or has no free capacity", async () => {
     const { faults } = server.current.loopback;
     faults.push({ on: /^GET .*\/sandboxes$/, times: 3, status: 503 });
     await expect(preflight(vercel())).rejects.toThrow(/Vercel cannot be reached/);
     faults.push({ on: /^POST .*\/sandboxes$/, times: 1, status: 429, retryAfter: 3600 });
-    await expect(openIsolated(vercel())).rejects.toThrow(/Vercel has no room/);
+    await expect(openIsolated(vercel())).rejects.toThrow(/Vercel has no free capacity/);
   });
 
-  test("is not to be had of an image that does not exist", async () => {
+  test("is unavailable with an image that does not exist", async () => {
     const attempt = openIsolated(vercel({ imageName: "no/such/image" }));
     await expect(attempt).rejects.toThrow(SandboxUnavailableError);
     await expect(attempt).rejects.toThrow(/no image no\/such\/image/);
