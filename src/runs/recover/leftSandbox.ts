@@ -1,6 +1,7 @@
 import { tmpdir } from "node:os";
 import { dirname, relative } from "node:path";
 import * as Effect from "effect/Effect";
+import { asHostFileError } from "../../boundary/hostFileErrors.ts";
 import { interruptible } from "../../boundary/interruptible.ts";
 import type { SandduneError } from "../../errors.ts";
 import type { Repository } from "../../git/repository.ts";
@@ -55,11 +56,10 @@ const fetchFrom = (
   run: StoredRun,
   { reopen }: SandboxLeftovers,
   left: LeftSandbox,
-  provider = run.sandbox ?? "",
 ): Effect.Effect<FetchedWork | undefined, SandduneError> | undefined =>
   reopen &&
   Effect.acquireUseRelease(
-    interruptible(() => openHandle({ name: provider, type: "isolated" }, () => reopen(left))),
+    interruptible(() => openHandle({ name: run.sandbox ?? "", type: "isolated" }, () => reopen(left))),
     (handle) => fetchLeftWork(repository, run, handle),
     (handle) => Effect.promise(() => handle.close().catch(() => {})),
   );
@@ -82,9 +82,11 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
   }
   const temporaryDirectory = run.temporaryDirectory ?? tmpdir();
   const left = { sandboxName, runId, temporaryDirectory, ...(place !== undefined && { place }) };
+  const failed = (problem: string) => (reason: unknown) =>
+    asHostFileError(reason) ?? providerError(sandbox, problem)(reason);
   const found = yield* interruptible(
     (signal) => known.find(left, signal),
-    providerError(sandbox, "it could not be looked for"),
+    failed("it could not be looked for"),
   ).pipe(
     Effect.match({
       onSuccess: (description) => ({ description }),
@@ -102,9 +104,6 @@ export const findLeftSandbox = Effect.fnUntraced(function* (
     description,
     holdsWork,
     fetch: holdsWork ? fetchFrom(repository, run, known, left) : undefined,
-    remove: interruptible(
-      () => known.remove(left).then(noteRemoval),
-      providerError(sandbox, "it could not be removed"),
-    ),
+    remove: interruptible(() => known.remove(left).then(noteRemoval), failed("it could not be removed")),
   };
 });

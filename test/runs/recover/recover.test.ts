@@ -10,6 +10,8 @@ import { listRuns } from "../../../src/runs/listRuns.ts";
 import type { RecoverOptions } from "../../../src/runs/recover/recoverRun.ts";
 import { requireTrusted } from "../../../src/runs/recover/requireTrusted.ts";
 import { rescueRun } from "../../../src/runs/recover/rescueRun.ts";
+import type { SandboxLeftovers } from "../../../src/sandboxes/leftovers.ts";
+import { addLeftovers } from "../../../src/sandboxes/registry.ts";
 import { git, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { begun, entry, RUN_ID, runDirectory } from "../journal/journals.ts";
 
@@ -84,6 +86,42 @@ describe("a sandbox that sanddune cannot find", () => {
     const worktree = await next(cwd);
     expect(worktree.warnings).toEqual([]);
     await worktree.close();
+  });
+});
+
+describe("a provider that rejects with errors of its own", () => {
+  const boom = async () => {
+    throw new TypeError("boom");
+  };
+  const cleanAfter = async (leftovers: Partial<SandboxLeftovers>) => {
+    addLeftovers("of-others", {
+      find: async () => "box 7",
+      remove: async () => {},
+      holdsWork: false,
+      ...leftovers,
+    });
+    const cwd = repositoryWith((directory) => [
+      begun({ owner: DEAD, sandbox: "of-others" }),
+      working(directory),
+      entry("creating", SANDBOX),
+    ]);
+    const options = { remove: true, runs: [], branches: [], records: false };
+    const outcomes = await cleanUp(await findRepository(cwd), options);
+    return outcomes.find(({ what }) => what === "sandbox");
+  };
+
+  it("while it looks for a sandbox: the sandbox is kept, with the reason", async () => {
+    expect(await cleanAfter({ find: boom })).toMatchObject({
+      outcome: "kept",
+      keptBecause: expect.stringContaining("boom"),
+    });
+  });
+
+  it("while it removes one: that is reported", async () => {
+    expect(await cleanAfter({ remove: boom })).toMatchObject({
+      outcome: "failed",
+      problem: expect.stringContaining("boom"),
+    });
   });
 });
 
