@@ -137,6 +137,6 @@ describe("schemas/task.schema.json", () => {
     [{ copy: [] }, "copyToWorktree"],
     [{ artifact: [] }, "artifacts"],
   ])("answers the former name %j with the right one", (task, name) => {
-    expect(problemsOf(task)[0]?.problem).toContain(`"${name}" may be meant`);
+    expect(problemsOf(task)[0]?.problem).toContain(`Did you mean "${name}"?`);
   });
 });

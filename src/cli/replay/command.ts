@@ -67,7 +67,7 @@ const checkFlags = (flags: ReplayFlags): void => {
   const empty = (["to", "html", "evaluate"] as const).find((flag) => flags[flag] === "");
   if (empty !== undefined) throw new UsageError(`--${empty} needs a path`);
   if (flags.to !== undefined && flags.checkout === undefined) {
-    throw new UsageError("--to says where files are put, so it needs --checkout STEP");
+    throw new UsageError("--to is the directory for --checkout STEP, which is missing");
   }
   const lonely = givenSandboxFlag(flags);
   if (lonely !== undefined && flags.evaluate === undefined) {
@@ -105,25 +105,25 @@ export const createReplayCommand = (): Command =>
       new Command("replay")
         .description("Shows a run that was recorded with --trajectory, step by step.")
         .argument("[run]", `${WHICH_RUN}, of several the last (default: the latest that was recorded)`)
-        .option("--step <n>", "show one step in full, with what it has changed", wholeNumberOrNone)
+        .option("--step <n>", "show one step in full, with its patch", wholeNumberOrNone)
         .addOption(
-          new Option("--checkout <n>", "write the files as they were after a step into a new directory")
+          new Option("--checkout <n>", "write the files as they were after a step to a new directory")
             .argParser(wholeNumberOrNone)
             .conflicts("step"),
         )
-        .option("--to <dir>", "that directory, which must not exist (default: one in the run's own)")
-        .option("--html <file>", "write a page: the tests over the steps as a chart, and all steps")
+        .option("--to <dir>", "the new directory for --checkout (default: one in the run's directory)")
+        .option("--html <file>", "write an HTML page with all steps and a chart of the tests")
         .option(...CWD_FLAG)
-        .option("--json", "print what is shown as one JSON object"),
+        .option("--json", "print the same as one JSON object"),
     ).action(performing(perform)),
-    { title: "What an agent did, and what came of it", command: "sanddune replay" },
-    { title: "One step, with its patch", command: "sanddune replay 7f3a21 --step 12" },
+    { title: "Show the steps of the latest recorded run", command: "sanddune replay" },
+    { title: "Show one step with its patch", command: "sanddune replay 7f3a21 --step 12" },
     {
-      title: "The files as they were after it, to try something",
+      title: "Check out the files as they were after a step",
       command: "sanddune replay 7f3a21 --checkout 12 --to /tmp/after-12",
     },
     {
-      title: "How many tests passed after each step, as a page",
+      title: "Show how many tests passed after each step, as a page",
       command: "sanddune replay 7f3a21 --evaluate tests/env --html replay.html",
     },
   );

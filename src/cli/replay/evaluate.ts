@@ -14,7 +14,7 @@ export interface EvaluateFlags extends SandboxFlags {
 
 const STOPPED = {
   subject: "The evaluation",
-  kept: "The results that it had by then are kept.",
+  kept: "The results so far are kept.",
   tidying: "closing its sandbox",
 };
 
@@ -24,7 +24,7 @@ export const addEvaluateFlags = (command: Command): Command =>
       .optionsGroup("Evaluation:")
       .option(
         "--evaluate <dir>",
-        "run the tests of an environment on the files after every step that changed any",
+        "run the tests of an environment on the files after every step that changed files",
       ),
   );
 

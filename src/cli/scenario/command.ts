@@ -9,14 +9,14 @@ import { createScenarioRunCommand } from "./runCommand.ts";
 export const createScenarioCommand = (): Command =>
   withExamples(
     new Command("scenario")
-      .description("Grades agents and command-line tools by scenarios, and keeps the records.")
+      .description("Grades agents and command-line tools with scenarios, and records the results.")
       .addCommand(createScenarioRunCommand())
       .addCommand(createScenarioListCommand())
       .addCommand(createScenarioNewCommand())
       .addCommand(createScenarioReportCommand()),
     {
-      title: "Write the first one, then execute it",
+      title: "Write a first scenario, and execute it",
       command: "sanddune scenario new install-node && sanddune scenario run",
     },
-    { title: "Look at the results", command: "sanddune scenario report" },
+    { title: "Show the results", command: "sanddune scenario report" },
   );

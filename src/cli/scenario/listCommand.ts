@@ -44,14 +44,14 @@ export const createScenarioListCommand = (): Command =>
   withExamples(
     new Command("list")
       .description("Lists the scenarios of a suite, and checks all of its pages and fixtures.")
-      .argument("[dir]", "the directory of the pages (default: that of the config file)")
+      .argument("[dir]", "the directory of the pages (default: the config file's)")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
       .option(...SUITE_CWD_FLAG)
       .option("--json", "print scenarios and problems as one JSON object")
       .action(performing(perform)),
-    { title: "What there is, and whether every page is right", command: "sanddune scenario list" },
+    { title: "List the scenarios, and check all pages", command: "sanddune scenario list" },
     {
-      title: "The ids of those that need an agent",
+      title: "List the ids of scenarios that need an agent",
       command: `sanddune scenario list --json |\\
         jq -r '.scenarios[] | select(.runnable == "agent").id'`,
     },

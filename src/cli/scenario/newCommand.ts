@@ -25,7 +25,7 @@ const RUNNABLE = ["cli", "agent"] as const;
 const checkRunnable = (name: string): (typeof RUNNABLE)[number] => {
   const known = RUNNABLE.find((each) => each === name);
   if (known !== undefined) return known;
-  throw new UsageError(`--runnable: ${JSON.stringify(name)} is none of ${RUNNABLE.join(", ")}`);
+  throw new UsageError(`--runnable: expected one of: ${RUNNABLE.join(", ")}; got ${JSON.stringify(name)}`);
 };
 
 /** What it takes to let an agent do a new scenario. */
@@ -91,9 +91,9 @@ const perform = async (flags: NewFlags, id: string, dir: string | undefined): Pr
   const [page = "", ...others] = files.map((file) => relative(process.cwd(), file));
   await print(
     [
-      `Made ${page}${others.length === 0 ? "" : ` with ${others.join(" and ")}`}`,
+      `Created ${page}${others.length === 0 ? "" : ` with ${others.join(" and ")}`}`,
       "",
-      "What is left to do:",
+      "Next steps:",
       "  1. Describe your own steps and assertions in the page",
       ...(needs.keys.length === 0
         ? ["  2. Execute it"]
@@ -111,20 +111,28 @@ const perform = async (flags: NewFlags, id: string, dir: string | undefined): Pr
 export const createScenarioNewCommand = (): Command =>
   withExamples(
     new Command("new")
-      .description("Writes the page of a new scenario, which can be executed, and is to be adapted.")
-      .argument("<id>", "what the scenario is called: letters, digits, dots and dashes")
-      .argument("[dir]", "the directory of the pages (default: that of the config file)")
+      .description("Writes the page of a new scenario, as a starting point that can be executed.")
+      .argument("<id>", "the scenario's id: letters, digits, dots and dashes")
+      .argument("[dir]", "the directory of the pages (default: the config file's)")
       .addOption(
-        choices("--runnable <kind>", "who does the steps: cli for programs, agent", RUNNABLE).default("cli"),
+        choices(
+          "--runnable <kind>",
+          "what executes the steps: programs (cli), or an agent",
+          RUNNABLE,
+        ).default("cli"),
       )
-      .option("--fixture <dir>", "the directory to begin with, made if it is not there", "fixtures/empty")
+      .option(
+        "--fixture <dir>",
+        "the directory to start from; created if it does not exist",
+        "fixtures/empty",
+      )
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
       .option(...SUITE_CWD_FLAG)
-      .option("--json", "print what was made as one JSON object")
+      .option("--json", "print the created files as one JSON object")
       .action(performing(perform)),
     { title: "A scenario for a command-line tool", command: "sanddune scenario new install-twice" },
     {
-      title: "One for an agent, on a project of a kind",
+      title: "A scenario for an agent, with its own fixture",
       command: "sanddune scenario new by-agent --runnable agent \\\n--fixture fixtures/node",
     },
   );

@@ -29,7 +29,7 @@ const lastOutput = ({ result, steps }: ScenarioRecord): string[] => {
   const output = last.stderr_tail || last.stdout_tail || "";
   if (output === "") return [];
   const lines = output.split("\n").slice(-MAX_OUTPUT_LINES);
-  return indented(["last words of the step that failed:", ...lines.map((line) => `  ${line}`)].join("\n"));
+  return indented(["last output of the failed step:", ...lines.map((line) => `  ${line}`)].join("\n"));
 };
 
 /** How an execution went, in lines. */

@@ -26,7 +26,9 @@ const STANDARD_OUTPUT = "-";
 const checkFormat = (format: string | undefined): ReportFormat | undefined => {
   const known = REPORT_FORMATS.find((each) => each === format);
   if (format !== undefined && known === undefined) {
-    throw new UsageError(`--format: ${JSON.stringify(format)} is none of ${REPORT_FORMATS.join(", ")}.`);
+    throw new UsageError(
+      `--format: expected one of: ${REPORT_FORMATS.join(", ")}; got ${JSON.stringify(format)}.`,
+    );
   }
   return known;
 };
@@ -74,32 +76,32 @@ const perform = async (flags: ReportFlags, dir: string | undefined): Promise<voi
 };
 
 const NOTES = `
-The format is that of the file's name: .html, .xml (JUnit) or .md; --format
-is for other names. "-" prints the report, as Markdown unless told otherwise.
-A file that is no report of sanddune's is not replaced.`;
+The extension of the file selects the format: .html, .xml (JUnit) or .md. Other
+names need --format. "-" prints the report, by default as Markdown. An existing
+file is replaced only if it is a report of sanddune.`;
 
 /** `sanddune scenario report`: shows what the records say. */
 export const createScenarioReportCommand = (): Command =>
   withExamples(
     new Command("report")
-      .description("Makes a report of all records: HTML to look at, JUnit XML or Markdown for a CI run.")
-      .argument("[dir]", "the directory of the pages (default: that of the config file)")
+      .description("Writes a report of all records: HTML for people, JUnit XML or Markdown for CI.")
+      .argument("[dir]", "the directory of the pages (default: the config file's)")
       .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
       .option(...SUITE_CWD_FLAG)
       .option(
         "--output <file>",
-        `where to write it, "-" for standard output (repeatable; default: ${DEFAULT_OUTPUT})`,
+        `the file of the report, "-" for standard output (repeatable; default: ${DEFAULT_OUTPUT})`,
         collect,
       )
       .addOption(
         choices(
           "--format <format>",
-          `one of ${REPORT_FORMATS.join(", ")} (default: by the file's name)`,
+          "the format of the report (default: by the file's extension)",
           REPORT_FORMATS,
         ),
       )
       .action(performing(perform)),
-    { title: "Look at the results", command: "sanddune scenario report && open scenario-report.html" },
+    { title: "Show the results", command: "sanddune scenario report && open scenario-report.html" },
     {
       title: "In a CI job",
       command:

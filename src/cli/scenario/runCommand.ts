@@ -15,8 +15,8 @@ import { checkReports, type SuiteRunResults, writeReports } from "./runReports.t
 
 const STOPPED = {
   subject: "The execution of the scenarios",
-  kept: "The records of those that were over by then are kept.",
-  tidying: "ending what runs, and removing the projects",
+  kept: "Records that were written by then are kept.",
+  tidying: "ending all processes, and removing the projects",
 };
 
 /** Filled while scenarios are executed: an error in between loses none of it. */
@@ -121,17 +121,17 @@ const perform = async (dir: string | undefined, flags: ScenarioRunFlags): Promis
 };
 
 const NOTES = `
-Everything of a scenario is done in a copy of its fixture. What agents do, and
-whatever could run their code, is done in the sandbox; without --sandbox, it is
-that of .sanddune/config.json, and scenarios without an agent run right here.
+A scenario is executed in a copy of its fixture. Agents, and all commands that
+may run their code, are executed in the sandbox. Without --sandbox, agents get
+the sandbox of .sanddune/config.json, and other scenarios run on this machine.
 
-An agent that cannot be had (no key, not installed, no network) makes a
-scenario "manual". Overrides: SANDDUNE_AGENT_PROVIDER, SANDDUNE_AGENT_MODEL,
+If an agent is unavailable (no key, not installed, no network), the scenario is
+"manual". Overrides: SANDDUNE_AGENT_PROVIDER, SANDDUNE_AGENT_MODEL,
 SANDDUNE_AGENT_TIMEOUT_MS.
 
 Exit codes:
   0  all passing or manual      1  at least one is failing
-  2  a page, a fixture, the config file or the runner itself is at fault
+  2  an error of a page, a fixture, the config file or the runner itself
   130, 143  stopped by Ctrl-C, by SIGTERM`;
 
 /** `sanddune scenario run`: executes scenarios, grades them and writes their records. */
@@ -139,16 +139,16 @@ export const createScenarioRunCommand = (): Command =>
   withExamples(
     addScenarioRunFlags(
       new Command("run")
-        .description("Executes scenarios, grades what has become of their projects, and keeps the records.")
-        .argument("[dir]", "the directory of the scenarios (default: that of the config file)"),
+        .description("Executes scenarios, grades their projects, and writes a record of each.")
+        .argument("[dir]", "the directory of the pages (default: the config file's)"),
     ),
-    { title: "Every scenario that needs no agent", command: "sanddune scenario run" },
+    { title: "Execute all scenarios that need no agent", command: "sanddune scenario run" },
     {
-      title: "Two of them, and then a look at what they did",
+      title: "Execute two scenarios, and keep their projects",
       command: "sanddune scenario run --only=install-node,sync-clean --keep-tmp",
     },
     {
-      title: "Those that need an agent, in containers",
+      title: "Let an agent execute scenarios, in containers",
       command: `sanddune scenario run --runnable=agent --sandbox docker \\
         --agent claude-code`,
     },

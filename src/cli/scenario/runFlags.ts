@@ -36,7 +36,7 @@ const names = (text: string, more: readonly string[] = []): readonly string[] =>
     .map((name) => name.trim())
     .filter((name) => name !== "");
   // Most often a variable that is not set: that must not mean all of them, nor none.
-  if (own.length === 0) throw new InvalidArgumentError("It is empty: write the ids of scenarios.");
+  if (own.length === 0) throw new InvalidArgumentError("It is empty. Write the ids of scenarios.");
   return [...more, ...own];
 };
 
@@ -45,25 +45,31 @@ const addExecutionFlags = (command: Command): Command =>
   command
     .optionsGroup("Scenarios:")
     .addOption(
-      new Option("--runnable <kind>", "those that this can execute (default: cli; with --only: any)").choices(
-        RUNNABLE_FILTERS,
-      ),
+      new Option(
+        "--runnable <kind>",
+        "scenarios for this kind of runner (default: cli; with --only: any)",
+      ).choices(RUNNABLE_FILTERS),
     )
-    .option("--only <ids>", "just these, with commas in between (repeatable)", names)
+    .option("--only <ids>", "only these scenarios, separated by commas (repeatable)", names)
     .option("--config <file>", "the suite's config file (default: .sanddune/scenarios.json)")
     .option(...SUITE_CWD_FLAG)
     .optionsGroup("Execution:")
     .option("--base-url <url>", "where the tested product is fetched from, instead of a local mirror")
-    .option("--concurrency <n>", "how many scenarios at a time (default: one for each core)", wholeNumber)
-    .option("--repeat <n>", "execute each so often, to see whether its result changes", wholeNumber)
-    .option("--keep-tmp", "keep the projects, to look at what has become of them")
+    .option("--concurrency <n>", "scenarios to execute at a time (default: one for each core)", wholeNumber)
+    .option("--repeat <n>", "execute each scenario n times, to measure how often it fails", wholeNumber)
+    .option("--keep-tmp", "keep the project directories, and print their paths")
     .optionsGroup("Agent:")
-    .addOption(choices("--agent <name>", "who does the agent's steps (default: ide_platform)", agentNames))
-    .option("--model <name>", "the model that the agent is to use")
-    .option("--agent-command <line>", "the program for --agent command: the prompt is its standard input")
+    .addOption(
+      choices("--agent <name>", "the agent of all scenarios (default: ide_platform of the page)", agentNames),
+    )
+    .option("--model <name>", "the model of every agent step")
+    .option(
+      "--agent-command <line>",
+      "the program for --agent command; it reads the prompt from standard input",
+    )
     .optionsGroup("Sandbox:")
     .addOption(
-      choices("--sandbox <name>", "where everything is done; none: on this machine itself", [
+      choices("--sandbox <name>", "where scenarios are executed; none: on this machine", [
         ...sandboxNames,
         NO_SANDBOX,
       ]),
@@ -72,15 +78,11 @@ const addExecutionFlags = (command: Command): Command =>
 export const addScenarioRunFlags = (command: Command): Command =>
   addGeneralFlags(addExecutionFlags(command))
     .optionsGroup("Records:")
-    .option("--ci <url>", "the CI run that this is part of: stands in every record")
+    .option("--ci <url>", "the address of the CI run, for the records")
     .option(
       "--keep <n>",
       "keep only the newest n records of each scenario, and all of this suite run",
       wholeNumber,
     )
-    .option(
-      "--report <file>",
-      "report what was executed, too: .html, .xml (JUnit) or .md (repeatable)",
-      collect,
-    )
+    .option("--report <file>", "write a report: .html, .xml (JUnit) or .md (repeatable)", collect)
     .option("--json", "print the results as one JSON object");

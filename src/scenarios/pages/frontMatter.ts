@@ -28,7 +28,8 @@ export const readFrontMatter = (
     const [, key, value = ""] = KEY_AND_VALUE.exec(text.trimEnd()) ?? [];
     if (key === undefined) continue;
     const line = index + 1;
-    if (values.has(key)) throw new TextProblem(line, `${key} is there twice in the front matter. Keep one`);
+    if (values.has(key))
+      throw new TextProblem(line, `the key ${key} occurs twice in the front matter. Keep one`);
     values.set(key, { value: plain(value), line });
   }
   return { values, end: closing + 1 };

@@ -45,7 +45,7 @@ const listPages = (scenarioDir: string): string[] => {
     return pagesIn(scenarioDir);
   } catch (error) {
     const problem = `its pages cannot be listed (${(error as NodeJS.ErrnoException).code})`;
-    throw new ScenarioConfigError(scenarioDir, [{ problem }], "Mend that", { cause: error });
+    throw new ScenarioConfigError(scenarioDir, [{ problem }], "Fix that", { cause: error });
   }
 };
 
@@ -107,7 +107,7 @@ export const loadScenarios = async (suite: ScenarioSuite): Promise<LoadedScenari
     const twins = (groups.get(id?.value.toLowerCase() ?? "") ?? []).filter((other) => other !== found);
     const ofTwins = twins.map((twin) => ({
       line: id?.line ?? 1,
-      problem: `the id ${JSON.stringify(id?.value)} is also that of ${shownPath(twin.page)}, upper and lower case being the same. Set another test_id in the front matter`,
+      problem: `${shownPath(twin.page)} has the same id, ${JSON.stringify(id?.value)} (case is ignored). Set another test_id in the front matter`,
     }));
     const ofPage = [...ofTwins, ...found.problems].sort((one, other) => one.line - other.line);
     problems.push(...shortened(ofPage).map((problem) => ({ page, ...problem })));

@@ -9,5 +9,5 @@ const TAKEN = "index.json";
  */
 export const scenarioIdProblem = (id: string): string | undefined => {
   if (ID.test(id) && id.toLowerCase() !== TAKEN) return undefined;
-  return `${JSON.stringify(id)} is no id for a scenario: that is 1 to 100 of the characters A-Z, a-z, 0-9, ".", "_" and "-", begins with a letter or a digit, and is not ${TAKEN}`;
+  return `${JSON.stringify(id)} is not a valid scenario id. An id has 1 to 100 of the characters A-Z, a-z, 0-9, ".", "_" and "-", begins with a letter or a digit, and is not ${TAKEN}`;
 };

@@ -67,7 +67,7 @@ const findMarkers = (lines: readonly string[]): readonly Marker[] => {
   if (fence !== undefined) throw new TextProblem(fence.line, `the code fence ${fence.mark} is never closed`);
   const [shown] = inCode;
   if (markers.length === 0 && shown !== undefined) {
-    throw new TextProblem(shown.line, "the markers stand in a code fence. Put the fence between them");
+    throw new TextProblem(shown.line, "the markers are inside a code fence. Put the fence between them");
   }
   return markers;
 };
@@ -83,7 +83,7 @@ const checkOrder = ([start, end, ...more]: readonly Marker[]): { start: Marker; 
   if (extra !== undefined) {
     throw new TextProblem(
       extra.line,
-      `a page has one block, and that began in line ${start.line}. Make a page of its own for another scenario`,
+      `a page can have only one block, and it begins in line ${start.line}. Write another page for another scenario`,
     );
   }
   return { start, end };
@@ -101,7 +101,7 @@ const withoutFence = ({ text, line }: SpecBlock): SpecBlock => {
   const closing = lines.findIndex((content, index) => index > first && content.trim() === mark);
   if (closing === -1) throw new TextProblem(line + first, `the code fence ${mark} is never closed`);
   const after = lines.findIndex((content, index) => index > closing && content.trim() !== "");
-  if (after !== -1) throw new TextProblem(line + after, "there is more after the code fence of the block");
+  if (after !== -1) throw new TextProblem(line + after, "there is text after the code fence of the block");
   return { text: lines.slice(first + 1, closing).join("\n"), line: line + first + 1 };
 };
 

@@ -24,14 +24,14 @@ const stepProblems = (
   return [
     runnable === "cli" &&
       memberOf(step, "agent") !== undefined &&
-      "an agent step has no place in a scenario that is runnable: cli. Make it runnable: agent",
+      "a scenario that is runnable: cli cannot have an agent step. Set runnable: agent",
     usesCli &&
       cliCommand === undefined &&
       "a cli step needs the suite's tool: set cliCommand in .sanddune/scenarios.json, or write the step with cmd",
     usesCli &&
       itemsOf(step, "flags").length > 0 &&
       cliCommand?.includes("{...flags}") === false &&
-      "flags would get lost: the cliCommand of the suite has no {...flags}",
+      "the flags would be ignored: the suite's cliCommand has no {...flags}",
   ].filter((problem) => problem !== false);
 };
 

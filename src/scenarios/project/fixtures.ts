@@ -34,10 +34,10 @@ const refusePrivate = (
   if (isInside(path, realpathSync(root))) throw new Error(`the suite itself is in ${path}`);
   const names = relative(realpathSync(fixturesRoot), path).split(sep);
   if (names.some(isPrivateDirectory)) {
-    throw new Error(`${path} is not for others to see`);
+    throw new Error(`${path} is private`);
   }
   const secret = entries.find((entry) => join(sep, entry.path).endsWith(join(sep, ENV_FILE)));
-  if (secret !== undefined) throw new Error(`${join(path, secret.path)} is not for others to see`);
+  if (secret !== undefined) throw new Error(`${join(path, secret.path)} is private`);
 };
 
 /** Finds a fixture with its entries. Throws if it cannot be used. */

@@ -52,7 +52,7 @@ export const checkReportFile = async (file: string, format?: ReportFormat): Prom
   await telling(file, async () => {
     const head = (await headOf(file)) ?? "";
     if (head !== "" && !Object.values(FORMATS).some(({ mark }) => head.includes(mark))) {
-      throw new Error("there is a file already that is no report of sanddune's");
+      throw new Error("the file exists, and is not a report of sanddune");
     }
     await checkDirectory(dirname(file));
   });

@@ -52,7 +52,7 @@ export const bringBack = async (
   { filesPath, projectPath }: { readonly filesPath: string; readonly projectPath: string },
 ): Promise<void> => {
   const refuse: Refuse = (problem, output = "") =>
-    new SandboxError(handle.name, `the project was not brought back: ${problem}`, output);
+    new SandboxError(handle.name, `the project could not be copied out: ${problem}`, output);
   const archivePath = join(filesPath, "project.tar");
   const newPath = join(filesPath, "new");
   const oldPath = join(filesPath, "old");

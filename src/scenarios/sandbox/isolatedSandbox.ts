@@ -38,7 +38,7 @@ const removePrivate = async (
   const paths = [...directories, ...files].map((path) => shellQuote(join(directory, relative(root, path))));
   const { exitCode, stderr } = await handle.exec(`rm -rf -- ${paths.join(" ")}`, { cwd: "/" });
   if (exitCode !== 0)
-    throw new SandboxError(handle.name, "what is private of the suite stayed in it", stderr);
+    throw new SandboxError(handle.name, "the suite's private files could not be removed from it", stderr);
 };
 
 const homeOf = async (handle: IsolatedSandboxHandle): Promise<string> => {

@@ -35,7 +35,7 @@ const checkWay = (root: string, path: string): void => {
   throw new ScenarioConfigError(
     path,
     [{ problem: `${parent} is or contains a symbolic link out of the suite, so nothing was written` }],
-    "Look at what has put it there, and remove it",
+    "Find out what created it, and remove it",
   );
 };
 

@@ -94,7 +94,7 @@ const locate = (cwd: string, config: string | undefined): { root: string; path: 
   return { root, path: join(directory, SCENARIOS_FILE) };
 };
 
-const REMEDY = "Mend the file, or name another one with --config";
+const REMEDY = "Fix the file, or name another one with --config";
 
 const parse = (path: string): JsonNode => {
   try {

@@ -45,7 +45,7 @@ export const placesOf = (
 
 /** Ends in prose: a full stop is added, which must not follow a command. */
 const firstPage = (...dir: readonly string[]): string =>
-  `Make it with a first page: ${sandduneCommand("scenario", "new", "my-scenario", ...dir)} – or name another one`;
+  `Create it with a first page: ${sandduneCommand("scenario", "new", "my-scenario", ...dir)} – or name another one`;
 
 const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | undefined): void => {
   if (isDirectory(scenarioDir)) return;
@@ -73,9 +73,9 @@ export const checkPlaces = (file: SuiteFile, places: ScenarioSuitePaths, { dir }
   };
   const { scenarioDir, fixturesRoot, mirrorDir, recordsDir } = places;
   checkScenarioDir(file, scenarioDir, dir);
-  check("fixturesRoot", fixturesRoot, "Make it, or name another one");
-  if (mirrorDir !== undefined) check("mirrorDir", mirrorDir, "Build what it holds, or name another one");
+  check("fixturesRoot", fixturesRoot, "Create it, or name another one");
+  if (mirrorDir !== undefined) check("mirrorDir", mirrorDir, "Build its content, or name another one");
   if (existsSync(recordsDir)) {
-    check("recordsDir", recordsDir, "Something else is there. Name another one");
+    check("recordsDir", recordsDir, "It is not a directory. Name another one");
   }
 };

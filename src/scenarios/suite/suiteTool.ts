@@ -17,7 +17,7 @@ export const cliCommandProblem = (command: readonly string[]): string | undefine
   }
   return command.some((word) => word.includes("{subcommand}"))
     ? undefined
-    : "{subcommand} is missing: all cli steps would do the same";
+    : "{subcommand} is missing, so all cli steps would run the same command";
 };
 
 /**

@@ -25,7 +25,7 @@ export const readVersion = (versionFile: string): string => {
         )?.value;
   if (typeof value !== "string" || !VERSION.test(value)) {
     const place = keys === undefined ? "its text" : `its ${keys.join(".")}`;
-    throw new TextProblem(1, `${place} is no version such as 1.2.3`);
+    throw new TextProblem(1, `${place} is not a version such as 1.2.3`);
   }
   return /^v\d/i.test(value) ? value : `v${value}`;
 };

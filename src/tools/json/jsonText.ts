@@ -135,7 +135,7 @@ class Reader {
     else
       this.problems.push({
         line,
-        problem: `the key ${JSON.stringify(key)} is there twice, for the first time in line ${earlier.line}. Keep one`,
+        problem: `the key ${JSON.stringify(key)} occurs twice; first in line ${earlier.line}. Keep one`,
       });
   }
 }

@@ -77,8 +77,8 @@ const checkList = (place: Place, nodes: readonly JsonNode[], schema: Schema, roo
 
 const unknownKey = (key: string, known: readonly string[]): string => {
   const meant = nearest(key, known);
-  const hint = meant === undefined ? "" : `, and ${JSON.stringify(meant)} may be meant`;
-  return `there is no key ${JSON.stringify(key)}${hint}. Expected one of: ${known.join(", ")}`;
+  const hint = meant === undefined ? "" : ` Did you mean ${JSON.stringify(meant)}?`;
+  return `there is no key ${JSON.stringify(key)}.${hint} Expected one of: ${known.join(", ")}`;
 };
 
 const checkObject = (
@@ -116,7 +116,7 @@ const checkOneOf = (place: Place, schema: Schema, oneOf: readonly Schema[], root
   return [
     problemAt(
       place,
-      `this ${schema.title} must have exactly one of ${tags.join(", ")}, and has ${quoted(present) || "nothing"}${hint === undefined ? "" : `. ${JSON.stringify(hint)} may be meant`}`,
+      `this ${schema.title} must have exactly one of ${tags.join(", ")}, and has ${quoted(present) || "nothing"}${hint === undefined ? "" : `. Did you mean ${JSON.stringify(hint)}?`}`,
     ),
   ];
 };

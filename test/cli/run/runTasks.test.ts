@@ -173,7 +173,7 @@ describe("a task file that is wrong", () => {
       "has a key that there is not",
       [TASK, { promt: "x" }],
       [],
-      [':2: there is no key "promt", and "prompt" may be meant'],
+      [':2: there is no key "promt". Did you mean "prompt"?'],
     ],
     [
       "has a value of another type",

@@ -73,7 +73,7 @@ describe("sanddune scenario list", () => {
     const cwd = pages({ "a.md": "# One", "b.md": "---\ntest_id: a\n---\n# Other" });
     const { stderr } = await scenario(cwd, "list");
     expect(stderr).toMatch(
-      /^docs\/testing\/scenarios\/a\.md:\d+: .* is also that of docs\/testing\/scenarios\/b\.md, /m,
+      /^docs\/testing\/scenarios\/a\.md:\d+: docs\/testing\/scenarios\/b\.md has the same id, "a"/m,
     );
     expect(stderr).not.toContain(cwd);
   });
@@ -92,7 +92,7 @@ describe("sanddune scenario new", () => {
     const made = await scenario(cwd, "new", "install-twice");
     expect(made).toMatchObject({ exitCode: 0, stderr: "" });
     expect(made.stdout).toContain(
-      "Made docs/testing/scenarios/install-twice.md with fixtures/empty/.gitkeep",
+      "Created docs/testing/scenarios/install-twice.md with fixtures/empty/.gitkeep",
     );
     const [, next = ""] = /^ +.*\bsanddune scenario (.*)$/m.exec(made.stdout) ?? [];
     expect(next).toBe("run --only=install-twice");
@@ -120,7 +120,7 @@ describe("sanddune scenario new", () => {
     for (const [id, words] of [
       ["a", "The scenario"],
       ["A", "The scenario"],
-      ["../a", "is no id for a scenario"],
+      ["../a", "is not a valid scenario id"],
     ] as const) {
       const { exitCode, stdout, stderr } = await scenario(cwd, "new", id);
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

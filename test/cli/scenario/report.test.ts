@@ -70,7 +70,7 @@ it("reports the other scenarios if one page is bad, and exits with 2", async () 
 
 it.each([
   [["--output", "report.pdf"], "does not end in .html, .xml or .md"],
-  [["--format", "pdf"], "none of html, junit, markdown"],
+  [["--format", "pdf"], "expected one of: html, junit, markdown"],
 ])("refuses %j before anything is written", async (args, reason) => {
   const { exitCode, stderr } = await report(...args);
   expect(exitCode).toBe(2);

@@ -221,7 +221,7 @@ test("A mirror that no selected scenario uses is not started", async () => {
   expect(stderr).toMatch(/^Local mirror: http:\/\/127\.0\.0\.1:\d+$/m);
 });
 
-test("The last words of a failing step are told apart from the assertions, and names make one column", async () => {
+test("The last output of a failing step is shown apart from the assertions, and names make one column", async () => {
   const cwd = makeSuite({
     pages: {
       long: spec({ runnable: "both", steps: [sh("echo words; echo more >&2; exit 3")] }),
@@ -230,8 +230,8 @@ test("The last words of a failing step are told apart from the assertions, and n
   });
   const { stdout } = await runScenarios(cwd, ["--repeat=2"]);
   const lines = stdout.split("\n");
-  expect(lines).toContain("    last words of the step that failed:");
-  expect(lines[lines.indexOf("    last words of the step that failed:") + 1]).toBe("      more");
+  expect(lines).toContain("    last output of the failed step:");
+  expect(lines[lines.indexOf("    last output of the failed step:") + 1]).toBe("      more");
   const columns = lines.filter((line) => line.startsWith("✗ ")).map((line) => line.indexOf("  failing "));
   expect(columns).toHaveLength(4);
   expect(new Set(columns).size).toBe(1);

@@ -49,7 +49,7 @@ const expectStopped = async (place: Place, signal: NodeJS.Signals, exitCode: num
   child.kill(signal);
   expect(await result).toMatchObject({
     exitCode,
-    stderr: expect.stringContaining("The records of those that were over by then are kept."),
+    stderr: expect.stringContaining("Records that were written by then are kept."),
   });
   expect(isAnyAlive()).toBe(false);
   expect(readdirSync(temporary)).toEqual([]);

@@ -65,14 +65,14 @@ describe("the block of a page", () => {
   it.each<[string[], number, string]>([
     [["a", START, MANUAL], 2, `the block has no ${END}`],
     [["a", "", END, START, MANUAL, END], 3, `there is no ${START} before this`],
-    [[START, MANUAL, START, MANUAL, END], 3, "a page has one block, and that began in line 1"],
-    [[START, MANUAL, END, "", START, MANUAL, END], 5, "a page has one block"],
-    [[START, MANUAL, END, END], 4, "a page has one block"],
+    [[START, MANUAL, START, MANUAL, END], 3, "a page can have only one block, and it begins in line 1"],
+    [[START, MANUAL, END, "", START, MANUAL, END], 5, "a page can have only one block"],
+    [[START, MANUAL, END, END], 4, "a page can have only one block"],
     [["a", START, "", END], 2, "the block is empty"],
     [["a", START, "```json", "```", END], 2, "the block is empty"],
     [[START, "```yaml", "runnable: manual", "```", END], 2, "must be ```json, and is for yaml"],
     [[START, "```json", MANUAL, END], 2, "the code fence ``` is never closed"],
-    [[START, "```json", MANUAL, "```", "more", END], 5, "more after the code fence"],
+    [[START, "```json", MANUAL, "```", "more", END], 5, "text after the code fence"],
     [["```json", START, MANUAL, END, "```"], 2, "Put the fence between them"],
     [["a", "```sh", "ls", START, MANUAL, END], 2, "the code fence ``` is never closed"],
     [["", "<!-- sandbox-spec:begin -->", MANUAL, END], 2, "this is no marker"],
@@ -107,7 +107,7 @@ describe("the id of a scenario", () => {
       const { scenario, problems } = read(["---", "title: x", `test_id: "${id}"`, "---", START, MANUAL, END]);
       expect(scenario).toBeUndefined();
       expect(problems.map(({ line }) => line)).toEqual([3]);
-      expect(problems[0]?.problem).toContain(`${JSON.stringify(id)} is no id for a scenario`);
+      expect(problems[0]?.problem).toContain(`${JSON.stringify(id)} is not a valid scenario id`);
     },
   );
 
@@ -118,7 +118,9 @@ describe("the id of a scenario", () => {
 
   it("must not be given twice", () => {
     const { problems } = read(["---", "test_id: a", "test_id: b", "---"]);
-    expect(problems).toMatchObject([{ line: 3, problem: expect.stringContaining("test_id is there twice") }]);
+    expect(problems).toMatchObject([
+      { line: 3, problem: expect.stringContaining("the key test_id occurs twice") },
+    ]);
   });
 });
 
@@ -159,7 +161,7 @@ describe("what a scenario needs to be executed", () => {
     const steps = [{ cmd: ["true"] }, { agent: "install" }];
     const page = (runnable: string) => pageWith(...json({ runnable, steps }));
     expect(read(page("cli")).problems).toMatchObject([
-      { problem: expect.stringMatching(/^steps\[1\]: an agent step has no place .* runnable: cli/) },
+      { problem: expect.stringMatching(/^steps\[1\]: .* runnable: cli cannot have an agent step/) },
     ]);
     expect(read(page("agent")).problems).toEqual([]);
     expect(read(page("both")).problems).toEqual([]);
@@ -170,7 +172,7 @@ describe("what a scenario needs to be executed", () => {
     const without = readPage("/a.md", page.join("\n"), {});
     expect(without.problems).toMatchObject([{ problem: expect.stringContaining("set cliCommand") }]);
     expect(read(page, ["tool", "{subcommand}"]).problems).toMatchObject([
-      { problem: expect.stringContaining("flags would get lost") },
+      { problem: expect.stringContaining("flags would be ignored") },
     ]);
     expect(
       read(pageWith(...json({ steps: [{ cli: "install" }] })), ["tool", "{subcommand}"]).problems,
@@ -202,8 +204,8 @@ it("says everything that is wrong with a page, each with its line", () => {
   expect(scenario).toBeUndefined();
   const found = problems.map(({ line, problem }) => `${line} ${problem}`).join("\n");
   for (const expected of [
-    '6 the key "runnable" is there twice, for the first time in line 5',
-    '7 there is no key "fixtures", and "fixture" may be meant',
+    '6 the key "runnable" occurs twice; first in line 5',
+    '7 there is no key "fixtures". Did you mean "fixture"?',
     "9 steps[0].timeout_ms: must be at least 1",
     "11 steps[1].cmd: must not be empty",
     "15 assertions[0].file_exists: must be a relative path",

@@ -131,13 +131,13 @@ test.each<[string, string, (places: Places) => void, RegExp]>([
     "is in a config directory",
     ".sanddune",
     ({ fixtures }) => mkdirSync(join(fixtures, ".sanddune")),
-    /is not for others to see/,
+    /is private/,
   ],
   [
     "is in a git directory",
     "two/.git/refs",
     ({ fixtures }) => mkdirSync(join(fixtures, "two/.git/refs"), { recursive: true }),
-    /is not for others to see/,
+    /is private/,
   ],
   [
     "has the env file of another one",
@@ -146,7 +146,7 @@ test.each<[string, string, (places: Places) => void, RegExp]>([
       mkdirSync(join(fixtures, "two/sub/.sanddune"), { recursive: true });
       writeFileSync(join(fixtures, "two/sub/.sanddune/.env"), "KEY=secret");
     },
-    /two\/sub\/\.sanddune\/\.env is not for others to see/,
+    /two\/sub\/\.sanddune\/\.env is private/,
   ],
 ])("A fixture that %s is reported, and the others are copied", async (_, fixture, prepare, problem) => {
   const places = suite();

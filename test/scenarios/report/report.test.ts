@@ -371,7 +371,7 @@ const IN_THE_WAY: readonly (readonly [string, (directory: string) => string, Reg
   [
     "a file of somebody else's",
     (directory) => made(join(directory, "a.md"), (path) => writeFileSync(path, "# Mine")),
-    /no report of sanddune's/,
+    /not a report of sanddune/,
   ],
   [
     "a file where its directory should be",

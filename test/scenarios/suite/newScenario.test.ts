@@ -122,7 +122,7 @@ describe("a scenario that is there", () => {
 });
 
 it.each([
-  ["an id that is none", { id: "../up" }, "is no id for a scenario"],
+  ["an id that is none", { id: "../up" }, "is not a valid scenario id"],
   ["a fixture out of its place", { fixture: "../up" }, "fixture: must be a relative path"],
   ["a fixture that is a file", { fixture: "README.md" }, "it is not a directory"],
 ])("writes nothing for %s", async (_, change, words) => {

@@ -43,7 +43,7 @@ describe("a suite without a config file", () => {
   it("is an error if there are no pages either, which names the next command", async () => {
     const root = temporaryDirectory();
     await expect(readSuite({ cwd: root })).rejects.toThrow(
-      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Make it with a first page: npx @missingstudio/sanddune scenario new my-scenario – or name another one.`,
+      `${root}/docs/testing/scenarios: there is no such directory, so there are no scenarios. Create it with a first page: npx @missingstudio/sanddune scenario new my-scenario – or name another one.`,
     );
     await expect(readSuite({ cwd: root, dir: "nowhere" })).rejects.toThrow(
       "sanddune scenario new my-scenario nowhere – or name another one. One scenario is chosen by its id: --only=ID.",
@@ -178,7 +178,7 @@ describe("the config file of a suite", () => {
   it.each<[unknown, string]>([
     [
       '{\n"scenarioDirs": "x",\n"cliCommand": "x"\n}',
-      ':2: there is no key "scenarioDirs", and "scenarioDir" may be meant',
+      ':2: there is no key "scenarioDirs". Did you mean "scenarioDir"?',
     ],
     ['{\n"scenarioDirs": "x",\n"cliCommand": "x"\n}', ":3: cliCommand: must be a list"],
     ["{\n}}", ":2: there is more after the end"],
@@ -187,9 +187,9 @@ describe("the config file of a suite", () => {
     [{ scenarioDir: "nowhere" }, "sanddune scenario new"],
     [{ fixturesRoot: "nowhere" }, ":2: fixturesRoot: there is no directory"],
     [{ mirrorDir: "nowhere" }, ":2: mirrorDir: there is no directory"],
-    [{ recordsDir: "scenarios.json" }, "Something else is there"],
+    [{ recordsDir: "scenarios.json" }, "It is not a directory"],
     [{ versionFile: "nowhere.json#version" }, "nowhere.json#version: there is no such file"],
-    [{ versionFile: "scenarios.json#version" }, "its version is no version such as 1.2.3"],
+    [{ versionFile: "scenarios.json#version" }, "its version is not a version such as 1.2.3"],
     [{ cliCommand: ["tool", "{subcommand}", "{root}"] }, ":2: cliCommand: there is no placeholder {root}"],
     [{ cliCommand: ["tool", "{subcommand}", "{...args}"] }, "there is no placeholder {...args}"],
     [{ cliCommand: ["tool", "{subcommand}", "--x={...flags}"] }, "it cannot be a part of"],
@@ -279,6 +279,6 @@ describe("the version of what is tested", () => {
     directories(root, "docs/testing/scenarios");
     write(root, "v.json", content);
     write(root, CONFIG, { versionFile: `../${versionFile}` });
-    await expect(readSuite({ cwd: root })).rejects.toThrow("is no version such as 1.2.3");
+    await expect(readSuite({ cwd: root })).rejects.toThrow("is not a version such as 1.2.3");
   });
 });

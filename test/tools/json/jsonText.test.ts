@@ -79,7 +79,7 @@ describe("a key that is there twice", () => {
   it("is a problem at each repetition, with the line of the first", () => {
     const { node, problems } = parseJsonText('{"a": 1,\n"a": 2,\n"b": {"a": 0},\n"a": 3}');
     expect(problems.map(({ line }) => line)).toEqual([2, 4]);
-    expect(problems[0]?.problem).toContain('"a" is there twice, for the first time in line 1');
+    expect(problems[0]?.problem).toContain('"a" occurs twice; first in line 1');
     expect(node.value).toEqual({ a: 1, b: { a: 0 } });
   });
 
