@@ -1,3 +1,5 @@
+import { nulSeparated } from "./output.ts";
+
 /** A line of a git configuration: `section.subsection.key` and its value. */
 export type ConfigEntry = readonly [name: string, value: string];
 
@@ -19,10 +21,7 @@ export const renderConfig = (entries: readonly ConfigEntry[]): string =>
 
 /** Parses the output of `git config --list -z`. Of a repeated name all values are kept, in order. */
 export const parseConfigList = (output: string): ConfigEntry[] =>
-  output
-    .split("\0")
-    .filter((entry) => entry !== "")
-    .map((entry): ConfigEntry => {
-      const end = entry.indexOf("\n");
-      return end === -1 ? [entry, "true"] : [entry.slice(0, end), entry.slice(end + 1)];
-    });
+  nulSeparated(output).map((entry): ConfigEntry => {
+    const end = entry.indexOf("\n");
+    return end === -1 ? [entry, "true"] : [entry.slice(0, end), entry.slice(end + 1)];
+  });

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect";
 import { InvalidOptionsError, type SandduneError } from "../errors.ts";
 import { ENV_FILE } from "../options/configDirectory.ts";
 import { git } from "./git.ts";
+import { nulSeparated } from "./output.ts";
 
 /**
  * Whether git tracks a path of the checkout at `cwd`, or a file where one of its directories would be. Ignores case, as
@@ -12,9 +13,7 @@ export const isTracked = (cwd: string, path: string): Effect.Effect<boolean, San
   const [directory = path] = path.split("/");
   return git(["ls-files", "-z", "--", `:(icase)${directory}`], { cwd }).pipe(
     Effect.map(({ stdout }) =>
-      stdout
-        .split("\0")
-        .some((tracked) => tracked !== "" && `${path}/`.startsWith(`${tracked.toLowerCase()}/`)),
+      nulSeparated(stdout).some((tracked) => `${path}/`.startsWith(`${tracked.toLowerCase()}/`)),
     ),
   );
 };

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import * as Fiber from "effect/Fiber";
 import { git, gitText } from "./git.ts";
+import { nulSeparated } from "./output.ts";
 
 /** A commit, for display. */
 export interface CommitSummary {
@@ -47,16 +48,13 @@ const parseCommits = (output: string): (CommitSummary & { readonly parent: strin
   });
 
 const parseFiles = (output: string): FileSummary[] =>
-  output
-    .split("\0")
-    .filter((entry) => entry !== "")
-    .map((entry) => {
-      const [added = "", deleted = "", ...path] = entry.split("\t");
-      return {
-        path: path.join("\t"),
-        ...(added !== "-" && { added: Number(added), deleted: Number(deleted) }),
-      };
-    });
+  nulSeparated(output).map((entry) => {
+    const [added = "", deleted = "", ...path] = entry.split("\t");
+    return {
+      path: path.join("\t"),
+      ...(added !== "-" && { added: Number(added), deleted: Number(deleted) }),
+    };
+  });
 
 const currentBranch = (cwd: string) =>
   git(["symbolic-ref", "--quiet", "--short", "HEAD"], { cwd, expectedExitCodes: [1] }).pipe(

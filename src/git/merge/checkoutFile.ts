@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { closeSync, constants, lstatSync, openSync, readlinkSync, readSync } from "node:fs";
+import type { GitFile } from "../diffTree.ts";
 import { withOpenDirectory } from "../openDirectory.ts";
-import type { GitFile } from "./changes.ts";
+import { fromText } from "../output.ts";
 
 /** The state of a file's path in a checkout. */
 export type CheckoutFile =
@@ -23,8 +24,7 @@ const OBSTRUCTED_CODES = ["ENOTDIR", "ELOOP"];
 /** Opens the directory of a file in a checkout, and calls `use` with a path of the file that no link can redirect. */
 export const withFile = <A>(checkoutPath: string, path: string, use: (entry: Buffer) => A): A => {
   const steps = path.split("/");
-  const root = Buffer.from(checkoutPath).toString("latin1");
-  return withOpenDirectory(root, steps.slice(0, -1), (directory) =>
+  return withOpenDirectory(fromText(checkoutPath), steps.slice(0, -1), (directory) =>
     use(directory.entry(steps.at(-1) as string)),
   );
 };

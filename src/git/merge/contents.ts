@@ -1,15 +1,13 @@
 import { createReadStream } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import type { GitFile } from "../diffTree.ts";
 import { git, gitText } from "../git.ts";
-import type { GitFile } from "./changes.ts";
+import { asText } from "../output.ts";
 import { openFile, PrefixComparison } from "./checkoutFile.ts";
 
 /** Names that `hash-object --stdin-paths` would unquote or split. */
 const isOddName = (path: string): boolean => /^"|[\r\n]/.test(path);
-
-/** A `latin1` name as text, for messages and for arguments that only select attributes. */
-export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
 
 const NO_CONVERSION_CHECK = ["-c", "core.safecrlf=false"] as const;
 

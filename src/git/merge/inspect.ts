@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import { type Change, changedFiles, isSameFile, readIndex } from "./changes.ts";
+import type { Change } from "../diffTree.ts";
+import { changedFiles, isSameFile, readIndex } from "./changes.ts";
 import { type CheckoutFile, hasModeOf, inspectFile, isContentOf } from "./checkoutFile.ts";
 import { hashFiles, isBeginningOf } from "./contents.ts";
 import type { FoundNote } from "./mergeNote.ts";

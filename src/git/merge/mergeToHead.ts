@@ -11,9 +11,11 @@ import {
 } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import type { ConfigEntry } from "../configFile.ts";
+import { changedPaths } from "../diffTree.ts";
 import { git, gitText } from "../git.ts";
 import { lockBranch, lockMerges } from "../locks/locks.ts";
 import { findBareRepositories } from "../nestedRepositories/bareInTree.ts";
+import { nulSeparated } from "../output.ts";
 import {
   branchRef,
   isAncestor,
@@ -64,10 +66,9 @@ const computeMerge = Effect.fnUntraced(function* (
       expectedExitCodes: [1],
     },
   );
-  const [tree = "", ...conflicts] = merged.stdout.split("\0");
+  const [tree = "", ...conflicts] = nulSeparated(merged.stdout);
   if (merged.exitCode === 1) {
-    const files = [...new Set(conflicts.filter((file) => file !== ""))];
-    return yield* Effect.fail(new MergeConflictError(files, sourceBranch, targetName));
+    return yield* Effect.fail(new MergeConflictError([...new Set(conflicts)], sourceBranch, targetName));
   }
   // commit-tree ignores commit.gpgSign.
   const signing = isTrue(plan.hostConfig, "commit.gpgsign") ? ["-S"] : [];
@@ -95,10 +96,7 @@ const refuseUnseen = Effect.fnUntraced(function* (
 ): Effect.fn.Return<void, SandduneError> {
   const cwd = plan.repository.topLevel;
   const { sourceBranch, targetBranch = "HEAD" } = plan;
-  const { stdout } = yield* git(["diff-tree", "-r", "-z", "--no-renames", "--name-only", targetTip, result], {
-    cwd,
-  });
-  const changed = stdout.split("\0").filter((path) => path !== "");
+  const changed = yield* changedPaths(cwd, "-r", targetTip, result);
   const config = changed.filter((path) => `${path}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
   if (config.length > 0) {
     return yield* Effect.fail(new ConfigChangeError(config, sourceBranch, targetBranch));

@@ -6,6 +6,7 @@ import type { SandduneError } from "../../errors.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
 import type { OpenDirectory } from "../openDirectory.ts";
+import { fromText } from "../output.ts";
 import { bareDirectories, listTree, type TreeFile } from "./bareInTree.ts";
 import { isArming, looksBare } from "./bareNames.ts";
 
@@ -143,7 +144,7 @@ export const bareIdentitiesIn = Effect.fnUntraced(function* (
         const content = blobs.get(object) ?? Buffer.alloc(0);
         return [path, { content, isExecutable: mode === "100755" }] as const;
       });
-      return identityOf(Buffer.from(directory, "utf8").toString("latin1"), new Map(files));
+      return identityOf(fromText(directory), new Map(files));
     }),
   );
 });

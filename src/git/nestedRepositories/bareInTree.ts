@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
+import { asText, fromText, nulSeparated } from "../output.ts";
 import { concernsBareRepository, isArming, looksBare } from "./bareNames.ts";
-import { asText, fromText } from "./checkoutEntry.ts";
 
 export interface TreeFile {
   readonly path: string;
@@ -15,14 +15,11 @@ export interface TreeFile {
 export const listTree = (cwd: string, commit: string): Effect.Effect<TreeFile[], SandduneError> =>
   git(["ls-tree", "-r", "-z", commit], { cwd }).pipe(
     Effect.map(({ stdout }) =>
-      stdout
-        .split("\0")
-        .filter((line) => line !== "")
-        .map((line) => {
-          const tab = line.indexOf("\t");
-          const [mode = "", , object = ""] = line.slice(0, tab).split(" ");
-          return { path: line.slice(tab + 1), mode, object };
-        }),
+      nulSeparated(stdout).map((line) => {
+        const tab = line.indexOf("\t");
+        const [mode = "", , object = ""] = line.slice(0, tab).split(" ");
+        return { path: line.slice(tab + 1), mode, object };
+      }),
     ),
   );
 

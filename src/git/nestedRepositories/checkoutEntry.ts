@@ -1,8 +1,5 @@
 import { type OpenDirectory, withOpenDirectory } from "../openDirectory.ts";
-
-/** Paths are `latin1`, which preserves any bytes. */
-export const asText = (path: string): string => Buffer.from(path, "latin1").toString("utf8");
-export const fromText = (path: string): string => Buffer.from(path, "utf8").toString("latin1");
+import { fromText } from "../output.ts";
 
 /** Calls `use` with the open directory and the name of an entry below the checkout. */
 export const atEntry = <A>(

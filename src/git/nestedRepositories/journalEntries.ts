@@ -1,11 +1,12 @@
 import { relative } from "node:path";
+import { fromText } from "../output.ts";
 import type { NestedRepositories } from "./nestedRepositories.ts";
 
 /** A nested repository in a run's journal: its path in the checkout, in `latin1`, and its identity. */
 export type NestedEntry = readonly [path: string, identity: string];
 
 export const toJournalEntries = (checkoutPath: string, nested: NestedRepositories): NestedEntry[] => {
-  const top = Buffer.from(checkoutPath).toString("latin1");
+  const top = fromText(checkoutPath);
   return [...nested].map(([path, identity]) => [relative(top, path), identity]);
 };
 

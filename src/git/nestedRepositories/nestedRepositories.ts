@@ -7,9 +7,10 @@ import { hasCode } from "../../tools/files/hasCode.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { foldPath } from "../foldPath.ts";
 import type { OpenDirectory } from "../openDirectory.ts";
+import { asText, fromText } from "../output.ts";
 import { bareIdentitiesIn, bareIdentityOf } from "./bareIdentity.ts";
 import { bareDirectoriesIn } from "./bareInTree.ts";
-import { asText, atEntry, fromText, isAbsent } from "./checkoutEntry.ts";
+import { atEntry, isAbsent } from "./checkoutEntry.ts";
 import { removePrivileges } from "./removePrivileges.ts";
 import { walkCheckout } from "./walkCheckout.ts";
 

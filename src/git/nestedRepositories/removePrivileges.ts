@@ -1,7 +1,8 @@
 import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from "node:fs";
 import { hostSystem } from "../../process/host/system.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
-import { asText, atEntry, isAbsent } from "./checkoutEntry.ts";
+import { asText } from "../output.ts";
+import { atEntry, isAbsent } from "./checkoutEntry.ts";
 
 const SET_ID = 0o6000;
 const PERMISSIONS = 0o777;

@@ -1,6 +1,7 @@
 import { lstatSync, type PathLike, readdirSync, readFileSync, type Stats } from "node:fs";
 import { isObjectName } from "../objectName.ts";
 import { withOpenDirectory } from "../openDirectory.ts";
+import { fromText } from "../output.ts";
 import { COMMON_DIRECTORY_FILE } from "../transfer/sandboxRepository.ts";
 
 /**
@@ -51,7 +52,7 @@ class Reader {
   readonly #root: string;
 
   constructor(gitDirectory: string) {
-    this.#root = Buffer.from(gitDirectory).toString("latin1");
+    this.#root = fromText(gitDirectory);
   }
 
   #fail(name: string, problem: string): void {

@@ -2,6 +2,7 @@ import { posix } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git } from "../git.ts";
+import { nulSeparated } from "../output.ts";
 
 /** A folder in a commit. */
 export interface CommittedFolder {
@@ -15,8 +16,6 @@ export interface CommittedFolder {
 /** The revision of the folder's tree. */
 export const treeOf = ({ commit, path }: CommittedFolder): string => `${commit}:${path}`;
 
-const splitNames = (text: string): string[] => text.split("\0").filter((name) => name !== "");
-
 const UNKNOWN_OBJECT = 128;
 
 /** The names in the folder; `undefined` if the commit has no such folder. */
@@ -26,7 +25,7 @@ export const namesIn = (
   git(["ls-tree", "--name-only", "-z", treeOf(folder)], {
     cwd: folder.topLevel,
     expectedExitCodes: [UNKNOWN_OBJECT],
-  }).pipe(Effect.map(({ exitCode, stdout }) => (exitCode === 0 ? splitNames(stdout) : undefined)));
+  }).pipe(Effect.map(({ exitCode, stdout }) => (exitCode === 0 ? nulSeparated(stdout) : undefined)));
 
 /** The content of a file in the folder. */
 export const readFileIn = (folder: CommittedFolder, name: string): Effect.Effect<string, SandduneError> =>
@@ -53,7 +52,7 @@ export const uncommittedIn = ({
 }: CommittedFolder): Effect.Effect<UncommittedFiles, SandduneError> =>
   git([...STATUS, path || "."], { cwd: topLevel }).pipe(
     Effect.map(({ stdout }) => {
-      const entries = splitNames(stdout).map((entry) => ({
+      const entries = nulSeparated(stdout).map((entry) => ({
         isIgnored: entry.startsWith("!!"),
         path: path === "" ? entry.slice(3) : entry.slice(3 + path.length + 1),
       }));

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { nulSeparated } from "../output.ts";
 import { type CopyLimits, runInTime } from "./copyFiles.ts";
 
 /**
@@ -62,5 +63,5 @@ export const changedSinceCopy = async (
   if (!existsSync(stamp) || !isAsMade(stamp)) return undefined;
   const { exitCode, stdout } = await runInTime("find", [path, "-newercc", stamp, "-print0"], limits);
   // Not every `find` can compare change times.
-  return exitCode === 0 ? stdout.split("\0").filter((name) => name !== "") : undefined;
+  return exitCode === 0 ? nulSeparated(stdout) : undefined;
 };

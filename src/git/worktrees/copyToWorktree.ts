@@ -10,6 +10,7 @@ import { messageOf } from "../../tools/messageOf.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { somePaths } from "../../tools/someOf.ts";
 import { git } from "../git.ts";
+import { nulSeparated } from "../output.ts";
 import type { Repository } from "../repository.ts";
 import { type CopyLimits, copyWhole } from "./copyFiles.ts";
 import { type CopyStep, copyMissing } from "./copyMissing.ts";
@@ -76,7 +77,7 @@ const findTracked = Effect.fnUntraced(function* (
   if (paths.length === 0) return () => false;
   const { stdout } = yield* git(["--literal-pathspecs", "ls-files", "-z", "--", ...paths], { cwd });
   const tracked = new Set<string>();
-  for (const file of stdout.split("\0").filter((name) => name !== "")) {
+  for (const file of nulSeparated(stdout)) {
     for (let path = join(cwd, file); path !== cwd; path = dirname(path)) tracked.add(path);
   }
   return (path) => tracked.has(path);

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect";
 import { GitError, ProcessStartError, type SandduneError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { git } from "../git.ts";
+import { nulSeparated } from "../output.ts";
 import { hasPipes } from "./worktreeStatus.ts";
 
 /**
@@ -25,9 +26,7 @@ export const listUncommitted = Effect.fnUntraced(function* (
     return yield* Effect.fail(new GitError(args, -1, "git would wait for a named pipe in the checkout"));
   }
   const { stdout } = yield* git([...args, "--ignore-submodules=all"], { cwd });
-  return stdout
-    .split("\0")
-    .filter((entry) => entry !== "")
+  return nulSeparated(stdout)
     .map((entry) => entry.slice("XY ".length))
     .filter((path) => path !== CONFIG_DIRECTORY_NAME && !path.startsWith(`${CONFIG_DIRECTORY_NAME}/`));
 });
@@ -40,7 +39,7 @@ export const listCommitted = (
   git(["diff-tree", "--stdin", "-r", "-m", "--root", "-z", "--name-only", "--no-commit-id", "--no-renames"], {
     cwd,
     stdin: commits.map((sha) => `${sha}\n`).join(""),
-  }).pipe(Effect.map(({ stdout }) => [...new Set(stdout.split("\0").filter((path) => path !== ""))]));
+  }).pipe(Effect.map(({ stdout }) => [...new Set(nulSeparated(stdout))]));
 
 /** The paths that are among the uncommitted ones, or in an uncommitted directory. */
 export const among = (uncommitted: readonly string[], paths: readonly string[]): readonly string[] => {

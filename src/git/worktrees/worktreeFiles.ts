@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { type GitOptions, git, gitText } from "../git.ts";
+import { nulSeparated } from "../output.ts";
 import { isGitFailure, reasonOf } from "../refs.ts";
 import { SANDDUNE_IDENTITY } from "../sandboxDirectory/sandboxConfig.ts";
 import type { GitWorktree } from "./worktrees.ts";
@@ -32,9 +33,8 @@ const addUncommitted = Effect.fnUntraced(function* (
     ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=all"],
     { ...options, encoding: "latin1" },
   );
-  const paths = status.stdout
-    .split("\0")
-    .filter((entry) => entry !== "" && !entry.endsWith("/"))
+  const paths = nulSeparated(status.stdout)
+    .filter((entry) => !entry.endsWith("/"))
     .map((entry) => `${entry.slice(3)}\0`);
   if (paths.length === 0) return false;
   const stdin = Buffer.from(paths.join(""), "latin1");

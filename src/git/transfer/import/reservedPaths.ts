@@ -1,17 +1,12 @@
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../../errors.ts";
 import { CONFIG_DIRECTORY_NAME, PRIVATE_PARTS } from "../../../options/configDirectory.ts";
+import { changedPaths } from "../../diffTree.ts";
 import { foldPath } from "../../foldPath.ts";
-import { git } from "../../git.ts";
 
-const isPrivate = (path: string): boolean =>
+const isReserved = (path: string): boolean =>
   foldPath(path) === CONFIG_DIRECTORY_NAME ||
   PRIVATE_PARTS.some((part) => `${foldPath(path)}/`.startsWith(`${CONFIG_DIRECTORY_NAME}/${part}/`));
-
-const changedPaths = (cwd: string, args: readonly string[]): Effect.Effect<string[], SandduneError> =>
-  git(["diff-tree", "-z", "--no-renames", "--name-only", ...args], { cwd }).pipe(
-    Effect.map(({ stdout }) => stdout.split("\0").filter((path) => path !== "")),
-  );
 
 /**
  * The first path reserved for sanddune that differs between two commits, if any. Checking out such a commit would
@@ -23,10 +18,10 @@ export const findReservedPathChange = Effect.fnUntraced(function* (
   from: string,
   to: string,
 ): Effect.fn.Return<string | undefined, SandduneError> {
-  const atTop = (yield* changedPaths(cwd, [from, to])).filter(
+  const atTop = (yield* changedPaths(cwd, from, to)).filter(
     (name) => foldPath(name) === CONFIG_DIRECTORY_NAME,
   );
   const lookAlike = atTop.find((name) => name !== CONFIG_DIRECTORY_NAME);
   if (lookAlike !== undefined || atTop.length === 0) return lookAlike;
-  return (yield* changedPaths(cwd, ["-r", from, to, "--", CONFIG_DIRECTORY_NAME])).find(isPrivate);
+  return (yield* changedPaths(cwd, "-r", from, to, "--", CONFIG_DIRECTORY_NAME)).find(isReserved);
 });
