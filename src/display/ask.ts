@@ -4,16 +4,16 @@ import { onAbort } from "../tools/wait/onAbort.ts";
 import { neutralise } from "./neutralise.ts";
 import { holdScreen } from "./screen.ts";
 
-/** Asks a question and gives the line that is typed. */
+/** Asks a question and resolves with the typed line. */
 export type Ask = (question: string) => Promise<string>;
 
 /**
- * Asks the person at the terminal. Lines that are typed ahead, or pasted, answer the questions that follow. Ctrl-C and
- * Ctrl-D give up: rejects with a `CancelledError`, or with the identical `signal.reason`.
+ * Asks the person at the terminal. Lines that are typed ahead or pasted answer the next questions. Rejects with a
+ * `CancelledError` after Ctrl-C or Ctrl-D, and with `signal.reason` after an abort.
  */
 export const atTerminal = async <A>(signal: AbortSignal, body: (ask: Ask) => Promise<A>): Promise<A> => {
   signal.throwIfAborted();
-  // A status line of another session would be drawn over the question.
+  // Otherwise another session's status line would overwrite the question.
   const showScreen = holdScreen();
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
   const lines: string[] = [];
@@ -47,7 +47,7 @@ export const atTerminal = async <A>(signal: AbortSignal, body: (ask: Ask) => Pro
   try {
     return await Promise.race([body(ask), givenUp]);
   } finally {
-    // Nobody waits for it any more.
+    // The caller no longer waits for it.
     givenUp.catch(() => {});
     stopWaiting();
     terminal.close();
@@ -63,6 +63,6 @@ export const askForText = async (ask: Ask, question: string): Promise<string> =>
   }
 };
 
-/** Asks for a yes; everything else is a no. */
+/** Asks for a yes. Any other answer is a no. */
 export const askForYes = async (ask: Ask, question: string): Promise<boolean> =>
   /^y(es)?$/i.test((await ask(`${question} [y/N]`)).trim());

@@ -1,14 +1,14 @@
-/** Characters that are never wider than one column: those of most alphabets, punctuation, arrows, lines, spinners. */
+/** Characters that are at most one column wide: most alphabets, punctuation, arrows, lines, spinners. */
 const NARROW = /^[\u0020-\u10ff\u2000-\u25ff\u2700-\u27bf\u2800-\u28ff]$/;
 
-/** At most how many columns a text takes. */
+/** The largest number of columns that a text may take. */
 export const widthOf = (text: string): number => {
   let width = 0;
   for (const character of text) width += NARROW.test(character) ? 1 : 2;
   return width;
 };
 
-/** Cuts a text so that it fits into so many columns. */
+/** Cuts a text to a number of columns. */
 export const shortenTo = (text: string, columns: number): string => {
   if (widthOf(text) <= columns) return text;
   let width = 1;
@@ -21,7 +21,7 @@ export const shortenTo = (text: string, columns: number): string => {
   return `${shown}…`;
 };
 
-/** Breaks a text between words into lines of so many columns; what has no gap, a path for one, stays whole. */
+/** Breaks a text between words into lines of at most so many columns. A longer word, such as a path, stays whole. */
 export const wrapTo = (text: string, columns: number): string[] => {
   const lines: string[][] = [[]];
   let width = 0;

@@ -2,7 +2,7 @@ import { counted } from "../tools/counted.ts";
 import { shellQuote } from "../tools/shellQuote.ts";
 import { shortenTo } from "./columns.ts";
 
-/** What a run's commits hold: see `WorkSummary` of `git/`. */
+/** A summary of a run's commits; see `WorkSummary` in `git/`. */
 export interface ShownWork {
   readonly commits: readonly { readonly sha: string; readonly short: string; readonly subject: string }[];
   readonly files: readonly { readonly path: string; readonly added?: number; readonly deleted?: number }[];
@@ -12,7 +12,10 @@ export interface ShownWork {
 
 const MAX_SUBJECT = 50;
 
-/** The commits in words, as many as are described; the others by their names. Programs search a run log for whole names. */
+/**
+ * The commits with their subjects, as far as these are known. A run log has full names, because programs search for
+ * them.
+ */
 export const commitNames = (
   shas: readonly string[],
   work: ShownWork | undefined,
@@ -29,7 +32,7 @@ export const commitNames = (
 const total = (counts: readonly (number | undefined)[]): number =>
   counts.reduce<number>((sum, count) => sum + (count ?? 0), 0);
 
-/** How much has changed in all, and in which files. */
+/** The number of changed lines, in total and for each file. */
 export const changeNames = ({ files }: ShownWork): { readonly title: string; readonly files: string[] } => {
   const added = total(files.map((file) => file.added));
   const deleted = total(files.map((file) => file.deleted));
@@ -43,7 +46,7 @@ export const changeNames = ({ files }: ShownWork): { readonly title: string; rea
   };
 };
 
-/** The commands to type next: to look at the commits and, where they wait on a branch, to take them. */
+/** The next commands for the user: to inspect the commits and, if they are on another branch, to merge them. */
 export const nextCommands = (
   work: ShownWork,
   { branch = "HEAD", commits = [] }: { readonly branch?: string; readonly commits?: readonly unknown[] },

@@ -1,6 +1,6 @@
 /**
- * Makes control characters visible, so that what an agent prints cannot steer a terminal: move the cursor, set the
- * title, write to the clipboard. Tabs and line ends stay.
+ * Makes control characters visible, so that an agent's output cannot control the terminal: move the cursor, set the
+ * title, write to the clipboard. Keeps tabs and line ends.
  */
 export const neutralise = (text: string): string =>
   text.replace(

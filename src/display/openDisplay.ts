@@ -11,7 +11,7 @@ import { TerminalDisplay } from "./terminalDisplay.ts";
 
 const MAX_NAME_LENGTH = 40;
 
-/** Where the run log of a run belongs. Names sort by time, and tell runs apart that were started together. */
+/** The path of a run log. File names sort by time, and are unique for each run. */
 export const logFilePathOf = (configDirectory: string, runId: string, name = ""): string => {
   const suffix = name.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, MAX_NAME_LENGTH);
   const file = suffix === "" ? `${runId}.log` : `${runId}-${suffix}.log`;
@@ -26,7 +26,7 @@ export interface DisplaySettings {
   readonly name: string | undefined;
 }
 
-/** Opens the run log, which every session has, and beside it the display mode that the caller has chosen. */
+/** Opens the run log of a session and, if the caller wants it, terminal mode. */
 export const openDisplay = ({ kind, logFilePath, logging, name, agent }: DisplaySettings): RunDisplay => {
   const isVerbose = logging.verbose ?? false;
   const log = new RunLog({ kind, path: logFilePath, name, isVerbose });

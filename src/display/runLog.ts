@@ -8,10 +8,10 @@ import { endingLines, endingTitle } from "./summary.ts";
 import { showToolInput } from "./toolInput.ts";
 
 const BUFFER_BYTES = 256 * 1024;
-/** In UTF-8, of what a string counts as one. */
+/** The most bytes of one UTF-16 unit in UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-/** What follows the first line is indented, so that it cannot pass for a line of sanddune's own. */
+/** Indents all lines but the first, so that they cannot look like lines from sanddune. */
 const indented = (text: string): string => text.replaceAll("\n", "\n  ");
 
 const describe = (event: Exclude<AgentStreamEvent, { type: "text" | "turnStart" }>): string => {
@@ -36,21 +36,21 @@ const describe = (event: Exclude<AgentStreamEvent, { type: "text" | "turnStart" 
 export interface RunLogOptions {
   readonly kind: SessionKind;
   readonly path: string;
-  /** Stands at the beginning of every line. */
+  /** The prefix of each line. */
   readonly name: string | undefined;
   readonly isVerbose: boolean;
 }
 
 /**
- * The run log: log-to-file mode. Writing is synchronous, so the order is that of the events, memory stays bounded
- * whatever the agent prints, and a slow disk slows the reader down instead of filling a queue. A log that cannot be
- * written any more (the disk is full) falls silent.
+ * The run log of log-to-file mode. Writes synchronously, so that the order of events is kept, memory stays bounded,
+ * and a slow disk slows the reader down instead of filling a queue. Stops writing after a failure, such as a full
+ * disk.
  */
 export class RunLog implements RunDisplay {
   readonly #kind: SessionKind;
   readonly #prefix: string;
   readonly #isVerbose: boolean;
-  /** Written to in place: a string that grows by every line would keep the young heap growing with it. */
+  /** A fixed buffer: a string that grows with each line would make the heap grow. */
   readonly #buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   #used = 0;
   #descriptor: number | undefined;
@@ -128,7 +128,7 @@ export class RunLog implements RunDisplay {
     });
   }
 
-  /** Puts the name before every line that begins in `text`. */
+  /** Puts the prefix before each line that begins in `text`. */
   #prefixed(text: string): string {
     if (this.#prefix === "") return text;
     const begun = text.replace(/\n(?=[\s\S])/g, `\n${this.#prefix}`);

@@ -4,19 +4,19 @@ import { plain, type Style } from "./style.ts";
 import { holdBack, whenFree } from "./terminal/holdOutput.ts";
 import { DEFAULT_COLUMNS, LiveScreen } from "./terminal/liveScreen.ts";
 
-/** A line at the bottom of the terminal that changes while something goes on. */
+/** A line at the bottom of the terminal that shows the current state. */
 export interface StatusLine {
-  /** Asked again for every frame. */
+  /** Called for each frame. */
   readonly text: () => string;
 }
 
-/** Where terminal mode writes. */
+/** The output of terminal mode. */
 export interface Screen {
   readonly style: Style;
-  /** Whether status lines are seen. */
+  /** Whether status lines are visible. */
   readonly isLive: boolean;
   readonly columns: number;
-  /** Prints lines that stay. */
+  /** Prints permanent lines. */
   print(lines: readonly string[]): void;
   show(line: StatusLine): void;
   hide(line: StatusLine): void;
@@ -24,7 +24,7 @@ export interface Screen {
 
 const ignore = () => {};
 
-/** For what is not a terminal, or must not look like one: lines, and nothing that moves. */
+/** For output that is not a terminal, or must not look like one: plain lines only. */
 const plainScreen = (stream: NodeJS.WriteStream): Screen => ({
   style: plain,
   isLive: false,
@@ -39,7 +39,7 @@ const liveScreens = new WeakMap<NodeJS.WriteStream, LiveScreen>();
 const isLive = (stream: NodeJS.WriteStream): boolean =>
   stream.isTTY === true && !process.env["NO_COLOR"] && process.env["TERM"] !== "dumb";
 
-/** The screen behind a stream. All runs of this process that are shown on a terminal share it. */
+/** The screen of a stream, shared by all runs of this process. */
 export const screenOf = (stream: NodeJS.WriteStream): Screen => {
   if (!isLive(stream)) return plainScreen(stream);
   const screen = liveScreens.get(stream) ?? new LiveScreen(stream);
@@ -47,7 +47,7 @@ export const screenOf = (stream: NodeJS.WriteStream): Screen => {
   return screen;
 };
 
-/** Prints above the status lines of standard output, if there are any: false if there are none, and nothing was printed. */
+/** Prints above the status lines of stdout. Returns false, and prints nothing, if there are none. */
 export const printAboveStatus = (text: string): boolean => {
   const screen = liveScreens.get(process.stdout);
   if (!screen?.hasStatus) return false;
@@ -55,8 +55,5 @@ export const printAboveStatus = (text: string): boolean => {
   return true;
 };
 
-/**
- * Leaves the terminal to another program: until the result is called nothing is printed on it, by no session of this
- * process.
- */
+/** Leaves the terminal to another program: no session of this process prints on it until the result is called. */
 export const holdScreen = (): (() => void) => holdBack(() => liveScreens.get(process.stdout)?.clear());

@@ -1,9 +1,9 @@
 import { showDuration } from "./duration.ts";
 
-/** What takes longer than this is worth a word. */
+/** Longer steps are reported. */
 const SLOW_MS = 1000;
 
-/** Tells of a step that has taken longer than a second; when it is over, and before, if `tellBegin` is given. */
+/** Reports a step that takes longer than a second when it ends and, with `tellBegin`, also before. */
 export const tellIfSlow = (
   label: string,
   tellEnd: (sentence: string) => void,

@@ -1,4 +1,4 @@
-/** The few styles of terminal mode, as the codes that switch them on. */
+/** The styles of terminal mode, with their codes. */
 const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const;
 
 export type Style = (style: keyof typeof CODES, text: string) => string;

@@ -5,19 +5,19 @@ import type { RunEnding, SessionKind } from "./contract.ts";
 import { showDuration } from "./duration.ts";
 import type { Tally } from "./tally.ts";
 
-/** What a result has to tell; an error has the same fields, as far as the run came. */
+/** The progress of a run: the fields that its result and its error have in common. */
 export type Reached = Partial<SandboxRunResult> &
   Pick<IterationResult, "sessionId" | "sessionFilePath"> & {
     readonly failedIteration?: IterationResult;
-    /** What the commits hold, if that is known. */
+    /** A summary of the commits, if known. */
     readonly work?: ShownWork | undefined;
   };
 
-/** How it is shown. */
+/** How to show a summary. */
 export interface SummaryStyle {
-  /** Instead of the path of the run log. */
+  /** A text to show instead of the run log's path. */
   readonly log?: string;
-  /** Commits by their whole names. */
+  /** Whether commits have their full names. */
   readonly wholeNames?: boolean;
 }
 
@@ -43,13 +43,13 @@ const TITLES: Record<SessionKind, Record<Exclude<RunEnding["state"], "unsolved">
   },
 };
 
-/** How it has ended, in a sentence. */
+/** A sentence about how the session ended. */
 export const endingTitle = (kind: SessionKind, state: RunEnding["state"]): string =>
   state === "unsolved" ? UNSOLVED : TITLES[kind][state];
 
 const LABEL_WIDTH = 12;
 
-/** Names of files and branches may hold line ends, which would make lines of their own. */
+/** Names of files and branches may contain line ends, which must not start new lines. */
 const visible = (text: string): string =>
   text.replace(/[\n\r\t]/g, (character) => JSON.stringify(character).slice(1, -1));
 
@@ -57,7 +57,7 @@ const line = (label: string, text: string): string => `${label.padEnd(LABEL_WIDT
 
 const indented = (items: readonly string[]): string[] => items.map((item) => line("", item));
 
-/** The rest is in the result, and in git. */
+/** The result and git have the rest. */
 const MAX_LISTED = 10;
 
 const listed = (items: readonly string[]): string[] =>
@@ -83,13 +83,13 @@ const changeLines = ({ work }: Reached): string[] => {
   return [line("Changes", title), ...listed(files)];
 };
 
-/** What to type next, where the run was all that was asked for: a program that has started it may go on. */
+/** The next commands for the user, for a run of its own. A calling program may continue by itself. */
 export const nextLines = (reached: Reached, hasSucceeded: boolean): string[] =>
   (reached.work === undefined ? [] : nextCommands(reached.work, reached, hasSucceeded)).map(
     (command, index) => line(index === 0 ? "Next" : "", command),
   );
 
-/** Commits that are not on the branch; a warning has the command that makes a branch of them. */
+/** Commits that are not on the branch. A warning has the command that creates a branch for them. */
 const keptRefLines = ({ keptRefs = [] }: Reached): string[] =>
   keptRefs.length === 0
     ? []
@@ -100,7 +100,7 @@ const keptRefLines = ({ keptRefs = [] }: Reached): string[] =>
 
 const number = (count: number): string => count.toLocaleString("en-US");
 
-/** What a run has done, in figures. */
+/** The numbers of a run. */
 export const tallyLines = ({
   iterations,
   toolCalls,
@@ -129,7 +129,10 @@ export const tallyLines = ({
 
 const branchLines = ({ branch }: Reached): string[] => (branch === undefined ? [] : [line("Branch", branch)]);
 
-/** Git lets a branch be checked out in one place only. It refuses to remove a worktree with uncommitted changes. */
+/**
+ * Commands for a kept worktree: git allows only one checkout of a branch, and refuses to remove a worktree with
+ * uncommitted changes.
+ */
 const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string[] => {
   if (path === undefined) return [];
   const remove = `git worktree remove ${shellQuote(path)}`;
@@ -140,7 +143,7 @@ const worktreeLines = ({ preservedWorktreePath: path, branch }: Reached): string
   return [line("Worktree", `kept: ${path}`), ...indented(next)];
 };
 
-/** Where work was done, for people. */
+/** Where the work is. */
 const placeLines = (reached: Reached): string[] => [...branchLines(reached), ...worktreeLines(reached)];
 
 /** The agent session that can be resumed: of an interactive session, or of the last iteration. */
@@ -154,7 +157,7 @@ const sessionLines = (reached: Reached): string[] => {
 const solvedLines = ({ solved }: Reached): string[] =>
   solved === undefined ? [] : [line("Solved", solved ? "yes" : "no")];
 
-/** What came of the tests after the last iteration. */
+/** The test results after the last iteration. */
 const testLines = ({ iterations = [] }: Reached): string[] => {
   const tests = iterations.at(-1)?.tests;
   if (tests === undefined) return [];
@@ -170,13 +173,13 @@ const artifactLines = ({ artifacts = [] }: Reached): string[] =>
     ? []
     : [line("Artifacts", number(artifacts.length)), ...listed(artifacts.map(({ hostPath }) => hostPath))];
 
-/** What a run reached, for people: one thing a line, nothing that is not there. */
+/** The progress of a run for people: one item a line. */
 export const reachedLines = (
   reached: Reached,
   style: SummaryStyle = {},
   figures: readonly string[] = [],
 ): string[] => {
-  // A run that had not begun has reached nothing.
+  // A run that did not begin has no progress.
   if (reached.runId === undefined) return [];
   const { completionSignal, trajectoryPath, protectedPaths = [] } = reached;
   const { log = reached.logFilePath } = style;
@@ -203,7 +206,10 @@ export const reachedLines = (
 export const warningLines = ({ warnings = [] }: Reached): string[] =>
   warnings.map((warning) => line("Warning", warning));
 
-/** What it came to. Commits and figures are for those who have worked in a sandbox or a worktree, not for who has made it. */
+/**
+ * The lines at the end of a session. The session that made a sandbox or worktree shows no commits and numbers: the
+ * sessions in it do.
+ */
 export const endingLines = (
   kind: SessionKind,
   { reached, tally }: RunEnding,

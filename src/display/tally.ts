@@ -2,7 +2,7 @@ import type { AgentStreamEvent } from "../agents/contract.ts";
 import type { IterationUsage } from "../options/results.ts";
 import { addUsage } from "../options/usage.ts";
 
-/** Counts what happens in a run. */
+/** Counts the events of a run. */
 export class Tally {
   /** `startedAt` is when the run began, by the monotonic clock. */
   constructor(private readonly startedAt: number) {}
@@ -10,7 +10,7 @@ export class Tally {
   iterations = 0;
   toolCalls = 0;
   failedToolCalls = 0;
-  /** `undefined` for an agent that does not tell. */
+  /** `undefined` if the agent does not report it. */
   usage: IterationUsage | undefined;
 
   get durationMs(): number {

@@ -1,6 +1,6 @@
 import type { RunDisplay } from "./contract.ts";
 
-/** Two displays that show the same session. */
+/** Shows a session on two displays. */
 export const teeDisplay = (one: RunDisplay, other: RunDisplay): RunDisplay => {
   const both = (show: (display: RunDisplay) => void): void => {
     show(one);

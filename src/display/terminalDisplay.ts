@@ -17,12 +17,12 @@ import { describeToolInput } from "./toolInput.ts";
 export interface TerminalDisplayOptions {
   readonly kind: SessionKind;
   readonly agent: string;
-  /** Stands at the beginning of every line. */
+  /** The prefix of each line. */
   readonly name: string | undefined;
   readonly isVerbose: boolean;
 }
 
-/** Of a tool's name or input; a line of a terminal shows less. */
+/** The limit for a tool's name or input. A line of a terminal is shorter. */
 const MAX_SHOWN = 1000;
 
 const ENDINGS = {
@@ -32,20 +32,20 @@ const ENDINGS = {
   aborted: ["yellow", "■"],
 } as const;
 
-/** Terminal mode: what the agent says and does, line by line, a status line below it, and a summary at the end. */
+/** Terminal mode: the agent's text and tool calls line by line, a status line below, and a summary at the end. */
 export class TerminalDisplay implements RunDisplay {
   readonly failure = undefined;
   readonly #prefix: string;
   readonly #text: TextLines;
   readonly #status: StatusLine;
-  /** The steps that are going on; the last one is shown. */
+  /** The current steps. The last one is shown. */
   readonly #steps = new Map<symbol, { readonly label: string; readonly startedAt: number }>();
   #startedAt = performance.now();
-  /** What goes on when no step does. A sandbox or a worktree waits, then, for somebody to use it. */
+  /** The text of the status line without a step. A sandbox or worktree then waits for its next call. */
   #activity: string | undefined;
   #toolCalls = 0;
   readonly #openCalls = new OpenCalls();
-  /** What the agent tries again because of. */
+  /** The error because of which the agent retries. */
   #trouble: { readonly message: string; attempts: number } | undefined;
 
   constructor(
@@ -94,14 +94,14 @@ export class TerminalDisplay implements RunDisplay {
         this.#printToolResult(event);
         break;
       case "error":
-        // What it does not get over is told with the result.
+        // An error that it does not recover from is shown with the result.
         if (event.willRetry) this.#tellTrouble(event.message);
         break;
       case "result":
         if (event.isError) this.warn(`The agent says: ${event.message ?? "it failed"}`);
         break;
       case "raw":
-        // What an agent prints to stderr is for people.
+        // An agent's stderr is meant for people.
         if (event.stream === "stderr" || this.options.isVerbose) this.note(`${event.stream} │ ${event.line}`);
         break;
       case "usage":
@@ -111,7 +111,7 @@ export class TerminalDisplay implements RunDisplay {
     }
   }
 
-  /** Lines as they were printed are in the run log: most are pieces of what is shown anyway. */
+  /** The run log has the raw lines. Most are parts of what is shown anyway. */
   rawLine(): void {}
 
   hookLine(hook: string, line: string): void {
@@ -137,12 +137,12 @@ export class TerminalDisplay implements RunDisplay {
     const [style, sign] = ENDINGS[ending.state];
     this.#print(this.screen.style(style, `${sign} ${endingTitle(kind, ending.state)}`));
     if (ending.problem !== undefined) this.#tell("bold", ending.problem, "  ");
-    // The command fits into a row of a terminal, where the path of the log seldom does.
+    // The command fits into a row of the terminal; the path of the log seldom does.
     const log = sandduneCommand("logs", ending.reached.runId ?? "");
     for (const line of endingLines(kind, ending, { log })) {
       this.#print(`  ${neutralise(line)}`);
     }
-    // Last: as long as it is shown, it is known whether the program is in the middle of a line.
+    // Last, because while it is shown, we know whether the program is in the middle of a line.
     this.screen.hide(this.#status);
   }
 
@@ -151,7 +151,7 @@ export class TerminalDisplay implements RunDisplay {
     else this.screen.hide(this.#status);
   }
 
-  /** The same trouble is told once; how often it has come is in the status line. */
+  /** Shows an error once. The status line counts its repetitions. */
   #tellTrouble(message: string): void {
     if (this.#trouble?.message === message) this.#trouble.attempts++;
     else {
@@ -162,7 +162,7 @@ export class TerminalDisplay implements RunDisplay {
 
   #printToolResult({ id, output, isError = false }: Extract<AgentStreamEvent, { type: "toolResult" }>): void {
     const name = this.#openCalls.end(id);
-    // A piece of an answer says nothing about how it ends.
+    // A part of an answer does not show how it ends.
     if (id !== undefined || isError) {
       const [style, sign] = isError ? (["red", "✗"] as const) : (["green", "✓"] as const);
       const words = [...(name === undefined ? [] : [`${name}:`]), firstWords(output)].join(" ");
@@ -183,7 +183,7 @@ export class TerminalDisplay implements RunDisplay {
     this.#printAside(`${this.screen.style("cyan", `→ ${title}`)} ${this.screen.style("dim", words)}`);
   }
 
-  /** Prints sentences of sanddune's own, broken between words where the terminal would break them anywhere. */
+  /** Prints sentences from sanddune, wrapped between words. */
   #tell(style: Parameters<Screen["style"]>[0], text: string, indent = ""): void {
     const lines = neutralise(text)
       .split("\n")
@@ -191,7 +191,7 @@ export class TerminalDisplay implements RunDisplay {
     this.#printAside(lines.map((line) => indent + this.screen.style(style, line)).join("\n"));
   }
 
-  /** In a pipe lines stay whole: whoever reads them there wants to search them. */
+  /** Lines in a pipe are not wrapped, so that they can be searched. */
   #wrap(line: string, indent = 0): string[] {
     return this.screen.isLive ? wrapTo(line, this.screen.columns - this.#prefix.length - indent) : [line];
   }

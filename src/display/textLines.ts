@@ -1,7 +1,7 @@
-/** A line that gets longer than this is shown in pieces. */
+/** A longer line is shown in parts. */
 const MAX_LENGTH = 16 * 1024;
 
-/** Makes lines of a text that comes in pieces. */
+/** Splits a stream of text into lines. */
 export class TextLines {
   #partial = "";
 
@@ -14,7 +14,7 @@ export class TextLines {
     if (this.#partial.length > MAX_LENGTH) this.end();
   }
 
-  /** What comes next does not belong to the line that was begun. */
+  /** Ends the current line. */
   end(): void {
     const line = this.#partial;
     this.#partial = "";

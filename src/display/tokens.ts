@@ -1,7 +1,7 @@
-/** A number of tokens in three digits or so: `850`, `12.3k`, `4.5M`. */
+/** A number of tokens with about three digits: `850`, `12.3k`, `4.5M`. */
 export const showTokens = (tokens: number): string => {
   if (tokens < 1000) return String(tokens);
-  // What would be rounded to 1000.0k is 1.0M.
+  // A value that rounds to 1000.0k is 1.0M.
   const [divisor, unit] = tokens < 999_950 ? [1000, "k"] : [1_000_000, "M"];
   return `${(tokens / divisor).toFixed(1)}${unit}`;
 };

@@ -1,4 +1,4 @@
-/** What most tools are about, in the order in which it is looked for. */
+/** The most telling members of tool inputs, in order of preference. */
 const TELLING = [
   "command",
   "file_path",
@@ -11,7 +11,7 @@ const TELLING = [
   "prompt",
 ] as const;
 
-/** The input as JSON. An agent may print what cannot be written as that: data without end to its depth. */
+/** The input as JSON. It may be nested too deeply for that. */
 export const showToolInput = (input: unknown): string => {
   try {
     return JSON.stringify(input) ?? "";
@@ -20,7 +20,7 @@ export const showToolInput = (input: unknown): string => {
   }
 };
 
-/** The one thing about a tool call's input that a person wants to see. */
+/** The part of a tool call's input that matters most to a person. */
 export const describeToolInput = (input: unknown): string => {
   if (typeof input === "string") return input;
   if (typeof input !== "object" || input === null) return input === undefined ? "" : String(input);

@@ -11,7 +11,10 @@ const EXPORT = /^\s*(export[ \t]+)?/;
 
 const QUOTED_VALUE = /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*(["'`])/gm;
 
-/** The parser takes an open quote for part of the value, or drops the key: both would be noticed much later. */
+/**
+ * Refuses an unclosed quote. The parser would make it part of the value or drop the key, which would be noticed much
+ * later.
+ */
 const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): void => {
   const quoted = new RegExp(QUOTED_VALUE);
   for (let match = quoted.exec(text); match !== null; match = quoted.exec(text)) {
@@ -21,12 +24,12 @@ const checkQuotes = (text: string, parsed: Readonly<Record<string, string>>): vo
       const line = text.slice(0, match.index).split("\n").length;
       throw refusal(line, `the value of ${name} has no closing quote.`);
     }
-    // What looks like a variable inside of a value is part of the value.
+    // Skip the value, whose text may look like a variable.
     quoted.lastIndex = end + 1;
   }
 };
 
-/** Odd names are not quoted: an unquoted value of several lines makes names of parts of a secret. */
+/** Invalid names are not shown: a part of an unquoted multi-line secret would be parsed as a name. */
 const nameProblem = (name: string): string | undefined =>
   /^[\w.-]{1,40}$/.test(name)
     ? envNameProblem(name)
@@ -36,18 +39,18 @@ const checkNames = (text: string, parsed: Readonly<Record<string, string>>): voi
   for (const name of Object.keys(parsed)) {
     const problem = nameProblem(name);
     if (problem === undefined) continue;
-    // A line without = is the beginning of the next one's name.
+    // A line without = becomes the beginning of the next name.
     const [beginning = ""] = name.split("\n");
     const line = text.split("\n").findIndex((line) => line.replace(EXPORT, "").startsWith(beginning));
     throw refusal(Math.max(line, 0) + 1, problem);
   }
 };
 
-/** The variables of a text in the `.env` format; see docs/env.md for what it does with quotes and comments. */
+/** Parses a text in the `.env` format; see docs/env.md for quotes and comments. */
 export const parseEnvFile = (text: string): Record<string, string> => {
   const withoutMark = text.replace(/^\uFEFF/, "");
   const parsed = Object.fromEntries(
-    // The parser leaves white space after `export` in the name.
+    // The parser keeps white space after `export` in the name.
     Object.entries(parseEnv(withoutMark)).map(([name, value = ""]) => [name.trim(), value]),
   );
   checkQuotes(withoutMark, parsed);
@@ -57,7 +60,7 @@ export const parseEnvFile = (text: string): Record<string, string> => {
 
 const OTHERS = 0o077;
 
-/** Whether accounts besides its owner can read an env file, or change it. */
+/** Whether other accounts can read or change an env file. */
 export const isOpenToOthers = (path: string): boolean =>
   ((lstatSync(path, { throwIfNoEntry: false })?.mode ?? 0) & OTHERS) !== 0;
 

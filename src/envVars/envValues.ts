@@ -9,12 +9,12 @@ import { orAborted } from "../tools/wait/onAbort.ts";
 /** The env vars of a run, with their values. */
 export interface ResolvedEnv {
   readonly values: Readonly<Record<string, string>>;
-  /** The values that must not be shown, by name. */
+  /** The secret values, by name. */
   readonly secrets: ReadonlyMap<string, string>;
 }
 
 const COMMAND_TIMEOUT_MS = 60_000;
-/** Linux ends a single variable at 128 KiB: a command with a longer one in its environment cannot be started. */
+/** Linux limits an env var to 128 KiB: no command can start with a longer one. */
 const MAX_VALUE_BYTES = 120 * 1024;
 
 const ask = async (name: string, question: () => string | Promise<string>, signal: AbortSignal) => {
@@ -64,8 +64,8 @@ const checkValue = (name: string, value: unknown): string => {
 const isPublic = (source: EnvValue | undefined): boolean => typeof source === "object" && "public" in source;
 
 /**
- * Asks every source for its value, all at once. The first that fails ends the others: rejects with an `EnvValueError`
- * that names the key, and in which no other value occurs.
+ * Reads all values in parallel. The first failure stops the others. Rejects with an `EnvValueError` that names the
+ * key and contains no other value.
  */
 export const readEnvValues = async (
   sources: ReadonlyMap<string, EnvValue>,

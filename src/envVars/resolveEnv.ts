@@ -3,7 +3,7 @@ import { ENV_FILE } from "../options/configDirectory.ts";
 import type { EnvValue, EnvVars } from "../options/envVars.ts";
 import { envNameProblem } from "./envName.ts";
 
-/** The sources of env vars, from the weakest to the strongest; the two providers are equals. */
+/** The sources of env vars, from lowest to highest precedence. The two providers are equal. */
 export interface EnvSources {
   readonly host: Readonly<Record<string, string | undefined>>;
   readonly file: Readonly<Record<string, string>>;
@@ -22,14 +22,14 @@ const checkNames = ({ file, agent, sandbox, run }: EnvSources): void => {
   }
 };
 
-/** `constructor` is a name like any other. */
+/** Own members only: `constructor` is a name like any other. */
 const own = <Value>(vars: Readonly<Record<string, Value>>, name: string): Value | undefined =>
   Object.hasOwn(vars, name) ? vars[name] : undefined;
 
 /**
- * The env var resolver: decides, for every declared key, which source supplies it. Pure. A key is declared by standing
- * in `.sanddune/.env`, in the env of a provider, or in that of the run; the host's environment declares nothing. An
- * empty value in `.sanddune/.env` declares the key and leaves the value to the host.
+ * Decides which source supplies the value of each declared key, without any I/O. A key is declared in
+ * `.sanddune/.env`, or in the `env` of a provider or of the run; the host's environment declares nothing. An empty
+ * value in `.sanddune/.env` declares the key, and the host supplies its value.
  */
 export const resolveEnv = (sources: EnvSources): Map<string, EnvValue> => {
   checkNames(sources);

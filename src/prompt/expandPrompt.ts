@@ -8,18 +8,18 @@ import type { ResolvedPrompt, ShellExpression } from "./resolvePrompt.ts";
 
 export interface ExpansionSettings {
   readonly sandbox: SandboxHandle;
-  /** Where the expressions run, in the sandbox. */
+  /** The directory in the sandbox where the expressions run. */
   readonly cwd: string;
-  /** Of each expression; 30 000 when it is left out. */
+  /** The limit for each expression. Default: 30,000. */
   readonly timeoutMs?: number | undefined;
-  /** Takes secrets out of what an expression complains about. */
+  /** Redacts the stderr of an expression. */
   readonly redactCaptured: (text: string, captureBytes: number) => string;
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-/** Of each expression. Far above what an agent can make use of. */
+/** The output limit of each expression, far above what an agent can use. */
 const MAX_OUTPUT_BYTES = 1024 * 1024;
-/** Lines arrive without their line ends, of which there are two kinds: at worst half of the output is not counted. */
+/** Lines arrive without their line ends (`\n` or `\r\n`): at worst half of the output is not counted. */
 const CAPTURE_BYTES = 2 * MAX_OUTPUT_BYTES;
 const MAX_COMPLAINT_BYTES = 16 * 1024;
 const CONCURRENCY = 16;
@@ -49,7 +49,7 @@ const evaluate = (
       onStderrLine: (line) => complaints.pushText(`${line}\n`),
       onLine: (line) => {
         bytes += Buffer.byteLength(line) + 1;
-        // One that never stops printing must not be waited for.
+        // Do not wait for an expression that never stops printing.
         if (bytes > MAX_OUTPUT_BYTES)
           tooLong.abort(failure(`printed more than ${MAX_OUTPUT_BYTES} bytes`, complaints.text()));
       },
@@ -72,8 +72,8 @@ const evaluate = (
 };
 
 /**
- * Runs the shell expressions of a prompt in the sandbox, side by side, and puts their output in their places. What they
- * print is text: nothing in it is looked at again. The first that fails stops the others.
+ * Runs the shell expressions of a prompt in the sandbox, in parallel, and replaces them by their output. The output
+ * is plain text: it is not expanded again. The first failure stops the others.
  */
 export const expandPrompt = (
   { promptFile = "the prompt", parts }: ResolvedPrompt,

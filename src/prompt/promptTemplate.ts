@@ -1,9 +1,9 @@
-/** Text, or the place of a prompt argument in it. */
+/** Text, or a placeholder for a prompt argument. */
 export type TemplateText =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "argument"; readonly key: string };
 
-/** A piece of a prompt template. */
+/** A part of a prompt template. */
 export type TemplatePart =
   | TemplateText
   | {
@@ -14,13 +14,13 @@ export type TemplatePart =
     };
 
 const KEY = "[A-Za-z_][A-Za-z0-9_]*";
-/** A backslash in front takes the meaning away. An expression stays on one line. */
+/** A backslash escapes an expression. An expression has one line. */
 const ARGUMENT = new RegExp(`(\\\\?)\\{\\{(${KEY})\\}\\}`, "g");
 const MARKED = new RegExp(`(\\\\?)(?:\\{\\{(${KEY})\\}\\}|!\`([^\`\\n]+)\`)`, "g");
 
 const text = (content: string): TemplateText[] => (content === "" ? [] : [{ type: "text", text: content }]);
 
-/** Splits `source` at the matches of `pattern`; what is escaped, or means nothing, stays text. */
+/** Splits `source` at the matches of `pattern`. Escaped and invalid matches remain text. */
 const split = <Part>(
   source: string,
   pattern: RegExp,
@@ -44,8 +44,8 @@ const argument = (key: string | undefined): TemplateText | undefined =>
   key === undefined ? undefined : { type: "argument", key };
 
 /**
- * Reads a prompt template: `{{KEY}}` is a prompt argument, `` !`command` `` a shell expression. This happens before any
- * value is filled in, so whatever a value looks like, it has no meaning.
+ * Parses a prompt template: `{{KEY}}` is a prompt argument, `` !`command` `` a shell expression. Happens before
+ * values are substituted, so nothing in a value is interpreted.
  */
 export const parseTemplate = (source: string): TemplatePart[] =>
   split<TemplatePart>(source, MARKED, (key, command) => {

@@ -12,18 +12,18 @@ export interface PromptSource {
   readonly promptFile?: string | undefined;
 }
 
-/** The repository that a prompt may be in. */
+/** The repository that may contain the prompt file. */
 export interface PromptPlace {
   readonly topLevel: string;
   readonly configDirectory: string;
 }
 
-/** Far above what any agent takes. */
+/** Far above the limit of any agent. */
 const MAX_TEMPLATE_BYTES = 16 * 1024 * 1024;
 
 /**
- * Why a file must not be a prompt, if it must not. What agents commit must not make a prompt of any file of the host:
- * a prompt file in the repository has to be there itself, not a link to somewhere else or to sanddune's own files.
+ * The reason to refuse a prompt file. An agent could commit a link that turns any host file into a prompt, so a
+ * prompt file in the repository must not be a link to a path outside it or to sanddune's own files.
  */
 const problemOf = async (
   path: string,
@@ -40,7 +40,7 @@ const problemOf = async (
     : undefined;
 };
 
-/** Reads the prompt. An inline prompt is a single piece of text: nothing in it has a meaning. */
+/** Reads the prompt. An inline prompt is plain text: nothing in it is interpreted. */
 export const readPrompt = async (
   { prompt, promptFile }: PromptSource,
   place: PromptPlace,

@@ -3,21 +3,21 @@ import type { PromptArgs } from "../options/promptArgs.ts";
 import { argumentKeys, type TemplatePart } from "./promptTemplate.ts";
 import { shellCommand } from "./shellCommand.ts";
 
-/** What a prompt is made of, before its arguments are filled in. */
+/** A prompt before its arguments are substituted. */
 export interface UnresolvedPrompt {
-  /** Where the template was read; `undefined` for an inline prompt. */
+  /** The file of the template; `undefined` for an inline prompt. */
   readonly promptFile: string | undefined;
   readonly template: readonly TemplatePart[];
 }
 
-/** A command to be run in the sandbox, whose output becomes part of the prompt. */
+/** A command to run in the sandbox. Its output becomes part of the prompt. */
 export interface ShellExpression {
   /** As it is written in the template. */
   readonly source: string;
   readonly command: string;
 }
 
-/** A prompt with its arguments filled in: what is left to do, before each iteration, is to run its expressions. */
+/** A prompt with its arguments substituted. Its expressions run before each iteration. */
 export interface ResolvedPrompt {
   readonly promptFile: string | undefined;
   readonly parts: readonly (string | ShellExpression)[];
@@ -33,11 +33,11 @@ const checkBuiltIns = (args: PromptArgs, builtIns: PromptArgs): void => {
   }
 };
 
-/** The keys that the template uses and nobody has given. */
+/** The keys of the template without a value. */
 export const missingArguments = ({ template }: UnresolvedPrompt, known: PromptArgs): string[] =>
   argumentKeys(template).filter((key) => !Object.hasOwn(known, key));
 
-/** Fills the prompt arguments in, on the host, before anything is created. Throws if one is missing. */
+/** Substitutes the prompt arguments, on the host, before anything is created. Throws if one is missing. */
 export const substituteArguments = (
   prompt: UnresolvedPrompt,
   args: PromptArgs,

@@ -3,18 +3,20 @@ import { shellQuote } from "../tools/shellQuote.ts";
 import type { TemplateText } from "./promptTemplate.ts";
 import { ShellContext } from "./shellContext.ts";
 
-/** What a template says between `` !` `` and `` ` ``. */
+/** The text of a template between `` !` `` and `` ` ``. */
 export interface ExpressionTemplate {
   readonly source: string;
   readonly parts: readonly TemplateText[];
 }
 
-/** Linux ends a single argument at 128 KiB. */
+/** Linux limits an argument to 128 KiB. */
 const MAX_COMMAND_BYTES = 116 * 1024;
 
 const EVALUATES =
   "some shells evaluate its value in or beside arithmetic, in [[ ]], in a parameter expansion and in an index. Move it elsewhere.";
-/** What makes it impossible to say which quotes are open: the `)` of its patterns, and quotes in which an escaped one is no end. */
+/**
+ * Syntax that makes it unclear which quotes are open: the `)` in patterns of `case`, and `$'…'` with escaped quotes.
+ */
 const UNCLEAR = /\bcase\b|\$'/;
 
 const variableOf = (key: string): string => `_sanddune_arg_${key}`;
@@ -28,13 +30,13 @@ const refuse = (
   throw new InvalidOptionsError(option, `${keys} in !\`${source}\`: ${problem}`);
 };
 
-/** A reference that stands for exactly the value, whatever quotes it is in. */
+/** A reference that expands to exactly the value in any kind of quotes. */
 const reference = (key: string, { quotes }: ShellContext): string => {
   if (quotes === "double") return `\${${variableOf(key)}}`;
   return quotes === "single" ? `'"$${variableOf(key)}"'` : `"$${variableOf(key)}"`;
 };
 
-/** Puts references in the places of the arguments. Refuses places where a value would be more than text. */
+/** Replaces the arguments by references. Refuses positions where a shell would interpret the value. */
 const withReferences = ({ source, parts }: ExpressionTemplate): string => {
   const context = new ShellContext();
   let textBefore = "";
@@ -63,8 +65,8 @@ const withReferences = ({ source, parts }: ExpressionTemplate): string => {
 };
 
 /**
- * The command of a shell expression. The shell gets arguments as variables, whose values it does not read as code. (What
- * a program makes of its arguments is another matter: `sh -c {{X}}` and `let {{X}}` run whatever X says.)
+ * The command of a shell expression. The shell gets arguments as variables, whose values it does not interpret as
+ * code. (A program may still interpret its arguments: `sh -c {{X}}` and `let {{X}}` run the value of X.)
  */
 export const shellCommand = (expression: ExpressionTemplate, valueFor: (key: string) => string): string => {
   const command = withReferences(expression);

@@ -1,11 +1,11 @@
-/** Something that is opened in a shell command, and closed later. */
+/** A construct of a shell command that is opened and closed. */
 interface Frame {
   readonly quotes?: "single" | "double";
-  /** Some shells evaluate what variables hold in here, down to the commands in it. */
+  /** Some shells evaluate the values of variables in here, including commands. */
   readonly evaluates?: boolean;
   readonly isArithmetic?: boolean;
   readonly close: string;
-  /** What can be opened inside of it; longer ones first. */
+  /** The constructs that can be opened inside it, longer ones first. */
   readonly opens: readonly (readonly [open: string, frame: () => Frame])[];
 }
 
@@ -39,7 +39,7 @@ const PARENTHESIS: Frame = { evaluates: true, close: ")", opens: EVALUATED };
 const TEST: Frame = { evaluates: true, close: "]]", opens: [...EVALUATED, ...QUOTES] };
 const PARAMETER: Frame = { evaluates: true, close: "}", opens: [...EXPANSIONS, ...QUOTES] };
 
-/** Follows a shell command, piece by piece, and knows what is open. */
+/** Tracks the open constructs of a shell command. */
 export class ShellContext {
   readonly #frames: Frame[] = [];
   #hasArithmetic = false;
@@ -48,12 +48,12 @@ export class ShellContext {
     return this.#frames.at(-1)?.quotes;
   }
 
-  /** Whether a shell might evaluate the value of a variable at this place, or what a command prints there. */
+  /** Whether a shell might evaluate the value of a variable, or the output of a command, at this position. */
   get evaluates(): boolean {
     return this.#frames.some(({ evaluates }) => evaluates);
   }
 
-  /** Whether there was arithmetic anywhere: it evaluates variables too that have got their value elsewhere. */
+  /** Whether there was any arithmetic, which also evaluates variables that were set elsewhere. */
   get hasArithmetic(): boolean {
     return this.#hasArithmetic;
   }
@@ -62,7 +62,7 @@ export class ShellContext {
     for (let at = 0; at < piece.length; ) at += this.#readOne(piece, at);
   }
 
-  /** Returns how many characters belong together. */
+  /** Returns the number of characters to skip. */
   #readOne(piece: string, at: number): number {
     const innermost = this.#frames.at(-1);
     if (piece[at] === "\\" && innermost?.quotes !== "single") return 2;
@@ -73,7 +73,7 @@ export class ShellContext {
     const opens = innermost?.opens ?? COMMANDS;
     const isBeforeArgument = at === piece.length - 1;
     if (opens === COMMANDS && piece[at] === "[" && (isBeforeArgument || /\w/.test(piece[at - 1] ?? ""))) {
-      // The index of a list, to a shell that has lists.
+      // The index of an array, in shells that have arrays.
       return this.#open(INDEX, 1);
     }
     const opened = opens.find(([open]) => piece.startsWith(open, at));

@@ -1,10 +1,10 @@
 import type { Redactor } from "./redactor.ts";
 
-/** Of data that an agent prints, for which no stack is deep enough. */
+/** The depth limit for an agent's data, which could otherwise overflow the stack. */
 const MAX_DEPTH = 200;
 const TOO_DEEP = "[nested too deeply]";
 
-/** Redacts one piece of data after the other; what occurs twice, or contains itself, is looked at once. */
+/** Redacts data. Visits each object once, even if it occurs twice or contains itself. */
 class DataRedactor {
   readonly #copies = new Map<object, unknown>();
 
@@ -47,7 +47,7 @@ class DataRedactor {
     const copy: Record<string, unknown> = {};
     this.#copies.set(data, copy);
     for (const key of Object.keys(data)) {
-      // Not by assignment, which means something else for `__proto__`.
+      // Not an assignment, which has a special meaning for `__proto__`.
       Object.defineProperty(copy, this.redactor.text(key), {
         value: this.#readField(data, key, depth),
         configurable: true,
@@ -58,13 +58,13 @@ class DataRedactor {
     return copy;
   }
 
-  /** In place: a caller wants the very error, and its class. */
+  /** In place, because the caller needs the same error object and its class. */
   #redactError(error: Error, depth: number): Error {
     this.#copies.set(error, error);
     for (const key of Object.getOwnPropertyNames(error)) {
       const descriptor = Object.getOwnPropertyDescriptor(error, key);
-      // A frozen error, or one that computes its fields, stays as it is: that is no reason to fail.
-      // (A stack is computed in some versions of Node, and can be set nevertheless.)
+      // A frozen error, or one with computed fields, stays the same. (The stack is computed in some versions of Node,
+      // but it can be set.)
       if (key === "name" || (descriptor?.writable !== true && key !== "stack")) continue;
       Reflect.set(error, key, this.#readField(error, key, depth));
     }
@@ -80,6 +80,6 @@ class DataRedactor {
   }
 }
 
-/** A copy of data, redacted in all its strings, keys included. Errors in it are redacted in place. */
+/** A copy of data with all strings redacted, including keys. Errors in it are redacted in place. */
 export const redactData = <T>(redactor: Redactor, data: T): T =>
   redactor.isNeeded ? (new DataRedactor(redactor).redact(data) as T) : data;

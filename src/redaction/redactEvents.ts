@@ -5,7 +5,7 @@ import type { Redactor } from "./redactor.ts";
 const redactId = (redactor: Redactor, { id }: { readonly id?: string }) =>
   id === undefined ? {} : { id: redactor.text(id) };
 
-/** Redacts what the agent has said or done; what kind of event it is, and where it came from, are our own words. */
+/** Redacts the agent's part of an event, but not its type and origin, which are ours. */
 const redactEvent = (redactor: Redactor, event: AgentStreamEvent): AgentStreamEvent => {
   switch (event.type) {
     case "text":
@@ -33,7 +33,7 @@ const redactEvent = (redactor: Redactor, event: AgentStreamEvent): AgentStreamEv
   }
 };
 
-/** What an agent does after what it has said. Other events only happen to come in between. */
+/** Events that end a piece of text. Other events may come in the middle of it. */
 const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set([
   "toolCall",
   "toolResult",
@@ -42,8 +42,8 @@ const ENDS_TEXT: ReadonlySet<AgentStreamEvent["type"]> = new Set([
 ]);
 
 /**
- * Redacts a stream of events. An agent's text comes in pieces, and a secret may be spread over several: what could be
- * the beginning of one is held back until it is clear whether it is.
+ * Redacts a stream of events. A secret may be split across chunks of text, so text that may be the beginning of a
+ * secret is held back until that is clear.
  */
 export class EventRedactor {
   #held: Extract<AgentStreamEvent, { type: "text" }> | undefined;
@@ -68,7 +68,7 @@ export class EventRedactor {
     if (redacted !== "") this.emit({ ...event, text: redacted });
   }
 
-  /** Nothing more comes: what was held back is no secret as it is, but may hold one. */
+  /** Ends the stream: the held text is not a complete secret, but may contain a shorter one. */
   flush(): void {
     const held = this.#held;
     this.#held = undefined;

@@ -4,9 +4,9 @@ import { type Found, SecretMatcher } from "./secretMatcher.ts";
 /** In UTF-8. */
 const MAX_BYTES_PER_CHARACTER = 4;
 
-/** Replaces the values of secrets, in every form that they may take, by their names. */
+/** Replaces the values of secrets, in all their encoded forms, by their names. */
 export class Redactor {
-  /** The name of the secret behind each form. */
+  /** The name of the secret for each form. */
   readonly #names = new Map<string, string>();
   readonly #matcher: SecretMatcher | undefined;
   /** The forms, by their first two characters. */
@@ -16,7 +16,7 @@ export class Redactor {
 
   constructor(
     secrets: ReadonlyMap<string, string>,
-    /** What has to be said in any case: a value that occurs in there is no secret. */
+    /** Texts that must be shown. A value that is part of one is not redacted. */
     knownTexts: readonly string[] = [],
   ) {
     for (const [name, value] of secrets) {
@@ -38,7 +38,7 @@ export class Redactor {
     if (forms.length > 0) this.#matcher = new SecretMatcher(forms);
   }
 
-  /** The names of those that are no secrets, because they have to be said. */
+  /** The names of values that are not redacted, because they must be shown. */
   get exempt(): readonly string[] {
     return this.#exempt;
   }
@@ -59,13 +59,10 @@ export class Redactor {
     }
   }
 
-  /**
-   * For a text that goes on: what of it is certain, redacted, and its end as it is, if that may be the beginning of a
-   * secret.
-   */
+  /** For a stream: the redacted text so far, and separately its end, if that may be the beginning of a secret. */
   splitOpen(text: string): { readonly redacted: string; readonly open: string } {
     const openFrom = text.length - this.#openEnd(text);
-    // An end that lies within a secret is part of that one, unless a longer one may begin at the same place.
+    // An end within a secret belongs to that secret, unless a longer one may begin at the same position.
     for (let from = 0; ; ) {
       const found = this.#matcher?.find(text, from);
       if (found === undefined || found.index >= openFrom) {
@@ -79,7 +76,7 @@ export class Redactor {
     }
   }
 
-  /** Where a secret ends, with others that begin within it. */
+  /** The end of a secret, including others that overlap it. */
   #endOf(text: string, { index, word }: Found): number {
     let end = index + word.length;
     for (let from = index + 1; ; ) {
@@ -90,9 +87,9 @@ export class Redactor {
     }
   }
 
-  /** How many characters at the end of a text may be the beginning of a secret. */
+  /** The number of characters at the end of a text that may be the beginning of a secret. */
   #openEnd(text: string): number {
-    // No form holds a line end.
+    // No form contains a line end.
     if (text.endsWith("\n")) return 0;
     for (let at = Math.max(0, text.length - this.#longest + 1); at < text.length - 1; at++) {
       const end = text.slice(at);
@@ -105,7 +102,7 @@ export class Redactor {
     return [...this.#byBeginning.keys()].some((beginning) => beginning.startsWith(last)) ? last.length : 0;
   }
 
-  /** The end of a text that may have been cut off in the middle of a secret, redacted. */
+  /** Redacts the end of a text that may have been cut in the middle of a secret. */
   capturedEnd(text: string, captureBytes: number): string {
     if (!this.isNeeded || Buffer.byteLength(text) < captureBytes - MAX_BYTES_PER_CHARACTER)
       return this.text(text);
@@ -114,7 +111,7 @@ export class Redactor {
     return this.text(text.slice(this.#outsideOfSecrets(text, from)));
   }
 
-  /** The first place from there on that is not in the middle of a secret. */
+  /** The first position from there that is not in the middle of a secret. */
   #outsideOfSecrets(text: string, from: number): number {
     for (let at = 0; ; ) {
       const found = this.#matcher?.find(text, at);

@@ -1,6 +1,6 @@
-/** Shorter values, and shorter remains of encoded ones, are found in too many harmless places. */
+/** Shorter values, and shorter parts of encoded ones, occur in too many harmless texts. */
 export const MIN_SECRET_LENGTH = 8;
-/** Where `base64`, and PEM files, break their lines. */
+/** The line lengths of `base64` and of PEM files. */
 const BASE64_LINE_LENGTHS = [76, 64] as const;
 
 const lowerCaseCodes = (encoded: string): string =>
@@ -9,9 +9,9 @@ const lowerCaseCodes = (encoded: string): string =>
 const percentCode = (character: string): string =>
   `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
-/** Encoders do not agree about what needs a code: JavaScript's, Python's, those of forms. */
+/** Encoders differ in which characters they encode: JavaScript's, Python's, and those of HTML forms. */
 const urlEncoded = (value: string): string[] => {
-  // Through bytes, because half a surrogate pair cannot be encoded.
+  // Converted to bytes first, because half a surrogate pair cannot be encoded.
   const wellFormed = Buffer.from(value).toString();
   const component = encodeURIComponent(wellFormed);
   const strict = component.replace(/[!'()*]/g, percentCode);
@@ -29,7 +29,7 @@ const urlEncoded = (value: string): string[] => {
 const unicodeCode = (character: string): string =>
   `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** As a JSON string: as it is written here, with what others escape as well, and once more in another one. */
+/** As a JSON string: as JavaScript writes it, with additional escapes, and nested in another string. */
 const jsonEncoded = (value: string): string[] => {
   const encoded = JSON.stringify(value).slice(1, -1);
   return [
@@ -41,8 +41,8 @@ const jsonEncoded = (value: string): string[] => {
 };
 
 /**
- * How a value looks in the Base64 of a text that contains it, `skipped` bytes past a group of three: without the
- * characters that depend on its neighbours too.
+ * A value in the Base64 of a text that contains it, `skipped` bytes after a group of three, without the characters
+ * that also depend on its neighbours.
  */
 const base64At = (value: string, skipped: 0 | 1 | 2): string => {
   const bytes = Buffer.concat([Buffer.alloc(skipped), Buffer.from(value)]);
@@ -62,7 +62,7 @@ const pieces = (text: string, length: number): string[] =>
 const base64Encoded = (value: string): string[] => {
   const whole = base64At(value, 0);
   const forms = [
-    // As `printf %s` and `echo` hand it over; the others leave a character or two at the end.
+    // As from `printf %s` and `echo`. The other forms lack one or two characters at the end.
     ...[value, `${value}\n`].map((text) => Buffer.from(text).toString("base64")),
     whole,
     base64At(value, 1),
@@ -73,8 +73,8 @@ const base64Encoded = (value: string): string[] => {
 };
 
 /**
- * Every form in which a secret may turn up: as it is, each of its lines, as JSON, URL-encoded and in Base64. None holds
- * a line end, so none can be cut in two where output is read line by line.
+ * All forms of a secret: plain, each of its lines, as JSON, URL-encoded and in Base64. None contains a line end, so
+ * that reading line by line cannot split one.
  */
 export const secretForms = (value: string): Set<string> => {
   const lines = value.split(/\r?\n/).flatMap((line) => [line, line.trim()]);

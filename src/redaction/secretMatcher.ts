@@ -1,4 +1,4 @@
-/** How many hashes of two neighbouring characters are told apart. */
+/** The number of hashes for two neighbouring characters. */
 const TABLE_SIZE = 1 << 16;
 
 const hashAt = (text: string, index: number): number =>
@@ -10,15 +10,15 @@ export interface Found {
 }
 
 /**
- * Finds many words in a text in one pass (the algorithm of Wu and Manber). All that an agent prints goes through it, and
- * every secret has a dozen forms: a regular expression would take a hundred times as long. It looks at two characters at
- * a time, and leaps as far ahead as no word can contain them.
+ * Finds many words in a text in one pass (the algorithm of Wu and Manber). All output of an agent goes through it,
+ * and each secret has a dozen forms: a regular expression would take a hundred times as long. It reads two characters
+ * at a time, and skips ahead as far as no word can contain them.
  */
 export class SecretMatcher {
-  /** The length of the shortest word: that much of each takes part in the leaping. */
+  /** The length of the shortest word, which limits how far to skip. */
   readonly #span: number;
   readonly #leaps = new Uint8Array(TABLE_SIZE);
-  /** The words, by the hash of the end of their span; the longest first. */
+  /** The words by the hash of the end of their span, the longest first. */
   readonly #words = new Map<number, string[]>();
 
   constructor(words: readonly string[]) {
@@ -34,7 +34,7 @@ export class SecretMatcher {
     }
   }
 
-  /** The first word in `text` at or after `from`; the longest, if several begin there. */
+  /** The first word in `text` at or after `from`. The longest, if several begin there. */
   find(text: string, from: number): Found | undefined {
     let end = from + this.#span - 1;
     while (end < text.length) {

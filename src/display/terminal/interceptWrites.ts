@@ -1,8 +1,8 @@
 type Chunk = string | Uint8Array;
 
 /**
- * Sees to it that `around` performs everything that the program writes to a stream, with `write` at the moment that suits
- * it. Gives a function that ends this.
+ * Passes everything that the program writes to a stream to `around`, which calls `write` when it can. Returns a
+ * function that ends this.
  */
 export const interceptWrites = (
   stream: NodeJS.WriteStream,
@@ -17,7 +17,7 @@ export const interceptWrites = (
   };
   stream.write = intercepted as typeof stream.write;
   return () => {
-    // What was put in its place meanwhile calls it, and is not ours to remove.
+    // Another wrapper was installed meanwhile. It calls ours, and we must not remove it.
     isActive = false;
     if (stream.write !== intercepted) return;
     if (wasOwn) stream.write = write;

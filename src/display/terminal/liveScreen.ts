@@ -6,20 +6,20 @@ import { styled } from "../style.ts";
 import { isHeld, whenFree } from "./holdOutput.ts";
 import { endsLine, interceptWrites } from "./interceptWrites.ts";
 
-/** A terminal that does not know its size says 0. */
+/** A terminal that does not know its size reports 0. */
 export const DEFAULT_COLUMNS = 80;
 const DEFAULT_ROWS = 24;
 const FRAME_MS = 100;
 const FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏";
 
-/** The streams that show on the same terminal. */
+/** The streams that write to the same terminal. */
 const streamsBeside = (stream: NodeJS.WriteStream): NodeJS.WriteStream[] =>
   [process.stdout, process.stderr].filter((other) => other !== stream && other.isTTY);
 
 /**
- * A terminal with status lines at its bottom, one for each run that is going on; everything else is printed above, also
- * what the calling program writes meanwhile. The terminal's own state is never changed (no hidden cursor, no raw mode), so
- * there is nothing to restore after a crash.
+ * A terminal with status lines at the bottom, one for each running session. All other output appears above them,
+ * including that of the calling program. Never changes the terminal's state (no hidden cursor, no raw mode), so there
+ * is nothing to restore after a crash.
  */
 export class LiveScreen implements Screen {
   readonly style = styled;
@@ -28,7 +28,7 @@ export class LiveScreen implements Screen {
   #painted: readonly string[] = [];
   #timer: NodeJS.Timeout | undefined;
   #frame = 0;
-  /** The program has begun a line and not ended it: there is no room for status lines until it does. */
+  /** The program has begun a line and not ended it. Status lines must wait until it does. */
   #isInLine = false;
   #isWriting = false;
   #stopListening: (() => void) | undefined;
@@ -71,13 +71,13 @@ export class LiveScreen implements Screen {
     this.#isInLine = false;
   }
 
-  /** Takes the status lines away until the next frame. */
+  /** Removes the status lines until the next frame. */
   clear(): void {
     this.#write(this.#erased());
     this.#painted = [];
   }
 
-  /** Makes room for what the program itself prints, and for the error that it dies of. */
+  /** Removes the status lines for output of the program itself, and for the error message of a crash. */
   #listen(): () => void {
     const clear = () => this.clear();
     const ends = [this.stream, ...streamsBeside(this.stream)].map((stream) =>
@@ -110,15 +110,15 @@ export class LiveScreen implements Screen {
     this.#write(this.#erased() + this.#paint());
   }
 
-  /** Goes back to where the status lines begin, also if the terminal has become narrower since and has broken them. */
+  /** Moves the cursor to the first status line, also if a narrower terminal has wrapped the lines. */
   #erased(): string {
     if (this.#painted.length === 0) return "";
     const rows = this.#painted.reduce(
       (sum, line) => sum + Math.max(1, Math.ceil(widthOf(line) / this.columns)),
       0,
     );
-    // Row by row: erasing everything below counts as clearing the screen where that begins at its top, and then some
-    // terminals keep a copy.
+    // Row by row: if the cursor is at the top, erasing everything below counts as clearing the screen, and some
+    // terminals then keep a copy.
     return `\r\u001b[2K${"\u001b[1A\u001b[2K".repeat(rows - 1)}`;
   }
 

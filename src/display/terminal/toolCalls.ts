@@ -1,12 +1,12 @@
 import { oneLine } from "../../tools/shorten.ts";
 
-/** Of an output that may have any length. */
+/** The limit for the part of an output that is read. */
 const MAX_LOOKED_AT = 4000;
 
-/** Says that it failed, and not yet why. */
+/** An output that has only an exit code, and not the reason. */
 const BARE_EXIT_CODE = /^(error: )?(exit|exited with) code:? \d+\.?$/i;
 
-/** The first line of what a tool answered; of a failed command also what it printed first. */
+/** The first line of a tool's output. For a failed command, also the first line that it printed. */
 export const firstWords = (output: string): string => {
   const [first = "", second] = output
     .slice(0, MAX_LOOKED_AT)
@@ -18,10 +18,10 @@ export const firstWords = (output: string): string => {
     : first;
 };
 
-/** More are not at work at a time. */
+/** The limit for parallel calls. */
 const MAX_CALLS = 100;
 
-/** Names of the tools that have been called and have not answered. */
+/** The names of tools that have not answered yet. */
 export class OpenCalls {
   readonly #names = new Map<string, string>();
 
@@ -31,7 +31,7 @@ export class OpenCalls {
     this.#names.set(id, name);
   }
 
-  /** The name of the tool that has answered, where it is not plain: others are at work beside it. */
+  /** The name of the tool that answered, if other calls are still open. */
   end(id: string | undefined): string | undefined {
     const name = id === undefined ? undefined : this.#names.get(id);
     if (id !== undefined) this.#names.delete(id);
