@@ -47,9 +47,6 @@ const WORDS: Readonly<Record<WorktreeState["state"], string>> = {
   kept: "",
 };
 
-const cannotDelete = (path: string, cause?: unknown): SandduneError =>
-  new HostFileError((cause as NodeJS.ErrnoException | undefined)?.code ?? "EACCES", path, { cause });
-
 /** Why the worktree must stay because of a run that was not selected, or that may still be active. */
 const reasonOfOthers = (
   { selected, runs, unsettled }: CleanScope,
@@ -120,7 +117,8 @@ const findWorktree = Effect.fnUntraced(function* (
       for (const { runDirectory } of owners) {
         amendJournal(runDirectory, { type: "removed", what: "worktree", name: path });
       }
-      if (undeletable !== undefined) return yield* Effect.fail(cannotDelete(undeletable));
+      if (undeletable !== undefined)
+        return yield* Effect.fail(new HostFileError("EACCES", undeletable, { cause: undefined }));
     }),
   );
   return {
@@ -164,13 +162,9 @@ export const findUnfinishedRemovals = ({ repository, namedRuns, namedBranches }:
         runIds: [],
         detail: "its removal was interrupted",
         remove: Effect.scoped(
-          lockWorktrees(repository).pipe(
-            Effect.andThen(
-              interruptible(
-                () => removeDirectory(path),
-                (cause) => cannotDelete(path, cause),
-              ),
-            ),
+          Effect.andThen(
+            lockWorktrees(repository),
+            interruptible(() => removeDirectory(path)),
           ),
         ),
       }));
