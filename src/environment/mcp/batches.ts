@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, RequestId } from "@modelcontextprotocol/sdk/types.js";
 
-/** Requests that came together, as revision 2025-03-26 of the protocol allows. */
+/** Requests in one message, which revision 2025-03-26 of the protocol allows. */
 interface Batch {
   readonly unanswered: Set<RequestId>;
   readonly answers: JSONRPCMessage[];
@@ -13,7 +13,7 @@ const cancelledBy = (message: JSONRPCMessage): unknown =>
     ? message.params?.["requestId"]
     : undefined;
 
-/** Answers requests together that came together, when all of them are answered. */
+/** Answers the requests of a batch in one message, once all of them have an answer. */
 export class Batches {
   readonly #open = new Set<Batch>();
 
@@ -30,7 +30,7 @@ export class Batches {
     if (cancelled !== undefined) this.#settle(cancelled as RequestId);
   }
 
-  /** Whether a message is the answer to one of them, and is sent with the others. */
+  /** Whether a message belongs to a batch, and is sent with the other answers. */
   takes(message: JSONRPCMessage): boolean {
     return !("method" in message) && this.#settle(message.id, message);
   }

@@ -1,13 +1,13 @@
 import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentSchema, TestResults } from "../contract.ts";
 
-/** Agents show their model the structured content rather than the text: it has to fit into a conversation. */
+/** Agents show their model the structured content rather than the text: it must fit into a conversation. */
 const MAX_CONTENT_LENGTH = 40_000;
 
-/** Of a message or a description, when not everything fits. */
+/** For a message or a description, if not everything fits. */
 const MAX_CROWDED_TEXT_LENGTH = 500;
 
-/** Set if there was no room for every test. The counts are those of all of them, all the same. */
+/** Set if some tests were left out. The counts include them. */
 interface LeftOut {
   readonly testsLeftOut?: number;
 }
@@ -43,10 +43,10 @@ const bounded = <Content extends { readonly tests: readonly unknown[] }>(
     : withFittingTests(withShortTexts(content, MAX_CROWDED_TEXT_LENGTH));
 };
 
-/** Which tests there are, as far as it fits into a conversation. */
+/** The description of the tests, as far as it fits into a conversation. */
 export const boundedSchema = (schema: EnvironmentSchema): EnvironmentSchema & LeftOut => bounded(schema);
 
-/** Results, as far as they fit into a conversation. Failed tests come first: there is something to do about them. */
+/** Results, as far as they fit into a conversation. Failed tests come first: they matter more. */
 export const boundedResults = (results: TestResults): TestResults & LeftOut =>
   bounded({
     ...results,

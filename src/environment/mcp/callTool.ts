@@ -9,10 +9,9 @@ import { describeTests } from "./describeTests.ts";
 import { readRunArguments } from "./runArguments.ts";
 import { LIST_TESTS, RUN_TESTS } from "./tools.ts";
 
-/** Of what an agent is told in words: enough for some failures, and not a conversation full. */
+/** The text of an answer: enough for some failures, and small in a conversation. */
 const MAX_TEXT_LENGTH = 8000;
 
-/** What a call needs, apart from its name and arguments. */
 export interface CallContext {
   readonly client: EnvironmentClient;
   readonly signal: AbortSignal;
@@ -48,8 +47,8 @@ const TOOLS = new Map<string, (given: Arguments, context: CallContext) => Promis
 ]);
 
 /**
- * Carries out a call of a tool. Tests that fail are an answer. That they could not be run is an error, which the agent is
- * told in words: it can do something about a path that does not exist. Resolves with `undefined` if there is no such tool.
+ * Performs a call of a tool. Failed tests are an answer. If the tests could not be run, the answer is an error with a text, so that
+ * the agent can correct a wrong path. Resolves with `undefined` if there is no such tool.
  */
 export const callTool = async (
   name: string,

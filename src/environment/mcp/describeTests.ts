@@ -1,10 +1,10 @@
 import { shorten } from "../../tools/shorten.ts";
 import type { EnvironmentSchema, TestDescription, TestParameter } from "../contract.ts";
 
-/** Of one test: what it is about is said in a sentence or two. */
+/** For one test: a sentence or two. */
 const MAX_TEST_LENGTH = 500;
 
-/** Kept for the line that says how many tests are left out. */
+/** Reserved for the line that says how many tests are left out. */
 const LAST_LINE_LENGTH = 60;
 
 const parameterOf = ([name, { type, default: value, description }]: [string, TestParameter]): string => {
@@ -23,7 +23,7 @@ const lineOf = ({ path, description, parameters = {}, isSuite = false }: TestDes
   return shorten(line.replace(/\s+/g, " "), MAX_TEST_LENGTH);
 };
 
-/** Which tests there are, a line each, for an agent or a person to read. Never longer than `maxLength`. */
+/** Describes each test in a line, for an agent or a person. Never longer than `maxLength`. */
 export const describeTests = ({ tests }: EnvironmentSchema, maxLength: number): string => {
   if (tests.length === 0) return "There are no tests.";
   const lines = [tests.length === 1 ? "There is 1 test:" : `There are ${tests.length} tests:`];
@@ -35,6 +35,6 @@ export const describeTests = ({ tests }: EnvironmentSchema, maxLength: number): 
     lines.push(line);
   }
   const leftOut = tests.length - (lines.length - 1);
-  if (leftOut > 0) lines.push(`And ${leftOut} more, for which there is no room here.`);
+  if (leftOut > 0) lines.push(`And ${leftOut} more, which are left out here.`);
   return lines.join("\n");
 };

@@ -4,7 +4,7 @@ import { valuesProblem } from "../definition/parameters.ts";
 import { testPathProblem } from "../definition/testPath.ts";
 import { LIST_TESTS } from "./tools.ts";
 
-/** What `run_tests` was asked for. */
+/** The arguments of `run_tests`. */
 export interface RunArguments {
   /** Empty for all tests. */
   readonly testPath: string;
@@ -15,14 +15,12 @@ const KNOWN = ["test_path", "parameters"];
 
 const quoted = (name: string): string => JSON.stringify(shorten(name, 60));
 
-/** Here already: a path that is none would be another address of the test server. */
+/** Checked here, because another path would be another address of the test server. */
 const checkTestPath = (given: unknown): string => {
   if (given === "") return given;
   const problem = typeof given === "string" ? testPathProblem(given) : "is not a string";
   if (problem === undefined) return given as string;
-  throw new Error(
-    `test_path ${problem}. Pass the path of a test as ${LIST_TESTS} tells it, or leave it out to run all tests.`,
-  );
+  throw new Error(`test_path ${problem}. Pass a path from ${LIST_TESTS}, or leave it out to run all tests.`);
 };
 
 const checkParameters = (given: unknown): ParameterValues => {
@@ -32,13 +30,13 @@ const checkParameters = (given: unknown): ParameterValues => {
 };
 
 /**
- * Throws what the agent is told: it says what to pass instead. Models pass `null` for what they leave out. An argument that is
- * not known is refused: without it, too much would run.
+ * Throws an error for the agent, which says what to pass instead. Models pass `null` for an argument that they leave out. An unknown
+ * argument is refused: ignoring it would run too many tests.
  */
 export const readRunArguments = (given: Readonly<Record<string, unknown>> = {}): RunArguments => {
   const unknown = Object.keys(given).find((name) => !KNOWN.includes(name));
   if (unknown !== undefined) {
-    throw new Error(`There is no argument ${quoted(unknown)}. Expected one of: ${KNOWN.join(", ")}.`);
+    throw new Error(`Unknown argument ${quoted(unknown)}; expected one of: ${KNOWN.join(", ")}.`);
   }
   return {
     testPath: checkTestPath(given["test_path"] ?? ""),

@@ -3,13 +3,13 @@ import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol
 import { LineSplitter } from "../../tools/lineSplitter.ts";
 import { Batches } from "./batches.ts";
 
-/** More than any model writes, with every character of it escaped. */
+/** More than any model writes, even with every character escaped. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /**
- * Messages over standard input and output, a line each. It closes when its client is gone: nothing more can be read, or nobody
- * reads what is written. The SDK's own copies everything that it has at every piece that arrives, which takes seconds for
- * some megabytes, and waits for a client that has left.
+ * Messages over standard input and output, a line each. It closes when standard input ends or standard output breaks. The SDK's own
+ * transport copies its whole buffer for each chunk, which takes seconds for some megabytes, and does not notice a client that has
+ * left.
  */
 export class StdioTransport implements Transport {
   declare onmessage?: (message: JSONRPCMessage) => void;
@@ -28,7 +28,7 @@ export class StdioTransport implements Transport {
       .on("error", this.#fail)
       .once("end", this.#end)
       .once("close", this.#end);
-    // Stays: whatever is still written after the end fails, too, and that is nobody's concern.
+    // This listener stays: writing after the end fails, too.
     process.stdout.on("error", this.#end);
   }
 
@@ -44,7 +44,7 @@ export class StdioTransport implements Transport {
   }
 
   #take(line: string): void {
-    // Only its first piece has arrived, and nobody knows what it was to be: its sender would wait for an answer forever.
+    // Only the first piece has arrived, without its id: the sender would wait for an answer forever.
     if (Buffer.byteLength(line) >= MAX_MESSAGE_BYTES) {
       this.#fail(new Error(`A message has more than ${MAX_MESSAGE_BYTES} bytes: the connection is closed.`));
       this.#end();

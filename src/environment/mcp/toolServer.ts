@@ -12,8 +12,8 @@ import {
 } from "@modelcontextprotocol/sdk/types.js";
 
 /**
- * The server's side of the protocol, for a server that has tools and asks its client nothing. The SDK's own class for it
- * brings a validator of JSON schemas along, twice its own size, for the answers to such questions.
+ * The server's side of the protocol, for a server that has tools and sends its client no requests. The SDK's own class includes a
+ * validator of JSON schemas for the answers to such requests, which is twice its own size.
  */
 export class ToolServer extends Protocol<ServerRequest, ServerNotification, ServerResult> {
   constructor(serverInfo: Implementation, instructions: string) {
@@ -28,12 +28,12 @@ export class ToolServer extends Protocol<ServerRequest, ServerNotification, Serv
     }));
   }
 
-  // Every handler that is set belongs to what was just announced, and nothing else is ever sent.
+  // Every handler belongs to the announced capabilities, and nothing else is ever sent.
   protected override assertCapabilityForMethod(): void {}
   protected override assertNotificationCapability(): void {}
   protected override assertRequestHandlerCapability(): void {}
   protected override assertTaskCapability(): void {}
   protected override assertTaskHandlerCapability(method: string): void {
-    throw new McpError(ErrorCode.InvalidRequest, `${method} is not done as a task: leave "task" out.`);
+    throw new McpError(ErrorCode.InvalidRequest, `${method} cannot run as a task: leave "task" out.`);
   }
 }

@@ -2,7 +2,7 @@ import type { Tool } from "@modelcontextprotocol/sdk/types.js";
 
 const LEFT_OUT = {
   type: "integer",
-  description: "How many more tests there are, for which there is no room here. Left out if there are none.",
+  description: "How many tests are left out of the list. Absent if there are none.",
 };
 
 const PARAMETER = {
@@ -10,7 +10,7 @@ const PARAMETER = {
   properties: {
     type: { type: "string", enum: ["string", "number", "boolean"] },
     description: { type: "string" },
-    default: { type: ["string", "number", "boolean"], description: "Without it, a value has to be passed." },
+    default: { type: ["string", "number", "boolean"], description: "Without it, a value is required." },
   },
   required: ["type"],
 };
@@ -24,7 +24,7 @@ const DESCRIPTION = {
     isSuite: {
       type: "boolean",
       description:
-        "It stands for all tests of a suite. Their paths begin with this one, and are known once they have run.",
+        "An entry for a whole suite. The paths of its tests begin with this one, and are known once it has run.",
     },
   },
   required: ["path"],
@@ -44,16 +44,15 @@ const RESULT = {
 export const LIST_TESTS = "list_tests";
 export const RUN_TESTS = "run_tests";
 
-/** Where nothing else is said. */
+/** The default note. */
 const ON_FILES = "They see the files as they are now.";
 
-/** What a client is told about the tools. `note` is what an agent has to know before it runs tests. */
+/** The descriptions of the tools. `note` is for the agent to read before it runs tests. */
 export const toolsFor = (note = ON_FILES): Tool[] => [
   {
     name: LIST_TESTS,
     title: "List the tests",
-    description:
-      "Lists the tests that your work is checked by: their paths, what they are about, and the parameters they take. Runs nothing.",
+    description: "Lists the tests for your work: their paths, descriptions and parameters. Runs nothing.",
     inputSchema: { type: "object", properties: {} },
     outputSchema: {
       type: "object",
@@ -65,14 +64,14 @@ export const toolsFor = (note = ON_FILES): Tool[] => [
   {
     name: RUN_TESTS,
     title: "Run tests",
-    description: `Runs tests of your work, and says which have passed and why the others have failed. ${note} Call it after a change, and until everything passes.`,
+    description: `Runs tests of your work, and reports which passed and why the others failed. ${note} Call it after each change, until all tests pass.`,
     inputSchema: {
       type: "object",
       properties: {
         test_path: {
           type: "string",
           description:
-            'The path of a test as list_tests tells it, or the beginning of several up to a "/". All tests are run without it.',
+            'A path from list_tests, or the beginning of several up to a "/". Without it, all tests are run.',
         },
         parameters: {
           type: "object",
@@ -84,14 +83,14 @@ export const toolsFor = (note = ON_FILES): Tool[] => [
     outputSchema: {
       type: "object",
       properties: {
-        path: { type: "string", description: "What was asked for; empty for all tests." },
+        path: { type: "string", description: "The requested path; empty for all tests." },
         passed: { type: "integer" },
         failed: { type: "integer" },
         total: { type: "integer" },
-        tests: { type: "array", items: RESULT, description: "Those that failed come first." },
+        tests: { type: "array", items: RESULT, description: "Failed tests come first." },
         error: {
           type: ["string", "null"],
-          description: "Why there are no results, or not all of them; null if there are all.",
+          description: "Why results are missing; null if none are.",
         },
         testsLeftOut: LEFT_OUT,
       },

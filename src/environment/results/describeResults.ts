@@ -43,6 +43,6 @@ export const describeResults = (results: TestResults, maxLength: number): string
     room -= shown.length + 1;
   }
   const leftOut = Math.max(results.failed, failures.length) - (parts.length - 1);
-  if (leftOut > 0) parts.push(`And ${leftOut} more that failed, for which there is no room here.`);
+  if (leftOut > 0) parts.push(`And ${leftOut} more failures, which are left out here.`);
   return shorten(parts.join("\n"), maxLength);
 };

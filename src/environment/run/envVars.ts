@@ -4,8 +4,8 @@ import type { TestPlace } from "../worker/messages.ts";
 export const TOKEN_VARIABLE = "SANDDUNE_ENVIRONMENT_TOKEN";
 
 /**
- * The env vars of what an environment starts: those of this process and where everything is. Without the token: what is tested runs
- * there, too.
+ * The env vars of the processes that an environment starts: those of this process, and the directories. Without the token, because
+ * the tested code runs there, too.
  */
 export const environmentOf = ({
   directory,
@@ -14,7 +14,7 @@ export const environmentOf = ({
 }: TestPlace): Record<string, string | undefined> => ({
   ...process.env,
   [TOKEN_VARIABLE]: undefined,
-  // What is printed is read by programs.
+  // Programs read the output.
   FORCE_COLOR: undefined,
   NO_COLOR: "1",
   SANDDUNE_ENVIRONMENT: directory,

@@ -9,8 +9,8 @@ import { readSchema } from "../definition/readSchema.ts";
 import { readResults } from "../results/readResults.ts";
 import type { ReadyTests } from "./readyTests.ts";
 
-/** Somebody who waits for the other side to run tests. */
-interface Waiting {
+/** A request that waits for its results. */
+interface PendingRun {
   readonly onProgress: RunTestsOptions["onProgress"];
   readonly resolve: (results: TestResults) => void;
   readonly reject: (reason: unknown) => void;
@@ -28,16 +28,16 @@ const refusalOf = (error: Record<string, unknown>): TestRequestError => {
 const gone = (): TestServerError =>
   new TestServerError(
     "the other end of the test proxy",
-    "does not answer any more",
+    "no longer answers",
     "The run that it belongs to is over.",
   );
 
 /**
- * Tests that somebody else runs, who is reached by lines of JSON: requests go out by `write`, and what becomes of them comes by `input`.
- * Resolves when the other side has told which tests there are.
+ * Tests that the host runs, reached by lines of JSON: `write` sends requests, and `input` has the answers. Resolves when the host
+ * has listed the tests.
  */
 export const proxiedTests = async (input: Readable, write: (line: object) => void): Promise<ReadyTests> => {
-  const waiting = new Map<number, Waiting>();
+  const waiting = new Map<number, PendingRun>();
   let schema: EnvironmentSchema | undefined;
   let isOver = false;
   let lastId = 0;

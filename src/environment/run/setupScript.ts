@@ -14,23 +14,23 @@ import { environmentOf } from "./envVars.ts";
 const SETUP_TIMEOUT_MS = 15 * 60_000;
 const GRACE_MS = 1000;
 const MAX_LINE_LENGTH = 300;
-/** Between two lines that are told as progress: the log has them all. */
+/** Between two lines that are reported as progress: the log has all lines. */
 const PROGRESS_MS = 200;
 
-/** Tells of some of the lines that are printed. */
-const sometimes = (tell: (sentence: string) => void): ((line: string) => void) => {
+/** Reports some of the lines that the script prints. */
+const sampled = (report: (sentence: string) => void): ((line: string) => void) => {
   let lastAt = Number.NEGATIVE_INFINITY;
   return (line) => {
     const text = stripVTControlCharacters(line).trim();
     if (text === "" || performance.now() - lastAt < PROGRESS_MS) return;
     lastAt = performance.now();
-    tell(`${SETUP_FILE}: ${shorten(text, MAX_LINE_LENGTH)}`);
+    report(`${SETUP_FILE}: ${shorten(text, MAX_LINE_LENGTH)}`);
   };
 };
 
 /**
- * Runs the set-up script of an environment, if it has one. What that leaves in the background goes on until the script is
- * ended. Rejects with an `EnvironmentStartError`, or with `signal.reason`.
+ * Runs the set-up script of an environment, if it has one. Its background processes continue until the result is ended. Rejects
+ * with an `EnvironmentStartError`, or with `signal.reason`.
  */
 export const runSetupScript = async (
   place: TestPlace,
@@ -46,7 +46,7 @@ export const runSetupScript = async (
     cwd: place.directory,
     env: environmentOf(place),
     graceMs: GRACE_MS,
-    onOutputLine: sometimes(onProgress),
+    onOutputLine: sampled(onProgress),
   });
   const failed = (problem: string) => new EnvironmentStartError(`${SETUP_FILE} ${problem}`, script.output());
   try {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 
 const NEWLINE = 0x0a;
 
-/** The first line that comes, or all there is if it has no end. What comes after it is left to whoever reads next. */
+/** The first line of a stream, or everything if it has no line end. The rest stays in the stream. */
 export const firstLine = (input: Readable): Promise<string> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -1,10 +1,10 @@
 import { accessSync, constants, type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-/** Directories of what runners and package managers make, which are written to for good reasons. */
+/** Directories that runners and package managers write to. */
 const MADE_LATER = /^(?:\..*|node_modules|__pycache__)$/;
 
-/** When a file was last changed, in any way: nobody can set that back. */
+/** Changes with every change of the file: the tested code cannot set the change time back. */
 const stampOf = (path: string): string => {
   const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? "gone" : `${found.ino} ${found.size} ${found.ctimeNs}`;
@@ -27,8 +27,8 @@ const filesIn = (directory: string): string[] =>
   });
 
 /**
- * Looks after the tests where they are files that the tested work can write to, as in a sandbox that has files of its own. The result says
- * which of them was changed since, if one was.
+ * Detects changes of the tests' files where the tested code can write to them. The result is a function that returns the first
+ * changed file, if there is one.
  */
 export const guardFiles = (directory: string, others: readonly string[]): (() => string | undefined) => {
   const stamps = [...filesIn(directory), ...others]

@@ -4,15 +4,15 @@ import { messageOf } from "../../tools/messageOf.ts";
 import type { EnvironmentSchema, TestProgress, TestResults } from "../contract.ts";
 import { sealLine } from "./sealedLines.ts";
 
-/** What the program for environments prints, a line of JSON each. */
+/** A line of JSON that the test tool prints. */
 export type ToolLine =
   | { readonly type: "progress"; readonly message: string }
   | { readonly type: "progress"; readonly progress: TestProgress }
-  /** Nothing new, but it is still at work. */
+  /** It still works. */
   | { readonly type: "alive" }
-  /** It has its key, and waits for the work that is to be tested. */
+  /** It has its key, and waits for the work. */
   | { readonly type: "waiting" }
-  /** The files of the work are there, and may be made ready. */
+  /** The files of the work are unpacked, and hooks may run on them. */
   | { readonly type: "unpacked" }
   /** The set-up script has run. */
   | { readonly type: "prepared" }
@@ -22,21 +22,21 @@ export type ToolLine =
   | {
       readonly type: "failed";
       readonly message: string;
-      /** The end of what was printed meanwhile. */
+      /** The end of the output. */
       readonly log: string;
-      /** Of a request that cannot be done: what a test server would answer. */
+      /** For a request that is refused: the status that a test server would answer with. */
       readonly status?: number;
       readonly paths?: readonly string[];
     };
 
 let key: string | undefined;
 
-/** From now on lines are sealed: what is tested may be able to print where this process does. */
+/** Seals all later lines: the tested code may be able to write to the same output. */
 export const sealLinesWith = (given: string): void => {
   key = given;
 };
 
-/** Lines that another part has words for. */
+/** Prints a line of any type. */
 export const sayLine = (line: object): void => {
   const text = JSON.stringify(line);
   writeSafely(process.stdout, `${key === undefined ? text : sealLine(key, text)}\n`);

@@ -4,10 +4,10 @@ const SEPARATOR = " ";
 
 const sealOf = (key: string, text: string): string => createHmac("sha256", key).update(text).digest("hex");
 
-/** A line that only somebody with the key can have written. Who reads it learns nothing of the key. */
+/** A line with an HMAC. Only a process that has the key can write it, and it does not reveal the key. */
 export const sealLine = (key: string, text: string): string => `${sealOf(key, text)}${SEPARATOR}${text}`;
 
-/** What a line says; `undefined` if it was not written by somebody with the key. */
+/** The text of a sealed line; `undefined` if the seal is wrong. */
 export const openLine = (key: string, line: string): string | undefined => {
   const end = line.indexOf(SEPARATOR);
   const text = line.slice(end + 1);

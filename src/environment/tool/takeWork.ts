@@ -18,9 +18,9 @@ const unpack = async (archive: string, tree: string, signal: AbortSignal): Promi
 };
 
 /**
- * Waits until the archive with the work is announced by a line on standard input, unpacks it, and waits until the work is
- * ready, which is when standard input ends. What makes it ready may run code of the work: others can write to that
- * input by then, and read what is written to it, but not end it.
+ * Waits for a line on standard input, which announces the archive with the work, unpacks it, and waits until standard input ends,
+ * which means that the work is ready. Hooks that prepare the work may run its code: that could write to this input and read from
+ * it, but not end it.
  */
 export const takeWork = async (archive: string, tree: string, signal: AbortSignal): Promise<void> => {
   say({ type: "waiting" });

@@ -3,7 +3,7 @@ import { parseJson } from "../../tools/json/parseJson.ts";
 import type { ParameterValues } from "../contract.ts";
 import { valuesProblem } from "../definition/parameters.ts";
 
-/** The command line is not one of this program's. */
+/** The command line is wrong. */
 export class ToolUsageError extends Error {}
 
 export interface ToolArguments {
@@ -13,14 +13,14 @@ export interface ToolArguments {
   readonly port?: string;
   readonly socket?: string;
   readonly parameters?: string;
-  /** The first line of standard input is a key, with which all lines are sealed that are printed. */
+  /** The first line of standard input is a key that seals all printed lines. */
   readonly sealed?: boolean;
   readonly "no-setup"?: boolean;
-  /** The work that is tested comes in this archive, once that is announced on standard input. */
+  /** The archive with the tested work, once standard input announces it. */
   readonly archive?: string;
   /** Where it is unpacked. */
   readonly tree?: string;
-  /** Whether the tests are listed as well. */
+  /** Also list the tests. */
   readonly schema?: boolean;
   readonly path?: string;
 }
@@ -59,7 +59,7 @@ export const readArguments = (
       options: COMMANDS[command] as Flags,
       allowPositionals: command === "run",
     });
-    if (positionals.length > 1) throw new Error("There is more than one path.");
+    if (positionals.length > 1) throw new Error("Pass at most one path.");
     return { command, args: { ...(values as ToolArguments), path: positionals[0] ?? "" } };
   } catch (cause) {
     throw new ToolUsageError(`${command}: ${(cause as Error).message}`, { cause });

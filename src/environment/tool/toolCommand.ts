@@ -27,12 +27,12 @@ import {
 const EXIT_FAILED = 1;
 const EXIT_BAD_USAGE = 2;
 
-/** How often those who wait for results hear of it at least. */
+/** The longest time without a line. */
 const SIGN_OF_LIFE_MS = 10_000;
 
 const tokenOf = (): string | undefined => process.env[TOKEN_VARIABLE] || undefined;
 
-/** This program: in a sandbox there is no other. */
+/** The path of this program. */
 const ownPath = (): string => process.argv[1] as string;
 
 const placeOf = (args: ToolArguments) => ({
@@ -87,17 +87,17 @@ const proxy = async (args: ToolArguments, stop: AbortController): Promise<void> 
   await serveUntilStopped(tests, args, stop.signal);
 };
 
-/** Later tests may have been others than those that were to be run. */
+/** If files of the environment changed, the tests that ran may not be those that were meant. */
 const withDoubt = (results: TestResults, changed: string | undefined): TestResults =>
   changed === undefined
     ? results
     : {
         ...results,
         error:
-          `${changed} was changed while the tests ran: the results cannot be believed.\n${results.error ?? ""}`.trim(),
+          `${changed} was changed while the tests ran: the results cannot be trusted.\n${results.error ?? ""}`.trim(),
       };
 
-/** A process for tests that starts while there is no work yet; none for an environment that has a server of its own. */
+/** A worker that starts before the work arrives; none for an environment with its own server. */
 const workerAhead = (args: ToolArguments): TestWorker | undefined => {
   const { directory, json } = readEnvironment(required(args, "directory"));
   if (json?.type === "server") return undefined;
@@ -123,8 +123,8 @@ const run = async (args: ToolArguments, { signal }: AbortController): Promise<vo
 };
 
 /**
- * Runs the set-up script while there is no work: an empty directory stands for it. Lists the tests, if that is wanted. Stays for as
- * long as what the script has left in the background is to continue.
+ * Runs the set-up script before the work arrives, with an empty directory in its place, and lists the tests on request. Stays while
+ * the script's background processes are needed.
  */
 const setup = async (args: ToolArguments, { signal }: AbortController): Promise<void> => {
   const scratch = required(args, "scratch");
@@ -146,7 +146,7 @@ const setup = async (args: ToolArguments, { signal }: AbortController): Promise<
 
 const COMMANDS = { serve, proxy, run, setup };
 
-/** Carries out a command line, and resolves with the exit code. */
+/** Runs a command line, and resolves with the exit code. */
 export const toolCommand = async (argv: readonly string[]): Promise<number> => {
   try {
     const { command, args } = readArguments(argv);

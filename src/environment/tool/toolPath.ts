@@ -1,20 +1,20 @@
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The program for environments. */
+/** The test tool. */
 const TOOL = "tool.js";
 
-/** What an agent starts to get the tests as tools. Apart from the program: its protocol is large, and tests start quickly without it. */
+/** The MCP server that an agent starts. A program of its own, because the MCP library is large and would slow the start of tests. */
 export const MCP_PROGRAM = "mcpProgram.js";
 
-/** What runs where the tests do, each a module that needs no other: the two programs, and what definitions import. */
+/** The files that go where the tests run: the two programs, and the module that definitions import. Each needs no other. */
 export const TOOL_FILES: readonly string[] = [TOOL, MCP_PROGRAM, "index.js"];
 
-/** Where the built ones are: below the package's `dist/`, however deep in there this module has ended up. */
+/** The directory of the built files: below the package's `dist/`, wherever the bundler has put this module. */
 export const toolDirectory = (from: string = import.meta.dirname): string => {
   const found = join(from, "dist/environment");
   if (existsSync(join(found, TOOL))) return found;
-  if (dirname(from) === from) throw new Error("The package is not complete: it has no dist/environment/.");
+  if (dirname(from) === from) throw new Error("The package is incomplete: dist/environment/ is missing.");
   return toolDirectory(dirname(from));
 };
 

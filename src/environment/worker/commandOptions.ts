@@ -1,7 +1,7 @@
 import { anyText, type Check, type Checks, milliseconds, textByName } from "../../options/checks/checks.ts";
 import type { TestCommandOptions } from "../definition/definition.ts";
 
-/** What a string can hold, and a child process should. */
+/** A string can hold more, but a worker should not. */
 const MAX_CAPTURE_BYTES = 256 * 1024 * 1024;
 
 const captureBytes: Check = (value) =>
@@ -9,7 +9,7 @@ const captureBytes: Check = (value) =>
     ? undefined
     : `must be a whole number from 1 to ${MAX_CAPTURE_BYTES}`;
 
-/** For the options of `run()` of a test. */
+/** The options of `run()` in a test. */
 export const COMMAND_OPTIONS: Checks<TestCommandOptions> = {
   cwd: anyText,
   env: textByName,

@@ -1,13 +1,13 @@
 import type { ProcessSpec } from "../../process/runProcess.ts";
 
-/** Of each stream of a command: more than a test compares with, less than what would hurt. */
+/** For each stream of a command: enough for any comparison, and not too much for the memory. */
 const WHOLE_BYTES = 16 * 1024 * 1024;
 
 type Stream = "standard output" | "standard error";
 
 /**
- * How much of a command's output is kept. A test that was given the end of a stream without knowing it could fail a right
- * program and pass a wrong one: so it gets everything, or the end that it has asked for, or an error.
+ * How much of a command's output is kept. A test must not get a truncated stream without knowing it, because its verdict could be
+ * wrong: it gets everything, or the end that it has requested, or an error.
  */
 export const outputLimits = (
   command: string,
@@ -31,4 +31,4 @@ export const outputLimits = (
 const MAX_COMMAND_CHARACTERS = 200;
 
 const tooMuch = (command: string, stream: Stream): string =>
-  `${JSON.stringify(command.slice(0, MAX_COMMAND_CHARACTERS))} printed more than ${WHOLE_BYTES} bytes to its ${stream}, and was killed. Pass \`captureBytes\` to run() if the end of what it prints is enough.`;
+  `${JSON.stringify(command.slice(0, MAX_COMMAND_CHARACTERS))} printed more than ${WHOLE_BYTES} bytes to its ${stream}, and was killed. Pass \`captureBytes\` to run() if the end of its output is enough.`;

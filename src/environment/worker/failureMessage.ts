@@ -4,7 +4,7 @@ import { MAX_MESSAGE_LENGTH } from "../limits.ts";
 
 const PLAIN_NAMES = ["Error", "AssertionError"];
 
-/** Getters may throw, and causes may go round in circles. */
+/** Causes may form a cycle. */
 const MAX_CAUSES = 5;
 
 const messageOf = (error: Error, causes = 0): string => {
@@ -24,7 +24,7 @@ const describe = (reason: unknown): string => {
   }
 };
 
-/** Why a test failed, from what it threw: for an assertion, that is the difference. */
+/** Why a test failed, from the value that it threw. */
 export const failureMessage = (reason: unknown): string =>
   shorten(stripVTControlCharacters(describe(reason)).trim(), MAX_MESSAGE_LENGTH) ||
-  "it threw something without words";
+  "it threw an error without a message";

@@ -15,7 +15,7 @@ const CHECK_TIMEOUT_MS = 10_000;
 
 const SPECIFIER = `${PACKAGE_NAME}/environment`;
 
-/** Beside the program that this is part of. */
+/** In the directory of the bundled test tool. */
 const OWN_MODULE = join(import.meta.dirname, "index.js");
 
 const isInstalledFor = (file: string): boolean => {
@@ -27,7 +27,7 @@ const isInstalledFor = (file: string): boolean => {
   }
 };
 
-/** A folder need not be part of a project, and has no `node_modules` then. */
+/** Lets a definition import sanddune where it is not installed: a folder need not be part of a project. */
 const provideOwnModule = (file: string): void => {
   if (isInstalledFor(file) || !existsSync(OWN_MODULE)) return;
   const data = { specifier: SPECIFIER, url: pathToFileURL(OWN_MODULE).href };
@@ -38,14 +38,14 @@ const requireTypeScript = (definitionFile: string): void => {
   const isTypeScript = /\.m?ts$/.test(definitionFile);
   if (!isTypeScript || Reflect.get(process.features, "typescript")) return;
   throw new Error(
-    `${definitionFile} needs Node.js 22.18 or newer where the tests run, and this is ${process.version}. Install that, or write environment.mjs.`,
+    `${definitionFile} needs Node.js 22.18 or newer where the tests run, and this is ${process.version}. Install a newer version, or write environment.mjs.`,
   );
 };
 
 const importFile = (file: string): Promise<{ readonly default?: unknown }> =>
   import(pathToFileURL(file).href);
 
-/** Node tells where a syntax error is only to those who run the file itself. */
+/** Node shows the position of a syntax error only when it runs the file itself. */
 const checkSyntax = async (file: string): Promise<string | undefined> => {
   const { stderr } = await runProcess({
     program: process.execPath,
@@ -55,7 +55,7 @@ const checkSyntax = async (file: string): Promise<string | undefined> => {
   return stderr.includes("SyntaxError") ? stderr : undefined;
 };
 
-/** What was thrown, with the place where it was: the parts of Node that it went through are of no interest. */
+/** A thrown value with its stack, without Node's internal frames. */
 const describeFailure = async (file: string, reason: unknown): Promise<string> => {
   if (!(reason instanceof Error)) return String(reason);
   const found = reason instanceof SyntaxError ? await checkSyntax(file).catch(() => undefined) : undefined;
@@ -74,7 +74,7 @@ export const loadDefinition = async (directory: string): Promise<EnvironmentDefi
   const { definitionFile, json, selected } = readEnvironment(directory);
   if (json !== undefined) {
     if (json.type === "suites") return json.definition;
-    throw new Error(`${definitionFile} is that of a server, which has its own way to run tests.`);
+    throw new Error(`${definitionFile} describes a server, which runs its tests itself.`);
   }
   requireTypeScript(definitionFile);
   const file = join(directory, definitionFile);

@@ -6,13 +6,13 @@ import { failureMessage } from "./failureMessage.ts";
 import type { SuiteOutcome, WorkerReply, WorkerRequest } from "./messages.ts";
 import { Tasks } from "./tasks.ts";
 
-/** Where requests come from and replies go to: not a standard stream, which tests print to. */
+/** The file descriptor for requests and replies. Tests print to the standard streams. */
 const CHANNEL = 3;
 
-/** Less than a message can have, more than an answer may: not all of it may be wanted. */
+/** Less than the limit of a message, and more than the limit of an answer, which may need only a part of it. */
 const MAX_SUITE_BYTES = 7 * 1024 * 1024;
 
-/** How long what runs outside of this process may take to end, when nobody waits for it any more. */
+/** How long child processes may take to end after the tests are abandoned. */
 const ABANDON_MS = 1000;
 
 const bounded = ({ tests, error }: SuiteOutcome): SuiteOutcome => {
@@ -22,12 +22,12 @@ const bounded = ({ tests, error }: SuiteOutcome): SuiteOutcome => {
   const leftOut = tests.length - results.tests.length;
   return leftOut === 0
     ? results
-    : { ...results, error: `${leftOut} tests of the suite are left out: they are too many.` };
+    : { ...results, error: `${leftOut} tests of the suite are left out: there are too many.` };
 };
 
 /**
- * The child process of a test session: does what it is asked to, one thing after the other, until nobody is there to ask.
- * Resolves with the exit code then. What a test throws where nobody can catch it is a failure of that test.
+ * The worker process of a test session: performs one task after the other until its channel is closed, and then resolves with the
+ * exit code. An uncaught error fails the running test.
  */
 export const runWorker = async (): Promise<number> => {
   const channel = new Socket({ fd: CHANNEL, readable: true, writable: true });

@@ -1,6 +1,6 @@
 import type { EnvironmentSchema, ParameterValues, TestResult } from "../contract.ts";
 
-/** What a child process is asked to do. It does one thing at a time. */
+/** A task of a worker, which performs one at a time. */
 export type WorkerTask =
   /** Comes first. Answered with an `EnvironmentOutline`. */
   | { readonly type: "load"; readonly place: TestPlace }
@@ -10,12 +10,12 @@ export type WorkerTask =
   | { readonly type: "suite"; readonly path: string; readonly timeoutMs: number }
   | { readonly type: "teardown" };
 
-/** Names one task: an answer without its id is nobody's, even if it comes from the process that has the task. */
+/** The id is random: the tested code cannot forge a reply without it. */
 export type WorkerRequest = WorkerTask & { readonly id: string };
 
 export type WorkerReply =
   | { readonly id: string; readonly isDone: true; readonly value?: unknown }
-  /** It failed, and the message says why. A process that `isSpent` had better not be asked again. */
+  /** It failed, and the message says why. A worker that `isSpent` must not be used again. */
   | { readonly id: string; readonly isDone: false; readonly message: string; readonly isSpent: boolean };
 
 /** Where tests are run. */
@@ -27,17 +27,17 @@ export interface TestPlace {
   readonly scratch: string;
 }
 
-/** What a definition says, apart from what it does. */
+/** The data of a definition, without its functions. */
 export interface EnvironmentOutline {
   readonly schema: EnvironmentSchema;
-  /** Time limits of tests and suites that have one of their own, by path. */
+  /** The time limits of tests and suites that declare one, by path. */
   readonly timeLimits: Readonly<Record<string, number>>;
   readonly timeoutMs?: number;
   readonly concurrency?: number;
 }
 
 export interface SuiteOutcome {
-  /** Their paths begin with that of the suite. */
+  /** Their paths begin with the path of the suite. */
   readonly tests: readonly TestResult[];
   readonly error: string | null;
 }

@@ -26,24 +26,24 @@ const outlineOf = (definition: EnvironmentDefinition): EnvironmentOutline => ({
   ...(definition.concurrency !== undefined && { concurrency: definition.concurrency }),
 });
 
-/** Environment vars of this process, as suites want them. */
+/** The env vars of this process. */
 const ownEnv = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-/** What a child process can do: the test session that it is. */
+/** Performs the tasks of a worker. */
 export class Tasks {
   #definition: EnvironmentDefinition | undefined;
   #place: TestPlace = { directory: "", worktree: "", scratch: "" };
-  /** What `setup` has returned. */
+  /** The result of `setup`. */
   #session: unknown;
-  /** Commands of the set-up may go on for as long as the session does. */
+  /** Commands of the set-up may run as long as the session. */
   #setup: OpenContext | undefined;
   #test: OpenContext | undefined;
   readonly #suites = new AbortController();
 
-  /** Carries out a task; rejects with what went wrong. */
+  /** Performs a task. Rejects if it fails. */
   async perform(task: WorkerTask): Promise<unknown> {
     if (task.type === "load") {
       this.#place = task.place;
@@ -69,7 +69,7 @@ export class Tasks {
     }
   }
 
-  /** Nobody waits any more: ends what has been started outside of this process. */
+  /** Ends all child processes. */
   abandon(): void {
     this.#suites.abort();
     this.#test?.close();
@@ -79,7 +79,7 @@ export class Tasks {
   async #runTest({ tests }: EnvironmentDefinition, task: WorkerTask & { type: "test" }): Promise<void> {
     const test = Object.hasOwn(tests, task.path) ? tests[task.path] : undefined;
     if (test === undefined || isSuite(test))
-      throw new Error("the definition has changed: there is no such test any more");
+      throw new Error("the definition has changed: this test no longer exists");
     const parameters = valuesFor(declaredParameters(test), task.parameters);
     const opened = openContext(this.#place, parameters);
     this.#test = opened;
@@ -96,7 +96,7 @@ export class Tasks {
     task: WorkerTask & { type: "suite" },
   ): Promise<SuiteOutcome> {
     const suite = Object.hasOwn(tests, task.path) ? tests[task.path] : undefined;
-    if (!isSuite(suite)) throw new Error("the definition has changed: there is no such suite any more");
+    if (!isSuite(suite)) throw new Error("the definition has changed: this suite no longer exists");
     const outcome = await runSuite(suite.definition, {
       ...this.#place,
       timeoutMs: task.timeoutMs,

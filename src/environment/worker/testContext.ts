@@ -11,10 +11,10 @@ import type { TestPlace } from "./messages.ts";
 
 const MARK = "SANDDUNE_TEST_ID";
 
-/** What one test, or one set-up, works with. */
+/** The context of a test or of a set-up. */
 export interface OpenContext {
   readonly context: SetupContext;
-  /** Ends the commands that still run, and what they have left in the background. */
+  /** Ends commands that still run, and their background processes. */
   close(): void;
 }
 

@@ -33,7 +33,7 @@ describe("a definition", () => {
   it("of TypeScript says which Node it needs, where that is not there", async () => {
     if (Reflect.get(process.features, "typescript")) return;
     await expect(open({ "environment.ts": "export default { tests: { a() {} } };" })).rejects.toThrow(
-      `environment.ts needs Node.js 22.18 or newer where the tests run, and this is ${process.version}. Install that, or write environment.mjs.`,
+      `environment.ts needs Node.js 22.18 or newer where the tests run, and this is ${process.version}. Install a newer version, or write environment.mjs.`,
     );
   });
 });

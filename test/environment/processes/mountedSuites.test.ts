@@ -72,7 +72,7 @@ describe("a suite among the tests", () => {
     });
     await expect(tests.run("", { parameters: { n: 1 } })).rejects.toMatchObject({
       status: 400,
-      problem: 'There is no parameter "n". What was asked for takes none.',
+      problem: 'There is no parameter "n". The requested tests take none.',
     });
   });
 });

@@ -57,7 +57,7 @@ describe("a test that fails", () => {
       {
         path: "exits",
         passed: false,
-        message: "its process ended with exit code 0\nIt printed last:\nso long",
+        message: "its process ended with exit code 0\nIts last output:\nso long",
       },
       { path: "killed", passed: false, message: "its process ended with exit code 137" },
       { path: "after", passed: true },

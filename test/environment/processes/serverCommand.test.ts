@@ -112,7 +112,7 @@ describe("a server of somebody's own", () => {
     const health = await http(url, "/health", { method: "GET" });
     expect(health.status).toBe(503);
     const gone =
-      /its server ended with exit code 9; it was started again 3 times, and is not any more[\s\S]*I am about to die/;
+      /its server ended with exit code 9; it was restarted 3 times, and will not be again[\s\S]*I am about to die/;
     expect(health.body["error"]).toMatch(gone);
     expect((await http(url, "/run/file/exists")).body["error"]).toMatch(gone);
   });
@@ -123,7 +123,7 @@ describe("a server of somebody's own", () => {
     writeFileSync(`${worktree}/broken`, "");
     await http(url, "/run/die");
     for (const said of [
-      /exit code 4: it has to stay.*no module/s,
+      /exit code 4: it must stay.*no module/s,
       /exit code 4/,
       /exit code 4/,
       /3 times.*no module/s,
@@ -157,7 +157,7 @@ describe("a server of somebody's own", () => {
     const { tests } = await serve({ ...FILES, "environment.json": definition });
     await expect(tests.run("never")).rejects.toMatchObject({
       name: "TestServerError",
-      problem: "has not told results after 300 ms",
+      problem: "has not answered with results after 300 ms",
     });
     expect(await tests.run("file/exists")).toMatchObject({ failed: 1 });
   });
@@ -188,7 +188,7 @@ describe("a server that does not start", () => {
     });
     await expect(failing).rejects.toMatchObject({
       name: "EnvironmentStartError",
-      problem: expect.stringContaining("ended with exit code 3: it has to stay in the foreground"),
+      problem: expect.stringContaining("ended with exit code 3: it must stay in the foreground"),
       log: expect.stringMatching(/no module named tests/),
     });
     await expect(failing).rejects.toThrow(/The end of its log:\n {2}(first\n {2})?no module/);
@@ -199,7 +199,7 @@ describe("a server that does not start", () => {
     const files = { "environment.json": json({ start, startTimeoutMs: 300 }) };
     await expect(open(files)).rejects.toMatchObject({
       problem: expect.stringMatching(
-        /did not answer GET http:\/\/127.0.0.1:\d+\/ready with 200 within 300 ms. It has to listen on 127.0.0.1/,
+        /did not answer GET http:\/\/127.0.0.1:\d+\/ready with 200 within 300 ms. It must listen on 127.0.0.1/,
       ),
       log: "up\n",
     });
@@ -211,7 +211,7 @@ describe("a server that does not start", () => {
     onTestFinished(() => void stranger.close());
     const { port } = stranger.address() as { port: number };
     await expect(open({ "environment.json": json({ start: "sleep 1007", port }) })).rejects.toThrow(
-      `the port ${port} of its server is taken: end what uses it, or leave "port" out of environment.json`,
+      `the port ${port} of its server is in use: end the program that uses it, or remove "port" from environment.json`,
     );
   });
 

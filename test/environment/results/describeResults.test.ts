@@ -52,12 +52,12 @@ describe("results in words", () => {
     const text = describeResults(resultsOf(many(100, "x".repeat(4000))), 8000);
     const shown = text.match(/^- suite/gm)?.length ?? 0;
     expect(shown).toBeGreaterThan(10);
-    expect(text).toContain(`\nAnd ${100 - shown} more that failed`);
+    expect(text).toContain(`\nAnd ${100 - shown} more failures`);
   });
 
   it("count failures that have no result of their own", () => {
     const results = { ...resultsOf(many(2, "wrong")), failed: 3, total: 3 };
-    expect(describeResults(results, 8000)).toMatch(/\nAnd 1 more that failed/);
+    expect(describeResults(results, 8000)).toMatch(/\nAnd 1 more failures/);
   });
 
   it("give a failure the room that the others do not need", () => {

@@ -20,7 +20,7 @@ it("a command line of tool.js has a command, flags and perhaps a path", () => {
 
 it.each<[string[], string]>([
   [["run"], "--directory is missing."],
-  [["run", ...PLACE, "a", "b"], "There is more than one path."],
+  [["run", ...PLACE, "a", "b"], "Pass at most one path."],
   [["run", ...PLACE, "--parameters", "{"], "--parameters must be JSON"],
   [["run", ...PLACE, "--parameters", '{"a":[1]}'], "--parameters: "],
   [["serve", ...PLACE, "--port", "70000"], "--port must be a whole number"],

@@ -1,17 +1,17 @@
 import { EnvironmentStartError } from "../../../errors.ts";
 import type { RunningServer } from "./serverCommand.ts";
 
-/** How often a server is started again that has not answered anything since. */
+/** How often a server is restarted that has not answered since. */
 const MAX_REVIVALS = 3;
 
 /**
- * A server that is started again when it has died, by the next request. The request that it died of is not repeated. One that keeps
- * dying stays dead.
+ * A server that the next request restarts after it has died. The request during which it died is not repeated. A server that keeps
+ * dying is not restarted any more.
  */
 export class RevivedServer {
   #revivals = 0;
   #starting: Promise<RunningServer> | undefined;
-  /** Why it could not be started again. */
+  /** Why it could not be restarted. */
   #startFailure: EnvironmentStartError | undefined;
 
   constructor(
@@ -19,7 +19,7 @@ export class RevivedServer {
     private readonly start: () => Promise<RunningServer>,
   ) {}
 
-  /** The server, alive. Rejects with an `EnvironmentStartError` that has its last words. */
+  /** The running server. Rejects with an `EnvironmentStartError` that has the end of its output. */
   async alive(): Promise<RunningServer> {
     if (this.#starting !== undefined) return this.#starting;
     if (this.server.failure() === undefined) return this.server;
@@ -31,23 +31,23 @@ export class RevivedServer {
     return this.#starting;
   }
 
-  /** It has answered: whatever it dies of next is something new. */
+  /** It has answered: the next failure is a new one. */
   hasAnswered(): void {
     this.#revivals = 0;
     this.#startFailure = undefined;
   }
 
-  /** Why it is not started again; nothing as long as it is. */
+  /** Why it is not restarted any more; `undefined` while it is. */
   failure(): EnvironmentStartError | undefined {
     const last = this.#startFailure ?? this.server.failure();
     if (last === undefined || this.#revivals < MAX_REVIVALS) return undefined;
     return new EnvironmentStartError(
-      `${last.problem}; it was started again ${MAX_REVIVALS} times, and is not any more`,
+      `${last.problem}; it was restarted ${MAX_REVIVALS} times, and will not be again`,
       last.log,
     );
   }
 
-  /** Ends it. What still starts it has to be aborted first. */
+  /** Ends it. Abort a start that is under way first. */
   async end(): Promise<void> {
     await this.#starting?.catch(() => {});
     await this.server.end();

@@ -9,11 +9,11 @@ import type { ServerDefinition } from "../../folder/environmentJson.ts";
 import type { TestPlace } from "../../worker/messages.ts";
 import { environmentOf } from "../envVars.ts";
 
-/** A server of somebody's own, which has said that it is well. */
+/** The environment's own server, which is healthy. */
 export interface RunningServer {
   readonly url: string;
   readonly exited: Promise<unknown>;
-  /** Says how it ended, if it has, with its last words. */
+  /** How it ended, with the end of its output; `undefined` while it runs. */
   failure(): EnvironmentStartError | undefined;
   end(): Promise<void>;
 }
@@ -21,11 +21,11 @@ export interface RunningServer {
 const GRACE_MS = 2000;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 500;
-/** For one answer: a server that has just begun to listen may take its time. */
+/** For one answer: a server that has just started may be slow. */
 const ANSWER_MS = 5000;
 const PROGRESS_MS = 2000;
 
-/** A port that is free: the one that is wanted, or any. Who answers there would not be the server that is to be started. */
+/** A free port: the requested one, or any. On a port in use, another server would answer. */
 const freePort = async (wanted: number | undefined, isAlone: boolean): Promise<number> => {
   const probe = createServer();
   try {
@@ -36,7 +36,7 @@ const freePort = async (wanted: number | undefined, isAlone: boolean): Promise<n
   } catch (cause) {
     if (!isAlone && wanted !== undefined) return freePort(undefined, isAlone);
     throw new EnvironmentStartError(
-      `the port ${wanted} of its server is taken: end what uses it, or leave "port" out of environment.json, so that a free one is chosen`,
+      `the port ${wanted} of its server is in use: end the program that uses it, or remove "port" from environment.json to use a free one`,
       "",
       { cause },
     );
@@ -61,31 +61,31 @@ interface Starting {
   readonly exitCode: () => number | undefined;
 }
 
-/** Asks again and again whether the server is well. Rejects if it ends, or takes too long. */
+/** Polls the server until it is healthy. Rejects if it ends, or takes too long. */
 const untilHealthy = async (
   { server, url, definition, onProgress, exitCode }: Starting,
   signal: AbortSignal,
 ): Promise<void> => {
   const { start, health, startTimeoutMs } = definition;
   const deadline = performance.now() + startTimeoutMs;
-  let toldAt = performance.now();
+  let reportedAt = performance.now();
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
-    const isWell = await isHealthy(url, health, signal);
+    const isUp = await isHealthy(url, health, signal);
     signal.throwIfAborted();
     const ended = exitCode();
     if (ended !== undefined)
       throw new EnvironmentStartError(
-        `its server (${start}) ended with exit code ${ended}: it has to stay in the foreground`,
+        `its server (${start}) ended with exit code ${ended}: it must stay in the foreground`,
         server.output(),
       );
-    if (isWell) return;
+    if (isUp) return;
     if (performance.now() > deadline)
       throw new EnvironmentStartError(
-        `its server (${start}) did not answer GET ${url}${health} with 200 within ${startTimeoutMs} ms. It has to listen on 127.0.0.1, at the port that PORT in its environment names`,
+        `its server (${start}) did not answer GET ${url}${health} with 200 within ${startTimeoutMs} ms. It must listen on 127.0.0.1, at the port that the env var PORT names`,
         server.output(),
       );
-    if (performance.now() - toldAt > PROGRESS_MS) {
-      toldAt = performance.now();
+    if (performance.now() - reportedAt > PROGRESS_MS) {
+      reportedAt = performance.now();
       onProgress(`Waiting for ${url}${health}`);
     }
     await Promise.race([delay(pause), server.exited]);
@@ -93,11 +93,11 @@ const untilHealthy = async (
 };
 
 export interface ServerPlace extends TestPlace {
-  /** Whether nobody else has started it already: the other one may have the port that it is to have. */
+  /** Whether this is the only instance. Another one may use the configured port: then any free port will do. */
   readonly isAlone: boolean;
 }
 
-/** Starts the server of an environment, and waits until it is well. Rejects with an `EnvironmentStartError`, or with `signal.reason`. */
+/** Starts the server of an environment, and waits until it is healthy. Rejects with an `EnvironmentStartError`, or with `signal.reason`. */
 export const startServerCommand = async (
   definition: ServerDefinition,
   place: ServerPlace,

@@ -9,15 +9,15 @@ import type { ReadyTests } from "../readyTests.ts";
 import { RevivedServer } from "./revivedServer.ts";
 import { type ServerPlace, startServerCommand } from "./serverCommand.ts";
 
-/** Whether there was no connection, or not until the end of the answer. */
+/** Whether the connection failed, or broke before the end of the answer. */
 const isBroken = ({ cause }: TestServerError): boolean =>
   (cause as NodeJS.ErrnoException)?.code !== undefined;
 
-/** How long it may take until a server that has broken a connection is known to have ended. */
+/** How long it may take until the exit of a server with a broken connection is noticed. */
 const END_MS = 1000;
 
 const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortController): ReadyTests => {
-  /** What goes wrong with a server that has ended went wrong because of that. */
+  /** If the server has ended, that is the reason of any error. */
   const ask = async <A>(question: (client: EnvironmentClient, url: string) => Promise<A>): Promise<A> => {
     if (closed.signal.aborted) throw closed.signal.reason;
     const { url, exited, failure } = await server.alive();
@@ -27,14 +27,14 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
       return answer;
     } catch (reason) {
       if (!(reason instanceof TestServerError)) throw reason;
-      // Its connections break before it is known that it has ended.
+      // Connections break before the exit of the process is noticed.
       if (isBroken(reason)) await Promise.race([exited, delay(END_MS, undefined, { ref: false })]);
       const end = failure();
       if (end === undefined) throw reason;
       throw new TestServerError(url, "has ended", end.message, { cause: reason });
     }
   };
-  /** What is tested may keep a server from answering. */
+  /** The tested code may keep the server from answering. */
   const run = async (
     client: EnvironmentClient,
     url: string,
@@ -50,7 +50,7 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
       if (reason instanceof TestRequestError || reason instanceof TestServerError) throw reason;
       throw new TestServerError(
         url,
-        `has not told results after ${timeoutMs} ms`,
+        `has not answered with results after ${timeoutMs} ms`,
         "Raise `timeoutMs` in environment.json if its tests take longer.",
         { cause: reason },
       );
@@ -63,7 +63,7 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
         if (Buffer.byteLength(JSON.stringify(schema)) <= MAX_BODY_BYTES) return schema;
         throw new TestServerError(
           url,
-          `takes more than ${MAX_BODY_BYTES} bytes to describe its tests`,
+          `needs more than ${MAX_BODY_BYTES} bytes to describe its tests`,
           "Shorten their descriptions.",
         );
       }),
@@ -76,7 +76,7 @@ const testsOf = (server: RevivedServer, timeoutMs: number, closed: AbortControll
   };
 };
 
-/** Makes the tests of a server ready that an environment brings along. */
+/** Opens the tests of an environment with its own server. */
 export const openServerTests = async (
   definition: ServerDefinition,
   place: ServerPlace,

@@ -4,7 +4,7 @@ import { MAX_TESTS } from "../../limits.ts";
 import type { SelectedTest, Selection } from "./selectTests.ts";
 import { unknownPath } from "./selectTests.ts";
 
-/** Puts together what came of tests that may have ended in any order. */
+/** Collects the results of tests, which may end in any order. */
 export class Collector {
   readonly #results = new Map<string, readonly TestResult[]>();
   readonly #errors: string[] = [];
@@ -16,7 +16,7 @@ export class Collector {
     private readonly onProgress: ((progress: TestProgress) => void) | undefined,
   ) {}
 
-  /** Nothing has ended yet. */
+  /** Reports that no test has ended yet. */
   begin(): void {
     this.onProgress?.({ done: 0, total: this.#total() });
   }
@@ -37,26 +37,26 @@ export class Collector {
     this.onProgress?.({ done: this.#done, total: this.#total() });
   }
 
-  /** There will not be all results. */
+  /** Explains why results are missing. */
   addError(error: string): void {
     if (!this.#errors.includes(error)) this.#errors.push(error);
   }
 
-  /** Throws a `TestRequestError` if what was asked for is in a suite, and the suite has no such test. */
+  /** Throws a `TestRequestError` if a suite has no test of the requested path. */
   results(): TestResults {
     const all = this.selection.tests.flatMap(({ path }) => this.#results.get(path) ?? []);
     const { asked } = this.selection;
     const isBelowSuite = this.selection.tests.every(({ path }) => !asksFor(asked, path));
     if (isBelowSuite && all.length === 0 && this.#errors.length === 0)
       throw unknownPath(asked, this.#seenInSuites);
-    if (all.length > MAX_TESTS) this.#errors.push(`Only ${MAX_TESTS} of ${all.length} tests are told of.`);
+    if (all.length > MAX_TESTS) this.#errors.push(`Only ${MAX_TESTS} of ${all.length} tests are reported.`);
     const tests = all.slice(0, MAX_TESTS);
     const failed = tests.filter(({ passed }) => !passed).length;
     const counts = { passed: tests.length - failed, failed, total: tests.length };
     return { path: asked, ...counts, tests, error: this.#errors.join("\n") || null };
   }
 
-  /** Not known as long as a suite has not told how many tests it has. */
+  /** Unknown while a suite has not reported its tests. */
   #total(): number | undefined {
     const { tests } = this.selection;
     if (tests.some(({ path, isSuite }) => isSuite && !this.#results.has(path))) return undefined;

@@ -1,6 +1,6 @@
 import { LinkedController } from "../../../tools/wait/linkedController.ts";
 
-/** Work that goes on until its caller does not want it any more, or until everything is closed. */
+/** Work that its caller can abort, and that closing aborts. */
 export class OpenWork {
   readonly #closed = new AbortController();
   readonly #atWork = new Set<Promise<unknown>>();
@@ -20,7 +20,7 @@ export class OpenWork {
     }
   }
 
-  /** Aborts what is at work, and waits until it is over. What comes later rejects at once. */
+  /** Aborts the running work, and waits until it is over. Later work rejects at once. */
   async close(reason: unknown): Promise<void> {
     this.#closed.abort(reason);
     await Promise.allSettled([...this.#atWork]);

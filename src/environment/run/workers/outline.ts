@@ -4,7 +4,7 @@ import type { EnvironmentOutline } from "../../worker/messages.ts";
 import { LOAD_TIMEOUT_MS } from "./testSession.ts";
 import type { TestWorker, WorkerLaunch } from "./testWorker.ts";
 
-/** What the definition says. A process that runs tests is asked for it, since loading the definition runs it. */
+/** The outline of the definition. A worker loads the definition, because loading runs its code. */
 export const outlineOf = async (
   worker: TestWorker,
   { directory, worktree, scratch }: WorkerLaunch,
@@ -15,6 +15,6 @@ export const outlineOf = async (
   if (!outcome.isDone) throw new EnvironmentStartError(outcome.message);
   const outline = outcome.value as EnvironmentOutline;
   const schema = readSchema(outline.schema);
-  if (schema === undefined) throw new EnvironmentStartError("its definition told nothing of its tests");
+  if (schema === undefined) throw new EnvironmentStartError("its definition does not describe its tests");
   return { ...outline, schema };
 };

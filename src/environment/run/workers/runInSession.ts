@@ -8,20 +8,20 @@ import type { TaskOutcome } from "./testWorker.ts";
 
 export interface TestRun {
   readonly collector: Collector;
-  /** Those that are not begun yet. */
+  /** The tests that have not started. */
   readonly queue: SelectedTest[];
   readonly parameters: ParameterValues;
   readonly signal: AbortSignal | undefined;
 }
 
-/** After its own time limit, a suite ends what it has started, and tells what it knows. */
+/** After its time limit, a suite ends its processes and reports what it knows. */
 const SUITE_GRACE_MS = 10_000;
 
-/** What a child process tells is somebody else's word, too. */
+/** A worker runs the tested code: its results are checked. */
 const suiteResults = (
   value: unknown,
 ): { readonly tests: readonly TestResult[]; readonly error: string | null } => {
-  const { tests, error } = isObject(value) ? value : { tests: [], error: "the suite told nothing" };
+  const { tests, error } = isObject(value) ? value : { tests: [], error: "the suite reported nothing" };
   const list = Array.isArray(tests) ? tests : [];
   const failed = list.filter((test) => test?.passed !== true).length;
   const results = readResults({
@@ -32,7 +32,7 @@ const suiteResults = (
     tests: list,
     error,
   });
-  return results ?? { tests: [], error: "the suite told results that cannot be read" };
+  return results ?? { tests: [], error: "the suite reported invalid results" };
 };
 
 const runSuite = async (
@@ -68,7 +68,7 @@ const runTest = async (
 };
 
 /**
- * Runs tests in one session, until there are none left: others may take some of them. If the set-up fails, no more are begun.
+ * Runs tests of a queue in one session. Other sessions may take tests of the same queue. If the set-up fails, no more tests start.
  * Rejects with `signal.reason` only.
  */
 export const runInSession = async (session: TestSession, run: TestRun): Promise<void> => {

@@ -5,7 +5,7 @@ import { asksFor, nearestPaths, noTestPath, testPathProblem } from "../../defini
 import { DEFAULT_SUITE_TIMEOUT_MS, DEFAULT_TIMEOUT_MS } from "../../limits.ts";
 import type { EnvironmentOutline } from "../../worker/messages.ts";
 
-/** A test or a suite that is to be run. */
+/** A test or a suite to run. */
 export interface SelectedTest {
   readonly path: string;
   readonly isSuite: boolean;
@@ -14,11 +14,11 @@ export interface SelectedTest {
 
 export interface Selection {
   readonly tests: readonly SelectedTest[];
-  /** Of the results of suites, only those that this asks for are wanted. */
+  /** The requested path. It also selects among the results of suites. */
   readonly asked: string;
 }
 
-/** There is no such test. */
+/** The error for a path that selects no test. */
 export const unknownPath = (asked: string, paths: readonly string[]): TestRequestError =>
   new TestRequestError(
     `There is no test ${JSON.stringify(asked)}, and none whose path begins with it.`,
@@ -34,7 +34,7 @@ const checkParameters = (tests: readonly TestDescription[], given: ParameterValu
   const unknown = Object.keys(given).find((name) => !declared.has(name));
   if (unknown !== undefined)
     throw new TestRequestError(
-      `There is no parameter ${JSON.stringify(unknown.slice(0, 100))}. ${declared.size === 0 ? "What was asked for takes none." : `Expected one of: ${[...declared].slice(0, 20).join(", ")}.`}`,
+      `There is no parameter ${JSON.stringify(unknown.slice(0, 100))}. ${declared.size === 0 ? "The requested tests take none." : `Expected one of: ${[...declared].slice(0, 20).join(", ")}.`}`,
       400,
     );
   for (const { path, parameters = {} } of tests) {
@@ -44,7 +44,7 @@ const checkParameters = (tests: readonly TestDescription[], given: ParameterValu
   }
 };
 
-/** The tests that a path asks for. Throws a `TestRequestError` if there are none, or if they cannot have these parameters. */
+/** The tests that a path selects. Throws a `TestRequestError` if there are none, or if the parameters do not fit them. */
 export const selectTests = (
   { schema, timeLimits, timeoutMs }: EnvironmentOutline,
   asked: string,

@@ -2,33 +2,32 @@ import type { ParameterValues } from "../../contract.ts";
 import type { WorkerTask } from "../../worker/messages.ts";
 import { type TaskOutcome, TestWorker, type WorkerLaunch } from "./testWorker.ts";
 
-/** Tests cannot be run: the definition does not load, or its set-up fails. The message says why. */
+/** The definition could not be loaded, or its set-up failed. */
 export class SetupFailure extends Error {}
 
-/** Loading is importing a module and what it imports. */
 export const LOAD_TIMEOUT_MS = 60_000;
 const MAX_TEARDOWN_MS = 10_000;
 
 export interface SessionSpec {
   readonly launch: WorkerLaunch;
-  /** What the set-up gets. */
+  /** For the set-up. */
   readonly parameters: ParameterValues;
   /** For the set-up. */
   readonly timeoutMs: number;
-  /** A process that has loaded the definition and done nothing else: the first one of the session. */
+  /** A worker that has loaded the definition and done nothing else. The session starts with it. */
   readonly loaded?: TestWorker | undefined;
 }
 
 /**
- * A test session: a child process in which the set-up has been done. If a test takes the process with it, the next one gets
- * another, and the set-up is done again. Does one thing at a time.
+ * A test session: a worker in which the set-up was done. If a test ends the worker, the next test gets a new one, with a new set-up.
+ * Does one thing at a time.
  */
 export class TestSession {
   #worker: TestWorker | undefined;
 
   constructor(private readonly spec: SessionSpec) {}
 
-  /** Does the set-up, unless that was done. Rejects with a `SetupFailure`, or with `signal.reason`. */
+  /** Does the set-up, if it is not done. Rejects with a `SetupFailure`, or with `signal.reason`. */
   async begin(signal?: AbortSignal): Promise<TestWorker> {
     if (this.#worker?.isOver === false) return this.#worker;
     const { launch, parameters, timeoutMs, loaded } = this.spec;
@@ -51,13 +50,13 @@ export class TestSession {
     return worker;
   }
 
-  /** Carries out a task, after the set-up. Rejects as `begin()` does. */
+  /** Performs a task after the set-up. Rejects as `begin()` does. */
   async ask(task: WorkerTask, timeoutMs: number, signal?: AbortSignal): Promise<TaskOutcome> {
     const worker = await this.begin(signal);
     return worker.ask(task, timeoutMs, signal);
   }
 
-  /** Takes the set-up back, and ends everything. Never rejects: resolves with what went wrong with the tear-down, if anything did. */
+  /** Does the tear-down, and ends everything. Never rejects: resolves with the error of the tear-down, if there is one. */
   async end(): Promise<string | undefined> {
     const worker = this.#worker;
     if (worker === undefined) return undefined;

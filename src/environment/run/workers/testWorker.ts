@@ -9,19 +9,19 @@ import type { TestPlace, WorkerReply, WorkerTask } from "../../worker/messages.t
 import { environmentOf } from "../envVars.ts";
 
 export interface WorkerLaunch extends TestPlace {
-  /** The program for environments. */
+  /** The test tool. */
   readonly tool: string;
 }
 
-/** What came of a task. Once `isOver`, the process is of no use any more. */
+/** The outcome of a task. Once `isOver`, the worker cannot be used any more. */
 export type TaskOutcome =
   | { readonly isDone: true; readonly value: unknown }
   | { readonly isDone: false; readonly message: string; readonly isOver: boolean };
 
-/** Between being asked to end and being killed: a test has nothing to tidy up that `teardown` does not. */
+/** Between the request to end and the kill. Short, because `teardown` cleans up. */
 const GRACE_MS = 100;
-/** Of what a process has printed before it ended unexpectedly. */
-const LAST_WORDS_LENGTH = 1500;
+/** Of the output of a process that ended unexpectedly. */
+const MAX_OUTPUT_LENGTH = 1500;
 
 const readReply = (line: string): WorkerReply | undefined => {
   const value = parseObject(line);
@@ -29,11 +29,11 @@ const readReply = (line: string): WorkerReply | undefined => {
 };
 
 const endMessage = (exitCode: number, output: string): string => {
-  const words = output.trim().slice(-LAST_WORDS_LENGTH);
-  return `its process ended with exit code ${exitCode}${words === "" ? "" : `\nIt printed last:\n${words}`}`;
+  const words = output.trim().slice(-MAX_OUTPUT_LENGTH);
+  return `its process ended with exit code ${exitCode}${words === "" ? "" : `\nIts last output:\n${words}`}`;
 };
 
-/** A child process that runs tests: one thing at a time, each within its time. */
+/** A child process that runs tests: one task at a time, each with a time limit. */
 export class TestWorker {
   readonly #process: Dependent;
   #waiting: { readonly id: string; readonly settle: (outcome: TaskOutcome) => void } | undefined;
@@ -43,7 +43,7 @@ export class TestWorker {
     this.#process = startDependent({
       program: process.execPath,
       args: ["--no-warnings", launch.tool, "worker"],
-      // It enters the worktree when it loads the definition: there may be none yet.
+      // The worktree may not exist yet: the worker enters it when it loads the definition.
       cwd: launch.directory,
       env: environmentOf(launch),
       graceMs: GRACE_MS,
@@ -56,7 +56,7 @@ export class TestWorker {
     return this.#isOver;
   }
 
-  /** Rejects only with `signal.reason`. When the time is over, or nobody wants it any more, the process is gone first. */
+  /** Rejects only with `signal.reason`. After a time-out or an abort, the process is gone before this settles. */
   async ask(task: WorkerTask, timeoutMs: number, signal?: AbortSignal): Promise<TaskOutcome> {
     signal?.throwIfAborted();
     const id = randomUUID();
@@ -67,7 +67,7 @@ export class TestWorker {
       () => this.#stop(`it took longer than ${timeoutMs} ms and was stopped`),
       timeoutMs,
     );
-    const stopWaiting = onAbort(signal, () => this.#stop("nobody waits for it any more"));
+    const stopWaiting = onAbort(signal, () => this.#stop("it was aborted"));
     this.#process.send(JSON.stringify({ ...task, id }));
     try {
       const outcome = await answered;
@@ -80,7 +80,7 @@ export class TestWorker {
     }
   }
 
-  /** Ends it with everything that it has started. Idempotent, never rejects. */
+  /** Ends it with all processes that it has started. Idempotent, never rejects. */
   end(): Promise<void> {
     this.#stop("it was ended");
     return this.#process.end();

@@ -14,16 +14,16 @@ import { TestSession } from "./testSession.ts";
 import { TestWorker, type WorkerLaunch } from "./testWorker.ts";
 
 export interface WorkerTestsOptions extends WorkerLaunch {
-  /** In the place of what the definition says. */
+  /** Overrides the definition. */
   readonly timeoutMs?: number | undefined;
   readonly concurrency?: number | undefined;
-  /** A process that was started before there was any work: it loads the definition, and runs the first tests. */
+  /** A worker that was started ahead of time: it loads the definition, and runs the first tests. */
   readonly worker?: TestWorker | undefined;
 }
 
 class WorkerTests implements ReadyTests {
   readonly #work = new OpenWork();
-  /** Children that work. Those that wait for something to do are not counted. */
+  /** Limits the workers that run tests at a time. */
   readonly #places: Limit;
   /** For the first session. */
   #loaded: TestWorker | undefined;
@@ -78,7 +78,7 @@ class WorkerTests implements ReadyTests {
     return collector.results();
   }
 
-  /** As many children as may work take what is left to do, one test after the other. */
+  /** Workers take tests of the queue until it is empty. */
   async #runDivided(run: TestRun): Promise<void> {
     const lanes = Math.min(this.#concurrency, run.queue.length);
     const ends = await Promise.allSettled(
@@ -89,7 +89,7 @@ class WorkerTests implements ReadyTests {
   }
 
   async #runLane(run: TestRun): Promise<void> {
-    // Others may have done everything while this one waited.
+    // Other lanes may have emptied the queue meanwhile.
     if (run.queue.length === 0) return;
     const session = this.#newSession(run.parameters);
     try {
@@ -103,7 +103,7 @@ class WorkerTests implements ReadyTests {
   }
 }
 
-/** Makes the tests of a definition ready: they run in child processes. */
+/** Opens the tests of a definition: they run in workers. */
 export const openWorkerTests = async (
   { timeoutMs, concurrency, worker, ...launch }: WorkerTestsOptions,
   signal?: AbortSignal,
@@ -111,7 +111,7 @@ export const openWorkerTests = async (
   const loader = worker ?? new TestWorker(launch);
   try {
     const outline = await outlineOf(loader, launch, signal);
-    // What it has loaded may be out of date when tests are requested.
+    // The definition may have changed when tests are requested.
     if (worker === undefined) void loader.end();
     return new WorkerTests(
       launch,
