@@ -1,5 +1,5 @@
 import { pathToFileURL } from "node:url";
-import { escaped } from "../tools/escaped.ts";
+import { escapeRegExp } from "../tools/escapeRegExp.ts";
 import { mapStrings } from "./jsonStrings.ts";
 import { MAX_RECORD_LENGTH } from "./limits.ts";
 
@@ -15,7 +15,7 @@ export interface PathChange {
  */
 const pathPattern = (paths: readonly string[]): RegExp =>
   new RegExp(
-    String.raw`(?:(?<![\p{L}\p{N}_.~/-])|(?<=\\[nrt]))(?:${paths.map(escaped).join("|")})(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}_])`,
+    String.raw`(?:(?<![\p{L}\p{N}_.~/-])|(?<=\\[nrt]))(?:${paths.map(escapeRegExp).join("|")})(?![\p{L}\p{N}_-]|\.[\p{L}\p{N}_])`,
     "gu",
   );
 
@@ -44,7 +44,7 @@ export class PathRewriter {
     return text.replace(this.#pattern, (path) => this.#targets.get(path) ?? path);
   }
 
-  /** Whether the text may contain a path. JSON may also contain it in an escaped form. */
+  /** Whether the text may contain a path. JSON may also contain it in an escapeRegExp form. */
   #mayHoldPath(json: string): boolean {
     if (json.includes("\\/") || json.includes("\\u")) return true;
     return [...this.#targets.keys()].some((path) => json.includes(JSON.stringify(path).slice(1, -1)));

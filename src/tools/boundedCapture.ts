@@ -1,10 +1,10 @@
 const INITIAL_BYTES = 16 * 1024;
-/** In UTF-8, of what a string counts as one. */
+/** The most bytes of UTF-8 for one unit of `string.length`. */
 const MAX_BYTES_PER_CHARACTER = 3;
 
-/** Keeps the last `maxBytes` of a stream and says whether there was more. */
+/** Keeps the last `maxBytes` of a stream and tells whether it was longer. */
 export class BoundedCapture {
-  /** A copy: holding on to the stream's own chunks would keep them from being collected while they are young. */
+  /** A copy: references to the stream's chunks would keep the garbage collector from freeing them early. */
   #held = Buffer.alloc(0);
   #bytes = 0;
   #truncated = false;

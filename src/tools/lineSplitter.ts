@@ -1,7 +1,7 @@
 const NEWLINE = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 
-/** Longer lines are delivered in pieces of this size, so that one endless line cannot fill the memory. */
+/** Longer lines are delivered in pieces of this size, so that an endless line cannot exhaust the memory. */
 export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 /**
@@ -23,7 +23,7 @@ export class LineSplitter {
       const end = chunk.indexOf(NEWLINE, start);
       if (end === -1) break;
       if (this.#pendingBytes === 0 && end - start <= this.maxLineBytes) {
-        // By far the most common case, without a buffer for every line.
+        // The common case needs no buffer for each line.
         const lineEnd = end > start && chunk[end - 1] === CARRIAGE_RETURN ? end - 1 : end;
         this.onLine(chunk.toString("utf8", start, lineEnd));
       } else {
@@ -35,7 +35,7 @@ export class LineSplitter {
     if (start < chunk.length) this.#add(chunk.subarray(start));
   }
 
-  /** Delivers what came after the last newline. */
+  /** Delivers the bytes after the last newline. */
   end(): void {
     if (this.#pendingBytes > 0) this.#emit();
   }

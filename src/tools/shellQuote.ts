@@ -1,4 +1,4 @@
-/** Makes a word that `sh` takes literally, whatever it holds (but NUL). */
+/** Quotes a word so that `sh` takes it literally. It may hold anything but NUL. */
 export const shellQuote = (word: string): string =>
   /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 

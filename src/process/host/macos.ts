@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { constants, fchmodSync, fstatSync, statSync } from "node:fs";
 import { hostname } from "node:os";
 import { basename } from "node:path";
-import { escaped } from "../../tools/escaped.ts";
+import { escapeRegExp } from "../../tools/escapeRegExp.ts";
 import { isInside } from "../../tools/isInside.ts";
 import { findProgram, hostPath } from "../hostPrograms.ts";
 import type { HostProcess, HostSystem } from "./system.ts";
@@ -95,7 +95,7 @@ export const macosSystem = (
     findProcess: (pid) => parseRow((ask("ps", "-o", COLUMNS, "-p", String(pid)) ?? "").trimEnd())[0],
     ageSeconds: ({ startTime }) => (Date.now() - Date.parse(`${startTime} UTC`)) / 1000,
     findByVariable: (name, value) => {
-      const assignment = new RegExp(`^\\s*(\\d+)\\s.*\\s${escaped(`${name}=${value}`)}(\\s|$)`, "s");
+      const assignment = new RegExp(`^\\s*(\\d+)\\s.*\\s${escapeRegExp(`${name}=${value}`)}(\\s|$)`, "s");
       const listing = rows(ask("ps", environmentOption, "-Aww", "-o", "pid=,command="));
       const carriers = listing.flatMap((row) => assignment.exec(row)?.[1] ?? []).map(Number);
       return { carriers, blank: [] };

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { redactData } from "../../redaction/redactData.ts";
 import { Redactor } from "../../redaction/redactor.ts";
-import { escaped } from "../../tools/escaped.ts";
+import { escapeRegExp } from "../../tools/escapeRegExp.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import type { ScenarioRecord } from "./record.ts";
 
@@ -50,7 +50,10 @@ export const pathReplacer = (paths: ReadonlyMap<string, string>): ((text: string
   if (sorted.length === 0) return (text) => text;
   const names = new Map(sorted);
   // Not within a longer name: /tmp/a is not a part of /tmp/abc.
-  const pattern = new RegExp(`(?:${sorted.map(([path]) => escaped(path)).join("|")})(?![\\w.-]*\\w)`, "g");
+  const pattern = new RegExp(
+    `(?:${sorted.map(([path]) => escapeRegExp(path)).join("|")})(?![\\w.-]*\\w)`,
+    "g",
+  );
   return (text) => text.replace(pattern, (path) => names.get(path) ?? path);
 };
 

@@ -2,7 +2,7 @@ import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { SandboxError } from "../../errors.ts";
 import type { IsolatedSandboxHandle, IsolatedSandboxProvider } from "../../sandboxes/contract.ts";
-import { escaped } from "../../tools/escaped.ts";
+import { escapeRegExp } from "../../tools/escapeRegExp.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { isPrivateDirectory } from "../suite/privateNames.ts";
 import type { ScenarioCommand } from "./commandRunner.ts";
@@ -51,7 +51,7 @@ const homeOf = async (handle: IsolatedSandboxHandle): Promise<string> => {
 const moved = (command: ScenarioCommand, places: ReadonlyMap<string, string>): ScenarioCommand => {
   const moveIn = (argument: string) =>
     [...places].reduce(
-      (text, [from, to]) => text.replace(new RegExp(`${escaped(from)}(?![\\w.-])`, "g"), () => to),
+      (text, [from, to]) => text.replace(new RegExp(`${escapeRegExp(from)}(?![\\w.-])`, "g"), () => to),
       argument,
     );
   return { ...command, argv: command.argv.map(moveIn) };

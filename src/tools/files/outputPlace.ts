@@ -4,10 +4,10 @@ import { hasCode } from "./hasCode.ts";
 
 const HEAD_BYTES = 4096;
 
-/** How the file begins; `undefined` if there is none. Throws if there is anything else than a file. */
+/** The first bytes of a file; `undefined` if it does not exist. Throws if the path names anything but a file. */
 export const headOf = async (file: string): Promise<string | undefined> => {
   try {
-    // Not blocking: a pipe would be waited for before it could be seen that it is one.
+    // Opening a pipe would block until something writes to it.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
     const status = await handle.stat();
     if (status.isDirectory()) throw new Error("it is a directory");
@@ -20,10 +20,10 @@ export const headOf = async (file: string): Promise<string | undefined> => {
   }
 };
 
-/** Throws unless files can be put into the directory, or it can be made where it is missing. */
+/** Throws unless files can be written to the directory, which may have to be created first. */
 export const checkDirectory = async (directory: string): Promise<void> => {
   try {
-    // The dot is there only in a directory.
+    // Only a directory has an entry `.`.
     await access(`${directory}/.`, constants.W_OK | constants.X_OK);
   } catch (error) {
     const parent = dirname(directory);

@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from "node:util";
 
-/** Why something could not be done, in words. What the system says comes without the host's paths. */
+/** The message of an error. A system error is described without the paths of the host. */
 export const reasonOf = (error: unknown): string => {
   const { errno, message } = error as NodeJS.ErrnoException;
   return (errno !== undefined && getSystemErrorMap().get(errno)?.[1]) || message;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { link, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
-/** Writes a file beside its place, and then has it there at once: nobody ever reads half of it. */
+/** Writes a temporary file beside the path and then moves it there: no reader sees half of the content. */
 const put = async (
   path: string,
   content: string,
@@ -17,10 +17,10 @@ const put = async (
   }
 };
 
-/** Puts a file in the place of whatever file is there. */
+/** Writes a file, or replaces it. */
 export const replaceFile = (path: string, content: string): Promise<void> =>
   put(path, content, (temporaryPath) => rename(temporaryPath, path));
 
-/** Puts a file where there is none: rejects with EEXIST otherwise. */
+/** Creates a file. Rejects with EEXIST if the path exists. */
 export const createFile = (path: string, content: string): Promise<void> =>
   put(path, content, (temporaryPath) => link(temporaryPath, path));

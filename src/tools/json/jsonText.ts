@@ -1,6 +1,6 @@
 import { type LineProblem, TextProblem } from "./textProblem.ts";
 
-/** A value of a JSON text that knows where it stands. */
+/** A value of a JSON text, with its line. */
 export interface JsonNode {
   readonly line: number;
   readonly value: unknown;
@@ -11,12 +11,12 @@ export interface JsonNode {
 }
 
 export interface JsonMember {
-  /** Where its key stands. */
+  /** The line of its key. */
   readonly line: number;
   readonly node: JsonNode;
 }
 
-/** Deeper than anything sensible, and far from where the stack ends. */
+/** Deeper than any sensible file, and far below the limit of the stack. */
 const MAX_DEPTH = 100;
 
 const BLANK = /[ \t\r\n]*/y;
@@ -42,7 +42,7 @@ class Reader {
     return node;
   }
 
-  /** The character that comes after blanks; empty at the end. */
+  /** The next character that is not blank; empty at the end. */
   #next(): string {
     const blanks = this.#take(BLANK) ?? "";
     this.#line += blanks.split("\n").length - 1;
@@ -94,7 +94,7 @@ class Reader {
     );
   }
 
-  /** What stands between the parts of an object or a list. Says whether one more part follows. */
+  /** Reads a comma, or the end of an object or a list. Returns whether another part follows. */
   #goesOn(end: "}" | "]"): boolean {
     if (this.#accept(end)) return false;
     const commaLine = this.#line;
@@ -120,7 +120,7 @@ class Reader {
       do this.#readMember(members, depth);
       while (this.#goesOn("}"));
     }
-    // Not by assignment: a key may be __proto__.
+    // A key may be `__proto__`, which an assignment would treat in a special way.
     return { members, value: Object.fromEntries([...members].map(([key, { node }]) => [key, node.value])) };
   }
 
@@ -140,7 +140,7 @@ class Reader {
   }
 }
 
-/** Reads a JSON text whose first line has that number in its file. Throws a `TextProblem` where it is no JSON. */
+/** Reads a JSON text that begins at a line of a file. Throws a `TextProblem` if it is not JSON. */
 export const parseJsonText = (
   text: string,
   firstLine = 1,

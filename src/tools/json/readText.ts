@@ -11,7 +11,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 const read = (path: string): Buffer => {
-  // Not blocking: a pipe would be waited for before it could be seen that it is one.
+  // Opening a pipe would block until something writes to it.
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const status = fstatSync(file);

@@ -1,11 +1,11 @@
-/** The part of JSON Schema 2020-12 that sanddune's own schemas keep to. */
+/** The keywords of JSON Schema 2020-12 that the validator supports. */
 export interface Schema {
   readonly $schema?: string;
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
-  /** What it is called in a problem. */
+  /** The name of the value in a problem. */
   readonly title?: string;
-  /** With a `pattern`: what would fit it. */
+  /** With a `pattern`: describes the texts that match. */
   readonly description?: string;
   readonly type?: string;
   readonly enum?: readonly string[];
@@ -20,11 +20,11 @@ export interface Schema {
   readonly maximum?: number;
   readonly pattern?: string;
   readonly format?: string;
-  /** Objects, each of which requires one key that the others do not have. */
+  /** Alternative objects. Each requires one key that the others do not have. */
   readonly oneOf?: readonly Schema[];
 }
 
-/** What a schema is once its reference is followed. Beside that is only what the value is for, which is for editors. */
+/** Follows the reference of a schema. A reference stands alone, except for a description for editors. */
 export const resolveSchema = (schema: Schema, root: Schema): Schema => {
   const { $ref } = schema;
   if ($ref === undefined) return schema;

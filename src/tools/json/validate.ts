@@ -4,7 +4,7 @@ import type { JsonNode } from "./jsonText.ts";
 import { resolveSchema, type Schema } from "./schema.ts";
 import type { LineProblem } from "./textProblem.ts";
 
-/** A value with the way to it, as in `steps[1].cmd`. */
+/** A value with its path, such as `steps[1].cmd`. */
 interface Place {
   readonly node: JsonNode;
   readonly path: string;
@@ -101,7 +101,7 @@ const checkObject = (
   ];
 };
 
-/** Which alternative is meant, its own key tells: so a problem can be about that one instead of about all. */
+/** The key of an alternative selects it, so that a problem is about that alternative and not about all of them. */
 const checkOneOf = (place: Place, schema: Schema, oneOf: readonly Schema[], root: Schema): LineProblem[] => {
   const { members } = place.node;
   if (members === undefined) return [problemAt(place, `must be an object, and is ${shown(place.node)}`)];
@@ -135,6 +135,6 @@ const check = (place: Place, unresolved: Schema, root: Schema): LineProblem[] =>
   return typeof value === "number" ? checkNumber(place, value, schema) : [];
 };
 
-/** Says everything in which a JSON text differs from its schema. */
+/** Lists every problem of a JSON text that violates its schema. */
 export const validate = (node: JsonNode, schema: Schema): readonly LineProblem[] =>
   check({ node, path: "" }, schema, schema);

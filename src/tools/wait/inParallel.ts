@@ -1,12 +1,12 @@
 import { onAbort } from "./onAbort.ts";
 
-/** A list, or anything else that gives its items one after the other. */
+/** A list, or a generator of items. */
 export type Source<Item> = Iterable<Item> | AsyncIterable<Item>;
 
 const iteratorOf = <Item>(items: Source<Item>): Iterator<Item> | AsyncIterator<Item> =>
   Symbol.asyncIterator in items ? items[Symbol.asyncIterator]() : items[Symbol.iterator]();
 
-/** Waits for an item, but not longer than until the abort: a source may be waiting for something that never comes. */
+/** Waits for the next item until the abort: a source may wait for something that never comes. */
 const nextUnlessAborted = <Item>(
   source: Iterator<Item> | AsyncIterator<Item>,
   signal: AbortSignal | undefined,
@@ -16,7 +16,7 @@ const nextUnlessAborted = <Item>(
     Promise.resolve(source.next()).then(resolve, reject).finally(stopWaiting);
   });
 
-/** Not waited for, and no failure: what a source does that is left in the middle is its own affair. */
+/** Ends a source early. A failure of that is ignored. */
 const leave = async (source: Iterator<unknown> | AsyncIterator<unknown>): Promise<void> => {
   try {
     await source.return?.();
@@ -24,9 +24,9 @@ const leave = async (source: Iterator<unknown> | AsyncIterator<unknown>): Promis
 };
 
 /**
- * Does something with each item, at most `concurrency` at a time, in order. An item is taken when there is room for it, and
- * not before. The first failure, of an item or of the source, keeps further ones from being begun; it is thrown once what
- * had been begun is over. An abort of `signal` keeps further ones from being begun, too, and is no failure.
+ * Use it to process items in order, at most `concurrency` at a time. An item is taken from the source when its work can start,
+ * and not before. After the first failure, of an item or of the source, no work starts; the failure is thrown once all work
+ * has ended. After an abort of `signal`, no work starts either, and that is not a failure.
  */
 export const inParallel = async <Item>(
   items: Source<Item>,
@@ -37,7 +37,7 @@ export const inParallel = async <Item>(
   const source = iteratorOf(items);
   let failure: { readonly reason: unknown } | undefined;
   let atWork = 0;
-  // Called when one is over: a race between all of them would remember every round of it in the one that lasts longest.
+  // Called when an item is done. A Promise.race() of all items would leak: the longest one keeps the handlers of every round.
   let onEnd = () => {};
   const oneEnds = () =>
     new Promise<void>((resolve) => {

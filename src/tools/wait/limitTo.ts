@@ -1,9 +1,9 @@
 import { onAbort } from "./onAbort.ts";
 
-/** Runs a task when it is its turn. What is aborted while it waits is never run. */
+/** Runs a task in its turn. A task that is aborted while it waits is never run. */
 export type Limit = <A>(task: () => Promise<A>, signal?: AbortSignal) => Promise<A>;
 
-/** Lets at most `count` tasks run at a time; the others wait, first come, first served. */
+/** Use it where unrelated callers share a limit: at most `count` tasks run at a time, and the others wait in order. */
 export const limitTo = (count: number): Limit => {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -1,8 +1,8 @@
 import { onAbort } from "./onAbort.ts";
 
 /**
- * An `AbortController` that other signals abort, too, until it is disposed of. Use it for work that its caller, an own limit
- * or the end of a longer life can stop.
+ * An `AbortController` that other signals abort, too, until it is disposed of. Use it for work that several parties can stop,
+ * when one of their signals outlives the work: `AbortSignal.any()` cannot be undone.
  */
 export class LinkedController extends AbortController implements Disposable {
   readonly #unlink: readonly (() => void)[];

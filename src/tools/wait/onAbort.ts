@@ -1,7 +1,7 @@
-/** What is to be called for each signal. */
+/** The callbacks of each signal. */
 const callbacks = new WeakMap<AbortSignal, Set<() => void>>();
 
-/** A signal has one listener of ours, however many wait for it: Node.js warns of a leak at the eleventh. */
+/** All callbacks of a signal share one listener: Node.js warns of a leak at the eleventh. */
 const callAll = ({ target }: Event): void => {
   const signal = target as AbortSignal;
   const all = callbacks.get(signal) ?? new Set();
@@ -10,8 +10,8 @@ const callAll = ({ target }: Event): void => {
 };
 
 /**
- * Calls `callback` with the reason once the signal is aborted; at once if it is already. Gives what stops waiting.
- * The one way to wait for an abort.
+ * Use it wherever something must happen on an abort. Calls `callback` with the reason, at once if the signal is already aborted.
+ * Returns a function that removes the callback.
  */
 export const onAbort = (
   signal: AbortSignal | undefined,
@@ -33,7 +33,7 @@ export const onAbort = (
   };
 };
 
-/** Waits for a promise. Rejects with `signal.reason` if the signal is aborted before. */
+/** Use it to stop waiting for a promise on an abort: rejects with `signal.reason`. */
 export const orAborted = <A>(promise: PromiseLike<A>, signal: AbortSignal | undefined): Promise<A> =>
   new Promise<A>((resolve, reject) => {
     const stopWaiting = onAbort(signal, reject);

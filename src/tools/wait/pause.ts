@@ -1,6 +1,6 @@
 import { onAbort } from "./onAbort.ts";
 
-/** Resolves after a time, or when the signal is aborted: the caller looks at the signal next. */
+/** Use it between two looks at something. Resolves after a time or on an abort, so look at the signal next. */
 export const pause = (ms: number, signal?: AbortSignal, { ref = true } = {}): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => {

@@ -16,12 +16,12 @@ export interface RetryPolicy {
 /** Pauses that double, beginning with `firstMs`. */
 export const doubling = (firstMs: number, failures: number): number => firstMs * 2 ** (failures - 1);
 
-/** A pause that is up to a half shorter or longer: many that fail at the same moment do not come back at the same moment. */
+/** A pause that is up to a half shorter or longer: processes that failed at the same moment do not retry at the same moment. */
 export const scattered = (ms: number): number => ms * (0.5 + Math.random());
 
 /**
- * Attempts work until it succeeds. Rejects with the last error when the policy allows no further attempt, and with
- * `signal.reason`. The work is told how much time is left.
+ * Use it for work that may succeed later. Rejects with the last error when the policy allows no further attempt, or with
+ * `signal.reason`. The work gets the milliseconds that are left.
  */
 export const retry = async <A>(
   work: (leftMs: number) => Promise<A>,

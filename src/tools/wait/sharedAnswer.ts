@@ -1,6 +1,6 @@
 /**
- * Asks once for all who want to know at the same time, and for those who come while the answer is fresh. A failure is shared
- * only by those who waited for it.
+ * Use it for a slow question that many callers ask: callers share an answer while it is pending, and for `freshMs` after that. A
+ * failure is shared only by the callers that were waiting for it.
  */
 export const sharedAnswer = <A>(freshMs: number, ask: () => Promise<A>): (() => Promise<A>) => {
   let current: { readonly answer: Promise<A>; freshUntil: number } | undefined;

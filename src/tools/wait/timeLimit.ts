@@ -8,9 +8,9 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 export class TimeLimitError extends Error {}
 
 /**
- * Waits for work that ends soon after its signal is aborted: after a time, if there is a limit, or with another signal. Rejects
- * with a `TimeLimitError` after that time. (An `AbortSignal.timeout` within an `AbortSignal.any` would do, but Node.js 20
- * may collect it as garbage before its time has come.)
+ * Use it for work that ends when its signal is aborted: the work is waited for in any case. The signal is aborted after the
+ * limit, which then rejects with a `TimeLimitError`, or with another signal. (Node.js 20 may collect an
+ * `AbortSignal.timeout()` within an `AbortSignal.any()` as garbage before its time.)
  */
 export const withTimeLimit = async <A>(
   limitMs: number | undefined,
@@ -30,15 +30,15 @@ export const withTimeLimit = async <A>(
   }
 };
 
-/** How long an answer is waited for. */
+/** Limits of waiting. */
 export interface Patience {
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Waits for a call that may never answer, such as one of a service's SDK: it may ignore the signal that it gets. Rejects with
- * `signal.reason`, or with a `TimeLimitError`; a later answer is ignored.
+ * Use it for a call that may never settle, such as one of a service's SDK that ignores its signal. Rejects with `signal.reason`
+ * or with a `TimeLimitError`, and ignores a later answer.
  */
 export const inTime = async <A>(
   call: (signal: AbortSignal) => Promise<A>,
