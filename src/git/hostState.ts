@@ -5,19 +5,15 @@ import { type SandduneError, UnsupportedRepositoryError } from "../errors.ts";
 import type { HostHead } from "../options/branchStrategy.ts";
 import { type ConfigEntry, parseConfigList } from "./configFile.ts";
 import { gitText } from "./git.ts";
+import { listRefs, type Ref } from "./refs.ts";
 import type { Repository } from "./repository.ts";
 import { listWorktrees, type RegisteredWorktree } from "./worktrees/worktreeList.ts";
-
-export interface HostRef {
-  readonly name: string;
-  readonly sha: string;
-}
 
 /** The host repository at the start of a run. */
 export interface HostState {
   readonly head: HostHead;
   /** The user's branches, tags and remote branches; symbolic ones and sanddune's own are left out. */
-  readonly refs: readonly HostRef[];
+  readonly refs: readonly Ref[];
   /** The user's git configuration as it applies to the repository. */
   readonly config: readonly ConfigEntry[];
   readonly worktrees: readonly RegisteredWorktree[];
@@ -41,31 +37,11 @@ export const readHead = (cwd: string): Effect.Effect<HostHead, SandduneError> =>
     }),
   );
 
-const listRefs = (cwd: string): Effect.Effect<HostRef[], SandduneError> =>
-  gitText(
-    [
-      "for-each-ref",
-      "--format=%(objectname) %(refname) %(symref)",
-      "refs/heads",
-      "refs/tags",
-      "refs/remotes",
-    ],
-    { cwd },
-  ).pipe(
-    Effect.map((output) =>
-      output
-        .split("\n")
-        .map((line) => line.split(" "))
-        .filter(([, name, symbolicTarget]) => name !== undefined && symbolicTarget === "")
-        .map(([sha = "", name = ""]) => ({ name, sha })),
-    ),
-  );
-
 export const readHostState = ({ topLevel: cwd }: Repository): Effect.Effect<HostState, SandduneError> =>
   Effect.all(
     {
       head: readHead(cwd),
-      refs: listRefs(cwd),
+      refs: listRefs(cwd, "refs/heads", "refs/tags", "refs/remotes"),
       config: gitText(["config", "--list", "-z"], { cwd }).pipe(Effect.map(parseConfigList)),
       worktrees: listWorktrees(cwd),
     },

@@ -11,6 +11,23 @@ export const resolveCommit = (cwd: string, name: string): Effect.Effect<string |
     expectedExitCodes: [1, 128],
   }).pipe(Effect.map((sha) => (sha === "" ? undefined : sha)));
 
+export interface Ref {
+  readonly name: string;
+  readonly sha: string;
+}
+
+/** The refs below the prefixes, or all; without symbolic refs. */
+export const listRefs = (cwd: string, ...prefixes: string[]): Effect.Effect<Ref[], SandduneError> =>
+  gitText(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", ...prefixes], { cwd }).pipe(
+    Effect.map((output) =>
+      output
+        .split("\n")
+        .map((line) => line.split(" "))
+        .filter(([, name, target]) => name !== undefined && target === "")
+        .map(([sha = "", name = ""]) => ({ name, sha })),
+    ),
+  );
+
 export interface RefUpdate {
   readonly ref: string;
   /** The new object; `undefined` deletes the ref. */

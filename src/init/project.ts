@@ -52,7 +52,7 @@ export const findInitProject = async (cwd: string): Promise<InitProject> => {
   // Only now: a command line that asks for help does not wait for Effect to be loaded.
   const [{ openRepository }, { isIgnored }, { runAtBoundary }] = await Promise.all([
     import("../git/repository.ts"),
-    import("../git/worktrees/isIgnored.ts"),
+    import("../git/trackedFile.ts"),
     import("../boundary/boundary.ts"),
   ]);
   const { configDirectory } = await runAtBoundary(openRepository(resolve(cwd)));

@@ -2,8 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../src/boundary/boundary.ts";
-import { isTracked, refuseTrackedEnvFile } from "../../src/git/trackedFile.ts";
-import { isIgnored } from "../../src/git/worktrees/isIgnored.ts";
+import { isIgnored, isTracked, refuseTrackedEnvFile } from "../../src/git/trackedFile.ts";
 import { temporaryRepository } from "../helpers/repository/repository.ts";
 import { commitFiles } from "./commitFiles.ts";
 

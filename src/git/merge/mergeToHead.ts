@@ -72,20 +72,12 @@ const computeMerge = Effect.fnUntraced(function* (
   }
   // commit-tree ignores commit.gpgSign.
   const signing = isTrue(plan.hostConfig, "commit.gpgsign") ? ["-S"] : [];
-  return yield* gitText(
-    [
-      "commit-tree",
-      ...signing,
-      "-p",
-      targetTip,
-      "-p",
-      sourceTip,
-      "-m",
-      `Merge branch '${sourceBranch}'`,
-      tree,
-    ],
-    { cwd, env: fallbackIdentity(plan.hostConfig) },
-  );
+  const parents = ["-p", targetTip, "-p", sourceTip];
+  const message = `Merge branch '${sourceBranch}'`;
+  return yield* gitText(["commit-tree", ...signing, ...parents, "-m", message, tree], {
+    cwd,
+    env: fallbackIdentity(plan.hostConfig),
+  });
 });
 
 /** Refuses changes that decide which programs sanddune or git runs on the host: a person has to merge them. */

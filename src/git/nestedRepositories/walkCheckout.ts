@@ -6,15 +6,8 @@ import { runProcess } from "../../process/runProcess.ts";
 
 /** Arguments for `find`: pipes in place of files that git reads in any directory. */
 export const PIPES = [
-  "-type",
-  "p",
-  "(",
-  "-name",
-  ".gitignore",
-  "-o",
-  "-name",
-  ".gitattributes",
-  ")",
+  ...["-type", "p", "(", "-name", ".gitignore"],
+  ...["-o", "-name", ".gitattributes", ")"],
 ] as const;
 
 /** Entries by which git recognises a repository. */

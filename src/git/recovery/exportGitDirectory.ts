@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import * as Effect from "effect/Effect";
 import { ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { branchNameProblem } from "../../options/branchName.ts";
-import { git, gitText } from "../git.ts";
-import { branchRef, isAncestor, isGitError, updateRefs } from "../refs.ts";
+import { git } from "../git.ts";
+import { branchRef, isAncestor, isGitError, listRefs, updateRefs } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { newExportRefs, RUN_REFS } from "../runRefs.ts";
 import type { SandboxExport } from "../transfer/export/fetchBundles.ts";
@@ -117,10 +117,7 @@ export const exportGitDirectory = Effect.fnUntraced(function* (
   if (lostSource)
     for (const [name, object] of fromLogs(refs, source)) if (object !== "") named.set(name, object);
   const found = yield* resolvable(scratchPath, named);
-  const hostObjects = (yield* gitText(["for-each-ref", "--format=%(objectname)"], {
-    cwd: repository.topLevel,
-  })).split("\n");
-  const hostRefs = new Set(hostObjects.filter((object) => object !== ""));
+  const hostRefs = new Set((yield* listRefs(repository.topLevel)).map(({ sha }) => sha));
   // A tag of the host may point to a tree or a blob.
   const unresolved = [...refs.objects]
     .filter(([name, object]) => !found.has(name) && !hostRefs.has(object))

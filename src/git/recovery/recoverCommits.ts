@@ -5,7 +5,6 @@ import { interruptible } from "../../boundary/interruptible.ts";
 import { BranchMovedError, ImportRefusedError, type SandduneError } from "../../errors.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { someOf } from "../../tools/someOf.ts";
-import { git } from "../git.ts";
 import { branchRef, resolveCommit } from "../refs.ts";
 import { importCommits } from "../transfer/import/importCommits.ts";
 import {
@@ -13,6 +12,7 @@ import {
   type ExportedGitDirectory,
   exportGitDirectory,
 } from "./exportGitDirectory.ts";
+import { areReachable } from "./unimportedCommits.ts";
 
 export interface RecoveryTarget extends AgentGitDirectory {
   readonly runId: string;
@@ -50,15 +50,6 @@ const expectedTip = Effect.fnUntraced(function* (
   return (yield* isAncestor(current, tip)) ? current : base;
 });
 
-/** Whether refs of the host lead to all of the objects. */
-const areHeld = (cwd: string, objects: readonly string[]): Effect.Effect<boolean, SandduneError> =>
-  git(["rev-list", "--max-count=1", "--stdin", "--not", "--all"], {
-    cwd,
-    stdin: `${objects.join("\n")}\n`,
-    // Some of them do not exist.
-    expectedExitCodes: [128],
-  }).pipe(Effect.map(({ stdout, exitCode }) => exitCode === 0 && stdout === ""));
-
 const attempt = Effect.fnUntraced(function* (
   target: RecoveryTarget,
   scratchPath: string,
@@ -83,7 +74,7 @@ const attempt = Effect.fnUntraced(function* (
       (error) => Effect.succeed({ tip: current, warnings: [error.message] }),
     ),
   );
-  const isComplete = objects.length === 0 || (yield* areHeld(repository.topLevel, objects));
+  const isComplete = objects.length === 0 || (yield* areReachable(repository.topLevel, objects));
   const problems = isComplete
     ? exportedDirectory.problems
     : [...exportedDirectory.problems, "commits of other refs were left behind"];

@@ -5,11 +5,16 @@ import type { Repository } from "../repository.ts";
 import { namedObjects } from "./agentRefs.ts";
 
 /** Whether refs of the host lead to all of the objects: git prunes unreachable ones some day. */
-const areReachable = (cwd: string, names: readonly string[]): Effect.Effect<boolean, SandduneError> =>
+export const areReachable = (
+  cwd: string,
+  objects: readonly string[],
+): Effect.Effect<boolean, SandduneError> =>
   git(["rev-list", "--objects", "--max-count=1", "--stdin", "--not", "--all"], {
     cwd,
-    stdin: `${names.join("\n")}\n`,
-  }).pipe(Effect.map(({ stdout }) => stdout === ""));
+    stdin: `${objects.join("\n")}\n`,
+    // Some of them do not exist.
+    expectedExitCodes: [128],
+  }).pipe(Effect.map(({ stdout, exitCode }) => exitCode === 0 && stdout === ""));
 
 /** Facts about an agent's git directory. */
 export interface KnownObjects {

@@ -1,6 +1,7 @@
 import { runAtBoundary } from "../../boundary/boundary.ts";
 import { git, gitText, hadTooMuchOutput } from "../git.ts";
 import { isObjectName } from "../objectName.ts";
+import { listRefs } from "../refs.ts";
 import { checkpointRefs } from "../runRefs.ts";
 import type { Checkpoint } from "./checkpoint.ts";
 
@@ -22,14 +23,9 @@ const PLAIN = ["--no-ext-diff", "--no-textconv", "--no-color"] as const;
 /** The checkpoints of a run in this repository, in order. */
 export const listCheckpoints = async (cwd: string, runId: string): Promise<Checkpoint[]> => {
   const prefix = checkpointRefs(runId);
-  const output = await runAtBoundary(
-    gitText(["for-each-ref", "--format=%(objectname) %(refname)", prefix], { cwd }),
-  );
-  return output
-    .split("\n")
-    .map((line) => line.split(" "))
-    .map(([sha = "", ref = ""]) => ({ sha, number: Number(ref.slice(prefix.length)) }))
-    .filter(({ sha, number }) => sha !== "" && Number.isInteger(number))
+  return (await runAtBoundary(listRefs(cwd, prefix)))
+    .map(({ name, sha }) => ({ sha, number: Number(name.slice(prefix.length)) }))
+    .filter(({ number }) => Number.isInteger(number))
     .sort((a, b) => a.number - b.number);
 };
 

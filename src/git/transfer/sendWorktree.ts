@@ -52,22 +52,17 @@ const execOrFail = (handle: IsolatedSandboxHandle, what: string, command: string
     ),
   );
 
+const STATUS = [
+  "status",
+  "--porcelain",
+  "-z",
+  "--untracked-files=normal",
+  "--ignore-submodules=all",
+] as const;
+
 /** The names of ignored files, as bytes. Directories have a slash at the end. */
 const listIgnored = (worktreePath: string): Effect.Effect<Buffer[], SandduneError> =>
-  git(
-    [
-      "status",
-      "--porcelain",
-      "-z",
-      "--untracked-files=normal",
-      "--ignored=matching",
-      "--ignore-submodules=all",
-    ],
-    {
-      cwd: worktreePath,
-      encoding: "latin1",
-    },
-  ).pipe(
+  git([...STATUS, "--ignored=matching"], { cwd: worktreePath, encoding: "latin1" }).pipe(
     Effect.map(({ stdout }) =>
       stdout
         .split("\0")

@@ -3,7 +3,7 @@ import type { SandduneError } from "../../../errors.ts";
 import type { KeptRef } from "../../../options/results.ts";
 import { shellQuote } from "../../../tools/shellQuote.ts";
 import { git, gitText } from "../../git.ts";
-import { updateRefs } from "../../refs.ts";
+import { listRefs, updateRefs } from "../../refs.ts";
 import { keptRefFor, keptRefs, RUN_REFS } from "../../runRefs.ts";
 
 /** The refs of a bundle, with their objects. */
@@ -49,15 +49,6 @@ const typesOf = (
     stdin: `${objects.join("\n")}\n`,
   }).pipe(
     Effect.map((output) => new Map(output.split("\n").map((line) => line.split(" ") as [string, string]))),
-  );
-
-/** The refs that earlier imports of the run have kept. */
-const keptBefore = (cwd: string, runId: string): Effect.Effect<Map<string, string>, SandduneError> =>
-  gitText(["for-each-ref", "--format=%(refname) %(objectname)", keptRefs(runId)], { cwd }).pipe(
-    Effect.map((output) => {
-      const lines = output.split("\n").filter((line) => line !== "");
-      return new Map(lines.map((line) => line.split(" ") as [string, string]));
-    }),
   );
 
 /**
@@ -118,7 +109,8 @@ export const keepOtherRefs = Effect.fnUntraced(function* (
   // Git renumbers stashes with each new one, so they are identified by their objects.
   const refOf = (name: string, object: string) =>
     keptRefFor(runId, name === "refs/stash" ? `${RUN_REFS}stash-${object}` : name);
-  const before = yield* keptBefore(cwd, runId);
+  const earlier = yield* listRefs(cwd, keptRefs(runId));
+  const before = new Map(earlier.map(({ name, sha }) => [name, sha]));
   // A kept ref that gets another object no longer keeps its former one.
   const replaced = new Set(
     refs
