@@ -9,7 +9,7 @@ import type { Situation } from "./situation.ts";
 
 const VERSION_TIMEOUT_MS = 20_000;
 
-/** What the agent's program says about its version; `undefined` where it cannot be used. */
+/** The version of the agent's program; `undefined` if it does not run. */
 const versionIn = async (
   handle: BindMountSandboxHandle,
   { installation }: AgentProvider,
@@ -24,7 +24,7 @@ const versionIn = async (
   return exitCode === 0 ? (/\d+\.\S+/.exec(stdout)?.[0] ?? "found") : undefined;
 };
 
-/** How a program gets into a sandbox, by lines of a Dockerfile. */
+/** How to install a program in a sandbox, by lines of a Dockerfile. */
 export const installFix = (lines: readonly string[], sandbox: string): string => {
   const provider = findProvider(sandbox);
   const commands = lines.map((line) => line.replace(/^RUN /, "")).join(" && ");
@@ -38,7 +38,7 @@ export const installFix = (lines: readonly string[], sandbox: string): string =>
 
 export const agentTitle = (agent: AgentProvider, sandbox: string): string => `${agent.name} in ${sandbox}`;
 
-/** The agent's program, in the sandbox: the chosen one, or else all that are there. */
+/** Checks the agent's program in the sandbox: of the chosen agent, or else of all agents. */
 export const checkAgents = async (
   handle: BindMountSandboxHandle,
   { agent }: Situation,

@@ -5,7 +5,7 @@ import { installFix } from "./agents.ts";
 import { type Finding, failed, ok } from "./finding.ts";
 import type { Situation } from "./situation.ts";
 
-/** Whether the sandbox has the program that prompts ask for the tasks. */
+/** Checks that the sandbox has the program with which prompts list the tasks. */
 export const checkBacklogProgram = async (
   handle: BindMountSandboxHandle,
   { backlog }: Situation,
@@ -25,7 +25,7 @@ export const checkBacklogProgram = async (
   ];
 };
 
-/** Whether that program would be let in, as far as names tell: what nothing declares does not get into a sandbox. */
+/** Checks the credentials of that program by name: only declared env vars get into a sandbox. */
 export const checkBacklogCredentials = (
   { backlog, agent }: Situation,
   file: Readonly<Record<string, string>>,

@@ -8,13 +8,13 @@ import { isModulePath } from "../project/modulePath.ts";
 import { type Finding, failed } from "./finding.ts";
 import { examinedProviders } from "./sandboxes.ts";
 
-/** What was chosen, as far as a run would take it. */
+/** The chosen settings that a run would accept. */
 export interface ExaminedChoices {
   readonly agent: AgentProvider | undefined;
   readonly sandbox: string | undefined;
   readonly imageName: string | undefined;
   readonly backlog: BacklogManager | undefined;
-  /** What a run would refuse. */
+  /** The settings that a run would refuse. */
   readonly findings: readonly Finding[];
 }
 
@@ -36,13 +36,13 @@ const examineAgent = ({ agent, model }: ProjectChoices): Pick<ExaminedChoices, "
   try {
     return { agent: known.create(model?.value ?? known.exampleModel), findings: [] };
   } catch (error) {
-    // What a flag says is for whoever has typed it.
+    // A wrong flag is an error of the command line, not a finding.
     if (!(error instanceof InvalidOptionsError) || model?.isFlag) throw error;
     return { agent: undefined, findings: [failed("model", error.problem, NAME_ANOTHER)] };
   }
 };
 
-/** Looks whether a run would take what was chosen. */
+/** Checks whether a run would accept the chosen settings. */
 export const examineChoices = (choices: ProjectChoices): ExaminedChoices => {
   const { agent, findings } = examineAgent(choices);
   const sandbox = choices.sandbox?.value;

@@ -34,7 +34,7 @@ const ofAgent = (agent: AgentProvider, file: Readonly<Record<string, string>>): 
   );
 };
 
-const ofAnybody = (file: Readonly<Record<string, string>>): Finding => {
+const ofAnyAgent = (file: Readonly<Record<string, string>>): Finding => {
   const known = Object.values(agentRegistry).flatMap(({ create, exampleModel }) => [
     ...(create(exampleModel).installation?.credentials ?? []),
   ]);
@@ -44,7 +44,7 @@ const ofAnybody = (file: Readonly<Record<string, string>>): Finding => {
     : note("credentials", "no credential of a known agent is set");
 };
 
-/** Whether the agent, and the backlog's program, could log in, as far as names tell. */
+/** Checks by name the credentials of the agent and of the backlog's program. */
 export const checkCredentials = async (situation: Situation): Promise<Finding[]> => {
   const path = envFileOf(situation);
   let file: Readonly<Record<string, string>> = {};
@@ -54,12 +54,12 @@ export const checkCredentials = async (situation: Situation): Promise<Finding[]>
     return [failed("env file", (error as Error).message, `Fix ${path}.`)];
   }
   return [
-    situation.agent === undefined ? ofAnybody(file) : ofAgent(situation.agent, file),
+    situation.agent === undefined ? ofAnyAgent(file) : ofAgent(situation.agent, file),
     ...checkBacklogCredentials(situation, file),
   ];
 };
 
-/** Whether secrets of the env file are for the user's eyes only. */
+/** Checks that only the user can read the env file. */
 export const checkEnvFile = async (situation: Situation): Promise<Finding | undefined> => {
   const path = envFileOf(situation);
   if (path === undefined || situation.repository === undefined || !existsSync(path)) return undefined;

@@ -11,10 +11,10 @@ import { examineCustom, examinedProviders, examineLocal, examineRemote, tryByHan
 import { findSituation, type Situation } from "./situation.ts";
 import { checkUserNamespaces } from "./userNamespaces.ts";
 
-/** All checks are bounded themselves; this is for a file system or an engine that does not come back at all. */
+/** All checks have their own limits; this one is for a file system or an engine that hangs. */
 const CHECK_LIMIT_MS = 60_000;
 
-/** What a check finds, in bounded time. `fix` is for what nothing better is known about. */
+/** Runs a check within a limit. `fix` is for problems without a better one. */
 const within = async (
   title: string,
   fix: string,
@@ -33,7 +33,7 @@ interface ExaminedSandbox {
 
 type HostCheck = (situation: Situation) => Promise<Finding | readonly Finding[] | undefined>;
 
-/** Each with what it is about. */
+/** By title. */
 const BEFORE: Readonly<Record<string, HostCheck>> = {
   git: checkGit,
   "git identity": checkIdentity,
@@ -47,12 +47,12 @@ const AFTER: Readonly<Record<string, HostCheck>> = {
   "env file": checkEnvFile,
 };
 
-const mend = (): string => `Fix what it says – then run again: ${sandduneCommand("doctor")}`;
+const fixIt = (): string => `Fix what it says – then run again: ${sandduneCommand("doctor")}`;
 
 const INSTALL_ANY =
   "sudo apt-get install bubblewrap (Debian, Ubuntu), sudo dnf install bubblewrap (Fedora), or install docker or podman";
 
-/** What is missing in all of the sandboxes, where none of them was chosen. */
+/** The problem that all sandboxes share, if none was chosen. */
 const missingEverywhere = (
   examined: readonly ExaminedSandbox[],
   { sandbox, agent }: Situation,
@@ -78,7 +78,7 @@ const judge = (examined: readonly ExaminedSandbox[], situation: Situation): Find
   ];
 };
 
-/** Looks whether everything is there that a run needs. Checks run side by side, and change nothing. */
+/** Checks everything that a run needs. The checks run concurrently, and change nothing. */
 export const examine = async (
   flags: ChoiceFlags & { readonly cwd?: string },
   signal?: AbortSignal,
@@ -88,7 +88,7 @@ export const examine = async (
   const onHost = (checks: Readonly<Record<string, HostCheck>>) =>
     Promise.all(
       Object.entries(checks).map(([title, check]) =>
-        within(title, mend(), async () => [(await check(situation)) ?? []].flat()),
+        within(title, fixIt(), async () => [(await check(situation)) ?? []].flat()),
       ),
     );
   const [before, sandboxes, after] = await Promise.all([
@@ -104,7 +104,7 @@ export const examine = async (
         }),
       ...(own === undefined ? [] : [own]).map(async (provider) => ({
         name: situation.sandbox ?? "",
-        findings: await within(provider.name, mend(), () => examineCustom(provider, situation, signal)),
+        findings: await within(provider.name, fixIt(), () => examineCustom(provider, situation, signal)),
       })),
     ]),
     onHost(AFTER),

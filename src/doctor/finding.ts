@@ -7,16 +7,16 @@ import {
   UnsupportedRepositoryError,
 } from "../errors.ts";
 
-/** What one check has found out. */
+/** The result of one check. */
 export type Finding = {
-  /** What was looked at. */
+  /** The checked thing. */
   readonly title: string;
   readonly detail: string;
 } & (
   | { readonly state: "ok" }
-  /** It has to be fixed before a run can succeed: by a command, where there is one. */
+  /** It has to be fixed before a run can succeed, if possible by a command. */
   | { readonly state: "failed"; readonly fix: string }
-  /** It is worth knowing, and no more. */
+  /** For information only. */
   | { readonly state: "note"; readonly fix?: string }
 );
 
@@ -31,17 +31,17 @@ export const note = (title: string, detail: string, fix?: string): Finding => ({
   ...(fix !== undefined && { fix }),
 });
 
-/** What is not needed here may be missing. */
+/** Turns failures into notes, for things that are not needed. */
 export const asNotes = (findings: readonly Finding[]): Finding[] =>
   findings.map((finding) => (finding.state === "failed" ? { ...finding, state: "note" } : finding));
 
-/** A failure that a run would meet as well, and not a mistake in sanddune. */
+/** A failure that a run would have as well, and not a bug in sanddune. */
 export const isForeseen = (error: unknown): error is Error =>
   (error instanceof SandduneError && !(error instanceof InternalError)) ||
-  // What the operating system refuses.
+  // An error of the operating system.
   (error instanceof Error && "syscall" in error);
 
-/** The words that a run would have failed with. Many errors know their fix; `fix` is for those that do not. */
+/** The finding for a run's error. Many errors know their fix; `fix` is for the others. */
 export const failedWith = (title: string, error: Error, fix: string): Finding => {
   if (error instanceof SandboxUnavailableError || error instanceof PrerequisiteError) {
     return failed(title, error.problem, error.hint);
@@ -55,7 +55,7 @@ export const failedWith = (title: string, error: Error, fix: string): Finding =>
   return failed(title, error.message, fix);
 };
 
-/** What a check finds; where it fails as a run would, that is the finding. */
+/** Runs a check. If it fails as a run would, that is the finding. */
 export const attempt = async (
   title: string,
   fix: string,

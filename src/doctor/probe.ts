@@ -12,7 +12,7 @@ const WORKTREE = "/sanddune-doctor/worktree";
 const HOME = "/sanddune-doctor/home";
 const FILE = "made-in-the-sandbox";
 
-/** Makes a real sandbox over an empty directory, for as long as `use` takes. */
+/** Opens a real sandbox over an empty directory for `use`. */
 export const withProbe = async <Result>(
   provider: BindMountSandboxProvider,
   { repositoryPath, signal }: { readonly repositoryPath: string; readonly signal?: AbortSignal | undefined },
@@ -43,7 +43,7 @@ export const withProbe = async <Result>(
   }
 };
 
-/** Whether what is made in the sandbox belongs to the user. */
+/** Checks that files made in the sandbox belong to the user. */
 export const checkOwner = async (
   handle: BindMountSandboxHandle,
   directory: string,

@@ -32,7 +32,7 @@ const withoutRepository = (problem: Error, cwd: string): Finding => {
   return failedWith(TITLE, problem, `See what git says: git -C ${shellQuote(cwd)} status`);
 };
 
-/** Where a run writes, as far as it is there. */
+/** The existing paths that a run writes to. */
 const writtenPaths = ({ gitDirectory, commonDirectory, configDirectory }: Repository): string[] => {
   const parts = (["worktrees", "runs", "logs"] as const).map((part) =>
     configDirectoryPart(configDirectory, part),
@@ -74,25 +74,25 @@ const checkPlaces = ({ configDirectory }: Repository): Finding | undefined => {
     checkConfigDirectory(configDirectory);
     return undefined;
   } catch (error) {
-    // What cannot be looked at cannot be written either.
+    // An unreadable directory is reported as not writable.
     if (!(error instanceof ConfigDirectoryError)) return undefined;
     const fix = `Look at what has put it there, then remove it: git log -- ${shellQuote(error.path)}`;
     return failed(TITLE, `${error.path} is not a directory`, fix);
   }
 };
 
-/** Whether there is a repository, and whether a run can write to it. */
+/** Checks that there is a repository, and that a run can write to it. */
 export const checkRepository = async ({
   repository,
   problem,
   cwd,
 }: Situation): Promise<Finding | undefined> => {
-  // Without git nobody can tell.
+  // Another check reports that git is missing.
   if (problem instanceof PrerequisiteError) return undefined;
   if (repository === undefined) return problem && withoutRepository(problem, cwd);
   const unfit = checkPlaces(repository) ?? (await checkWritable(repository));
   if (unfit !== undefined) return unfit;
-  // Rejects where there is no commit to start from.
+  // Rejects if there is no commit to start from.
   await runAtBoundary(readHead(repository.topLevel));
   return ok(TITLE, repository.topLevel);
 };

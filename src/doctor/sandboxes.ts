@@ -66,8 +66,8 @@ export const examineCustom = (
 };
 
 /**
- * What to do about an image whose name sanddune has made up: the command that builds it needs a file. Where that is
- * missing and another sandbox was chosen, the image is not wanted.
+ * Findings about a missing image with the default name: the command that builds it needs a file. If there is none and another
+ * sandbox was chosen, the image is not needed.
  */
 const ownImageFindings = async (
   finding: Finding,

@@ -11,17 +11,17 @@ import { shellQuote } from "../tools/shellQuote.ts";
 import { type ExaminedChoices, examineChoices } from "./choices.ts";
 import { type Finding, failed, isForeseen } from "./finding.ts";
 
-/** What there is to be examined. Where no agent or no sandbox was chosen, any will do. */
+/** The examined repository and settings. If no agent or sandbox was chosen, any will do. */
 export interface Situation extends ExaminedChoices {
   readonly cwd: string;
-  /** The image has the name that sanddune gives the one of this repository. */
+  /** The image has the default name for this repository. */
   readonly imageIsOwn: boolean;
   readonly repository: Repository | undefined;
   /** Why there is no repository. */
   readonly problem: Error | undefined;
 }
 
-/** A directory that is not there is the mistake of whoever has typed its name. */
+/** A missing directory is an error of the command line, not a finding. */
 const tryTo = async <Value>(work: () => Value | Promise<Value>): Promise<Value | Error> => {
   try {
     return await work();
@@ -40,7 +40,7 @@ const brokenConfig = (error: Error, { configDirectory }: Repository): Finding =>
     : failed(TITLE, error.message, `Make it readable for you: sudo chown "$USER" ${shellQuote(path)}`);
 };
 
-/** Finds out what there is to be examined: what `flags` say, and otherwise what the project config says. */
+/** Finds the repository and the settings: those of `flags`, or else those of the project config. */
 export const findSituation = async (flags: ChoiceFlags & { readonly cwd?: string }): Promise<Situation> => {
   const cwd = resolve(flags.cwd ?? ".");
   const found = await tryTo(() => runAtBoundary(openRepository(cwd)));

@@ -4,7 +4,7 @@ import { type Finding, note, ok } from "./finding.ts";
 
 const TITLE = "user namespaces";
 
-/** The settings of the kernel that keep ordinary users from making namespaces, with the value that does not. */
+/** The kernel settings that can forbid user namespaces, with a value that allows them. */
 const SETTINGS = [
   { name: "user.max_user_namespaces", isFine: (value: number) => value > 0, fine: 15000 },
   { name: "kernel.unprivileged_userns_clone", isFine: (value: number) => value === 1, fine: 1 },
@@ -18,7 +18,7 @@ const SETTINGS = [
 const read = (name: string): Promise<string | undefined> =>
   readFile(`/proc/sys/${name.replaceAll(".", "/")}`, "utf8").catch(() => undefined);
 
-/** Bubblewrap and rootless Podman are made of them. Where one of these works in spite of a setting, all is well. */
+/** Bubblewrap and rootless Podman need them. A note only: one of these may work in spite of a setting. */
 export const checkUserNamespaces = async (): Promise<Finding | undefined> => {
   if (hostSystem().name !== "linux") return undefined;
   if (process.getuid?.() === 0) return ok(TITLE, "root needs no permission for them");

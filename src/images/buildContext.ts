@@ -6,13 +6,13 @@ import { HostFileError } from "../errors.ts";
 import { CONFIG_DIRECTORY_NAME, checkConfigDirectory, PRIVATE_PARTS } from "../options/configDirectory.ts";
 import { removeDirectory } from "../process/removeDirectory.ts";
 
-/** The files that keep things out of a build context; the first one that is there counts. */
+/** The ignore files of a build context; the first existing one counts. */
 const IGNORE_FILES = {
   docker: [".dockerignore"],
   podman: [".containerignore", ".dockerignore"],
 } as const;
 
-/** Where a build file has an ignore file of its own, some builders heed that one instead. */
+/** A build file may have its own ignore file, which some builders use instead. */
 const OWN_IGNORE_FILES = [".dockerignore", ".containerignore"] as const;
 
 export interface BuildContext extends AsyncDisposable {
@@ -23,8 +23,7 @@ const isPrivate = (name: string): boolean =>
   PRIVATE_PARTS.some((part) => part === name) || name.startsWith(".env.");
 
 /**
- * A copy of the config directory without secrets and without what runs write. An ignore file could do the same only as
- * long as nobody deletes it.
+ * A copy of the config directory without secrets and without the files of runs. An ignore file could be deleted.
  */
 const publicCopy = async (configDirectory: string): Promise<BuildContext> => {
   const directory = await mkdtemp(join(await realpath(tmpdir()), "sanddune-build-"));
@@ -67,7 +66,7 @@ const ignoreLines = async (path: string): Promise<string[] | undefined> => {
     );
 };
 
-/** What each ignore file says that the engine may heed. */
+/** The lines of each ignore file that the engine may use. */
 const ignoreFiles = async (
   engine: "docker" | "podman",
   directory: string,
@@ -81,7 +80,7 @@ const ignoreFiles = async (
   ];
 };
 
-/** A line that lets something in again is harmless only if it plainly means something else. */
+/** A line that re-includes files is harmless only if it plainly means other files. */
 const mayReadmit = (line: string): boolean => {
   if (!line.startsWith("!")) return false;
   const path = line.slice(1);
@@ -90,14 +89,14 @@ const mayReadmit = (line: string): boolean => {
   return !isPlain || first.toLowerCase() === CONFIG_DIRECTORY_NAME;
 };
 
-/** Only lines that leave no doubt count: patterns are not matched here. */
+/** Only literal lines count: patterns are not matched here. */
 const excludes = (lines: readonly string[], path: string): boolean => {
   const names = [CONFIG_DIRECTORY_NAME, `${CONFIG_DIRECTORY_NAME}/*`, `${CONFIG_DIRECTORY_NAME}/**`, path];
   const patterns = ["*", "**", `**/${basename(path)}`, ...names, ...names.map((name) => `**/${name}`)];
   return lines.some((line) => patterns.includes(line)) && !lines.some(mayReadmit);
 };
 
-/** A directory of the user's is too large to copy, so its ignore file has to keep out what is private. */
+/** A user's directory is too large to copy, so its ignore file has to exclude private files. */
 const checkPrivateParts = async (
   engine: "docker" | "podman",
   directory: string,
@@ -118,7 +117,7 @@ const checkPrivateParts = async (
 };
 
 /**
- * What the engine gets to build from: never the env file, nor what runs have written. Throws a `BuildContextError`, or a
+ * The build context: never the env file, nor the files of runs. Throws a `BuildContextError`, or a
  * `ConfigDirectoryError` for a config directory that leads elsewhere.
  */
 export const openBuildContext = async (

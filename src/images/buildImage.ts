@@ -18,7 +18,7 @@ export interface BuildImageOptions {
   readonly imageName: string;
   /** The Dockerfile, or Containerfile: an absolute path. */
   readonly file: string;
-  /** Where the file's `COPY` takes files from: an absolute path. Of a config directory, only what is not private. */
+  /** The build context: an absolute path. Private files of a config directory are left out. */
   readonly contextDirectory: string;
   /** Each `KEY=value`, or `KEY` for the value of that name in the environment. */
   readonly buildArgs?: readonly string[];
@@ -34,10 +34,10 @@ export interface BuildImageOptions {
 /** How much of the output an error shows. */
 const KEPT_LINES = 40;
 
-/** Without colours; a line that was overwritten again and again, as progress is, shows what was written last. */
+/** Without colours; of a line that was overwritten, as progress is, only the last text. */
 const lastState = (line: string): string => stripVTControlCharacters(line).trimEnd().split("\r").at(-1) ?? "";
 
-/** The file that is built where none is named: in a config directory. */
+/** The default build file, in a config directory. */
 const isDefaultFile = ({ file, contextDirectory }: BuildImageOptions): boolean =>
   basename(contextDirectory) === CONFIG_DIRECTORY_NAME &&
   dirname(file) === contextDirectory &&
@@ -46,7 +46,7 @@ const isDefaultFile = ({ file, contextDirectory }: BuildImageOptions): boolean =
 const fileFlag = (engine: BuildImageOptions["engine"]): string =>
   engine === "docker" ? "--dockerfile" : "--containerfile";
 
-/** How to get a file to build from. Where a project config is, init has been, and would refuse to come again. */
+/** How to get a build file. If there is a project config, init has run, and would refuse to run again. */
 const fileHint = (options: BuildImageOptions): string => {
   const { engine, file, contextDirectory } = options;
   const nameOne = sandduneCommand(engine, "build-image", fileFlag(engine), "FILE");
@@ -56,7 +56,7 @@ const fileHint = (options: BuildImageOptions): string => {
     : `Make one with: ${sandduneCommand("init")} – or name yours: ${nameOne}`;
 };
 
-/** The engine quotes what it does not understand: a link in the config directory could lead to secrets. */
+/** The engine quotes lines that it does not understand: a link in the config directory could lead to secrets. */
 const refuseLink = async (options: BuildImageOptions): Promise<void> => {
   if (!isDefaultFile(options) || (await lstat(options.file)).isFile()) return;
   const hint = `Look at what has put it there (git log -- ${options.file}), then remove it.`;
@@ -78,19 +78,19 @@ const readBuildFile = async (options: BuildImageOptions): Promise<string> => {
   }
 };
 
-/** Looks whether there is something to build from. Rejects with the `BuildContextError` that the build would meet. */
+/** Checks that there is a build file. Rejects with the `BuildContextError` of the build. */
 export const checkBuildFile = async (options: BuildImageOptions): Promise<void> => {
   await readBuildFile(options);
 };
 
-/** Whose the home directory in the image is to be: the host's user, unless that is root. */
+/** The owner of the home directory in the image: the host's user, unless that is root. */
 const hostIds = (text: string): string[] => {
   const uid = process.getuid?.() ?? 0;
   if (uid === 0 || !/^\s*ARG\s+AGENT_UID\b/m.test(text)) return [];
   return [`AGENT_UID=${uid}`, `AGENT_GID=${process.getgid?.() ?? uid}`];
 };
 
-/** The same build again, from wherever it is typed. Values of build arguments may be secrets. */
+/** The command for the same build, from any directory. Without values of build arguments, which may be secrets. */
 const retryCommand = (options: BuildImageOptions): string[] => {
   const { engine, imageName, file, contextDirectory, buildArgs = [], network } = options;
   const isDefault = isDefaultFile(options);
@@ -112,7 +112,7 @@ const retryCommand = (options: BuildImageOptions): string[] => {
 export const buildImage = async (options: BuildImageOptions): Promise<void> => {
   const { engine, imageName, file, signal } = options;
   const client = engineClients[engine];
-  // Of two values for one name the last one counts.
+  // The last value of a name counts.
   const buildArgs = [...hostIds(await readBuildFile(options)), ...(options.buildArgs ?? [])];
   await using context = await openBuildContext(engine, options.contextDirectory, file);
   const args = [
@@ -137,7 +137,7 @@ export const buildImage = async (options: BuildImageOptions): Promise<void> => {
   };
   using stop = stopBuildOn(signal);
   const { exitCode } = await callEngine(client, args, {
-    // BuildKit would draw on what it takes for a terminal; the classic builder does not know the variable.
+    // BuildKit would draw as on a terminal; the classic builder ignores the variable.
     env: { ...hostEnvironment(), BUILDKIT_PROGRESS: "plain" },
     onStart: stop.onStart,
     onStdoutLine: onLine,

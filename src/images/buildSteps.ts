@@ -16,7 +16,7 @@ export class BuildSteps {
     if (sequential !== undefined) return this.#begin(`${sequential} ${instruction}`);
     const [, vertex, concurrent, vertexInstruction] = CONCURRENT_STEP.exec(line) ?? [];
     if (vertex !== undefined) {
-      // Told again whenever its output goes on after that of another.
+      // Reported again when its output continues after that of another step.
       if (this.#byVertex.has(vertex)) return undefined;
       const step = `${concurrent} ${vertexInstruction}`;
       this.#byVertex.set(vertex, step);
@@ -27,7 +27,7 @@ export class BuildSteps {
     return undefined;
   }
 
-  /** Where a build that has failed has failed. */
+  /** The step in which the build failed. */
   get failed(): string | undefined {
     return this.#failed ?? this.#latest;
   }

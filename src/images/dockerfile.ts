@@ -3,13 +3,13 @@ import type { AgentProvider } from "../agents/contract.ts";
 export interface DockerfileParts {
   /** The text of `templates/Dockerfile`. */
   readonly templateText: string;
-  /** What stands in the place of its first part, up to gh: another base image. */
+  /** Replaces its first part, up to gh: another base image. */
   readonly baseText?: string | undefined;
-  /** What to type to build the image. */
+  /** The command that builds the image. */
   readonly buildCommand: string;
   /** Lines that install the package manager of the project. */
   readonly packageManager: readonly string[];
-  /** Whose program the image gets; `undefined` for a command of the user's own. */
+  /** The agent whose program is installed; `undefined` for the user's own command. */
   readonly agent: AgentProvider | undefined;
   /** Lines that install what the backlog manager's commands need. */
   readonly backlogTools: readonly string[];

@@ -10,10 +10,10 @@ import { retry } from "../tools/wait/retry.ts";
 
 const TIMEOUT_MS = 30_000;
 
-/** Says under which name sanddune has built an image. */
+/** The label with the name under which sanddune built an image. */
 export const IMAGE_LABEL = "sanddune.image";
 
-/** What goes wrong with the engine itself is a `SandboxUnavailableError`. */
+/** Problems of the engine itself are `SandboxUnavailableError`s. */
 const lookUpError = (client: EngineClient, imageName: string, stderr: string): Error =>
   unavailability(client, imageName, stderr) ??
   new SandboxError(client.name, `the image ${imageName} could not be looked up`, stderr);
@@ -50,8 +50,8 @@ export const listTags = async (client: EngineClient): Promise<string[]> => {
 };
 
 /**
- * Makes sure that an image, if it is there, is one that sanddune has built under that name. A config file that came with
- * somebody's commit can name any image of the machine. Throws a `ForeignImageError`.
+ * Makes sure that an existing image was built by sanddune under that name: a config file from a commit can name any image of the
+ * machine. Throws a `ForeignImageError`.
  */
 export const checkIsOwnImage = async (engine: EngineClient["name"], imageName: string): Promise<void> => {
   const client = engineClients[engine];
@@ -67,7 +67,7 @@ export const checkIsOwnImage = async (engine: EngineClient["name"], imageName: s
   if (stdout.trim() !== imageName) throw new ForeignImageError(engine, imageName);
 };
 
-/** The containers that were made from an image, under whichever name of it, running or not. */
+/** The containers that were made from an image, by any of its names, running or not. */
 export const containersOf = async (client: EngineClient, imageName: string): Promise<string[]> => {
   const id = await ask(client, ["image", "inspect", "--format", "{{.Id}}", imageName], imageName);
   const filter = ["--all", "--filter", `ancestor=${id}`, "--format", "{{.Names}}"];

@@ -1,7 +1,7 @@
 import { killDescendantsOutside } from "../process/kill/killDescendants.ts";
 import { onAbort } from "../tools/wait/onAbort.ts";
 
-/** How long the engine has to tidy up after a step that was killed. */
+/** How long the engine may take to clean up after a killed step. */
 const TIDY_MS = 5000;
 
 export interface BuildStop extends Disposable {
@@ -10,7 +10,7 @@ export interface BuildStop extends Disposable {
 }
 
 /**
- * What ends a build when `signal` is aborted. Podman, when it is killed, leaves the commands of its step running and
+ * Ends a build when `signal` is aborted. Podman, when it is killed, leaves the commands of its step running and
  * their containers in its storage. So the commands are killed first: that ends the build like any other step that fails.
  * Docker's daemon does all of that by itself, once its client has gone.
  */

@@ -11,13 +11,13 @@ export type AgentAnswer =
   | { readonly agent: AgentName; readonly model: string }
   | { readonly agent: typeof COMMAND_AGENT; readonly agentCommand: string };
 
-/** What a scaffold is made of: every question of init, answered. */
+/** The answers to all questions of init. */
 export type InitAnswers = AgentAnswer & {
   readonly sandbox: SandboxChoiceName;
   readonly template: TemplateName;
   readonly backlog: BacklogManagerName;
   /** `undefined` for a sandbox without images. */
   readonly imageName: string | undefined;
-  /** What the image is built on; `node` when it is left out. */
+  /** The base of the image; `node` when it is left out. */
   readonly base?: ImageBaseName;
 };

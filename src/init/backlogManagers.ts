@@ -1,7 +1,7 @@
-/** Where the tasks are that agents work on, and how an agent gets at them. */
+/** A source of tasks, and how an agent reads them. */
 export interface BacklogManager {
   readonly title: string;
-  /** Lines of a Dockerfile that install its program; what every image has needs none. */
+  /** Lines of a Dockerfile that install its program, unless every image has it. */
   readonly dockerfile: readonly string[];
   /** Prints the open tasks. Like `viewCommand`, it runs in the sandbox, as a shell expression of a prompt. */
   readonly listCommand: string;
@@ -14,13 +14,13 @@ export interface BacklogManager {
   readonly closeStep: string;
   /** Env vars that its program needs, each with what it is for. */
   readonly envVars: Readonly<Record<string, string>>;
-  /** What its commands call, with lines of a Dockerfile that would install it; `undefined` for git. */
+  /** The program that its commands call, with lines of a Dockerfile that install it; `undefined` for git. */
   readonly program?: { readonly name: string; readonly installation: readonly string[] };
-  /** Env vars of which any one lets its program in; none if it asks nobody. */
+  /** Env vars of which any one is a sufficient credential; none if it needs no server. */
   readonly credentials: readonly string[];
   /** Its program asks a server for the tasks. */
   readonly needsNetwork: boolean;
-  /** What the user has to do before the first run. */
+  /** Steps for the user before the first run. */
   readonly preparation: { readonly what: string; readonly command?: string };
 }
 
@@ -28,7 +28,7 @@ export interface BacklogManager {
 export const TASK_FILE = "tasks.md";
 const SHOW_TASK_FILE = `git show {{TARGET_BRANCH}}:.sanddune/${TASK_FILE}`;
 
-/** Debian has a version of its own that GitHub no longer answers. */
+/** GitHub no longer answers Debian's version. */
 const INSTALL_GH = [
   "RUN curl -fsSLo /usr/share/keyrings/gh.gpg https://cli.github.com/packages/githubcli-archive-keyring.gpg",
   '&& echo "deb [signed-by=/usr/share/keyrings/gh.gpg] https://cli.github.com/packages stable main"',
@@ -37,11 +37,11 @@ const INSTALL_GH = [
 
 const INSTALL_BEADS = ["RUN npm install --global @beads/bd@1.3.0"];
 
-/** A fresh worktree has the list that is in git, and no database yet. */
+/** A fresh worktree has the list from git, but no database yet. */
 const OPEN_BEADS = "bd bootstrap --yes >/dev/null";
 const BEADS_FILE = ".beads/issues.jsonl";
 
-/** Everybody can open an issue in a public repository, but only its maintainers can label it. */
+/** Any user can open an issue in a public repository, but only maintainers can label it. */
 const LABEL = "sanddune";
 
 /** A new backlog manager is one entry here. */

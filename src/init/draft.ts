@@ -4,18 +4,18 @@ import { basename, dirname, join } from "node:path";
 import { processExists } from "../process/kill/processExists.ts";
 import type { Scaffold } from "./scaffold.ts";
 
-/** A scaffold that is being written, beside the place that it is for. */
+/** A scaffold that is being written, beside its destination. */
 export interface Draft extends Disposable {
   /** Holds the files of the scaffold. */
   readonly directory: string;
 }
 
-/** The part of a draft's name that says whose it is, after the name of the config directory. */
+/** The part of a draft's name that identifies its process, after the name of the config directory. */
 const SUFFIX = /^\.(\d+)\.[0-9a-f]{12}$/;
 
 const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
 
-/** A process that was killed while it wrote has left its draft: nobody else knows of it. */
+/** Removes the draft of a process that was killed while it wrote. */
 const removeDeadDrafts = (configDirectory: string): void => {
   const parent = dirname(configDirectory);
   const name = basename(configDirectory);
@@ -25,7 +25,7 @@ const removeDeadDrafts = (configDirectory: string): void => {
   }
 };
 
-/** Writes a scaffold where nobody sees it, git neither. Disposing removes whatever is left of it. */
+/** Writes a scaffold to a hidden directory that git ignores. Disposing removes what is left of it. */
 export const writeDraft = (configDirectory: string, scaffold: Scaffold): Draft => {
   removeDeadDrafts(configDirectory);
   const path = `${configDirectory}.${process.pid}.${randomBytes(6).toString("hex")}`;

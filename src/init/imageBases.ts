@@ -1,10 +1,10 @@
 export interface ImageBase {
   readonly title: string;
-  /** Below `templates/`: what stands in the place of the default Dockerfile's first part. */
+  /** Below `templates/`: replaces the first part of the default Dockerfile. */
   readonly file?: string;
 }
 
-/** What the image of a scaffold is built on. */
+/** The bases for the image of a scaffold. */
 export const imageBases = {
   node: { title: "Debian with Node 22" },
   ubuntu: {

@@ -9,7 +9,7 @@ import type { InitProject } from "./project.ts";
 import { mainFileName, type Scaffold } from "./scaffold.ts";
 import { templates } from "./templates.ts";
 
-/** Something that is left to the user. */
+/** A step for the user. */
 export interface NextStep {
   readonly what: string;
   readonly command?: string;
@@ -33,7 +33,7 @@ export interface Situation {
   readonly nodeVersion: string;
 }
 
-/** What is left to do until the first commit of an agent, in order. */
+/** The user's steps until the first commit of an agent, in order. */
 export const nextSteps = ({
   project,
   answers,
@@ -51,7 +51,7 @@ export const nextSteps = ({
   const { installedFiles, dependencies, ignoresPackages } = project;
   const isPlugged = dependencies?.directories.length === 0;
   const showsPackages = installedFiles.length > 0 && !isPlugged && !ignoresPackages;
-  // Node alone does not know where Plug'n'Play has packages, and with its loader it runs no module in TypeScript.
+  // Node alone does not find the packages of Plug'n'Play, and with its loader it does not run TypeScript modules.
   const nodeRunsIt = nodeRunsTypeScript(nodeVersion) && !isPlugged;
   const steps: (NextStep | false)[] = [
     isElsewhere && {
@@ -66,7 +66,7 @@ export const nextSteps = ({
       (project.hasEnvFile
         ? { what: `Add what ${ENV_FILE}.example names to ${ENV_FILE}, as far as you have it` }
         : {
-            what: `Fill in the keys that you have in ${ENV_FILE}, which nobody else can read`,
+            what: `Fill in the keys that you have in ${ENV_FILE}, which no other user can read`,
             command: `install -m 600 ${ENV_FILE}.example ${ENV_FILE}`,
           }),
     answers.imageName !== undefined &&
@@ -83,7 +83,7 @@ export const nextSteps = ({
       what: "Look at the prompts and commit everything: agents see what is committed",
       command: `git add ${[CONFIG_DIRECTORY_NAME, ...installedFiles].join(" ")} && git commit -m "Set up sanddune"`,
     },
-    { what: "See whether everything is there", command: `${sanddune} doctor` },
+    { what: "Check that everything is installed", command: `${sanddune} doctor` },
     {
       what: "Set the agents to work",
       command: `${nodeRunsIt ? "node" : installers[packageManager].runTypeScript} ${main}`,

@@ -25,13 +25,13 @@ export interface InitProject {
   readonly dependencies: Dependencies | undefined;
   /** Whether a program in it can import sanddune. */
   readonly hasSanddune: boolean;
-  /** Makes that so. */
+  /** The command that installs it. */
   readonly installCommand: string;
-  /** What belongs to sanddune's being installed, from the top. */
+  /** The files that installing sanddune changes, from the top. */
   readonly installedFiles: readonly string[];
   /** Whether git ignores the packages that are installed in it. */
   readonly ignoresPackages: boolean;
-  /** Whether there is an env file, which nobody may replace. */
+  /** Whether there is an env file, which must not be replaced. */
   readonly hasEnvFile: boolean;
 }
 

@@ -8,10 +8,10 @@ export type { BubblewrapOptions };
 
 /**
  * Sandboxes made of Linux namespaces, without a daemon and without an image: commands see the host's programs
- * read-only, the worktree, a home and a /tmp of their own, and nothing else of the host.
+ * read-only, the worktree, their own home and /tmp, and nothing else on the host.
  *
  * Each command has a pid namespace of its own, so background processes end with the command that started them; files
- * stay until the sandbox is closed. What is made in the worktree belongs to the host's user. There is no root (`sudo`).
+ * stay until the sandbox is closed. New files in the worktree belong to the host's user. There is no root (`sudo`).
  *
  * @example
  * await run({ agent, sandbox: bubblewrap({ network: true }), prompt: "Fix issue 7" });

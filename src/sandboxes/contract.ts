@@ -29,7 +29,7 @@ export interface ExecOptions {
   readonly captureBytes?: number;
 }
 
-/** What `exec` resolves with, whatever the exit code. */
+/** The result of `exec`, for every exit code. */
 export interface ExecResult {
   readonly stdout: string;
   readonly stderr: string;
@@ -41,16 +41,16 @@ export interface ExecResult {
 export type InteractiveExecOptions = Pick<ExecOptions, "cwd" | "env" | "signal">;
 
 /**
- * A live sandbox, as a sandbox provider hands it out.
+ * A live sandbox, made by a sandbox provider.
  *
  * - `exec` runs `command` with `sh`. It MUST resolve for every exit code, stream lines before the command ends, and
  *   on `signal` or `timeoutMs` kill the command with all its descendants before it rejects: with the identical
  *   `signal.reason`, or with a `ProcessTimeoutError`.
  * - When the sandbox itself is gone, operations MUST reject with a `SandboxLostError`, never resolve.
- * - `interactiveExec` runs `command` on this process's terminal, through a terminal of the sandbox's own: the command
- *   MUST NOT get hold of the host's, into which it could type. It has the promises of `exec`, and sizes follow.
- * - `leave` ends the handle of a sandbox that was lost, but may still exist and hold work that nothing else holds: the sandbox
- *   then stays until its lease is over. It resolves with `false` if there is nothing that could be fetched; `close` follows.
+ * - `interactiveExec` runs `command` on a terminal in the sandbox, which is shown on this process's terminal: the command
+ *   MUST NOT get access to the host's terminal, into which it could type. The promises of `exec` hold, and sizes are passed on.
+ * - `leave` ends the handle of a lost sandbox that may still exist and hold the only copy of work: the sandbox stays until its
+ *   lease is over. It resolves with `false` if there is no work to fetch; then `close` is called.
  * - `close` MUST be idempotent, also when called concurrently or after the sandbox died. It rejects only if something
  *   is left behind, with an error that says what, and how to remove it.
  */
@@ -60,26 +60,26 @@ export interface SandboxHandle {
   /** Where the worktree is, in the sandbox. */
   readonly worktreePath: string;
   exec(command: string, options?: ExecOptions): Promise<ExecResult>;
-  /** Left out where there can be no terminal: then `interactive()` is not possible in this sandbox. */
+  /** Left out if the sandbox does not support a terminal: then `interactive()` refuses it. */
   interactiveExec?(command: string, options?: InteractiveExecOptions): Promise<{ readonly exitCode: number }>;
   /** Copies one regular file to the host. Refuses symbolic links, at either end. */
   copyFileOut(sandboxPath: string, hostPath: string): Promise<void>;
-  /** Left out where a sandbox that was lost is gone for good. */
+  /** Left out if a lost sandbox is gone for good. */
   leave?(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** A sandbox that sees directories of the host. */
+/** A sandbox that sees host directories. */
 export interface BindMountSandboxHandle extends SandboxHandle {
   /** Copies one host file into the sandbox; missing directories are made. */
   copyFileIn(hostPath: string, sandboxPath: string): Promise<void>;
 }
 
-/** A sandbox with a file system of its own. */
+/** A sandbox with its own file system. */
 export interface IsolatedSandboxHandle extends SandboxHandle {
   /**
    * Copies a host file or directory into the sandbox; missing directories are made. Permission bits are kept, links in a
-   * directory stay links, and a directory that is there already keeps what else it holds.
+   * directory stay links, and an existing directory keeps its other files.
    */
   copyIn(hostPath: string, sandboxPath: string): Promise<void>;
 }
@@ -91,7 +91,7 @@ export interface SandboxMount {
   readonly readOnly: boolean;
 }
 
-/** What the `create` of an isolated provider gets. */
+/** The options of an isolated provider's `create`. */
 export interface SandboxCreateOptions {
   /** Names the run session; providers label what they create with it. */
   readonly runId: string;
@@ -101,11 +101,11 @@ export interface SandboxCreateOptions {
   readonly repositoryPath: string;
   /** The directory in it that the caller named, where relative paths of options start; `repositoryPath` when it is left out. */
   readonly cwd?: string;
-  /** Commands with `sudo` are going to be run, to install packages for instance. */
+  /** Commands with `sudo` will be run, e.g. to install packages. */
   readonly usesSudo?: boolean;
   /**
-   * Called before anything is created, by providers that have several places for sandboxes: what `sanddune clean` needs
-   * to know to find this one again, such as the address of a daemon. Never a secret.
+   * Called before anything is created, by providers that make sandboxes in several places: with what `sanddune clean` needs to
+   * find this one again, such as the address of a daemon. Never a secret.
    */
   readonly onPlaced?: (place: string) => void;
   /** Aborts the call, which then rejects with `signal.reason`. */
@@ -113,38 +113,37 @@ export interface SandboxCreateOptions {
 }
 
 /**
- * What sandboxes can be kept from reaching, by an option of their provider: nothing, the network as a whole, or all of it but
- * some domains.
+ * How a provider can restrict the network of its sandboxes: not at all, as a whole, or to some domains.
  */
 export type NetworkPolicy = "none" | "on-off" | "domains";
 
-/** What sandboxes of a provider can do. What is left out, they can. */
+/** The capabilities of a provider's sandboxes. One that is left out is supported. */
 export interface SandboxCapabilities {
   /** Commands can be run as root. */
   readonly sudo?: boolean;
-  /** There can be a terminal, as `interactive()` needs one. */
+  /** Terminals are supported, as `interactive()` needs one. */
   readonly terminal?: boolean;
-  /** A command can be sent input while it runs. Otherwise all of it has to be there before the command starts. */
+  /** A running command can receive input. Otherwise all input has to exist before the command starts. */
   readonly liveInput?: boolean;
-  /** The engine's deadline of a sandbox can be put off while it is in use. */
+  /** The lifetime of a sandbox can be extended while it is in use. */
   readonly extension?: boolean;
   readonly networkPolicy?: NetworkPolicy;
 }
 
-/** What the `create` of a bind-mount provider gets. */
+/** The options of a bind-mount provider's `create`. */
 export interface BindMountCreateOptions extends SandboxCreateOptions {
   /** Where the worktree appears in the sandbox. */
   readonly worktreePath: string;
   /** A directory in the sandbox that is writable by the sandbox's user, for when the image offers no usable HOME. */
   readonly homePath: string;
-  /** To be made in this order: later mounts lie over earlier ones. */
+  /** In the order in which they are made: later mounts cover earlier ones. */
   readonly mounts: readonly SandboxMount[];
 }
 
-/** What is known of a sandbox before it is made. */
+/** The facts about a sandbox before it is made. */
 export interface PreflightOptions
   extends Pick<SandboxCreateOptions, "repositoryPath" | "cwd" | "usesSudo" | "signal"> {
-  /** `interactiveExec` is going to be used. */
+  /** `interactiveExec` will be used. */
   readonly usesTerminal?: boolean;
 }
 
@@ -161,38 +160,38 @@ interface SandboxProviderDefinition {
   readonly leftovers?: SandboxLeftovers;
 }
 
-/** What `createBindMountSandboxProvider()` makes a provider from. */
+/** The definition that `createBindMountSandboxProvider()` takes. */
 export interface BindMountSandboxProviderDefinition extends SandboxProviderDefinition {
   create(options: BindMountCreateOptions): Promise<BindMountSandboxHandle>;
 }
 
-/** What `createIsolatedSandboxProvider()` makes a provider from. */
+/** The definition that `createIsolatedSandboxProvider()` takes. */
 export interface IsolatedSandboxProviderDefinition extends SandboxProviderDefinition {
   create(options: SandboxCreateOptions): Promise<IsolatedSandboxHandle>;
 }
 
-/** A provider of sandboxes that see directories of the host. */
+/** A provider of sandboxes that see host directories. */
 export interface BindMountSandboxProvider extends BindMountSandboxProviderDefinition {
   readonly type: "bind-mount";
 }
 
-/** A provider of sandboxes that have a file system of their own. */
+/** A provider of sandboxes with their own file system. */
 export interface IsolatedSandboxProvider extends IsolatedSandboxProviderDefinition {
   readonly type: "isolated";
 }
 
-/** What `run()` accepts as its `sandbox`. */
+/** A value of the option `sandbox` of `run()`. */
 export type SandboxProvider = BindMountSandboxProvider | IsolatedSandboxProvider;
 
-/** What the `create` of `noSandbox()` gets. */
+/** The options of the `create` of `noSandbox()`. */
 export interface NoSandboxCreateOptions {
   /** The directory on the host that the agent works in. */
   readonly worktreePath: string;
-  /** The host's environment, as far as the agent is to have it. */
+  /** The part of the host's environment that the agent gets. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** No boundary at all: the agent works on the host, under the eyes of its user. For interactive sessions only. */
+/** No isolation: the agent works on the host, and its user watches. For interactive sessions only. */
 export interface NoSandboxProvider {
   readonly type: "none";
   readonly name: string;
@@ -200,12 +199,12 @@ export interface NoSandboxProvider {
   create(options: NoSandboxCreateOptions): Promise<SandboxHandle>;
 }
 
-/** What `interactive()` accepts as its `sandbox`. */
+/** A value of the option `sandbox` of `interactive()`. */
 export type InteractiveSandboxProvider = SandboxProvider | NoSandboxProvider;
 
 /**
- * Makes a sandbox provider whose sandboxes see host directories. sanddune takes care of worktrees and of commits;
- * the provider mounts what it is told to.
+ * Makes a sandbox provider whose sandboxes see host directories. sanddune handles worktrees and commits; the provider makes the
+ * requested mounts.
  *
  * @example
  * const inner = docker();
@@ -222,8 +221,8 @@ export const createBindMountSandboxProvider = (
 ): BindMountSandboxProvider => checkedDefinition(definition, "bind-mount");
 
 /**
- * Makes a sandbox provider whose sandboxes have a file system of their own. sanddune brings the repository in and the
- * commits out; the provider copies files.
+ * Makes a sandbox provider whose sandboxes have their own file system. sanddune exports the repository and imports the commits;
+ * the provider copies files.
  *
  * @example
  * const inner = vercel();

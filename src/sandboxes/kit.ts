@@ -1,6 +1,6 @@
 /**
- * `@missingstudio/sanddune/sandboxes/kit`: what the sandbox providers of sanddune are made of, for providers of your own. You say how an argv
- * is run in your sandbox; these make the handle with all its promises of that.
+ * `@missingstudio/sanddune/sandboxes/kit`: the parts of sanddune's sandbox providers, for your own provider. You define how an
+ * argv is run in your sandbox; the kit makes a handle that keeps all promises of the contract.
  */
 import {
   type Checks,
@@ -91,13 +91,13 @@ export const commandSandbox = (description: CommandSandboxDescription): BindMoun
   handles.commandSandbox(checked(description));
 
 /**
- * Makes the handle of an isolated sandbox, likewise. Directories are copied in as one archive, so the sandbox needs `tar`.
+ * Makes the handle of an isolated sandbox. Directories are copied in as one archive, so the sandbox needs `tar`.
  */
 export const isolatedCommandSandbox = (description: CommandSandboxDescription): IsolatedSandboxHandle =>
   handles.isolatedCommandSandbox(checked(description));
 
 /**
- * Kills a command with all its descendants where ending the connection ends nothing: by another command, which looks for the
+ * Kills a command with all its descendants where closing the connection does not: by another command, which looks for the
  * exec id in the environment of every process. With `ownsProcessNamespace`, processes that have cleared their environment
  * are killed as well: only for sandboxes in which every process belongs to a command.
  *

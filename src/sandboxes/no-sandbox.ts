@@ -49,7 +49,7 @@ export const noSandbox = (options: NoSandboxOptions = {}): NoSandboxProvider => 
       },
       ...killOnHost,
       diagnose: async () => ({ problem: "commands can no longer be started", details: "" }),
-      // What the agent has left running is its user's.
+      // Processes that the agent has left running belong to its user.
       close: async () => {},
     }),
 });

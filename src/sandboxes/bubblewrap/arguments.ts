@@ -2,8 +2,8 @@ import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import type { SandboxMount } from "../contract.ts";
 
 /**
- * What a sandbox sees of the host's /etc: what programs need to resolve names, find libraries and check
- * certificates. Nothing that holds a secret, and no directory that may.
+ * The files of the host's /etc that a sandbox sees: programs need them to resolve names, find libraries and check
+ * certificates. None holds a secret, and no directory may.
  */
 export const VISIBLE_ETC: readonly string[] = [
   "alternatives",
@@ -55,7 +55,7 @@ export interface BubblewrapPlan {
   /** Where HOME is, in the sandbox. */
   readonly homePath: string;
   readonly path: string;
-  /** Programs that PATH has besides, with the paths at which they are visible. */
+  /** Further programs on PATH, with the paths at which they are visible. */
   readonly programs?: ReadonlyMap<string, string>;
   readonly network: boolean;
   readonly readOnlyPaths: readonly string[];
@@ -65,7 +65,7 @@ export interface BubblewrapPlan {
   readonly terminal: boolean;
 }
 
-/** Where the names of the user's own programs are, in the sandbox. */
+/** The sandbox's directory with links to the user's own programs. */
 export const PROGRAMS_PATH = "/sanddune/bin";
 
 /** The host's programs and libraries, read-only. */
@@ -83,8 +83,8 @@ export const bubblewrapArguments = (plan: BubblewrapPlan): string[] => [
   "--unshare-all",
   ...(plan.network ? ["--share-net"] : []),
   "--die-with-parent",
-  // Without a session of its own, a process could type into the terminal that sanddune was started from; with one, it
-  // could not be reached by the keys of a terminal that was made for it.
+  // Without its own session, a process could type into sanddune's terminal; with one, the keys of a terminal that was made
+  // for it would not reach it.
   ...(plan.terminal ? [] : ["--new-session"]),
   "--cap-drop",
   "ALL",
@@ -119,7 +119,7 @@ export const bubblewrapArguments = (plan: BubblewrapPlan): string[] => [
     hostPath,
     sandboxPath,
   ]),
-  // What is not mounted would be gone with the command: better that writing there fails.
+  // Files outside of the mounts would be lost with the command, so writing there has to fail.
   "--remount-ro",
   "/",
   "--chdir",

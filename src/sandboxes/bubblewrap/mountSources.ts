@@ -7,8 +7,8 @@ import type { SandboxMount } from "../contract.ts";
 import { contains } from "../mounts/contains.ts";
 
 /**
- * bwrap looks up what it mounts anew for every command. Refuses what the user wants to mount from a directory that the sandbox
- * can write to: a command could put a link to any file of the host in its place, and the next command would see that file.
+ * bwrap looks up the sources of mounts again for every command. Refuses a source in a directory that the sandbox can write to: a
+ * command could replace it by a link to any host file, and the next command would see that file.
  */
 export const refuseReplaceable = async (
   option: string,
@@ -20,7 +20,7 @@ export const refuseReplaceable = async (
       if (readOnly || hostPath === path || !(await contains(hostPath, path))) continue;
       throw new InvalidOptionsError(
         option,
-        `${path} lies in ${hostPath}, which the sandbox has already and can write to: an agent could put a link to any other file in its place. Use it there, or choose a branch strategy other than head. To mount it nevertheless, set \`allowUnsafeMounts: true\`.`,
+        `${path} lies in ${hostPath}, which the sandbox can write to: an agent could replace it by a link to any other file. Use it there, or choose a branch strategy other than head. To mount it nevertheless, set \`allowUnsafeMounts: true\`.`,
       );
     }
   }
@@ -31,7 +31,7 @@ const identityOf = (path: string): string => {
   return `${dev}:${ino}`;
 };
 
-/** What a mount covers on the host, in a directory that the sandbox can write to. */
+/** The host path that a mount covers, if it is in a directory that the sandbox can write to. */
 const coveredBy = ({ sandboxPath }: SandboxMount, mounts: readonly SandboxMount[]): string[] => {
   const [around] = mounts
     .filter((other) => other.sandboxPath !== sandboxPath && isInside(other.sandboxPath, sandboxPath))
@@ -41,8 +41,8 @@ const coveredBy = ({ sandboxPath }: SandboxMount, mounts: readonly SandboxMount[
 };
 
 /**
- * A check, for each command, that what is mounted, and what it covers, is still what it was when the sandbox was made. In a
- * directory that the sandbox can write to, a command could move the original away, to where the next one can write to it.
+ * Returns a check for each command that the sources of mounts, and the files that they cover, are still the original ones. In a
+ * directory that the sandbox can write to, a command could move an original to where the next command can write to it.
  */
 export const pinned = (
   provider: string,

@@ -47,11 +47,11 @@ const OPTIONS: Checks<BubblewrapOptions> = {
 export const checkedBubblewrapOptions = (options: BubblewrapOptions): BubblewrapOptions =>
   checkedOptions(options, OPTIONS);
 
-/** Only the values that are known to mean it: nothing else opens the network. */
+/** Exactly these values: nothing else opens the network. */
 export const sharesNetwork = ({ network }: BubblewrapOptions): boolean =>
   network === true || network === "host";
 
-/** The mounts that the options ask for. What `readOnlyPaths` shows is checked like a mount. */
+/** The mounts of the options. `readOnlyPaths` are checked like mounts. */
 export const userMounts = async (
   settings: BubblewrapOptions,
   { repositoryPath, cwd }: Pick<BindMountCreateOptions, "repositoryPath" | "cwd">,

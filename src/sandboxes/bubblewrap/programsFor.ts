@@ -2,8 +2,8 @@ import { refuseUnsafeMount } from "../mounts/unsafeMounts.ts";
 import { AGENT_PROGRAMS, findUserPrograms, type UserPrograms } from "./userPrograms.ts";
 
 /**
- * The user's own programs that a sandbox sees: those that were asked for, and otherwise agents. Of agents, those whose
- * installation would show too much of the host are left out.
+ * The user's own programs that a sandbox sees: those of the option, or else agents. Agents whose installation would expose too
+ * much of the host are left out.
  */
 export const programsFor = async (
   { programs, path }: { readonly programs?: readonly string[]; readonly path?: string },

@@ -20,13 +20,13 @@ import type { UserPrograms } from "./userPrograms.ts";
 
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/** The processes of bwrap share the terminal with the command in it: a Ctrl-C that is meant for that must not end them. */
+/** The processes of bwrap share the terminal with the command: Ctrl-C is for the command, and must not end them. */
 const IGNORE_KEYS = `trap '' INT QUIT; exec "$@"`;
-/** What is ignored is inherited, and no shell can undo that; where `env` cannot either, it stays so. */
+/** Ignored signals are inherited, which a shell cannot undo. `env` can, where it supports that. */
 const HEED_KEYS = `if env --default-signal=INT,QUIT true 2>/dev/null; then exec env --default-signal=INT,QUIT "$@"; fi
 exec "$@"`;
 
-/** Nothing of the host's: the sandbox's pid 1 is a bwrap, and can be looked into from inside. */
+/** No env var of the host: commands can read the environment of the sandbox's pid 1, which is a bwrap. */
 const environmentOfBubblewrap = (
   sandboxName: string,
   execId: string | undefined,
@@ -36,7 +36,7 @@ const environmentOfBubblewrap = (
   ...(execId !== undefined && { [EXEC_ID_VARIABLE]: execId }),
 });
 
-/** A PATH that was asked for comes first; otherwise the user's own programs do, as on the host. */
+/** The PATH of the options comes first; without one, the user's own programs do, as on the host. */
 const pathWith = ({ links }: UserPrograms, { path }: BubblewrapOptions): string => {
   if (links.size === 0) return path ?? DEFAULT_PATH;
   return path === undefined ? `${PROGRAMS_PATH}:${DEFAULT_PATH}` : `${path}:${PROGRAMS_PATH}`;
@@ -60,7 +60,7 @@ export const createBubblewrapSandbox = async (
   const programs = await programsFor(settings, options.repositoryPath);
   const links = await rootDirectories();
 
-  // The name says whose it is, should sanddune be killed before it can remove it.
+  // The name identifies the sandbox, if sanddune is killed before it can remove the directory.
   const directory = bubblewrapDirectory(await realpath(tmpdir()), sandboxName);
   const temporaryPath = join(directory, "tmp");
   const homeHostPath = join(directory, "home");

@@ -16,10 +16,10 @@ export interface UserPrograms {
   readonly paths: readonly string[];
 }
 
-/** What every sandbox sees of the host. */
+/** The host's directories that every sandbox sees. */
 const SYSTEM = /^\/(usr|bin|sbin|lib\w*)\//;
 
-/** What a script is run with: a path, or a name that `env` looks for. */
+/** The interpreter of a script: a path, or a name that `env` looks for. */
 const interpreterOf = (path: string): string | undefined => {
   const start = Buffer.alloc(256);
   try {
@@ -27,7 +27,7 @@ const interpreterOf = (path: string): string | undefined => {
     readSync(file, start);
     closeSync(file);
   } catch {
-    // A program that may be executed, and not read.
+    // A program that may be executed but not read.
     return undefined;
   }
   const [, program = "", argument = ""] =
@@ -36,7 +36,7 @@ const interpreterOf = (path: string): string | undefined => {
   return named === "" ? undefined : named;
 };
 
-/** Below this, a directory is an installation, and not a place for files of all kinds. */
+/** A directory below one of these is an installation, not a general directory. */
 const isInstallation = (directory: string): boolean => {
   const home = realPath(homedir()) ?? homedir();
   return (
@@ -56,11 +56,11 @@ const installationOf = (path: string, isScript: boolean): string => {
 const addProgram = (name: string, links: Map<string, string>): void => {
   const found = findProgram(name);
   const target = realPath(found);
-  // In a checkout, an agent can have written what a program says about its interpreter.
+  // In a checkout, an agent may have written the line that names the interpreter.
   if (target !== undefined && !SYSTEM.test(found) && !isDistrusted(target)) links.set(name, target);
 };
 
-/** What a program needs outside of the system's directories. An interpreter that `env` looks for is a program, too. */
+/** The files outside of the system's directories that a program needs. An interpreter found by `env` is a program, too. */
 const pathsOf = (program: string, links: Map<string, string>): readonly string[] => {
   const interpreter = interpreterOf(program);
   const isPath = interpreter?.includes(sep) ?? false;
@@ -72,7 +72,7 @@ const pathsOf = (program: string, links: Map<string, string>): readonly string[]
     .map((path) => installationOf(path as string, path === program && interpreter !== undefined));
 };
 
-/** Finds programs on the PATH of this process, with what they need to run. Agents' checkouts are left out. */
+/** Finds programs on the PATH of this process, with the files that they need. Agents' checkouts are left out. */
 export const findUserPrograms = (names: readonly string[]): UserPrograms => {
   const links = new Map<string, string>();
   for (const name of names) addProgram(name, links);

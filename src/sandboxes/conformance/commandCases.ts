@@ -19,7 +19,7 @@ const TORTURE = [
 ];
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
 
-/** What a command is, and how it ends. */
+/** Commands, and how they end. */
 export const commandCases: readonly CaseDefinition[] = [
   {
     name: "exit codes are passed on",

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BindMountSandboxHandle, IsolatedSandboxHandle } from "../contract.ts";
 
-/** What a sandbox provider hands out. */
+/** A handle of either kind of sandbox provider. */
 export type AnySandboxHandle = BindMountSandboxHandle | IsolatedSandboxHandle;
 
-/** What a provider may differ in without breaking the contract. */
+/** Differences between providers that the contract allows. */
 export interface ConformanceTraits {
   /**
    * Whether the sandbox's processes are alone in their pid namespace, so that a process which has cleared its

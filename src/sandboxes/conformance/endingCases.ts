@@ -106,7 +106,7 @@ export const endingCases: readonly CaseDefinition[] = [
     },
   },
   {
-    name: "other commands go on when one is aborted",
+    name: "other commands continue when one is aborted",
     makesNoFiles: true,
     check: async (sandbox) => {
       const controller = new AbortController();

@@ -54,7 +54,7 @@ export const environmentCases: readonly CaseDefinition[] = [
     },
   },
   {
-    name: "environment values are on nobody's argv, in the sandbox or on the host",
+    name: "environment values are on no argv, in the sandbox or on the host",
     makesNoFiles: true,
     check: async (sandbox) => {
       const SECRET = randomBytes(16).toString("hex");

@@ -9,7 +9,7 @@ import type { ExecResult } from "../contract.ts";
 import type { ExecRequest } from "../exec/runExec.ts";
 import { limitDownload } from "./downloadLimit.ts";
 
-/** What copying needs of a sandbox. */
+/** How copying runs commands in a sandbox. */
 export interface FileExec {
   readonly provider: string;
   run(request: ExecRequest): Promise<ExecResult>;
@@ -25,10 +25,10 @@ export const requireAbsolute = (provider: string, sandboxPath: string): void => 
   }
 };
 
-/** Where every piece is a request to another machine, small ones take long. */
+/** A piece may be a request to another machine, so small pieces are slow. */
 const PIECE_BYTES = 1024 * 1024;
 
-/** What is in a file, piece by piece. Closing it is left to the caller. */
+/** The content of a file, piece by piece. The caller closes the file. */
 export const fileContent = (file: FileHandle): ReadStream =>
   file.createReadStream({ autoClose: false, highWaterMark: PIECE_BYTES });
 

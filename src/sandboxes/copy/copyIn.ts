@@ -15,7 +15,7 @@ const refusal = (exec: FileExec, hostPath: string) => (problem: string, output: 
 
 type Refuse = ReturnType<typeof refusal>;
 
-/** Packs what is in a directory, with links as links. What cannot be read is a failure: half a copy is none. */
+/** Packs the files of a directory, with links as links. Fails if a file cannot be read: a partial copy is useless. */
 const pack = async (directory: string, archivePath: string, refuse: Refuse): Promise<void> => {
   const { exitCode, stderr } = await runProcess({
     program: "tar",
@@ -26,7 +26,7 @@ const pack = async (directory: string, archivePath: string, refuse: Refuse): Pro
   if (exitCode !== 0) throw refuse("packing it failed", stderr);
 };
 
-/** What is in a directory, as an archive without a name: should this process be killed while it is sent, nothing is left of it. */
+/** The files of a directory as an unlinked archive: if this process is killed meanwhile, nothing is left behind. */
 const packed = async (directory: string, refuse: Refuse): Promise<FileHandle> => {
   const temporary = await mkdtemp(join(tmpdir(), "sanddune-copy-"));
   try {

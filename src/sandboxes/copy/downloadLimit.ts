@@ -1,26 +1,26 @@
 import { statfsSync } from "node:fs";
 
 /**
- * A connection that brings less than this in its first minute brings nothing; in its second, less than twice as much, and so
- * on: what goes on for long has to be large. No more is asked for than a slow line can do.
+ * A download that sends less than this in its first minute is stopped; in its second, less than twice as much, and so on: a long
+ * download has to be a large one. A slow line can still keep up.
  */
 const WINDOW = { ms: 60_000, bytes: 64 * 1024, growsFor: 12 } as const;
-/** How often the disk is looked at, because others fill it, too. */
+/** How often the free disk space is checked, because other processes use it, too. */
 const LOOK_BYTES = 64 * 1024 * 1024;
-/** Runs beside this one need a disk, too. */
+/** Other runs need disk space, too. */
 const RESERVED_BYTES = 256 * 1024 * 1024;
 
 export interface DownloadLimit {
-  /** Aborted with an `Error` that says in words why no more is taken. */
+  /** Aborted with an `Error` that says why the download is stopped. */
   readonly signal: AbortSignal;
-  /** Called for all that arrives, before it is kept. */
+  /** Called for all data, before it is written. */
   count(bytes: number): void;
   end(): void;
 }
 
 /**
- * Watches what a sandbox sends to be kept in a directory of the host. Whoever is in there can send without end, or
- * begin and never go on: that must fill no disk, and hold up nobody.
+ * Limits data that a sandbox sends into a host directory. A hostile sandbox could send without end, or stop in the middle: that
+ * must neither fill the disk nor block the caller.
  */
 export const limitDownload = (directory: string): DownloadLimit => {
   const room = (): number => {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import type { LeftSandbox, SandboxLeftovers } from "../leftovers.ts";
 
-/** Sandboxes that are a directory of this machine. */
+/** Leftovers of sandboxes that are directories on this machine. */
 export const directoryLeftovers = (
   holdsWork: boolean,
   pathOf: (temporaryDirectory: string, sandboxName: string) => string,

@@ -12,16 +12,16 @@ import { inTime } from "../../tools/wait/timeLimit.ts";
 import type { LeftSandbox } from "../leftovers.ts";
 import { findLeftovers } from "../registry.ts";
 
-/** Who has such directories. */
+/** The features that use such directories. */
 export type OwnedDirectoryKind = "scenarios" | "standalone";
 
 const NAME = /^sanddune-(scenarios|standalone)-/;
 const OWNER_FILE = "owner.json";
 const SANDBOXES_FILE = "sandboxes.jsonl";
-/** Stands for the name of a sandbox provider where there is no sandbox: all that can be left are processes. */
+/** The provider name for commands on the host itself: only processes can be left behind. */
 export const ON_HOST = "host";
 
-/** A sandbox that the owner of a directory has made, or was about to make. */
+/** A sandbox that a directory's owner has made, or was about to make. */
 interface NotedSandbox {
   readonly provider: string;
   readonly sandboxName: string;
@@ -38,21 +38,21 @@ interface NotedSandbox {
 export interface OwnedDirectory {
   readonly path: string;
   readonly runId: string;
-  /** Writes down that a sandbox is about to be made, so that others find it if this process dies; once more when its place is known. */
+  /** Notes a sandbox before it is made, so that it is found if this process dies; called again when its place is known. */
   noteSandbox(provider: string, sandboxName: string, place?: string): void;
-  /** Gives up the directory without removing it: somebody wants to look at it. */
+  /** Keeps the directory for the user, without an owner. */
   keep(): Promise<void>;
-  /** Rejects if something cannot be removed; others do that when this process is dead. */
+  /** Rejects if something cannot be removed; another process removes it when this one is dead. */
   remove(): Promise<void>;
-  /** The same, after whatever is left of the noted sandboxes. */
+  /** The same, after the noted sandboxes. */
   removeWithSandboxes(): Promise<void>;
 }
 
-/** What a dead process has left behind. */
+/** The directory of a dead process. */
 export interface DeadDirectory {
   readonly path: string;
   readonly runIds: readonly string[];
-  /** What is left, in words. Rejects if that cannot be found out. */
+  /** Describes what is left. Rejects if that is unknown. */
   describe(signal: AbortSignal): Promise<string[]>;
   /** Removes the sandboxes, then the directory. */
   remove(signal: AbortSignal): Promise<void>;
@@ -60,7 +60,7 @@ export interface DeadDirectory {
 
 const temporaryDirectory = (): Promise<string> => realpath(tmpdir());
 
-/** The owner goes last: of a removal that does not come to its end, others take care. */
+/** The owner file is removed last, so that another process can finish an interrupted removal. */
 const removeAll = async (path: string): Promise<void> => {
   for (const name of await readdir(path)) {
     if (name !== OWNER_FILE) await removeDirectory(join(path, name));
@@ -103,7 +103,7 @@ const removeWithSandboxes = async (path: string, signal?: AbortSignal): Promise<
   await removeAll(path);
 };
 
-/** Makes a temporary directory that is this process's. */
+/** Makes a temporary directory that this process owns. */
 export const openOwnedDirectory = async (
   kind: OwnedDirectoryKind,
   runId: string,
@@ -124,7 +124,7 @@ export const openOwnedDirectory = async (
   };
 };
 
-/** Others can put things into the temporary directory as well: links to what is not ours, files that never end. */
+/** Other users can write to the temporary directory, too: links to foreign files, endless files. */
 const isDead = async (path: string): Promise<boolean> => {
   const [directory, file] = await Promise.all([lstat(path), lstat(join(path, OWNER_FILE))]);
   if (!directory.isDirectory() || !file.isFile()) return false;
@@ -147,7 +147,7 @@ const deadDirectory = async (path: string): Promise<DeadDirectory> => {
   };
 };
 
-/** The directories whose process is dead. One without an owner is somebody's to look at. */
+/** Finds the directories of dead processes. One without an owner was kept for the user. */
 export const findDeadDirectories = async (): Promise<DeadDirectory[]> => {
   const directory = await temporaryDirectory();
   const paths = (await readdir(directory))
@@ -155,7 +155,7 @@ export const findDeadDirectories = async (): Promise<DeadDirectory[]> => {
     .map((name) => join(directory, name));
   const found = await Promise.all(
     paths.map(async (path) => {
-      // What vanishes meanwhile was removed by another.
+      // Another process may remove it meanwhile.
       const dead = await isDead(path).catch(() => false);
       return dead ? [await deadDirectory(path)] : [];
     }),
@@ -163,14 +163,14 @@ export const findDeadDirectories = async (): Promise<DeadDirectory[]> => {
   return found.flat();
 };
 
-/** How long others are tidied up after. An engine may be down, and a service may not answer. */
+/** The limit for the removal of others' directories: an engine may be down, or a service may not answer. */
 const TIDYING_MS = 5000;
 
-/** Removes what processes that were killed have left behind. What cannot be removed now stays for the next one. Never rejects. */
+/** Removes the directories of killed processes. What cannot be removed now is left to the next call. Never rejects. */
 export const removeDeadDirectories = async (signal?: AbortSignal): Promise<void> => {
   const removeAllDead = async (given: AbortSignal): Promise<void> => {
     const found = await findDeadDirectories();
-    // Another may be removing it at this moment.
+    // Another process may be removing it.
     await Promise.all(found.map((directory) => directory.remove(given).catch(() => {})));
   };
   await inTime(removeAllDead, { timeoutMs: TIDYING_MS, signal }).catch(() => {});

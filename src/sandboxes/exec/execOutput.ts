@@ -34,7 +34,7 @@ export class ExecOutput {
     this.#filter.push(chunk);
   }
 
-  /** No more will come: delivers a last line that has no end. */
+  /** The stream is over: delivers a last line without a line end. */
   end(): void {
     this.#filter.end();
     this.#lines?.end();

@@ -18,8 +18,8 @@ export const requirePseudoTerminal = async (provider: string): Promise<void> => 
 };
 
 /**
- * Gives a host process a terminal of its own, shown on the one that this process has: whoever is in a sandbox must not
- * get hold of the real one, into which it could type. `script` passes everything on, sizes too.
+ * Gives a host process its own terminal, which is shown on this process's terminal: a sandbox must not get access to the real
+ * one, into which it could type. `script` passes everything on, sizes too.
  */
 export const inPseudoTerminal = ({ program, args, env }: HostProcess): HostProcess => ({
   ...hostSystem().inPseudoTerminal([program, ...args]),

@@ -19,7 +19,7 @@ export interface ExecRequest extends ExecOptions {
 }
 
 const DEFAULT_CAPTURE_BYTES = 1024 * 1024;
-/** How long the host process has to end by itself after the command has: a background child may hold it up. */
+/** How long the host process may outlive the command: a background child may hold it up. */
 const CLIENT_GRACE_MS = 100;
 
 const commandIsOver = Symbol("the command is over");
@@ -51,12 +51,12 @@ export const runExec = async (
   const isComplete = () => stdout.exitCode !== undefined && stderr.exitCode !== undefined;
   const stop = (reason: unknown) => {
     if (client.signal.aborted || isComplete()) return;
-    // First, while its parent lives: a process that has only just been started can be known by nothing else.
+    // First, while its parent lives: a process that has just started has no other mark.
     if (clientPid !== undefined) killDescendantsOutside(clientPid);
     if (!(closed.aborted && access.closingKills)) killed = access.kill(id, { sudo });
     client.abort(reason);
   };
-  /** What a callback throws stops the command, and is what the exec rejects with. */
+  /** An error of a callback stops the command, and rejects the exec. */
   const guard = <A extends unknown[]>(callback: ((...values: A) => void) | undefined) =>
     callback &&
     ((...values: A) => {

@@ -7,7 +7,7 @@ export const sandboxDirectory = (
   { worktreePath }: SandboxHandle,
 ): string => `${worktreePath}/${prefix}`.replace(/\/$/, "");
 
-/** A handle whose commands have the env vars of the session. sanddune's own commands in the sandbox do without. */
+/** A handle whose commands get the session's env vars. sanddune's own commands in the sandbox do not. */
 export const withEnv = ({ values }: ResolvedEnv, handle: SandboxHandle): SandboxHandle => {
   const { interactiveExec } = handle;
   return {

@@ -51,7 +51,7 @@ const withOwnErrors: Layer =
  * before errors are translated, so that every failure names the provider.
  *
  * Commands of a run get more layers, which are the engine's: the readiness check of git and the packing of commits
- * (`git/transfer/ridingOnExec.ts`), and outermost the env vars (`handleWithEnv.ts`). The handle below them has no env vars,
+ * (`git/transfer/export/piggybackOnExec.ts`), and outermost the env vars (`handleWithEnv.ts`). The handle below them has no env vars,
  * so sanddune's own commands never see the user's secrets.
  */
 const LAYERS: readonly Layer[] = [withCheckedAnswers, withOwnErrors];

@@ -2,7 +2,7 @@ import { SandboxUnavailableError, SandduneError } from "../../errors.ts";
 import type { PreflightOptions, SandboxCapabilities, SandboxProvider } from "../contract.ts";
 import { requireCapabilities } from "./requireCapabilities.ts";
 
-/** Checks that a sandbox could be made which can do what is going to be asked of it. Rejects with nothing but our own errors. */
+/** Checks that a sandbox with the needed capabilities can be made. Rejects with a `SandduneError`. */
 export const preflight = async (
   sandbox: SandboxProvider,
   options: PreflightOptions,

@@ -16,7 +16,7 @@ const has: {
   networkPolicy: (can = "domains", need = "none") => POLICIES.indexOf(can) >= POLICIES.indexOf(need),
 };
 
-/** What is said about a capability that is missing, and what to do about it. */
+/** The error about a missing capability, and the hint. */
 const MISSING: Readonly<Record<Capability, readonly [problem: string, hint: string]>> = {
   sudo: [NO_ROOT, WITHOUT_ROOT],
   terminal: [
@@ -37,13 +37,13 @@ const MISSING: Readonly<Record<Capability, readonly [problem: string, hint: stri
   ],
 };
 
-/** Checks that sandboxes of a provider can do what is going to be asked of them; throws a `SandboxUnavailableError`. */
+/** Checks that sandboxes of a provider have the needed capabilities; throws a `SandboxUnavailableError`. */
 export const requireCapabilities = (
   { name, capabilities = {} }: { readonly name: string; readonly capabilities?: SandboxCapabilities },
   needs: SandboxCapabilities,
 ): void => {
-  const isThere = <Key extends Capability>(key: Key) =>
+  const isSupported = <Key extends Capability>(key: Key) =>
     needs[key] === undefined || needs[key] === false || has[key](capabilities[key], needs[key]);
-  const missing = (Object.keys(has) as Capability[]).find((key) => !isThere(key));
+  const missing = (Object.keys(has) as Capability[]).find((key) => !isSupported(key));
   if (missing !== undefined) throw new SandboxUnavailableError(name, ...MISSING[missing]);
 };

@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Names a file whatever path leads to it: case, symbolic links and bind mounts make several paths of one directory.
+ * Identifies a file by any path to it: case, symbolic links and bind mounts give one directory several paths.
  * `undefined` if there is none.
  */
 const identityOf = async (path: string): Promise<string | undefined> => {

@@ -2,11 +2,11 @@ import { lstat, readFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 
-/** A directory of a repository that no mount may show as a whole. */
+/** A directory of a repository that must not be mounted as a whole. */
 export interface RepositoryData {
   readonly path: string;
   readonly what: string;
-  /** No part of it may be shown either. */
+  /** No part of it may be mounted either. */
   readonly isPrivate: boolean;
 }
 
@@ -31,7 +31,7 @@ const gitDirectoryOf = async (checkout: string): Promise<string> => {
   return named === undefined ? path : resolve(checkout, named);
 };
 
-/** Where the repository of a directory keeps what decides what runs on the host, and its secrets. */
+/** The directories with a repository's secrets, and with settings that decide what runs on the host. */
 export const repositoryData = async (directory: string): Promise<RepositoryData[]> => {
   const checkout = await checkoutOf(directory);
   if (checkout === undefined) return [];

@@ -9,7 +9,7 @@ import { refuseUnsafeMount } from "./unsafeMounts.ts";
 
 export { type MountOption, mountOptions } from "../../options/checks/mounts.ts";
 
-/** Turns the user's mounts into mounts of real host paths, and refuses those that would give the host away. */
+/** Resolves the user's mounts to real host paths, and refuses those that would expose the host. */
 export const resolveMounts = (
   mounts: readonly MountOption[],
   options: Pick<SandboxCreateOptions, "repositoryPath" | "cwd"> & { readonly allowUnsafeMounts: boolean },

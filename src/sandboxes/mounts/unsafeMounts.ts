@@ -42,7 +42,7 @@ const userSockets = (): string[] => {
 
 const realpathIfAny = (path: string): Promise<string> => realpath(path).catch(() => path);
 
-/** As text, too: a socket that the engine has not made yet has no identity. */
+/** Compares texts, too: a socket that the engine has not made yet has no identity. */
 const shows = async (hostPath: string, inner: string): Promise<boolean> => {
   const real = await realpathIfAny(inner);
   const prefix = hostPath.endsWith(sep) ? hostPath : hostPath + sep;
@@ -55,11 +55,11 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** What git takes for a git directory, whatever its name is. */
+/** Whether git would accept it as a git directory, whatever its name is. */
 const isGitDirectory = async (path: string): Promise<boolean> =>
   (await Promise.all(["HEAD", "objects", "refs"].map((name) => exists(join(path, name))))).every(Boolean);
 
-/** The git directory around a path, whatever its name is. A checkout may lie in one, and is no part of it. */
+/** The git directory that contains a path, whatever its name is. A checkout inside one is not part of it. */
 const gitDirectoryAround = async (path: string): Promise<string | undefined> => {
   const above = dirname(path);
   if (above === path || (await exists(join(above, ".git")))) return undefined;
@@ -82,7 +82,7 @@ const socketProblem = async ({ hostPath }: Mount): Promise<string | undefined> =
   return undefined;
 };
 
-/** Read-only mounts, too: git's configuration and the env file hold credentials that no agent was given. */
+/** Read-only mounts, too: git's configuration and the env file hold credentials that are not for agents. */
 const repositoryProblem = async (
   { hostPath }: Mount,
   repositoryPath: string,
@@ -98,7 +98,7 @@ const repositoryProblem = async (
 /** Names of directories that hold the data of some repository. */
 const DATA_DIRECTORIES: readonly string[] = [".git", CONFIG_DIRECTORY_NAME];
 
-/** What an agent writes into a git directory, git runs on the host: hooks, filters, a program that watches files. */
+/** On the host, git runs programs that a git directory names: hooks, filters, a file system monitor. */
 const otherRepositoryProblem = async ({ hostPath, readOnly }: Mount): Promise<string | undefined> => {
   const inData =
     hostPath.split(sep).find((part) => DATA_DIRECTORIES.includes(part.toLowerCase())) ??
@@ -110,7 +110,7 @@ const otherRepositoryProblem = async ({ hostPath, readOnly }: Mount): Promise<st
     : undefined;
 };
 
-/** Refuses a mount that would give the host away. `hostPath` has to be a real path. */
+/** Refuses a mount that would expose the host. `hostPath` has to be a real path. */
 export const refuseUnsafeMount = async (
   option: string,
   mount: Mount,

@@ -1,30 +1,30 @@
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { CODE_FILE, type OutputStream } from "./script.ts";
 
-/** By these the processes of a connection are known among others. */
+/** Marks the processes of a connection. */
 const NAME = "sanddune-relay";
 
-/** The first line of a connection: where its relay prints. */
+/** The first line of a connection: the directory of its relay's pipes. */
 export const PIPES = /^pipes (\/.+)\n/;
 
-/** The first line if the sandbox lacks a program, or has no room for the files of a relay. */
+/** The first line if the sandbox lacks a program, or disk space for the relay's files. */
 export const UNFIT = "unfit\n";
 
 /** A file has arrived in the sandbox. */
 export const RECEIVED = /^\+ (\/.+)$/;
 
-/** Said about a command whose relay was killed: what kills that has killed the command, too. */
+/** The exit code of a command whose relay was killed: then the command was killed, too. */
 const KILLED_EXIT_CODE = 137;
 
 /**
- * What every connection does: it prints what the relay prints, and writes the files that it is sent.
+ * The work of every connection: it prints the relay's output, and writes the files that it receives.
  *
- * - The relay prints into two pipes with names, in a directory that is called its pipes. It waits when they are full, so nothing
- *   is lost while there is no connection.
- * - A file comes as a line, `<length> <path>`, and so many bytes. That it was written is said on a line of its own: a
- *   record that is being printed at the same moment is spoilt by that, and fetched again.
- * - A connection ends the one before it, whose client may be gone: both would take from the same pipes. Process ids are
- *   compared with the time at which the process began, since they are given to others later.
+ * - The relay prints into two named pipes, in the directory `pipes`. It waits when they are full, so nothing is lost without a
+ *   connection.
+ * - A file arrives as a line, `<length> <path>`, followed by its bytes. A line of its own confirms it: that may break a record
+ *   that is printed at the same moment, which is then fetched again.
+ * - A connection ends the previous one, whose client may be gone: both would read the same pipes. Process ids are compared with
+ *   the start time of the process, because they are reused.
  */
 const LISTEN = `
 begun() {
@@ -52,7 +52,7 @@ listen() {
 }
 `;
 
-/** Starts a relay that outlives its connection, and is the first connection to it. */
+/** Starts a relay that outlives its connection, and connects to it. */
 export const startScript = (relay: readonly string[]): string => `${LISTEN}
 pipes=$(mktemp -d "\${TMPDIR:-/tmp}/sanddune-XXXXXXXXXX") && mkfifo "$pipes/out" "$pipes/err" && command -v setsid >/dev/null || { echo unfit; exit 125; }
 exec 7<>"$pipes/out" 8<>"$pipes/err"
@@ -66,13 +66,13 @@ listen
 
 export interface Attachment {
   readonly pipes: string;
-  /** Where the relay's files are, if that was said already. */
+  /** The directory of the relay's files, if it is known already. */
   readonly inbox: string;
-  /** The numbers of the records that are to come next. */
+  /** The numbers of the next records. */
   readonly due: Readonly<Record<OutputStream, number>>;
 }
 
-/** Another connection to a relay that was started before. */
+/** Connects again to a running relay. */
 export const attachScript = ({ pipes, inbox, due }: Attachment): string => `${LISTEN}
 pipes=${shellQuote(pipes)}
 inbox=${shellQuote(inbox)}
@@ -99,12 +99,12 @@ if { read -r pid time <"$pipes/relay"; } 2>/dev/null && runs "$pid" "$time"; the
 else
   replay out "$next_out"
   replay err "$next_err" >&2
-  # A relay that ends by itself takes its pipes away.
+  # A relay that ends by itself removes its pipes.
   tell_end || [ ! -d "$pipes" ] || printf '\\n= %s\\n' ${KILLED_EXIT_CODE}
 fi
 `;
 
-/** What a script is run by. It comes as the first bytes of standard input: argv are limited, and stay in logs. */
+/** Runs a script that arrives as the first bytes of standard input: argv are limited, and stay in logs. */
 export const scriptArguments = (script: Uint8Array): readonly string[] => [
   "sh",
   "-c",
@@ -112,13 +112,13 @@ export const scriptArguments = (script: Uint8Array): readonly string[] => [
   NAME,
 ];
 
-/** Writes one file, for when there is no connection. */
+/** Writes one file without a connection. */
 export const writeArguments = (path: string): readonly string[] => ["sh", "-c", 'cat >"$1"', NAME, path];
 
 export const THERE = "there\n";
 export const NONE = "none\n";
 
-/** Prints a file, and that it is complete; or says that there is none. */
+/** Prints a file and a mark that it is complete, or a mark that it does not exist. */
 export const readArguments = (path: string): readonly string[] => [
   "sh",
   "-c",

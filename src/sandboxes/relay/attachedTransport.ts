@@ -29,7 +29,7 @@ const WRITE_TIMEOUT_MS = 30_000;
 
 type PlainLaunch = SandboxAccess["launch"];
 
-/** Runs a relay by a client on the host, such as `kubectl exec`. One for each command: its files travel on its connection. */
+/** Runs a relay through a client on the host, such as `kubectl exec`. One for each command, whose connection carries its files. */
 class AttachedTransport implements RelayTransport {
   readonly ownersDirectory = "/";
   readonly replays = true;
@@ -142,8 +142,8 @@ class AttachedTransport implements RelayTransport {
 }
 
 /**
- * Runs commands so that they outlive their connection: when that breaks, another one goes on where it stopped, with nothing
- * lost or said twice. A sandbox that lacks what this needs runs them as before, and is lost with the connection.
+ * Runs commands so that they outlive their connection: when it breaks, another one continues where it stopped, with no output
+ * lost or repeated. In a sandbox that lacks the needed programs, commands run directly, and are lost with the connection.
  */
 export const attachable = (plain: PlainLaunch, reach: Reachability): PlainLaunch => {
   return (argv, options): Launch => {

@@ -6,19 +6,19 @@ import { PIPES, RECEIVED, UNFIT } from "./attachScript.ts";
 import type { RelayReader } from "./output.ts";
 import { UnfitSandboxError } from "./relay.ts";
 
-/** A file of the sandbox, with what is to be in it. */
+/** A file to write in the sandbox. */
 export interface SentFile {
   readonly path: string;
   readonly data: Uint8Array;
 }
 
-/** How long a connection that nobody listens to any more may take to end by itself. */
+/** How long an abandoned connection may take to end by itself. */
 const GRACE_MS = 5000;
 
-/** The pipes is said in the first line, which is no longer. */
+/** The longest first line, which names the directory of the pipes. */
 const MAX_HELLO = 4096;
 
-/** Of what is said before anybody listens. */
+/** The limit for output before a reader listens. */
 const MAX_EARLY = 16 * 1024 * 1024;
 
 /** One connection to a relay: a process on the host that runs a script of `attachScript.ts` in the sandbox. */
@@ -34,12 +34,12 @@ export class Connection {
   #refuse: (error: Error) => void = () => {};
   #isOpen = true;
 
-  /** Where the relay prints. It never comes if the connection ends before; it rejects if there can be none. */
+  /** The directory of the relay's pipes. Stays pending if the connection ends before; rejects if the sandbox is unfit. */
   readonly pipes = new Promise<string>((resolve, reject) => {
     this.#greet = resolve;
     this.#refuse = reject;
   });
-  /** Settles when the connection is over, with why it broke if that is known. */
+  /** Resolves when the connection is over, with the reason if it is known. */
   readonly ended: Promise<string | undefined>;
 
   constructor(launch: Launch, script: Uint8Array) {
@@ -87,7 +87,7 @@ export class Connection {
     if (isThere !== true) throw new Error(`the connection broke (${isThere})`);
   }
 
-  /** Nothing more is wanted of it. It ends with its relay, or is ended. */
+  /** Abandons the connection. It ends with its relay, or after a grace period. */
   leave(): void {
     this.#stdin.end();
     const timer = setTimeout(() => this.end(), GRACE_MS).unref();
@@ -109,7 +109,7 @@ export class Connection {
     }
     const [line, pipes] = PIPES.exec(this.#hello) ?? [];
     if (line === undefined || pipes === undefined) {
-      // Whatever it is that talks there, it is not the script.
+      // Output that does not come from the script.
       if (this.#hello.length > MAX_HELLO) this.end();
       return;
     }

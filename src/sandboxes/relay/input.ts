@@ -2,13 +2,13 @@ import { setTimeout as delay } from "node:timers/promises";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import type { ExecInput } from "../contract.ts";
 
-/** How much is sent at a time: what is held in memory, what one request carries, and what is sent again if it fails. */
+/** The size of a piece: held in memory, sent in one request, and sent again if that fails. */
 const PIECE_BYTES = 2 * 1024 * 1024;
 
-/** How long more is waited for, before what is there is sent. */
+/** How long to wait for more input before a piece is sent. */
 const QUIET_MS = 5;
 
-/** No chunk is longer than a piece. A source that is waiting for more is told when nothing more is wanted. */
+/** No chunk is longer than a piece. A waiting source is closed when the signal is aborted. */
 async function* chunksOf(input: ExecInput, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   if (typeof input === "string" || input instanceof Uint8Array) {
     const all = typeof input === "string" ? Buffer.from(input) : input;
@@ -35,9 +35,8 @@ export interface InputPiece {
 }
 
 /**
- * Standard input, in as few pieces as possible: each is a request of its own. What is there is sent at once when the
- * source has nothing more to say for the moment. What comes first is for the wrapper of the command alone: with more of it in
- * the same piece, the command could find it there.
+ * Standard input in as few pieces as possible, because each is a request. A piece is sent as soon as the source pauses. The first
+ * piece is for the command's wrapper alone: in a piece that also holds the command's input, the command could read it.
  */
 export async function* inputPieces(input: ExecInput, signal: AbortSignal): AsyncGenerator<InputPiece> {
   const source = chunksOf(input, signal);
@@ -46,7 +45,7 @@ export async function* inputPieces(input: ExecInput, signal: AbortSignal): Async
     const chunks: Uint8Array[] = [];
     let bytes = 0;
     for (;;) {
-      // It may fail when nobody waits for it any more.
+      // It may fail after the loop has ended.
       coming.catch(() => {});
       const next = bytes === 0 ? await coming : await Promise.race([coming, delay(QUIET_MS, undefined)]);
       if (next === undefined) break;

@@ -6,19 +6,19 @@ const INBOX = /^@ (\/\S+)$/;
 const END = /^= (\d{1,3})$/;
 const END_OF_STREAM = ".";
 
-/** No line of the relay's is longer. */
+/** The relay's longest line. */
 const MAX_LINE = 1024 * 1024;
 const NOISE_BYTES = 4096;
-/** What is held until what comes before it is there. What is further ahead is in the inbox, or what comes before it is lost. */
+/** Records that are held until the earlier ones have arrived. Records further ahead are in the inbox, or the earlier ones are lost. */
 const MAX_AHEAD = 2 * KEPT_PIECES;
 
-/** What comes over one connection, as text, in pieces of any size. */
+/** Reads the text of one connection, in pieces of any size. */
 export interface RelayReader {
   stdout(text: string): void;
   stderr(text: string): void;
 }
 
-/** One of the two streams: its records in their order, each of them once. */
+/** One of the two streams: its records in order, each once. */
 class RecordStream {
   #next = 0;
   #isOver = false;
@@ -38,7 +38,7 @@ class RecordStream {
     return this.#isOver;
   }
 
-  /** A record is missing that was there before one that has come. */
+  /** A later record has arrived, and an earlier one is missing. */
   get hasGap(): boolean {
     return this.#furthest >= this.#next;
   }
@@ -46,7 +46,7 @@ class RecordStream {
   take(index: number, data: string): void {
     if (this.#isOver || index < this.#next || this.#early.has(index)) return;
     this.#furthest = Math.max(this.#furthest, index);
-    // The command could write ahead without end.
+    // A hostile command could write records ahead without end.
     if (index - this.#next > MAX_AHEAD) return;
     this.#early.set(index, data);
     for (;;) {
@@ -65,8 +65,8 @@ class RecordStream {
 export type ReadInbox = (name: string) => Promise<string | undefined>;
 
 /**
- * What the relay of `relayScript.ts` says, over as many connections as it takes: nothing twice, and nothing left out
- * without an error.
+ * The output of the relay of `script.ts`, over as many connections as needed: nothing twice, and nothing left out without an
+ * error.
  */
 export class RelayOutput {
   readonly #streams: { readonly out: RecordStream; readonly err: RecordStream };
@@ -83,11 +83,11 @@ export class RelayOutput {
   readonly inbox = new Promise<string>((resolve) => {
     this.#findInbox = resolve;
   });
-  /** The exit code, once the command is over. A process that it has left behind may still hold its streams. */
+  /** The exit code, once the command is over. A background process may still hold its streams. */
   readonly ended = new Promise<number>((resolve) => {
     this.#end = resolve;
   });
-  /** Everything has come. */
+  /** All output has arrived. */
   readonly completed = new Promise<void>((resolve) => {
     this.#complete = resolve;
   });
@@ -98,9 +98,9 @@ export class RelayOutput {
       readonly onStderrChunk: (chunk: Buffer) => void;
     },
     private readonly relay: {
-      /** Records are missing, and are to be looked for in the inbox. */
+      /** Records are missing, and have to be read from the inbox. */
       readonly onGap: () => void;
-      /** The relay waits for being told so. */
+      /** The relay waits for this report. */
       readonly onTaken: (stream: OutputStream, count: number) => void;
     },
   ) {
@@ -110,17 +110,17 @@ export class RelayOutput {
     };
   }
 
-  /** How much has come; it only grows. */
+  /** Counts what has arrived; it only grows. */
   get received(): number {
     return this.#received;
   }
 
-  /** The numbers of the records that are to come next. */
+  /** The numbers of the next records. */
   get due(): Readonly<Record<OutputStream, number>> {
     return { out: this.#streams.out.next, err: this.#streams.err.next };
   }
 
-  /** What was said, and was not the relay's: complaints of a shell, usually. */
+  /** Output that is not the relay's: usually errors of a shell. */
   get noise(): string {
     return this.#noise.text().trim();
   }
@@ -151,11 +151,10 @@ export class RelayOutput {
   }
 
   /**
-   * Takes from the inbox what has not come. Rejects if something cannot be had any more: what was printed is not known
-   * then.
+   * Reads missing records from the inbox. Rejects if some are no longer there: then the output is incomplete.
    */
   catchUp(read: ReadInbox): Promise<void> {
-    // One that is under way may have looked before the record was there that somebody misses now.
+    // A pending read may have looked before the missing record was written.
     this.#isAskedAgain = true;
     this.#catchingUp ??= this.#takeAllKept(read).finally(() => {
       this.#catchingUp = undefined;
@@ -201,7 +200,7 @@ export class RelayOutput {
     const { next } = stream;
     stream.take(index, data);
     if (stream.next > next) this.#received++;
-    // Once is enough until somebody looks: the command can make gaps as fast as it prints.
+    // Once is enough until the inbox is read: the command can make gaps as fast as it prints.
     if (stream.hasGap && !this.#isAskedAgain) this.relay.onGap();
     this.#settle();
   }

@@ -3,7 +3,7 @@ import { inTime } from "../../tools/wait/timeLimit.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
 
-/** Why a sandbox cannot be reached, and how long that may be waited for: not at all, if it is gone. */
+/** Why a sandbox is unreachable, and how long to wait for it: not at all, if it is gone. */
 export interface Outage {
   readonly problem: string;
   readonly patienceMs: number;
@@ -13,8 +13,8 @@ const PROBE_TIMEOUT_MS = 10_000;
 const PAUSE_MS = { shortest: 200, longest: 2000 } as const;
 
 /**
- * Whether a sandbox can be reached, for all who want to know at the same time. After an outage it is asked again and again,
- * until it answers or there is no more hope: then it stays out of reach.
+ * Whether a sandbox is reachable, shared by all of its commands. After an outage it is asked again and again, until it answers or
+ * the patience ends: then it is lost.
  */
 export class Reachability {
   #isSuspect = false;
@@ -24,7 +24,7 @@ export class Reachability {
 
   constructor(
     private readonly launch: SandboxAccess["launch"],
-    /** Finds out what is the matter. Must not reject. */
+    /** Finds out why the sandbox is unreachable. Must not reject. */
     private readonly explain: () => Promise<Outage>,
   ) {}
 
@@ -37,7 +37,7 @@ export class Reachability {
     this.#isSuspect = true;
   }
 
-  /** Resolves when the sandbox can be reached. Rejects when that is not to be expected any more. */
+  /** Resolves when the sandbox is reachable. Rejects when it is lost. */
   async wait(signal?: AbortSignal): Promise<void> {
     if (this.#lost !== undefined) throw this.#lost;
     if (!this.#isSuspect) return;
@@ -48,7 +48,7 @@ export class Reachability {
     await inTime(() => asking, { signal });
   }
 
-  /** The sandbox is not wanted any more. */
+  /** The sandbox is being closed. */
   end(): void {
     this.#lost ??= new Error("it was closed");
     this.#ended.abort(this.#lost);

@@ -19,28 +19,28 @@ import {
   takenFile,
 } from "./script.ts";
 
-/** Who listens to what a process prints. */
+/** The listener to a process's output. */
 export interface RelayListener {
   /** For every new connection. */
   readonly openReader: () => RelayReader;
-  /** For services that leave out what was printed before: called when nothing is missed any more. */
+  /** For services that skip earlier output: called when the connection is complete from now on. */
   readonly onOpen: () => void;
-  /** For engines that print again what was missed: the records that are to come next, and where they are. */
+  /** For transports that replay missed output: the numbers of the next records, and where they are. */
   readonly due: () => Readonly<Record<OutputStream, number>>;
   readonly inbox: () => string;
 }
 
-/** Something that was started in the sandbox of a service. */
+/** A process in the sandbox of a service. */
 export interface RelayProcess {
-  /** Reads what it prints until it is over or the connection breaks: it settles then, either way. */
+  /** Reads its output until it ends or the connection breaks; settles in both cases. */
   read(listener: RelayListener, signal: AbortSignal): Promise<void>;
 }
 
-/** What a relay needs of a service. */
+/** The operations of a service that a relay needs. */
 export interface RelayTransport {
-  /** Another connection begins with what was missed: nothing has to be looked for in the inbox. */
+  /** A new connection replays missed output, so the inbox need not be read. */
   readonly replays?: boolean;
-  /** A directory of the sandbox that belongs to whoever `writeFiles` writes as. */
+  /** A directory of the sandbox that belongs to the user of `writeFiles`. */
   readonly ownersDirectory: string;
   /** Starts an argv, without standard input. May do so more than once. */
   start(argv: readonly string[], options: { readonly sudo: boolean }): Promise<RelayProcess>;
@@ -50,26 +50,26 @@ export interface RelayTransport {
   ): Promise<void>;
   /** `undefined` if there is no such file. Rejects if it is larger. */
   readFile(path: string, options: { readonly sudo: boolean }, maxBytes: number): Promise<string | undefined>;
-  /** Whether the service says that the sandbox is not there any more. Must not reject. */
+  /** Whether the service says that the sandbox no longer exists. Must not reject. */
   isGone(): Promise<boolean>;
 }
 
 const ATTEMPTS = 6;
-/** No file of the relay's is larger; but the command can write to them, too. */
+/** The relay's own files are smaller, but the command can write to them, too. */
 const MAX_FILE_BYTES = 256 * 1024;
 const FIRST_PAUSE_MS = 200;
 const START_TIMEOUT_MS = 30_000;
-/** How long a stream may be silent after the command has ended: a process that it has left behind may hold it. */
+/** How long a stream may be silent after the command has ended: a background process may hold it open. */
 const STREAMS_GRACE_MS = 1000;
-/** What the command itself has printed comes in that many pieces, since a pipe holds no more than one. */
+/** The command's last output comes in that many pieces at most, because a pipe holds no more than one. */
 const LAST_PIECES = 3;
-/** A connection may be dead without anybody having been told: after so much silence, the inbox is looked into. */
+/** A connection may be dead without an error: after so much silence, the inbox is read. */
 const SILENCE_MS = 60_000;
 
-/** The sandbox lacks what a relay needs: trying again is of no use. */
+/** The sandbox lacks a program that a relay needs: a retry cannot help. */
 export class UnfitSandboxError extends Error {}
 
-/** Tries again what may be repeated, with growing pauses, for as long as the sandbox is there. */
+/** Retries an idempotent action with growing pauses, while the sandbox exists. */
 const patiently = <A>(
   transport: RelayTransport,
   signal: AbortSignal | undefined,
@@ -84,13 +84,13 @@ const patiently = <A>(
         : doubling(FIRST_PAUSE_MS, failures),
   });
 
-/** A relay that runs in the sandbox, and is listened to. */
+/** A relay in the sandbox, with its connection. */
 class OpenRelay {
   readonly #closed = new AbortController();
   readonly #output: RelayOutput;
   #inbox: string | undefined;
   #fail: (error: unknown) => void = () => {};
-  /** Rejects if what is read cannot be what was printed. */
+  /** Rejects if the output that was read is not what the command printed. */
   readonly #failed = new Promise<never>((_, reject) => {
     this.#fail = reject;
   });
@@ -138,7 +138,7 @@ class OpenRelay {
     }
   }
 
-  /** Sends the argv with its input. What is sent twice counts once. */
+  /** Sends the argv with its input. Sending a file twice has no effect. */
   async feed(argv: readonly string[], input: ExecInput, signal: AbortSignal): Promise<void> {
     let index = 0;
     for await (const { data, isLast } of inputPieces(input, signal)) {
@@ -149,7 +149,7 @@ class OpenRelay {
     }
   }
 
-  /** The exit code, once all output has come. */
+  /** The exit code, once all output has arrived. */
   async result(): Promise<number> {
     const exitCode = await Promise.race([this.#failed, this.#output.ended]);
     for (let pieces = 0; pieces < LAST_PIECES; pieces++) {
@@ -170,7 +170,7 @@ class OpenRelay {
     ]).finally(() => grace.abort());
   }
 
-  /** Nothing more is wanted. The relay is told so by and by; without input it would wait for some. */
+  /** Stops reading. The relay is told in the background; otherwise it would wait for input. */
   close(): void {
     if (this.#closed.signal.aborted) return;
     this.#closed.abort();
@@ -201,7 +201,7 @@ class OpenRelay {
     this.#takeKept().catch(this.#fail);
   }
 
-  /** Reads until the command is over, over as many connections as it takes. */
+  /** Reads until the command is over, over as many connections as needed. */
   async #follow(process: RelayProcess): Promise<void> {
     const { signal } = this.#closed;
     for (let failures = 0; ; ) {

@@ -1,18 +1,18 @@
 import { shellQuote } from "../../tools/shellQuote.ts";
 
-/** How many pieces of each output stream stay in the sandbox, for when a connection has broken. */
+/** How many pieces of each output stream the sandbox keeps, in case a connection breaks. */
 export const KEPT_PIECES = 512;
 
 /** After so many pieces of a stream, the listener reports that it has taken them. */
 export const TAKEN_STEP = 128;
 
-/** What can be read from a pipe at a time. */
+/** The bytes that one read from a pipe returns. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Of half a second at most each; then whoever started the relay is taken to be gone. */
+/** Of half a second at most each; then the client that started the relay counts as gone. */
 const PATIENCE = 400;
 
-/** By that its processes are known among others. */
+/** Marks the processes of a relay. */
 const RELAY_NAME = "sanddune-relay";
 
 const SHARED = `
@@ -79,31 +79,30 @@ record .
 `;
 
 /**
- * Runs one of the above in a session of its own, so that it can be ended with all that it waits for. It says when it has
- * ended by itself: its number may be another process's later.
+ * Runs one of the above in its own session, so that it can be killed with its children. It reports its own end, because its
+ * process id may be reused.
  */
 const helper = (script: string, stream: "in" | "out" | "err"): string =>
   `setsid sh -c ${shellQuote(`${script}: >"$inbox/${stream}.ended"`)} ${RELAY_NAME} "$inbox" ${stream}`;
 
 /**
- * Runs one argv where a service has no standard input to offer, or none that can be relied on, passes output on as text,
- * and loses connections: a shell script between the service and the command.
+ * Runs one argv in a service that has no reliable standard input, passes output on as text, and loses connections: a shell script
+ * between the service and the command.
  *
- * - It makes a directory, its inbox, and says where that is until somebody has heard it: `@ <path>`. Nothing is run before the argv has arrived
- *   there. So a relay that was started twice, because a request was repeated, runs the command once: only one of the two
+ * - It makes a directory, its inbox, and prints its path, `@ <path>`, until a file arrives there. Nothing is run before the argv
+ *   has arrived. So a relay that was started twice, because a request was repeated, runs the command once: only one of the two
  *   is ever written to.
  * - Files in the inbox have their length in their name. They count only when they are complete, and writing one again
  *   changes nothing. A piece of input is deleted as soon as it has been opened.
  * - Output comes as records, `<number> <length> <base64>`, and the last one of a stream is `<number> 1 .`. A record that
  *   another process has written into, or that was cut off, does not have its length. The latest ones are kept as files.
- *   The relay does not go on before those that it deletes were taken, which files in the inbox say: a service buffers as
- *   much as it likes, and a slow listener would miss more than is kept.
- * - `= <exit code>` says that the command is over, even if a process that it has left behind holds its streams.
- * - The command has a session of its own: what it does to its process group does not hit the relay. Nothing of the argv
- *   is on the relay's own.
- * - It ends once the file `over` is there, or nobody has asked for it for minutes; also if a process that the command has left
- *   behind holds its streams. What it starts for itself does not hold its streams: should it be killed, the service
- *   notices.
+ *   The relay deletes a record only after files in the inbox have confirmed it: a service may buffer any amount, and a slow
+ *   listener would miss more than is kept.
+ * - `= <exit code>` reports that the command is over, even if a background process holds its streams.
+ * - The command has its own session, so signals to its process group do not hit the relay. The relay's argv holds nothing of the
+ *   command's.
+ * - It ends when the file `over` exists, or after minutes without a client, even if a background process of the command holds its
+ *   streams. Its own helpers do not hold its streams: if it is killed, the service notices.
  */
 const RELAY = `
 for program in base64 cat chown dd id mkfifo mktemp rm setsid sleep stat wc; do
@@ -150,8 +149,7 @@ rm -rf "$inbox"
 `;
 
 /**
- * What a service is told to run. Files come from the owner of a directory of the sandbox, who is not always the one whom
- * the relay runs as.
+ * The argv that a service runs. The owner of the files in the inbox is not always the user of the relay.
  */
 export const relayArguments = (ownersDirectory: string): readonly string[] => [
   "sh",
@@ -161,7 +159,7 @@ export const relayArguments = (ownersDirectory: string): readonly string[] => [
   ownersDirectory,
 ];
 
-/** What it says when it cannot do its work. */
+/** Printed by a relay that cannot work in this sandbox. */
 export const MISSING_PROGRAM = /^There is no \S+ in the sandbox/m;
 
 export type OutputStream = "out" | "err";
@@ -175,7 +173,7 @@ export interface InboxFile {
 const nameWith = (name: string, data: Uint8Array, kind: "more" | "last"): string =>
   `${name}.${data.length}.${kind}`;
 
-/** The argv that is to be run. */
+/** The argv to run. */
 export const argvFile = (argv: readonly string[]): InboxFile => {
   const data = Buffer.from(argv.map(shellQuote).join(" "));
   return { name: nameWith("argv", data, "last"), data };
@@ -187,17 +185,17 @@ export const inputFile = (index: number, data: Uint8Array, isLast: boolean): Inb
   data,
 });
 
-/** Nobody wants to know anything more. */
+/** Ends the relay. */
 export const OVER_FILE: InboxFile = { name: "over", data: new Uint8Array() };
 
-/** Where the relay says how the command has ended. */
+/** Holds the command's exit code. */
 export const CODE_FILE = "code";
 
-/** So many records of a stream, a multiple of `TAKEN_STEP`, were taken. */
+/** Confirms so many records of a stream, a multiple of `TAKEN_STEP`. */
 export const takenFile = (stream: OutputStream, count: number): InboxFile => ({
   name: `${stream}.taken.${count}`,
   data: new Uint8Array(),
 });
 
-/** Where it keeps a record of a stream. */
+/** Holds a record of a stream. */
 export const recordFile = (stream: OutputStream, index: number): string => `${stream}.${index}`;

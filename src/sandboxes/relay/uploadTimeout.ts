@@ -1,7 +1,7 @@
-/** A slow line, shared by many runs: whoever is slower than this is taken to be gone. */
+/** A slow line, shared by many runs. Slower uploads count as dead. */
 const BYTES_PER_MS = 16;
 
-/** How long writing files may take. What is waited for grows with what is sent: a fixed time would be a fixed speed. */
+/** How long writing files may take. The limit grows with their size. */
 export const uploadTimeoutMs = (
   files: readonly { readonly data: Uint8Array }[],
   requestTimeoutMs: number,

@@ -3,7 +3,7 @@ import { type ContainerEngine, callEngine, unavailability } from "../containers/
 
 const ASK_TIMEOUT_MS = 10_000;
 
-/** What an engine says about itself when a sandbox is to be placed. */
+/** The state of an engine, for the choice of one. */
 interface EngineState {
   readonly engine: ContainerEngine;
   /** The image's user; empty if it is root. */
@@ -12,7 +12,7 @@ interface EngineState {
   readonly others: number;
 }
 
-/** How many sandboxes of this process are there or on their way there, by the engine's address. */
+/** How many sandboxes this process has or is making at an engine, by the engine's address. */
 const ownCounts = new Map<string, number>();
 
 const addressOf = ({ name, connection }: ContainerEngine): string => `${name} ${connection?.host}`;
@@ -30,7 +30,7 @@ const ask = async (
     unavailability(engine, image, answer.stderr) ??
     new SandboxError(
       engine.name,
-      `the engine at ${engine.connection?.host} did not say what it has`,
+      `the engine at ${engine.connection?.host} did not answer about its images and containers`,
       answer.stderr,
     )
   );
@@ -92,15 +92,15 @@ export const usableEngines = async (
   );
 };
 
-/** Where a sandbox goes. */
+/** The engine that was chosen for a sandbox. */
 export interface Placement extends EngineState {
   /** The sandbox is gone. */
   release(): void;
 }
 
 /**
- * Chooses the engine that has the fewest sandboxes; of those with as many, the first. This process's own are counted by
- * itself, from the moment that each is placed: many at once spread evenly, although no engine knows of them yet.
+ * Chooses the engine with the fewest sandboxes; the first of several. This process counts its own sandboxes from the moment that
+ * each is placed, so that many at once are spread evenly before the engines list them.
  */
 export const placeSandbox = async (
   engines: readonly ContainerEngine[],

@@ -16,7 +16,7 @@ const byTcp = (engine: ContainerEngine, { url }: TcpHost): EngineConnection => {
   };
 };
 
-/** How somebody tries by hand whether a machine lets them in. */
+/** The command with which a user tries to log in. */
 const sshCommandLine = ({ machine, user, port }: SshHost): string =>
   [
     "ssh",
@@ -24,7 +24,7 @@ const sshCommandLine = ({ machine, user, port }: SshHost): string =>
     user === undefined ? machine : `${user}@${machine}`,
   ].join(" ");
 
-/** Certificates are for ports: the client would want them of a socket, too. */
+/** Certificates are for ports, but the client would also require them for a socket. */
 const environmentWithoutTls = (): Record<string, string> =>
   Object.fromEntries(
     Object.entries(hostEnvironment()).filter(
@@ -48,7 +48,7 @@ const bySsh = (engine: ContainerEngine, host: SshHost): EngineConnection => {
         throw new SandboxUnavailableError(
           engine.name,
           `ssh cannot connect to ${host.url} (${said})`,
-          `Check with: ${sshCommandLine(host)} true – it must work without a question. Install ssh if it is missing: sudo apt-get install openssh-client`,
+          `Check with: ${sshCommandLine(host)} true – it must work without a prompt. Install ssh if it is missing: sudo apt-get install openssh-client`,
         );
       }),
     hold: tunnel.hold,

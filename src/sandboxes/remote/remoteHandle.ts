@@ -17,11 +17,11 @@ export const WORKTREE_PATH = `${REMOTE_ROOT}/repo`;
 export const HOME_PATH = `${REMOTE_ROOT}/home`;
 
 const ANSWER_TIMEOUT_MS = 10_000;
-/** How long an engine may not answer; half a lease, if that is shorter. */
+/** How long an engine may be silent; half a lease, if that is shorter. */
 const ENGINE_OUTAGE_MS = 30_000;
 const CONTAINER_OUTAGE_MS = 3000;
 
-/** Many beats fit into half a lease, which is how often the container looks for one. */
+/** Many beats fit into half a lease, the interval at which the container checks for a renewal. */
 const heartbeatOf = (
   launch: SandboxAccess["launch"],
   engine: ContainerEngine,
@@ -32,7 +32,7 @@ const heartbeatOf = (
     everyMs,
     misses: 2,
     beat: async (signal) => {
-      // A container that answers is there, even if its disk is full.
+      // A container that answers is alive, even if its disk is full.
       const renewal = launch([ROOT_SHELL, "-c", `true >${RENEWAL_FILE}; echo here`], { sudo: true });
       const { exitCode, stdout } = await askLaunch(renewal, { timeoutMs: Math.max(everyMs, 3000), signal });
       if (stdout.trim() !== "here") {
@@ -43,7 +43,7 @@ const heartbeatOf = (
   };
 };
 
-/** An engine that answers has a container that can be reached soon, or not at all. */
+/** If the engine answers, the container is reachable soon or never. */
 const outageOf = ({ problem, isRunning }: ContainerDiagnosis, leaseMs: number): Outage => {
   if (isRunning === undefined) return { problem, patienceMs: Math.min(ENGINE_OUTAGE_MS, leaseMs / 2) };
   return { problem, patienceMs: isRunning ? CONTAINER_OUTAGE_MS : 0 };
@@ -60,11 +60,11 @@ export const remoteCommands = (
     answerTimeoutMs: ANSWER_TIMEOUT_MS,
   });
 
-/** What is to be known about a container that runs. */
+/** The facts about a running container. */
 interface RunningContainer {
   readonly name: string;
   readonly leaseMs: number;
-  /** Called when the container stays although its handle is not used any more. */
+  /** Called when the container stays after its handle has ended. */
   onLeft?(): void;
   close(): Promise<void>;
 }
@@ -97,15 +97,15 @@ export const remoteHandle = (
   });
 };
 
-/** The shortest lease there is: that of a container whose settings are not known any more is renewed as if it were so long. */
+/** The shortest possible lease, assumed for a container whose settings are unknown. */
 const SHORTEST_LEASE_MS = 10_000;
 
-/** Renews the lease, and says whose the files are. */
+/** Renews the lease, and prints the owner of the files. */
 const RENEW = ["sh", "-c", `true >${RENEWAL_FILE}; echo "owner $(stat -c %u:%g ${WORKTREE_PATH})"`] as const;
 
 /**
- * Opens a container again whose process is gone, or has lost it. What still runs in it is ended first, so that its files stay as
- * they are. Closing the handle leaves the container where it is.
+ * Reopens a container whose process died or lost it. Its commands are killed first, so that its files do not change. Closing the
+ * handle keeps the container.
  */
 export const reopenContainer = async (
   engine: ContainerEngine,
@@ -125,7 +125,7 @@ export const reopenContainer = async (
   if (user === undefined) {
     throw new SandboxLostError(engine.name, `its ${WORKTREE_PATH} no longer exists`);
   }
-  // Without capabilities, root cannot end what others run.
+  // Without capabilities, root cannot kill processes of other users.
   for (const each of new Set(["0:0", user])) await ask(each, endCommandsArguments);
   return remoteHandle(engine, remoteCommands(engine, { name, user }), {
     name,

@@ -15,14 +15,14 @@ export interface SshHost {
   readonly machine: string;
   readonly user: string | undefined;
   readonly port: string | undefined;
-  /** The engine's socket there; the usual one of the engine when it is left out. */
+  /** The engine's socket there; the engine's default when it is left out. */
   readonly socketPath: string | undefined;
 }
 
-/** Where an engine is that is not on this machine. */
+/** The address of an engine on another machine. */
 export type RemoteHost = TcpHost | SshHost;
 
-// None of these can be taken for an option of a program, and none has room for a password.
+// No address can be read as an option of a program, and none can hold a password.
 const MACHINE = String.raw`[A-Za-z0-9][A-Za-z0-9._-]*|\[[0-9A-Fa-f:]+\]`;
 const TCP = new RegExp(String.raw`^tcp://(?:${MACHINE}):(?<port>\d{1,5})$`);
 const SSH = new RegExp(
@@ -32,7 +32,7 @@ const SSH = new RegExp(
 const isPort = (port: string | undefined): boolean =>
   port === undefined || (Number(port) > 0 && Number(port) <= 65_535);
 
-/** Takes the address of an engine apart; `undefined` if it is none. */
+/** Parses the address of an engine; `undefined` if it is malformed. */
 export const parseRemoteHost = (text: string): RemoteHost | undefined => {
   const url = text.replace(/\/$/, "");
   const tcp = TCP.exec(url)?.groups;

@@ -24,7 +24,7 @@ const PREPARE_TIMEOUT_MS = 30_000;
 
 const LOCAL_OPTIONS = ["mounts", "allowUnsafeMounts", "selinuxLabel"] as const;
 
-/** Options and what follows from them. */
+/** The options, checked and complete. */
 type RemoteSettings = RemoteContainerOptions & SandboxTimes;
 
 const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
@@ -32,13 +32,13 @@ const settingsOf = (options: RemoteContainerOptions): RemoteSettings => {
   if (local !== undefined) {
     throw new InvalidOptionsError(
       local,
-      "an engine on another machine sees none of this machine's files, so it cannot go together with `host`",
+      "it is not possible together with `host`: an engine on another machine does not see this machine's files",
     );
   }
   return { ...options, ...consistentTimes(options) };
 };
 
-/** As the user of the commands, because git trusts only directories of its user. The container has to be up by then. */
+/** Runs as the user of the commands, because git trusts only that user's directories. Waits until the container is up. */
 const PREPARE = `
 tries=0
 until [ -d ${REMOTE_ROOT}/lease ] || [ $tries -ge 100 ]; do

@@ -9,12 +9,12 @@ const COMPLAINT_BYTES = 4096;
 const IS_OPEN = "sanddune-is-open";
 
 const sshArguments = (host: SshHost, socketPath: string, remoteSocketPath: string): string[] => [
-  // No shell, no terminal, nothing of this machine forwarded, and no questions that nobody would answer.
+  // No shell, no terminal, no forwarding from this machine, and no prompts.
   ...["-N", "-T", "-a", "-x"],
   ...["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=10", "ServerAliveCountMax=3"].flatMap(
     (option) => ["-o", option],
   ),
-  // A connection of its own, which ends when it is told to.
+  // Not shared with other programs, so that it can be closed.
   ...["-o", "ControlMaster=no", "-o", "ControlPath=none", "-o", "RemoteCommand=none"],
   ...["-o", "PermitLocalCommand=yes", "-o", `LocalCommand=echo ${IS_OPEN}`],
   ...["-L", `${socketPath}:${host.socketPath ?? remoteSocketPath}`],
@@ -24,18 +24,18 @@ const sshArguments = (host: SshHost, socketPath: string, remoteSocketPath: strin
   host.machine,
 ];
 
-/** One connection of ssh's, with a socket on this machine and one on the other. */
+/** An ssh connection between a socket on this machine and one on the other. */
 export interface SshConnection {
   readonly socketPath: string;
-  /** Rejects with what ssh said. */
+  /** Rejects with ssh's error. */
   readonly isOpen: Promise<void>;
   readonly isOver: Promise<void>;
-  /** What ssh has complained about. */
+  /** The errors that ssh has printed. */
   complaints(): string;
   stop(): void;
 }
 
-/** Begins to connect. The socket's directory is made, and goes when the connection does. */
+/** Starts to connect. The socket's directory is made, and removed with the connection. */
 export const connectBySsh = (host: SshHost, socketPath: string, remoteSocketPath: string): SshConnection => {
   const directory = dirname(socketPath);
   mkdirSync(directory, { mode: 0o700 });
@@ -59,7 +59,7 @@ export const connectBySsh = (host: SshHost, socketPath: string, remoteSocketPath
       reject(new Error(complaints.text().trim() || problem));
     };
     const timeout = setTimeout(
-      () => fail(`ssh did not come through within ${OPEN_TIMEOUT_MS} ms`),
+      () => fail(`ssh did not connect within ${OPEN_TIMEOUT_MS} ms`),
       OPEN_TIMEOUT_MS,
     );
     tell = () => {

@@ -6,15 +6,15 @@ import { doubling, retry, scattered } from "../../tools/wait/retry.ts";
 import type { SshHost } from "./remoteHost.ts";
 import { connectBySsh, type SshConnection } from "./sshConnection.ts";
 
-/** A socket on this machine behind which an engine on another one listens. */
+/** A socket on this machine that is connected to an engine on another one. */
 export interface Tunnel {
-  /** Where it is after `open`. Each connection has a place of its own: the one before could be taken by somebody else. */
+  /** Its path after `open`. Each connection has its own: another process could have taken the previous one. */
   readonly socketPath: string;
-  /** Resolves when the way is open; a broken one is made anew. Rejects with what ssh said. */
+  /** Resolves when the connection is open; a broken one is replaced. Rejects with ssh's error. */
   open(): Promise<void>;
-  /** The way is wanted until the function that is returned is called; otherwise it is given up after a while. */
+  /** Keeps the connection until the returned function is called; an unused one is closed after a while. */
   hold(): () => void;
-  /** What ssh has complained about last. */
+  /** The latest errors that ssh has printed. */
   complaints(): string;
 }
 
@@ -22,13 +22,13 @@ const LINGER_MS = 30_000;
 const ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 300;
 
-/** An address of a socket has room for a hundred bytes, and ssh takes a colon in it for a separator. */
+/** A socket's path has at most about a hundred bytes, and ssh reads a colon in it as a separator. */
 const temporaryDirectory = (): string => (/^[A-Za-z0-9._/-]{1,60}$/.test(tmpdir()) ? tmpdir() : "/tmp");
 
-/** A connection has broken, although nobody has said so yet. */
+/** A connection that broke without an error. */
 const BROKEN = new Error("the connection was lost");
 
-/** A server that has too many logins under way turns some of them down: those are to come again. */
+/** A server with too many logins at once refuses some of them: those are retried. */
 const COMES_AGAIN = /kex_exchange_identification|connection (reset|closed) by|the connection was lost/i;
 
 const pauseAfter = (problem: unknown, failures: number): number | undefined => {
@@ -117,8 +117,8 @@ const makeTunnel = (host: SshHost, remoteSocketPath: string): Tunnel => {
 const tunnels = new Map<string, Tunnel>();
 
 /**
- * The way to an engine on another machine: one connection for all clients of this process, however many there are. One for
- * each client would take a login for every command, and servers turn logins down when there are many at a time.
+ * The connection to an engine on another machine, shared by all clients of this process. A connection for each client would need a
+ * login for every command, and servers refuse logins when there are many at a time.
  */
 export const tunnelTo = (host: SshHost, remoteSocketPath: string): Tunnel => {
   const key = `${remoteSocketPath} ${host.url}`;

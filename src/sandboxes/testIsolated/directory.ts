@@ -4,7 +4,7 @@ import { SANDBOX_VARIABLE } from "../../process/kill/processMarks.ts";
 import { removeDirectory } from "../../process/removeDirectory.ts";
 import { directoryLeftovers } from "../directories/directoryLeftovers.ts";
 
-/** Everything that a test-isolated sandbox consists of. */
+/** The directory of a test-isolated sandbox. */
 export const testIsolatedDirectory = (temporaryDirectory: string, sandboxName: string): string =>
   join(temporaryDirectory, `sanddune-test-isolated-${sandboxName}`);
 

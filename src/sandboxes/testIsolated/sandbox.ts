@@ -18,7 +18,7 @@ export const createTestIsolatedSandbox = async ({
   signal,
 }: SandboxCreateOptions): Promise<IsolatedSandboxHandle> => {
   signal?.throwIfAborted();
-  // The name says whose it is, should sanddune be killed before it can remove it.
+  // The name identifies the sandbox, if sanddune is killed before it can remove the directory.
   const directory = testIsolatedDirectory(await realpath(tmpdir()), sandboxName);
   await mkdir(directory, { mode: 0o700 });
   const sandboxMark = basename(directory);
@@ -31,7 +31,7 @@ export const createTestIsolatedSandbox = async ({
     PATH: process.env["PATH"] ?? "/usr/local/bin:/usr/bin:/bin",
     HOME: homePath,
     LANG: "C.UTF-8",
-    // What a killed command leaves there goes with the sandbox.
+    // Temporary files of a killed command are removed with the sandbox.
     TMPDIR: temporaryPath,
     [SANDBOX_VARIABLE]: sandboxMark,
   };

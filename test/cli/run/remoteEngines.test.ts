@@ -29,7 +29,9 @@ describe("--host", () => {
       for (const sandbox of ["docker", "podman"]) {
         const { exitCode, stderr } = await runCli([...RUN, "--sandbox", sandbox, ...host, ...flags], { cwd });
         expect(exitCode).toBe(2);
-        expect(stderr).toMatch(new RegExp(`^error: ${flags[0]}: .* cannot go together with --host$`, "m"));
+        expect(stderr).toMatch(
+          new RegExp(`^error: ${flags[0]}: it is not possible together with --host: .*$`, "m"),
+        );
       }
       const { exitCode, stderr } = await runCli(
         ["run", "--agent-command", "true", "--prompt", "x", "--sandbox", "bubblewrap", ...host],
