@@ -1,4 +1,4 @@
-/** How the report looks: paper and ink by day and by night, and three colours that mean something. */
+/** The style sheet of reports: a light and a dark theme, and a colour for each result. */
 export const STYLE = `
 :root {
   color-scheme: light dark;

@@ -3,17 +3,17 @@ import { neutralise } from "../display/neutralise.ts";
 import { counted } from "../tools/counted.ts";
 import { endOf, wellFormed } from "../tools/shorten.ts";
 
-/** Colours and other typefaces of a terminal mean nothing on a page. */
+/** Escape sequences for colours and styles of a terminal. */
 const STYLING = /\u001b\[[0-9;:]*m/g;
 
-/** A text of anybody's, as it can stand on any page: with no control characters, all of it Unicode, and XML. */
+/** An untrusted text, made safe for any page: no control characters, valid Unicode, and valid in XML. */
 export const harmless = (text: string): string =>
   wellFormed(neutralise(text.replace(STYLING, "").replaceAll("\r\n", "\n"))).replace(
     /[\ufffe\uffff]/g,
     "\ufffd",
   );
 
-/** The end of what a command printed, without empty lines around it, one of which HTML would swallow. */
+/** The end of an output without empty lines around it: HTML drops an empty first line. */
 export const printed = (text: string | undefined, maxLength: number): string | undefined => {
   const shown = harmless(text ?? "")
     .replace(/^(?:[ \t]*\n)+/, "")
@@ -21,7 +21,7 @@ export const printed = (text: string | undefined, maxLength: number): string | u
   return shown === "" ? undefined : endOf(shown, maxLength);
 };
 
-/** The same for every reader, wherever it is rendered: a page made on a server must not change in a browser. */
+/** In UTC, so that a page rendered on a server does not change in a browser. */
 export const showTime = (time: string): string =>
   `${new Date(time).toISOString().slice(0, 16).replace("T", " ")} UTC`;
 
@@ -31,7 +31,7 @@ export const showMs = (durationMs: number): string =>
 export const notShown = (count: number, noun: string): string =>
   `${counted(count, noun)} ${count === 1 ? "is" : "are"} not shown.`;
 
-/** Only what leads to the web becomes a link: a record is not trusted to run anything. */
+/** Only web addresses become links: records are not trusted. */
 export const webAddress = (url: string | undefined): string | undefined => {
   if (url === undefined || !URL.canParse(url)) return undefined;
   const { protocol, href } = new URL(url);

@@ -47,7 +47,7 @@ const summaryOf = (record: ScenarioRecord): string => {
   return words(parts.filter((part) => typeof part === "string").join(" · "));
 };
 
-/** What made an execution what it was, with its steps and assertions, which open without a script. */
+/** An execution with its steps and assertions, which open without a script. */
 export const executionDetails = (record: ScenarioRecord): VNode => {
   const { steps, assertions, notes } = record;
   const isAll = steps.length + assertions.length === 0 && notes === null;

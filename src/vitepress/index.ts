@@ -1,4 +1,4 @@
-// What a VitePress site of yours shows records of scenarios with.
+// Components that show records of scenarios on a VitePress site.
 export { LatestRunsSummary } from "./latestRunsSummary.ts";
 export { RunRecords, type RunRecordsProps } from "./runRecords.ts";
 export {

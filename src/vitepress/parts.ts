@@ -6,7 +6,7 @@ import { RESULT_SIGNS, RESULT_WORDS } from "../scenarios/report/words.ts";
 import { briefly } from "../tools/shorten.ts";
 import { STYLE } from "./style.ts";
 
-/** What a component shows, with how it looks. */
+/** The content of a component with its style. */
 export const frame = (...children: readonly (VNode | undefined)[]): VNode =>
   h("div", { class: "sanddune-records" }, [h("style", { innerHTML: STYLE }), ...children]);
 
@@ -18,7 +18,7 @@ export const words = (text: string, maxLength?: number): string => harmless(brie
 export const moment = (time: string): VNode =>
   h("time", { datetime: new Date(time).toISOString() }, showTime(time));
 
-/** A table that scrolls in itself where it has too little room. */
+/** A table that scrolls horizontally on narrow screens. */
 export const table = (titles: readonly string[], rows: readonly VNode[]): VNode =>
   h("div", { class: "scroll" }, [
     h("table", [
@@ -37,7 +37,7 @@ export const ciLink = ({ ci_run }: ScenarioRecord): VNode | undefined => {
   return href === undefined ? undefined : h("a", { href, rel: "noopener noreferrer" }, "CI run");
 };
 
-/** Files that should be records and are none: the page says so, or nobody would notice. */
+/** Names the files that should be records and are not. */
 export const unreadableNote = (paths: readonly string[]): VNode | undefined =>
   paths.length === 0
     ? undefined

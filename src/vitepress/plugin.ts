@@ -10,7 +10,7 @@ import { forScenario, forSummary } from "./trimRecords.ts";
 
 /** Where the records of a site are. */
 export interface ScenarioRecordsPluginOptions {
-  /** The directory of the records, relative to that of the site's pages. */
+  /** The records directory, relative to the directory of the site's pages. */
   readonly recordsDir: string;
 }
 
@@ -27,7 +27,7 @@ export interface DevelopmentServer {
   readonly ws: { send(message: { readonly type: "full-reload" }): void };
 }
 
-/** A plugin of Vite's. */
+/** A Vite plugin. */
 export interface ScenarioRecordsPlugin {
   readonly name: string;
   configResolved(config: { readonly root: string }): void;
@@ -38,11 +38,11 @@ export interface ScenarioRecordsPlugin {
 
 const OPTIONS: Checks<ScenarioRecordsPluginOptions> = { recordsDir: text };
 
-/** The module that a theme imports. Each page's records are in modules of their own, which only that page loads. */
+/** The module that a theme imports. The records of each page are in separate modules, which only that page loads. */
 const RECORDS = "virtual:scenario-records";
 const SUMMARY = `${RECORDS}/summary`;
 const SCENARIO = `${RECORDS}/scenario/`;
-/** Tells other plugins that there is no such file. */
+/** Marks virtual modules, so that other plugins do not look for a file. */
 const RESOLVED = "\0";
 
 const moduleOf = (value: unknown): string =>
@@ -50,10 +50,10 @@ const moduleOf = (value: unknown): string =>
 
 const loading = (id: string): string => `() => import(${JSON.stringify(id)}).then((m) => m.default)`;
 
-/** Reads all records, by the module that needs them. */
+/** Reads all records, and groups them by module. */
 const readPages = async (recordsDir: string): Promise<ReadonlyMap<string, PageRecords>> => {
   const { records, problems } = await readRecords(recordsDir);
-  // A site is read by others: it names no directory of this machine.
+  // A site is public: it must not name directories of this machine.
   const unreadable = problems.map((problem) => problem.replaceAll(`${recordsDir}/`, ""));
   const byId = groupsBy(records, ({ test_id }) => test_id);
   const ids = new Set([...byId.keys(), ...unreadable.map((problem) => problem.split("/")[0] ?? "")]);
@@ -90,7 +90,7 @@ export const scenarioRecordsPlugin = (options: ScenarioRecordsPluginOptions): Sc
     configureServer: (server) => {
       server.watcher.add(recordsDir);
       server.watcher.on("all", (_, path) => {
-        // The index is written last: by then all records of a suite run are there.
+        // The index is written last, after all records of a suite run.
         if (path !== join(recordsDir, "index.json")) return;
         pages = undefined;
         for (const id of loaded) {

@@ -14,21 +14,21 @@ export interface RecordModules {
   readonly scenarios: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
-/** A scenario of the site's. */
+/** A scenario of the site. */
 export interface ListedScenario {
   readonly id: string;
   readonly title: string;
   /** The scenario's page. */
   readonly link?: string;
-  /** As in its page: what others than these runners have made of it earlier is not shown. */
+  /** As in its page: earlier results of other runners are not shown. */
   readonly runnable?: "cli" | "agent" | "both" | "manual";
 }
 
-/** What the site knows of its scenarios besides their records. */
+/** The options of `scenarioRecords()`. */
 export interface ScenarioRecordsOptions {
   /**
-   * The scenarios that there are, in the order in which the summary shows them. Records of others are left out.
-   * Without, every scenario that has a record is shown, in the order of the ids.
+   * The scenarios that the summary shows, in this order. Records of other scenarios are left out. By default, all
+   * scenarios that have a record, in the order of their ids.
    */
   readonly scenarios?: readonly ListedScenario[];
 }
@@ -48,7 +48,7 @@ export interface VueApp {
   provide(key: string, value: unknown): unknown;
 }
 
-/** A plugin of Vue's. */
+/** A Vue plugin. */
 export interface ScenarioRecords {
   install(app: VueApp): void;
 }
@@ -67,7 +67,10 @@ const shownOf = (
 
 const NOTHING: PageRecords = { records: [], unreadable: [] };
 
-/** The components load what they show: in the build, before the page is written; in a browser, with the page. */
+/**
+ * The components load their records asynchronously: before the page is written in a build, and with the page in a
+ * browser.
+ */
 const componentsOf = (site: SiteRecords, options: ScenarioRecordsOptions): SiteComponents => {
   const load = (records: () => Promise<PageRecords>, show: (shown: ShownRecords) => unknown): unknown =>
     defineAsyncComponent(async () => {

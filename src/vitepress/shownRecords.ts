@@ -6,11 +6,11 @@ export interface ShownRecords {
   readonly model: ReportModel;
   /** The pages of the scenarios, by id. */
   readonly links: ReadonlyMap<string, string>;
-  /** Files that are no records, with the reason. */
+  /** Files that are not records, with the reason. */
   readonly unreadable: readonly string[];
 }
 
-/** Components of Vue's that show records once these are loaded. */
+/** Vue components that show records once they are loaded. */
 export interface SiteComponents {
   readonly summary: unknown;
   ofScenario(id: string): unknown;
@@ -18,7 +18,7 @@ export interface SiteComponents {
 
 export const SHOWN_RECORDS = "sanddune:records";
 
-/** The components that the plugin was given records for. */
+/** The components with the plugin's records. */
 export const useSiteComponents = (): SiteComponents => {
   const components = inject<SiteComponents | undefined>(SHOWN_RECORDS, undefined);
   if (components === undefined) {

@@ -7,7 +7,7 @@ export interface PageRecords {
   readonly unreadable: readonly string[];
 }
 
-/** The records of a site. Each page loads those that it shows, and no other. */
+/** The records of a site. Each page loads only the records that it shows. */
 export interface SiteRecords {
   /** The newest suite run of every runner of every scenario. */
   readonly summary: () => Promise<PageRecords>;
@@ -15,7 +15,9 @@ export interface SiteRecords {
   readonly scenarios: Readonly<Record<string, () => Promise<PageRecords>>>;
 }
 
-/** How many executions a page shows with their steps and assertions. More is for the report; a page has to load. */
+/**
+ * How many executions a page shows with their steps and assertions. The report shows more; a page has to load fast.
+ */
 export const SHOWN_EXECUTIONS = 20;
 
 /** How much of each output, and of the notes, a page shows. */

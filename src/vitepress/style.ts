@@ -1,6 +1,6 @@
 /**
- * Comes with the components, so that a site has nothing to import. The colours are VitePress' own and follow its
- * switch between light and dark.
+ * Part of the components, so that a site need not import a style sheet. The colours are those of VitePress, and
+ * follow its light and dark modes.
  */
 export const STYLE = `
 .sanddune-records { font-size: 14px; font-variant-numeric: tabular-nums; margin: 16px 0; }

@@ -4,7 +4,7 @@ import { suiteRunsOf } from "../scenarios/report/suiteRuns.ts";
 import { runnerName } from "../scenarios/report/words.ts";
 import { SHOWN_CHARACTERS, SHOWN_EXECUTIONS } from "./siteRecords.ts";
 
-/** One more than is shown: so the page knows that there was more. */
+/** One more than is shown, so that the page knows whether there are more. */
 const endOf = (text: string): string => text.slice(-SHOWN_CHARACTERS - 1);
 
 const trimStep = ({ tool_edits: _, stdout_tail, stderr_tail, ...step }: StepRecord): StepRecord => ({
@@ -13,14 +13,14 @@ const trimStep = ({ tool_edits: _, stdout_tail, stderr_tail, ...step }: StepReco
   ...(stderr_tail !== undefined && { stderr_tail: endOf(stderr_tail) }),
 });
 
-/** A record with as much as a page shows of it. */
+/** A record, cut to what a page shows. */
 const trimmed = (record: ScenarioRecord): ScenarioRecord => ({
   ...record,
   steps: record.steps.map(trimStep),
   notes: record.notes === null ? null : endOf(record.notes),
 });
 
-/** A record that counts, and is not shown with what happened. */
+/** A record that counts, without steps and assertions. */
 const outlined = (record: ScenarioRecord): ScenarioRecord => ({
   ...record,
   steps: [],
@@ -34,7 +34,7 @@ const byRunner = (records: readonly ScenarioRecord[]): readonly (readonly Scenar
   ).values(),
 ];
 
-/** What the summary of all scenarios depends on: the newest suite run of each runner, and the newest that was repeated. */
+/** The records of the summary: the newest suite run of each runner, and the newest one with repetitions. */
 export const forSummary = (records: readonly ScenarioRecord[]): readonly ScenarioRecord[] =>
   byRunner(records).flatMap((executions) => {
     const suiteRuns = suiteRunsOf(executions);
@@ -44,7 +44,7 @@ export const forSummary = (records: readonly ScenarioRecord[]): readonly Scenari
     return [...new Set([...(suiteRuns[0] ?? []), ...(repeated ?? [])])].map(outlined);
   });
 
-/** What the page of one scenario depends on: all of its records, those of the newest executions with what happened. */
+/** The records of a scenario's page: all of them, the newest ones with steps and assertions. */
 export const forScenario = (records: readonly ScenarioRecord[]): readonly ScenarioRecord[] =>
   byRunner(records).flatMap((executions) =>
     executions.map((record, index) => (index < SHOWN_EXECUTIONS ? trimmed(record) : outlined(record))),

@@ -62,7 +62,7 @@ const showAll = async (replay: Replay, { json }: ReplayFlags): Promise<void> => 
   await print(replayTable(replay, terminalColumns()).join("\n"));
 };
 
-/** A flag that would mean nothing is a slip. */
+/** A flag without any effect is a mistake. */
 const checkFlags = (flags: ReplayFlags): void => {
   const empty = (["to", "html", "evaluate"] as const).find((flag) => flags[flag] === "");
   if (empty !== undefined) throw new UsageError(`--${empty} needs a path`);
@@ -80,7 +80,7 @@ const perform = async (flags: ReplayFlags, wanted: string | undefined): Promise<
   let replay = await open(flags, wanted);
   const step = flags.checkout ?? flags.step;
   if (step !== undefined) {
-    // Before anything that takes long.
+    // Checked before anything that takes long.
     const { findStep } = await import("../../trajectory/read/replay.ts");
     findStep(replay, step);
   }

@@ -28,7 +28,7 @@ export const addEvaluateFlags = (command: Command): Command =>
       ),
   );
 
-/** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and keeps what comes of them. */
+/** Runs the tests of an environment on every commit of a recorded run, in one sandbox, and stores the results. */
 export const evaluate = async (replay: Replay, directory: string, flags: EvaluateFlags): Promise<void> => {
   const [{ openCommitEvaluator }, { evaluateSteps, stepsToEvaluate }] = await Promise.all([
     import("../../engine/environment/tests/evaluateCommits.ts"),

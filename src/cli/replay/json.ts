@@ -8,7 +8,7 @@ const shortStep = ({ run }: Replay, { events: _, evaluations, ...step }: Recorde
   evaluations: Object.fromEntries(evaluations),
 });
 
-/** What programs are told about a recorded run. */
+/** The JSON output of a recorded run. */
 export const replaySummary = (replay: Replay): object => {
   const { run, steps } = replay;
   const { runId, agent, agentVersion, model, base, state, begunAt, endedAt, iterations, artifacts } = run;
@@ -20,7 +20,7 @@ export const replaySummary = (replay: Replay): object => {
   };
 };
 
-/** What programs are told about one step. */
+/** The JSON output of one step. */
 export const stepSummary = (replay: Replay, step: RecordedStep, patch: string): object => ({
   ...shortStep(replay, step),
   events: step.events,

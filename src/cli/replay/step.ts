@@ -28,7 +28,7 @@ const eventLines = (event: RecordedEvent): string[] => {
   }
 };
 
-/** The prompt that the agent got right before a step: step 0 has that of the first iteration. */
+/** The prompt before a step. Step 0 shows the prompt of the first iteration. */
 const promptLines = ({ run }: Replay, { number, iteration }: RecordedStep): string[] => {
   const isFirst = run.actions[number - 2]?.iteration !== iteration && number > 1;
   const asked = number === 0 ? run.iterations[0] : run.iterations.find((each) => each.number === iteration);
@@ -36,7 +36,7 @@ const promptLines = ({ run }: Replay, { number, iteration }: RecordedStep): stri
   return ["", `Prompt of iteration ${asked.number}:`, asked.prompt.trimEnd()];
 };
 
-/** What the agent said after a step, if that was the last one of its iteration. */
+/** The events after the last step of an iteration. */
 const lastLines = ({ run }: Replay, { number, iteration }: RecordedStep): string[] => {
   const isLast = number > 0 && run.actions[number]?.iteration !== iteration;
   const events = isLast ? run.iterations.find((each) => each.number === iteration)?.lastEvents : undefined;
@@ -44,7 +44,7 @@ const lastLines = ({ run }: Replay, { number, iteration }: RecordedStep): string
   return lines.length === 0 ? [] : ["", `At the end of iteration ${iteration}:`, ...lines];
 };
 
-/** One step in full: what was said, what was done, what became of the files. */
+/** One step in full: its events and its changes. */
 export const stepLines = (replay: Replay, step: RecordedStep, patch: string): string[] => {
   const { run } = replay;
   const trouble = showTrouble(step);

@@ -17,7 +17,7 @@ import type { RecordedStep } from "../../trajectory/read/steps.ts";
 import { showAgent, showChange, showTests, showTool, showTrouble } from "../../trajectory/show/words.ts";
 import { textTable } from "../shared/textTable.ts";
 
-/** A narrower terminal has no room for what each step took, beside what it did. */
+/** Narrower terminals do not show the time and tokens of each step. */
 const MIN_COLUMNS_FOR_EXPENSES = 100;
 
 interface Column {
@@ -30,7 +30,7 @@ const whatOf = (step: RecordedStep): string => {
   return trouble === "" ? step.what : `(${trouble}) ${step.what}`;
 };
 
-/** What can be of any length comes last: a narrow terminal cuts it off. */
+/** The column of unlimited width comes last, so that a narrow terminal cuts it off. */
 const columnsOf = ({ run, steps }: Replay, width: number): Column[] => {
   const hasTokens = steps.some(({ usage }) => usage !== undefined);
   const isWide = width >= MIN_COLUMNS_FOR_EXPENSES;
@@ -51,7 +51,7 @@ const columnsOf = ({ run, steps }: Replay, width: number): Column[] => {
   ];
 };
 
-/** What is known of the run as a whole. */
+/** The lines about the run as a whole. */
 const factLines = ({ run, steps }: Replay): string[] => {
   const prompt = run.iterations[0]?.prompt;
   const evaluated = environmentsOf(steps);

@@ -26,7 +26,7 @@ const forPrograms = ({ id, title, page, spec }: Scenario): object => ({
 });
 
 const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined): Promise<void> => {
-  // Only now: a command line that asks for help, or for a completion, does not wait for what reads pages.
+  // Imported late: help and completions do not load the code that reads pages.
   const { checkSuite } = await import("../../scenarios/suite/checkSuite.ts");
   const { suite, scenarios, problems } = await checkSuite({ ...choice, dir });
   if (json) await printJson({ scenarios: scenarios.map(forPrograms), problems });
@@ -39,7 +39,7 @@ const perform = async ({ json, ...choice }: ListFlags, dir: string | undefined):
   if (problems.length > 0) process.exitCode = EXIT_BAD_USAGE;
 };
 
-/** `sanddune scenario list`: the scenarios of a suite, and what is wrong with their pages. */
+/** `sanddune scenario list`: lists the scenarios of a suite, and checks their pages. */
 export const createScenarioListCommand = (): Command =>
   withExamples(
     new Command("list")

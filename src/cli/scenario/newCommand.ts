@@ -28,11 +28,11 @@ const checkRunnable = (name: string): (typeof RUNNABLE)[number] => {
   throw new UsageError(`--runnable: expected one of: ${RUNNABLE.join(", ")}; got ${JSON.stringify(name)}`);
 };
 
-/** What it takes to let an agent do a new scenario. */
+/** What an agent needs to execute a new scenario. */
 interface AgentNeeds {
   /** Flags without which the scenario would be `manual`. */
   readonly flags: readonly string[];
-  /** Env vars of which one lets the agent in. */
+  /** Env vars of which the agent needs one. */
   readonly keys: readonly string[];
 }
 
@@ -40,13 +40,12 @@ const hasSandbox = async (cwd: string | undefined): Promise<boolean> => {
   try {
     return (await findProject(cwd)).config.sandbox !== undefined;
   } catch (error) {
-    // A suite need not be in a repository, and then nothing is set up.
+    // A suite need not be in a repository; then there is no config file.
     if (error instanceof NotARepositoryError) return false;
     throw error;
   }
 };
 
-/** Finds out what the agent of a new scenario needs where the suite is. */
 const agentNeeds = async (cwd: string | undefined): Promise<AgentNeeds> => {
   const [{ chooseAgent }, { DRAFT_PLATFORM }] = await Promise.all([
     import("../../scenarios/agents/chooseAgent.ts"),
@@ -61,7 +60,7 @@ const agentNeeds = async (cwd: string | undefined): Promise<AgentNeeds> => {
 
 const NO_AGENT: AgentNeeds = { flags: [], keys: [] };
 
-/** The command line that executes the new scenario, where the suite was found for it. */
+/** The command line that executes the new scenario. */
 const runCommand = (
   id: string,
   dir: string | undefined,
@@ -83,7 +82,7 @@ const perform = async (flags: NewFlags, id: string, dir: string | undefined): Pr
   const { cwd, config, fixture } = flags;
   const runnable = checkRunnable(flags.runnable);
   const needs = runnable === "agent" ? await agentNeeds(cwd) : NO_AGENT;
-  // Only now: a command line that asks for help, or for a completion, does not wait for what reads pages.
+  // Imported late: help and completions do not load the code that reads pages.
   const { newScenario } = await import("../../scenarios/suite/newScenario.ts");
   const files = await newScenario({ cwd, dir, config }, { id, runnable, fixture });
   const next = runCommand(id, dir, flags, needs);
@@ -107,7 +106,7 @@ const perform = async (flags: NewFlags, id: string, dir: string | undefined): Pr
   );
 };
 
-/** `sanddune scenario new`: begins a scenario. */
+/** `sanddune scenario new`: writes the page of a new scenario. */
 export const createScenarioNewCommand = (): Command =>
   withExamples(
     new Command("new")

@@ -32,7 +32,7 @@ const lastOutput = ({ result, steps }: ScenarioRecord): string[] => {
   return indented(["last output of the failed step:", ...lines.map((line) => `  ${line}`)].join("\n"));
 };
 
-/** How an execution went, in lines. */
+/** The lines that are printed for an execution. */
 export const linesOf = (finished: FinishedExecution, width: number): string[] => {
   const { record, recordPath, projectPath } = finished;
   return [

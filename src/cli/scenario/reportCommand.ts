@@ -33,7 +33,7 @@ const checkFormat = (format: string | undefined): ReportFormat | undefined => {
   return known;
 };
 
-/** Another command line would help as long as nothing has been done yet. */
+/** Checks the files before anything is read or written. */
 const checkFiles = async (files: readonly string[], format: ReportFormat | undefined): Promise<void> => {
   const { checkReportFile, formatOf } = await import("../../scenarios/report/writeReport.ts");
   for (const file of files) {
@@ -46,7 +46,10 @@ const checkFiles = async (files: readonly string[], format: ReportFormat | undef
   }
 };
 
-/** Reads what there is to report. Pages and fixtures that are wrong are errors in it; files that are no records are left out. */
+/**
+ * Reads all records for the report. Mistakes of pages and fixtures are errors in it; files that are not records are
+ * left out.
+ */
 const readModel = async (choice: SuiteChoice): Promise<ReportModel> => {
   const [{ checkSuite }, { readRecords }, { namesOf, reportModel }] = await Promise.all([
     import("../../scenarios/suite/checkSuite.ts"),
@@ -80,7 +83,7 @@ The extension of the file selects the format: .html, .xml (JUnit) or .md. Other
 names need --format. "-" prints the report, by default as Markdown. An existing
 file is replaced only if it is a report of sanddune.`;
 
-/** `sanddune scenario report`: shows what the records say. */
+/** `sanddune scenario report`: writes a report of all records. */
 export const createScenarioReportCommand = (): Command =>
   withExamples(
     new Command("report")

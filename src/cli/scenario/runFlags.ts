@@ -11,7 +11,7 @@ import { choices } from "../shared/flagChoices.ts";
 /** The explicit way to let an agent work on the host itself. */
 export const NO_SANDBOX = "none";
 
-/** The flags of `sanddune scenario run`, as the parser hands them over. */
+/** The parsed flags of `sanddune scenario run`. */
 export interface ScenarioRunFlags extends SandboxFlags {
   readonly cwd?: string;
   readonly config?: string;
@@ -35,12 +35,12 @@ const names = (text: string, more: readonly string[] = []): readonly string[] =>
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
-  // Most often a variable that is not set: that must not mean all of them, nor none.
+  // Usually an unset variable: it must not select all scenarios.
   if (own.length === 0) throw new InvalidArgumentError("It is empty. Write the ids of scenarios.");
   return [...more, ...own];
 };
 
-/** Which scenarios are executed, how, by whom and where. */
+/** Flags that choose the scenarios, their agent and their sandbox. */
 const addExecutionFlags = (command: Command): Command =>
   command
     .optionsGroup("Scenarios:")

@@ -1,13 +1,13 @@
 import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
 import type { RecordedStep } from "./steps.ts";
 
-/** The steps of one iteration. What was there before the first action belongs to none. */
+/** The steps of one iteration. The state before the first action belongs to none. */
 export interface IterationSteps {
   readonly iteration: RecordedIteration | undefined;
   readonly steps: readonly RecordedStep[];
 }
 
-/** The steps by iteration, in order; iterations without any are among them. */
+/** Groups steps by iteration, in order, including iterations without steps. */
 export const byIteration = (
   { iterations }: RecordedRun,
   steps: readonly RecordedStep[],

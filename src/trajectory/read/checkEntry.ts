@@ -87,14 +87,14 @@ const ENTRIES: Readonly<Record<TrajectoryEntry["type"], Fields>> = {
 const isDated = objectWith({ at: isDate });
 const isEntry = variantOf(ENTRIES);
 
-/** What a line of a trajectory says; `undefined` if no run writes such a line. A repository may come with anything. */
+/** An entry of a trajectory; `undefined` if no run writes such a line. A cloned repository may contain any file. */
 export const checkEntry = (value: unknown): WrittenEntry | undefined =>
   isDated(value) && isEntry(value) ? (value as WrittenEntry) : undefined;
 
-/** What tests of an environment came to, on one commit. */
+/** The test results of an environment on one commit. */
 export interface Evaluation {
   readonly at: string;
-  /** Tells environments apart: the folder, as it was named. */
+  /** The folder of the environment, as the user named it. */
   readonly environment: string;
   readonly commit: string;
   readonly results: TestResults;

@@ -7,19 +7,21 @@ import type { RecordedStep } from "./steps.ts";
 export type EvaluateCommit = (commit: string) => Promise<TestResults>;
 
 export interface EvaluationRequest {
-  /** Tells environments apart in what is kept. */
+  /** Identifies the environment in the stored results. */
   readonly environment: string;
   readonly evaluateCommit: EvaluateCommit;
-  /** Called before the tests are run on the files of a step. */
   readonly onResults?: (step: RecordedStep, results: TestResults) => void;
   readonly signal?: AbortSignal;
 }
 
-/** The steps that have files of their own, and that are here: on the files of all others nothing else would be found out. */
+/** The steps that changed files, and whose commits exist here. The results of the other steps would be the same. */
 export const stepsToEvaluate = ({ steps }: Replay): RecordedStep[] =>
   steps.filter(({ number, change, isHere }) => isHere && (number === 0 || change === "changed"));
 
-/** Runs the tests of an environment on every commit of a recorded run, one after the other, and keeps each result at once. */
+/**
+ * Runs the tests of an environment on every commit of a recorded run, one after the other, and stores each result at
+ * once.
+ */
 export const evaluateSteps = async (
   replay: Replay,
   { environment, evaluateCommit, onResults, signal }: EvaluationRequest,

@@ -8,20 +8,20 @@ export type { Evaluation } from "./checkEntry.ts";
 
 const evaluationsPath = (runDirectory: string): string => join(runDirectory, "evaluations.jsonl");
 
-/** What was found out about a run's commits after it, the oldest first. */
+/** The evaluations of a run's commits, the oldest first. */
 export const readEvaluations = (runDirectory: string): Evaluation[] =>
   readJsonLines(evaluationsPath(runDirectory), checkEvaluation) ?? [];
 
 const { O_APPEND, O_CREAT, O_NOFOLLOW, O_RDWR } = constants;
 
-/** Whether a crash has torn the last line of a file. */
+/** Whether the last line of a file is incomplete, as after a crash. */
 const isTorn = (file: number): boolean => {
   const { size } = fstatSync(file);
   const last = Buffer.alloc(1);
   return size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last.toString() !== "\n";
 };
 
-/** A line of its own, also after one that a crash has torn. */
+/** Starts a new line if the last one is incomplete. */
 export const addEvaluation = (runDirectory: string, evaluation: Omit<Evaluation, "at">): void => {
   const path = evaluationsPath(runDirectory);
   try {

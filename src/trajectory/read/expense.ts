@@ -5,19 +5,19 @@ import { costOf, sumUsage, totalTokens } from "../../options/usage.ts";
 import type { RecordedIteration, RecordedRun } from "./readTrajectory.ts";
 import type { RecordedEvent, RecordedStep } from "./steps.ts";
 
-/** Never less than nothing: clocks are set. */
+/** Never negative, even if the clock was changed. */
 export const millisecondsBetween = (from: string, to: string): number =>
   Math.max(0, Date.parse(to) - Date.parse(from));
 
-/** What an agent says that it has used; `undefined` if it does not. */
+/** The reported usage; `undefined` if the agent reports none. */
 export const usageIn = (events: readonly RecordedEvent[]): IterationUsage | undefined =>
   sumUsage(events.map((event) => (event.type === "usage" ? event.usage : undefined)));
 
-/** What a run, or a part of one, took. */
+/** The time, tokens and cost of a run or a part of it. */
 export interface Expense {
   readonly durationMs: number;
   readonly usage?: IterationUsage;
-  /** Only where the caller has said what tokens cost. */
+  /** Only if the caller has given prices. */
   readonly costUsd?: number;
 }
 
@@ -34,7 +34,7 @@ const expenseOf = (
 export const expenseOfStep = (run: RecordedRun, { durationMs, usage }: RecordedStep): Expense =>
   expenseOf(run, durationMs, usage);
 
-/** Of an iteration, with what its agent told after the last action. */
+/** For an iteration, including the usage that the agent reported after its last action. */
 export const expenseOfIteration = (run: RecordedRun, iteration: RecordedIteration): Expense => {
   const actions = run.actions.filter((action) => action.iteration === iteration.number);
   const usage = sumUsage([...actions.map(({ events }) => usageIn(events)), usageIn(iteration.lastEvents)]);
@@ -47,7 +47,7 @@ export const expenseOfRun = (run: RecordedRun): Expense => {
   return expenseOf(run, millisecondsBetween(run.begunAt, end), sumUsage(all.map(({ usage }) => usage)));
 };
 
-/** `12.3k tokens`; nothing where the agent does not tell. */
+/** `12.3k tokens`; empty if the agent reports none. */
 export const tokensOf = ({ usage }: Expense): string =>
   usage === undefined ? "" : showTokens(totalTokens(usage));
 

@@ -2,12 +2,12 @@ import { lstatSync, readFileSync } from "node:fs";
 import { HostFileError } from "../../errors.ts";
 import { parseJson } from "../../tools/json/parseJson.ts";
 
-/** More than a run writes. */
+/** Longer than any line that a run writes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /**
- * The lines of a file that are what they should be, in order. Torn ones, as a crash leaves them, are left out; `undefined` if
- * there is no file. A link is none of ours: it may lead to a file that never ends.
+ * The valid lines of a file, in order; `undefined` if there is no file. Incomplete lines, as after a crash, are left
+ * out. Links are not followed: they may lead to a file that never ends.
  */
 export const readJsonLines = <T>(path: string, check: (value: unknown) => T | undefined): T[] | undefined => {
   const status = lstatSync(path, { throwIfNoEntry: false });

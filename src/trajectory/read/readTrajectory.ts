@@ -6,7 +6,7 @@ import { readJsonLines } from "./jsonLines.ts";
 
 type Entry<Type extends WrittenEntry["type"]> = Extract<WrittenEntry, { type: Type }>;
 
-/** Something that the agent did. */
+/** An action of the agent. */
 export interface RecordedAction {
   /** Counts from 1, through all iterations. */
   readonly number: number;
@@ -16,7 +16,7 @@ export interface RecordedAction {
   readonly input: string;
   readonly isError: boolean;
   readonly isUnfinished: boolean;
-  /** What the agent said and did since the action before. */
+  /** The events since the previous action. */
   readonly events: readonly RecordedEvent[];
 }
 
@@ -24,26 +24,26 @@ export interface RecordedAction {
 export interface RecordedIteration {
   readonly number: number;
   readonly begunAt: string;
-  /** When the last that is known of it happened. */
+  /** The time of its last event. */
   readonly endedAt: string;
-  /** What the agent was told; not set by older versions. */
+  /** The prompt; older versions do not record it. */
   readonly prompt: string | undefined;
-  /** What the agent said after its last action in it. */
+  /** The events after its last action. */
   readonly lastEvents: readonly RecordedEvent[];
 }
 
-/** A recorded run, as its file tells it. */
+/** A recorded run, as read from its file. */
 export interface RecordedRun {
   readonly runId: string;
   readonly agent: string;
-  /** In its own words. */
+  /** As the agent's program prints it. */
   readonly agentVersion: string | undefined;
   readonly model: string | undefined;
   readonly prices: TokenPrices | undefined;
   readonly base: string;
   readonly begunAt: string;
   readonly endedAt: string | undefined;
-  /** `undefined` as long as it goes on, and if it was cut off. */
+  /** `undefined` while the run continues, and if it was killed. */
   readonly state: Entry<"ended">["state"] | undefined;
   readonly iterations: readonly RecordedIteration[];
   readonly actions: readonly RecordedAction[];
@@ -60,7 +60,7 @@ export interface RecordedRun {
 const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
   entries.filter((entry): entry is Entry<Type> => entry.type === type);
 
-/** Numbers that go on from one to the next: whatever else a file says comes from no run. */
+/** Accepts only consecutive numbers: other entries do not come from a run. */
 const inOrder = <T extends { readonly number: number }>(items: readonly T[]): T[] => {
   let last = -1;
   return items.filter(({ number }) => {
@@ -70,7 +70,7 @@ const inOrder = <T extends { readonly number: number }>(items: readonly T[]): T[
   });
 };
 
-/** Some agents say a sentence in many pieces: what was said without anything in between is one text. */
+/** Joins consecutive texts: some agents print a sentence in many pieces. */
 const addEvent = (events: RecordedEvent[], event: RecordedEvent): void => {
   const last = events.at(-1);
   if (event.type === "text" && last?.type === "text" && event.iteration === last.iteration)
@@ -78,7 +78,7 @@ const addEvent = (events: RecordedEvent[], event: RecordedEvent): void => {
   else events.push(event);
 };
 
-/** Each action with what was said before it was over, and each iteration with what was said after its last one. */
+/** Assigns events to the action that they precede, and the remaining ones to the iteration. */
 const actionsOf = (entries: readonly WrittenEntry[]) => {
   const actions: RecordedAction[] = [];
   const iterations: RecordedIteration[] = [];
@@ -103,7 +103,7 @@ const actionsOf = (entries: readonly WrittenEntry[]) => {
   return { actions, iterations };
 };
 
-/** Reads what a run has recorded; `undefined` if it has not. */
+/** Reads the trajectory of a run; `undefined` if there is none. */
 export const readTrajectory = (runDirectory: string): RecordedRun | undefined => {
   const entries = readJsonLines(trajectoryPath(runDirectory), checkEntry) ?? [];
   const [begun] = ofType(entries, "begun");

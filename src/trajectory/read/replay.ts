@@ -17,7 +17,7 @@ import { readEvaluations } from "./evaluations.ts";
 import { type RecordedRun, readTrajectory } from "./readTrajectory.ts";
 import { type RecordedStep, stepsOf } from "./steps.ts";
 
-/** A recorded run, with everything that the repository has of it. */
+/** A recorded run with its steps, in its repository. */
 export interface Replay {
   readonly repository: Repository;
   readonly runDirectory: string;
@@ -38,7 +38,7 @@ export const openReplay = async (
   if (run?.runId !== runId) throw new TrajectoryNotFoundError(runId);
   const cwd = repository.topLevel;
   const here = new Map((await listCheckpoints(cwd, runId)).map(({ number, sha }) => [number, sha]));
-  // A file can name any commit: one that no ref of the run's stands for is not shown as the run's.
+  // The file can name any commit: only commits with a ref of the run are shown.
   const shown = run.checkpoints.filter(({ number, sha }) => here.get(number) === sha);
   const changes = await changesOf(
     cwd,
@@ -57,11 +57,11 @@ export const findStep = ({ run, steps }: Replay, number: number): RecordedStep =
   return step;
 };
 
-/** What a step has changed, as a patch; nothing if it has changed no files, or they are not here. */
+/** The changes of a step as a patch; empty if it changed no files, or its commit does not exist here. */
 export const patchOfStep = async ({ repository }: Replay, step: RecordedStep): Promise<string> =>
   step.change === "changed" && step.isHere ? patchOf(repository.topLevel, step.commit) : "";
 
-/** Where nothing else is, and where it goes with the run. A repository may come with a link there. */
+/** The default directory, which is removed with the run. A cloned repository may contain a link in its place. */
 const ownPlace = ({ runDirectory }: Replay, number: number): string => {
   const parent = join(runDirectory, "checkouts");
   if (lstatSync(parent, { throwIfNoEntry: false })?.isSymbolicLink())
@@ -76,7 +76,7 @@ const makeDirectory = (path: string): void => {
   mkdirSync(path);
 };
 
-/** Writes the files as they were after a step into a new directory, and gives its path. */
+/** Writes the files as they were after a step to a new directory, and resolves with its path. */
 export const checkOutStep = async (replay: Replay, number: number, directory?: string): Promise<string> => {
   const { commit, isHere } = findStep(replay, number);
   if (!isHere) throw new CheckpointNotFoundError(replay.run.runId, number, commit);

@@ -3,7 +3,7 @@ import type { TestResults } from "../../environment/contract.ts";
 import type { RecordedStep } from "./steps.ts";
 
 export interface Point {
-  /** The step after which it is so. */
+  /** The step after which the tests ran. */
   readonly number: number;
   readonly passed: number;
   readonly total: number;
@@ -34,7 +34,7 @@ export const environmentsOf = (steps: readonly RecordedStep[]): string[] => [
   ...new Set(steps.flatMap(({ evaluations }) => [...evaluations.keys()])),
 ];
 
-/** What there is to draw: the tests of the run itself, and those of each environment since. */
+/** The series of the chart: the run's own tests, and those of each evaluated environment. */
 export const seriesOf = (steps: readonly RecordedStep[]): Series[] =>
   [
     seriesNamed("during the run", steps, ({ tests }) => tests),
@@ -45,16 +45,16 @@ export const seriesOf = (steps: readonly RecordedStep[]): Series[] =>
     ),
   ].filter(({ points }) => points.length > 0);
 
-/** A column of a table: the results of one set of tests, which are not to be mixed with those of another. */
+/** A column of a table with the results of one set of tests. */
 export interface TestColumn {
   readonly heading: string;
   readonly resultsOf: (step: RecordedStep) => TestResults | undefined;
 }
 
-/** As many as a table has room for: the last ones. */
+/** How many columns fit into a table. The last ones are shown. */
 const MAX_COLUMNS = 3;
 
-/** The tests of the run itself, and those of each environment since, named by its folder. */
+/** The columns of the run's own tests, and of each evaluated environment, named by its folder. */
 export const testColumns = (steps: readonly RecordedStep[]): TestColumn[] => {
   const environments = environmentsOf(steps);
   const nameOf = (environment: string): string => {

@@ -8,60 +8,62 @@ import type { RecordedRun } from "./readTrajectory.ts";
 
 export type { RecordedEvent } from "../record/file.ts";
 
-/** Whether an action has changed files: in a checkpoint of its own, together with later actions, not at all, or nobody knows. */
+/**
+ * Whether an action has changed files: in a checkpoint of its own, together with later actions, not at all, or
+ * unknown.
+ */
 export type Change = "changed" | "shared" | "none" | "unknown";
 
-/** One step of a run: what was there before the first action, and then each action. */
+/** One step of a run: the state before the first action, or an action. */
 export interface RecordedStep {
-  /** That of the action; 0 for the first. */
+  /** The number of the action; 0 for the state before the first. */
   readonly number: number;
   readonly iteration: number;
   readonly at: string;
-  /** Since the step before, or since the iteration began. */
+  /** Since the previous step, or since the iteration began. */
   readonly durationMs: number;
-  /** What the agent says that it has used since. Some tell it only when their turn is over. */
+  /** The usage that the agent has reported since. Some agents report it only at the end of their turn. */
   readonly usage?: IterationUsage;
-  /** Not set where no tool was called. */
+  /** Not set if no tool was called. */
   readonly tool?: string;
   readonly what: string;
   readonly isError: boolean;
   readonly isUnfinished: boolean;
   readonly change: Change;
-  /** The commit that has the files as they were after it. */
+  /** The commit with the files after this step. */
   readonly commit: string;
-  /** The number of the checkpoint that this is; not set for the commit that the run began with. */
+  /** The number of its checkpoint; not set for the commit that the run began with. */
   readonly checkpoint?: number;
-  /** The commit is in the repository. */
+  /** The commit exists in the repository. */
   readonly isHere: boolean;
   /** The checkpoint lacks files that could not be read, or are too large. */
   readonly isIncomplete: boolean;
-  /** What is different from the step before, where it has changed files. */
+  /** The files that it changed. */
   readonly files: readonly ChangedFile[];
-  /** What the run's own tests came to after it. */
+  /** The results of the run's own tests after it. */
   readonly tests?: TestResults;
-  /** What tests came to that were run on its files later, if it has changed them; by environment. */
+  /** The results of later evaluations of its files, by environment. */
   readonly evaluations: ReadonlyMap<string, TestResults>;
   readonly events: readonly RecordedEvent[];
 }
 
-/** What is known besides the trajectory itself. */
 export interface StepSources {
-  /** What each checkpoint that is here has changed, by its commit. */
+  /** The changes of each checkpoint that exists here, by its commit. */
   readonly changes: ReadonlyMap<string, readonly ChangedFile[]>;
-  /** The commit that the run began with is in the repository. */
+  /** The commit that the run began with exists in the repository. */
   readonly isBaseHere: boolean;
   readonly evaluations: readonly Evaluation[];
 }
 
 type Checkpoint = RecordedRun["checkpoints"][number];
 
-/** Something that is said of actions up to a number. */
+/** A value that holds for actions up to a number. */
 interface Span {
   readonly from: number;
   readonly number: number;
 }
 
-/** What spans, which are in order, say of numbers, which are asked for in order: `at` holds the number, `before` ends below it. */
+/** Finds the spans of numbers. Both are in ascending order. `at` contains the number, `before` ends below it. */
 const walk = <T extends Span>(spans: readonly T[]): ((number: number) => { at?: T; before?: T }) => {
   let index = 0;
   return (number) => {
@@ -80,7 +82,7 @@ const changeOf = (number: number, holder: Checkpoint | undefined, isUnchanged: b
   return isUnchanged || number === 0 ? "none" : "unknown";
 };
 
-/** What was last found out about each commit, by environment. */
+/** The latest evaluation of each commit, by environment. */
 const byCommit = (evaluations: readonly Evaluation[]): Map<string, Map<string, TestResults>> => {
   const found = new Map<string, Map<string, TestResults>>();
   for (const { commit, environment, results } of evaluations) {

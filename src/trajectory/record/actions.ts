@@ -3,7 +3,7 @@ import { shortenTo } from "../../display/columns.ts";
 import { describeToolInput } from "../../display/toolInput.ts";
 import { oneLine } from "../../tools/shorten.ts";
 
-/** Something that the agent has done, or has begun to do. */
+/** An action that has ended, or that the agent has started. */
 export interface Action {
   readonly iteration: number;
   readonly tool: string;
@@ -18,22 +18,22 @@ interface Call extends Action {
 
 const MAX_INPUT_WIDTH = 200;
 const MAX_NAME_WIDTH = 80;
-/** No agent calls so many tools at a time; one that says so gets no memory for it. */
+/** Limits the memory: no agent calls more tools at a time. */
 const MAX_OPEN = 1000;
 
-/** Cut before its width is measured, which takes long for what an agent prints without end. */
+/** Cut before measuring the width, which takes long for a long text. */
 const brief = (text: string, width: number): string => shortenTo(oneLine(text.slice(0, width * 10)), width);
 
 const withoutId = ({ id: _, ...action }: Call): Action => action;
 
 /**
- * Finds the actions in what an agent says: a tool call is one when its result is there. Not all agents tell which result belongs
- * to which call, and some tell no results: then the next turn is the end of all calls before it.
+ * Finds the actions in an agent's events: a tool call is an action once it has a result. Some agents do not say which
+ * call a result belongs to, and some report no results: then the next turn ends all earlier calls.
  */
 export class ActionReader {
   #open: Call[] = [];
 
-  /** The actions that are over with this event. */
+  /** The actions that this event ends. */
   push(event: AgentStreamEvent): Action[] {
     if (event.type === "toolCall") {
       const { name, input, id, iteration } = event;
@@ -56,7 +56,7 @@ export class ActionReader {
     return event.type === "turnStart" || event.type === "result" ? this.#take(() => true) : [];
   }
 
-  /** Nothing more comes in this iteration: what is still open was cut off. */
+  /** The iteration has ended: calls without a result are unfinished. */
   end(): Action[] {
     return this.#take(() => true).map((action) => ({ ...action, isUnfinished: true }));
   }

@@ -6,7 +6,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 4096;
 const MAX_LENGTH = 100;
 
-/** Which version of the agent is in a sandbox, in its own words; `undefined` if it does not tell. Never rejects. */
+/** The version of the agent in a sandbox, as its program prints it; `undefined` if it prints none. Never rejects. */
 export const agentVersion = async (
   { installation }: AgentProvider,
   handle: Pick<SandboxHandle, "exec">,

@@ -2,25 +2,25 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Artifact } from "../../options/results.ts";
 
-/** What artifacts may weigh in all. */
+/** The maximum size of all artifacts. */
 export const MAX_ARTIFACT_BYTES = 100 * 1024 * 1024;
 
 const HEADER = /^(file|large) (\d{1,9}) (\d{1,15})$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** Lines are short: each of them written by itself would take most of the time. */
+/** Lines are short: writing each of them separately would take most of the time. */
 const CHUNK_BYTES = 256 * 1024;
 
 interface Incoming {
   readonly artifact: Artifact;
   readonly descriptor: number | undefined;
   missing: number;
-  /** What is to be written yet. */
+  /** Bytes that are not written yet. */
   pending: Buffer[];
   pendingBytes: number;
 }
 
-/** A disk that is nearly full takes a part, and says so the next time only. */
+/** A nearly full disk accepts a part, and fails at the next write only. */
 const writeAll = (descriptor: number, bytes: Buffer): void => {
   for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
 };
@@ -32,19 +32,19 @@ const flush = (incoming: Incoming): void => {
   try {
     if (descriptor !== undefined) writeAll(descriptor, Buffer.concat(pending));
   } catch (error) {
-    // It will not be whole any more.
+    // The file is incomplete.
     incoming.missing = Number.POSITIVE_INFINITY;
     throw error;
   }
 };
 
 /**
- * Takes what a sandbox prints apart into files on the host. It believes nothing of it: the names are those that the host has
- * asked for, and nothing is longer than was said before.
+ * Splits the output of a sandbox into files on the host. The output is not trusted: only names that the host has
+ * requested are written, and no more bytes than were announced.
  */
 export class ArtifactReceiver {
   readonly artifacts: Artifact[] = [];
-  /** Those that were not taken, with the reason. */
+  /** The files that were not copied, with the reason. */
   readonly refused: string[] = [];
   #incoming: Incoming | undefined;
   #left = MAX_ARTIFACT_BYTES;
@@ -83,7 +83,7 @@ export class ArtifactReceiver {
     this.#incoming = { artifact, descriptor, missing: bytes, pending: [], pendingBytes: 0 };
   }
 
-  /** Bytes come in lines of whole triples, so that each line is decoded by itself. */
+  /** Each line encodes a multiple of three bytes, so that it can be decoded separately. */
   #content(line: string): void {
     const incoming = this.#incoming;
     if (incoming === undefined || !BASE64.test(line)) throw new Error("the sandbox printed something else");
@@ -95,7 +95,7 @@ export class ArtifactReceiver {
     if (incoming.pendingBytes >= CHUNK_BYTES) flush(incoming);
   }
 
-  /** A file is over: it is there as a whole, or not at all. */
+  /** Ends a file: an incomplete file is removed. */
   end(): void {
     const incoming = this.#incoming;
     this.#incoming = undefined;

@@ -8,11 +8,11 @@ import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import { ArtifactReceiver, MAX_ARTIFACT_BYTES } from "./artifactReceiver.ts";
 
 export const MAX_ARTIFACTS = 1000;
-/** A glob that has so many files to be looked at is too wide. */
+/** A glob that matches more files is too wide. */
 const MAX_LISTED = 200_000;
 const LAST_WORDS_BYTES = 4096;
 
-/** Whatever is at or behind a link is none of the worktree's files. */
+/** Links, and files behind links, do not belong to the worktree. */
 const listStart = (start: string): string => {
   const names = start === "" ? [] : start.split("/");
   const places = names.map((_, index) => shellQuote(`./${names.slice(0, index + 1).join("/")}`));
@@ -22,8 +22,8 @@ const listStart = (start: string): string => {
 };
 
 /**
- * Prints the files that standard input names: for each a line with its position and its size, then its content in Base64. No
- * content can be taken for such a line, which has spaces in it.
+ * Prints the files that standard input names: for each a line with its index and size, then its content in Base64.
+ * Content cannot be mistaken for such a line, which contains spaces.
  */
 const PRINT_FILES = `left=${MAX_ARTIFACT_BYTES} index=-1
 while IFS= read -r file; do
@@ -36,7 +36,7 @@ while IFS= read -r file; do
   [ "$size" -eq 0 ] || head -c "$size" <"./$file" | base64
 done`;
 
-/** Runs a command whose lines somebody may refuse: then it is ended, and that is what it rejects with. */
+/** Runs a command. If `onLine` throws, the command is ended, and this rejects with that error. */
 const execLines = async (
   handle: SandboxHandle,
   command: string,
@@ -84,14 +84,14 @@ const listFiles = async (
   return [...found].sort();
 };
 
-/** What was taken, and what could not be, in sentences. */
+/** The copied files, and a message for each problem. */
 export interface TakenArtifacts {
   readonly artifacts: readonly Artifact[];
   readonly problems: readonly string[];
 }
 
 /**
- * Copies files of the worktree that globs stand for out of the sandbox, into a directory of the host's. Regular files only, and
+ * Copies files of the worktree that match globs out of the sandbox, to a directory of the host. Only regular files,
  * bounded in number, size and time.
  */
 export const takeArtifacts = async (

@@ -4,7 +4,7 @@ import { messageOf } from "../../tools/messageOf.ts";
 import { onAbort } from "../../tools/wait/onAbort.ts";
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 
-/** A checkpoint, and which actions are new in it. */
+/** A checkpoint with its new actions. */
 export interface NewCheckpoint extends Checkpoint {
   readonly from: number;
   readonly isIncomplete: boolean;
@@ -20,34 +20,34 @@ export interface CheckpointsOptions {
   readonly onProblem: (sentence: string) => void;
 }
 
-/** Far above what git takes for the files of a large repository. */
+/** Far more than git needs for a large repository. */
 const TIMEOUT_MS = 60_000;
-/** Who has aborted a run is waiting. */
+/** After an abort, the caller is waiting. */
 const SETTLE_MS = { afterSuccess: TIMEOUT_MS, afterFailure: 10_000 } as const;
-/** Nobody looks at more, and each is a ref. */
+/** Each checkpoint is a ref, so their number is limited. */
 const MAX_CHECKPOINTS = 2000;
-/** A sandbox in which it does not work is not asked for ever. */
+/** After this many failures, no more checkpoints are taken. */
 const MAX_FAILURES = 3;
-/** How often to look again because of actions that came in between. */
+/** How often a checkpoint is retaken because an action ended meanwhile. */
 const MAX_ATTEMPTS = 4;
 
 /**
- * The checkpoints of a run. They are taken beside the agent, one at a time: what it does meanwhile is in the next one. Nothing
- * that goes wrong with them is a problem of the run.
+ * The checkpoints of a run. They are taken while the agent works, one at a time: changes meanwhile are in the next
+ * one. Their errors never fail the run.
  */
 export class Checkpoints {
-  /** The last action that is over. */
+  /** The last action that has ended. */
   #last = 0;
-  /** The first action that no checkpoint was begun for. */
+  /** The first action without a checkpoint, not even a started one. */
   #next = 1;
-  /** The first action of which it is not known whether it has changed files. */
+  /** The first action whose changes are unknown. */
   #unknown = 1;
   #taken = 0;
   #failures = 0;
   #hasToldProblem = false;
   #isHeld = false;
   #newest: string;
-  /** Those that are in the sandbox only. */
+  /** Checkpoints that exist only in the sandbox. */
   #abroad: Checkpoint[] = [];
   #atWork: Promise<void> | undefined;
   #stop = new AbortController();
@@ -56,28 +56,28 @@ export class Checkpoints {
     this.#newest = options.base;
   }
 
-  /** What is to be brought home, oldest first. */
+  /** The checkpoints to import, oldest first. */
   get abroad(): readonly Checkpoint[] {
     return this.#abroad;
   }
 
-  /** The oldest of them were imported, or are beyond help. */
+  /** Drops the oldest ones: they were imported, or cannot be. */
   noteImported(count: number): void {
     this.#abroad = this.#abroad.slice(count);
   }
 
-  /** An action is over: it may have changed files. */
+  /** An action has ended: it may have changed files. */
   noteAction(number: number): void {
     this.#last = number;
     if (!this.#isHeld) this.#atWork ??= this.#catchUp();
   }
 
-  /** No checkpoint is begun until `resume`. */
+  /** Starts no checkpoint until `resume`. */
   hold(): void {
     this.#isHeld = true;
   }
 
-  /** The checkpoint that is being taken is there, or has failed. */
+  /** Waits until the current checkpoint is complete, or has failed. */
   get idle(): Promise<void> {
     return this.#atWork ?? Promise.resolve();
   }
@@ -93,27 +93,30 @@ export class Checkpoints {
     this.#atWork = undefined;
   }
 
-  /** What was there before the first action: files that are not committed, or that hooks have made. */
+  /** Takes a checkpoint before the first action, of uncommitted files and files that hooks created. */
   async begin(signal: AbortSignal): Promise<void> {
     const stopFollowing = onAbort(signal, (reason) => this.#stop.abort(reason));
     await this.#take(0);
     stopFollowing();
   }
 
-  /** The agent is at rest: waits for what is being taken, and looks for changes since. In bounded time. */
+  /**
+   * The agent has ended its turn: waits for the current checkpoint, and takes another one if files changed since.
+   * Bounded time.
+   */
   async settle(failed: boolean): Promise<void> {
     const limitMs = failed ? SETTLE_MS.afterFailure : SETTLE_MS.afterSuccess;
     const settled = withTimeLimit(limitMs, undefined, async (signal) => {
       onAbort(signal, (reason) => this.#stop.abort(reason));
       await this.#atWork;
-      // They are those of the last action, if it is not known what came of it. Otherwise they get a number of their own.
+      // The changes belong to the last action if its changes are unknown. Otherwise they get a number of their own.
       await this.#take(Math.max(this.#last, this.#unknown));
     });
     await settled.catch(() => {});
     this.#stop = new AbortController();
   }
 
-  /** Takes a checkpoint that is to hold everything up to an action. */
+  /** Takes a checkpoint that contains all changes up to an action. */
   async #take(number: number): Promise<void> {
     if (this.#failures >= MAX_FAILURES || this.#taken >= MAX_CHECKPOINTS) {
       this.#next = this.#last + 1;
@@ -132,7 +135,7 @@ export class Checkpoints {
     }
   }
 
-  /** Files of an action that was over in between belong to it: then both share a checkpoint. */
+  /** An action that ended meanwhile may have changed files: then both actions share a checkpoint. */
   async #takeInPeace(number: number): Promise<{ readonly upTo: number; readonly taken: TakenCheckpoint }> {
     for (let attempt = 1, upTo = number; ; attempt++, upTo = this.#last) {
       if (upTo === this.#last) this.#next = upTo + 1;
@@ -145,7 +148,7 @@ export class Checkpoints {
 
   #note(number: number, { sha, isIncomplete }: TakenCheckpoint): void {
     const from = Math.min(this.#unknown, number);
-    // Without a change, there is no action where the agent has told of none.
+    // Without a change there is no extra action.
     if (sha !== undefined || number <= this.#last) this.#unknown = number + 1;
     if (sha === undefined) {
       if (number > 0 && number <= this.#last) this.options.onUnchanged(number, from);

@@ -2,10 +2,10 @@ import type { AgentStreamEvent } from "../../agents/contract.ts";
 import { showToolInput } from "../../display/toolInput.ts";
 import type { RecordedEvent } from "./file.ts";
 
-/** Of one text, of a tool's input, of what a tool printed. */
+/** The maximum length of a text, of a tool's input and of its output. */
 const MAX_LENGTH = 16_000;
 
-/** The beginning and the end of a long text: what goes wrong is told last. */
+/** Keeps the beginning and the end of a long text: errors are usually at the end. */
 export const cut = (text: string): string =>
   text.length <= MAX_LENGTH
     ? text
@@ -26,7 +26,7 @@ const cutField = ([name, value]: [string, unknown]): [string, unknown] => {
   return [name, typeof value === "string" ? cut(value) : value];
 };
 
-/** An event as it is written down; `undefined` for one that is left out. */
+/** An event as it is recorded; `undefined` if it is left out. */
 export const recordedEvent = (event: AgentStreamEvent): RecordedEvent | undefined =>
   event.type === "raw"
     ? undefined

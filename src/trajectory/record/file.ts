@@ -9,31 +9,31 @@ type Recorded<Event> = Event extends unknown
   ? Omit<Event, "timestamp"> & { readonly timestamp: string }
   : never;
 
-/** What an agent did, as it is written down: without raw lines, and with long values cut. */
+/** An agent's event as it is recorded: no raw lines, and long values cut. */
 export type RecordedEvent = Recorded<Exclude<AgentStreamEvent, { type: "raw" }>>;
 
-/** One line of a trajectory. Secrets are out of it already. */
+/** One line of a trajectory. Secrets are already redacted. */
 export type TrajectoryEntry =
   | {
       readonly type: "begun";
       readonly version: 1;
       readonly runId: string;
       readonly agent: string;
-      /** Left out where the agent provider does not tell. */
+      /** Not set if the agent provider does not say. */
       readonly model?: string;
-      /** What tokens cost, if the caller has said so. */
+      /** The prices of tokens, if the caller has given them. */
       readonly prices?: TokenPrices;
-      /** Of the prompt, before its shell expressions are expanded. */
+      /** The hash of the prompt, before its shell expressions are expanded. */
       readonly promptSha256: string;
       readonly base: string;
     }
-  /** Comes when the agent has told its version, which is asked for while it works. */
+  /** Written once the agent's version is known, which is queried while the agent works. */
   | { readonly type: "agent"; readonly version: string }
   | {
       readonly type: "iteration";
       readonly iteration: number;
       readonly promptSha256: string;
-      /** As the agent got it, without secrets; of a long one, beginning and end. */
+      /** The expanded prompt without secrets; of a long one, the beginning and the end. */
       readonly prompt?: string;
     }
   | { readonly type: "event"; readonly event: RecordedEvent }
@@ -44,23 +44,23 @@ export type TrajectoryEntry =
       readonly iteration: number;
       /** Not set for changes that belong to no tool call. */
       readonly tool?: string;
-      /** The one thing about it that a person wants to see. */
+      /** A short description for people. */
       readonly input: string;
       readonly isError?: boolean;
-      /** The iteration ended before it did. */
+      /** The iteration ended before the action. */
       readonly isUnfinished?: boolean;
     }
   | {
       readonly type: "checkpoint";
-      /** The last action that it holds; 0 for what was there before the first. */
+      /** The last action that it contains; 0 for the state before the first. */
       readonly number: number;
-      /** The first action that the checkpoint before does not hold. */
+      /** The first action that the previous checkpoint does not contain. */
       readonly from: number;
       readonly iteration: number;
       readonly sha: string;
       readonly isIncomplete?: boolean;
     }
-  /** Actions after which the files were those of the checkpoint before. */
+  /** Actions that changed no files since the previous checkpoint. */
   | { readonly type: "unchanged"; readonly number: number; readonly from: number }
   | {
       readonly type: "tests";
@@ -78,12 +78,12 @@ export const trajectoryPath = (runDirectory: string): string => join(runDirector
 
 export const artifactsDirectory = (runDirectory: string): string => join(runDirectory, "artifacts");
 
-/** Events beyond this are left out; all that is needed to replay the run goes on. */
+/** Events beyond this size are left out; entries that a replay needs are still written. */
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
 
 /**
- * The file of a trajectory, one entry a line, each written at once. It only tells: if it cannot be written any more, because
- * the disk is full for instance, it falls silent. A torn last line is to be expected.
+ * The file of a trajectory, one entry a line, each written at once. If it cannot be written, for instance because the
+ * disk is full, recording stops and the run continues. After a crash the last line may be incomplete.
  */
 export class TrajectoryFile {
   #eventBytes = 0;
@@ -91,7 +91,7 @@ export class TrajectoryFile {
 
   constructor(readonly path: string) {}
 
-  /** Why it is not complete, if it is not. */
+  /** Why it is incomplete, if it is. */
   get failure(): string | undefined {
     return this.#failure;
   }

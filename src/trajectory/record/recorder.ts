@@ -18,7 +18,7 @@ import { cut, recordedEvent } from "./events.ts";
 import { TrajectoryFile, trajectoryPath } from "./file.ts";
 import { type ArtifactsOwner, bringArtifacts } from "./takeArtifacts.ts";
 
-/** What a recorder reads of the run that it records, and what it adds to the run's result. */
+/** The parts of a run that the recorder reads, and the results that it adds. */
 export interface RecordedSession extends ArtifactsOwner {
   readonly plan: { readonly runId: string };
   readonly progress: ArtifactsOwner["progress"] & {
@@ -41,17 +41,17 @@ export interface RecordedAgent {
 }
 
 const MAX_PROBLEM_WIDTH = 300;
-/** No agent does so much; one that says so gets no disk for it. */
+/** Limits the disk space: no agent has more actions. */
 const MAX_ACTIONS = 50_000;
 const OUTSIDE = "changes outside of any tool call";
 
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Of the prompt as it is written, with its shell expressions as they are. */
+/** The hash of the prompt before its shell expressions are expanded. */
 const promptHash = ({ prompt: { parts } }: RecordedAgent): string =>
   sha256(parts.map((part) => (typeof part === "string" ? part : part.source)).join(""));
 
-/** The trajectory of a run: what the agent did, and the files as they were after each of its actions. */
+/** Records the trajectory of a run: the agent's actions, and the files after each of them. */
 export class Trajectory {
   readonly checkpoints: Checkpoints;
   readonly #file: TrajectoryFile;
@@ -60,7 +60,7 @@ export class Trajectory {
   #lastAction = 0;
   #isSettled = true;
   #hasArtifacts = false;
-  /** Aborted when nothing more is to be recorded. */
+  /** Aborted when recording ends. */
   readonly #over = new AbortController();
   #version: Promise<void> = Promise.resolve();
 
@@ -100,13 +100,13 @@ export class Trajectory {
     return (typeof trajectory === "object" && trajectory.artifacts) || [];
   }
 
-  /** Part of it may come from the sandbox. Redacted before it is cut, as otherwise half a secret could stay. */
+  /** Warnings may contain text from the sandbox. Redacted before cutting, so that no half of a secret stays. */
   #warn(sentence: string): void {
     const { progress, redactor } = this.session;
     progress.warn(shortenTo(oneLine(redactor.text(sentence)), MAX_PROBLEM_WIDTH));
   }
 
-  /** Sees what the agent is to begin with. Nothing waits for its version. */
+  /** Records the state before the agent starts. The agent does not wait for its version to be known. */
   readonly begin: Effect.Effect<void> = Effect.ignore(
     interruptible(
       (signal) => {
@@ -131,7 +131,7 @@ export class Trajectory {
     this.#file.write({ type: "iteration", iteration, promptSha256: sha256(prompt), prompt: shown });
   }
 
-  /** What the agent has said or done, without secrets. */
+  /** Records an event of the agent, without secrets. */
   event(event: AgentStreamEvent): void {
     const recorded = recordedEvent(event);
     if (recorded !== undefined) this.#file.write({ type: "event", event: recorded });
@@ -160,7 +160,7 @@ export class Trajectory {
     });
   }
 
-  /** The agent is at rest: its last checkpoint is taken. In bounded time, and once an iteration. */
+  /** The agent has ended its turn: takes the last checkpoint of the iteration. Bounded time. */
   settle(failed: boolean): Effect.Effect<void> {
     return Effect.promise(async () => {
       if (this.#isSettled) return;
@@ -170,13 +170,13 @@ export class Trajectory {
     });
   }
 
-  /** What came of the tests of a commit, after an iteration. */
+  /** Records the test results of a commit, after an iteration. */
   tests(iteration: number, results: TestResults, commit: string): void {
     const told = redactData(this.session.redactor, results);
     this.#file.write({ type: "tests", iteration, action: this.#lastAction, commit, results: told });
   }
 
-  /** Copies artifacts out of the sandbox, once, as long as it is there. */
+  /** Copies the artifacts out of the sandbox, once, while the sandbox exists. */
   takeArtifacts(failed: boolean): Effect.Effect<void> {
     const globs = this.#artifactGlobs;
     if (globs.length === 0 || this.#hasArtifacts) return Effect.void;
@@ -189,7 +189,7 @@ export class Trajectory {
     });
   }
 
-  /** Nothing more is to be recorded. */
+  /** Ends the recording. */
   end(exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> {
     const failed = exit._tag === "Failure";
     const unlessFailed = this.session.progress.solved === false ? "unsolved" : "succeeded";
@@ -207,7 +207,7 @@ export class Trajectory {
   }
 }
 
-/** Begins to record a run, if that is wanted. */
+/** Starts to record a run, if the options ask for it. */
 export const openTrajectory = (
   session: RecordedSession,
   sandbox: RecordedSandbox,

@@ -5,7 +5,7 @@ import type { SandboxHandle } from "../../sandboxes/contract.ts";
 import { takeArtifacts } from "./artifacts.ts";
 import { artifactsDirectory } from "./file.ts";
 
-/** Who has aborted a run is waiting. */
+/** After an abort, the caller is waiting. */
 const TIMEOUT_MS = { afterSuccess: 120_000, afterFailure: 15_000 } as const;
 
 /** The run that the artifacts belong to. */
@@ -15,7 +15,7 @@ export interface ArtifactsOwner {
   readonly progress: { artifacts: readonly Artifact[] | undefined };
 }
 
-/** Brings the artifacts of a run to its directory, and puts them into its result. What is wrong with them is a warning. */
+/** Copies the artifacts of a run to its directory, and adds them to its result. Problems are warnings. */
 export const bringArtifacts = async (
   { progress, redactor, journal }: ArtifactsOwner,
   handle: SandboxHandle,

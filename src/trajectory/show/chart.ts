@@ -8,15 +8,15 @@ const LEFT = 44;
 const RIGHT = 16;
 const TOP = 16;
 const BOTTOM = 52;
-/** With more of them, they would lie over each other. */
+/** More marks would overlap. */
 const MAX_DOTS = 200;
 const MAX_TICKS = 10;
-/** As many as have a colour of their own. */
+/** As many as there are colours. */
 const MAX_SERIES = 4;
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-/** A round distance between ticks, so that there are not too many of them. */
+/** A round distance between ticks, with a limited number of ticks. */
 const tickDistance = (most: number): number => {
   const least = most / MAX_TICKS;
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)));
@@ -33,7 +33,7 @@ interface Scale {
   readonly y: (tests: number) => number;
 }
 
-/** Until files change again, as many tests pass as before. */
+/** A step line: the number of passed tests stays until files change again. */
 const lineOf = ({ points }: Series, { x, y }: Scale, last: number): string => {
   const [first, ...others] = points;
   if (first === undefined) return "";
@@ -55,7 +55,7 @@ const legend = (series: readonly Series[]): Markup =>
       markup`<li class="series-${index + 1}"><svg width="22" height="10" aria-hidden="true"><path d="M0 5H22"/></svg> ${name}: ${points.at(-1)?.passed ?? 0} of ${points.at(-1)?.total ?? 0} at the end</li>`,
   )}</ul>`;
 
-/** Where files were changed, below the axis. */
+/** Marks below the axis where files changed. */
 const changeMarks = (steps: readonly RecordedStep[], { x, y }: Scale): Markup[] =>
   steps
     .filter(({ change, number }) => change === "changed" && number > 0)
@@ -64,7 +64,7 @@ const changeMarks = (steps: readonly RecordedStep[], { x, y }: Scale): Markup[] 
         markup`<rect class="change" x="${round(x(number) - 1)}" y="${y(0) + 5}" width="2" height="7"/>`,
     );
 
-/** Passed tests over actions, as a picture; `undefined` if there were no tests. */
+/** A chart of the passed tests over the actions; `undefined` if there were no tests. */
 export const chartOf = (steps: readonly RecordedStep[], all: readonly Series[]): Markup | undefined => {
   const series = all.slice(0, MAX_SERIES);
   const points = series.flatMap((each) => each.points);

@@ -16,15 +16,15 @@ import { iterationHeading, lastWords, stepSection } from "./htmlStep.ts";
 import { stepTable } from "./htmlTable.ts";
 import { TRAJECTORY_STYLE } from "./style.ts";
 
-/** Says that a file was made here, so that it may be made anew. */
+/** Marks a file as a page of sanddune, which may be replaced. */
 export const TRAJECTORY_MARK = '<meta name="generator" content="sanddune replay">';
 
-/** What all steps say shares this much, so that the file stays one to send around. */
+/** The steps share this many characters, so that the file stays small enough to send. */
 const BUDGET = 6_000_000;
 const LONGEST = 4000;
 const SHORTEST = 200;
 
-/** In memory at a time; a picture of a change that large shows nobody anything. */
+/** How much of patches is in memory at a time. Larger patches are not useful on a page. */
 const MAX_PATCH = 200_000;
 
 const facts = ({ run, steps }: Replay): Markup => {
@@ -71,7 +71,7 @@ const sections = async (replay: Replay): Promise<Markup[]> => {
   return made;
 };
 
-/** The page of a recorded run: one HTML file that needs nothing else, no network and no script. */
+/** The page of a recorded run: one HTML file without scripts and external resources. */
 export const trajectoryPage = async (replay: Replay): Promise<string> => {
   const { run, steps } = replay;
   const chart = chartOf(steps, seriesOf(steps));

@@ -13,7 +13,7 @@ import { showTrouble } from "./words.ts";
 const MAX_FAILURES = 20;
 const MAX_MESSAGE = 1000;
 const MAX_FILES = 50;
-/** Of one step. */
+/** The limit for one step. */
 const MAX_EVENTS = 200;
 
 const printed = (name: string, text: string, length: number): Markup | undefined =>
@@ -21,13 +21,13 @@ const printed = (name: string, text: string, length: number): Markup | undefined
     ? undefined
     : markup`<figure><figcaption>${name}</figcaption><pre tabindex="0">${endOf(harmless(text), length)}</pre></figure>`;
 
-/** What there is only one of needs no name: most often it is a command, with lines of its own. */
+/** A single input needs no name: most often it is a command with several lines. */
 const readableInput = (input: unknown): string =>
   typeof input === "object" && input !== null && Object.keys(input).length > 1
     ? showToolInput(input)
     : describeToolInput(input);
 
-/** What the agent said and did. What means something to programs only is left out. */
+/** The agent's events. Those that only programs need are left out. */
 const eventPart = (event: RecordedEvent, length: number): Markup | undefined => {
   switch (event.type) {
     case "text":
@@ -45,7 +45,7 @@ const eventPart = (event: RecordedEvent, length: number): Markup | undefined => 
   }
 };
 
-/** What the agent said and did before an action was over; of very much, the end. */
+/** The events of an action; if there are very many, the last ones. */
 const eventParts = (events: readonly RecordedEvent[], length: number): Markup[] => {
   const hidden = events.length - MAX_EVENTS;
   const parts = events
@@ -98,7 +98,7 @@ const testsPart = (name: string, { passed, total, tests, error }: TestResults): 
   }`;
 };
 
-/** Where an iteration begins: what the agent was told. */
+/** The prompt at the beginning of an iteration. */
 export const iterationHeading = (run: RecordedRun, iteration: RecordedIteration, length: number): Markup =>
   markup`<h2 id="iteration-${iteration.number}">Iteration ${iteration.number}</h2><p class="quiet">${showExpense(expenseOfIteration(run, iteration))}</p>${
     iteration.prompt === undefined
@@ -106,7 +106,7 @@ export const iterationHeading = (run: RecordedRun, iteration: RecordedIteration,
       : markup`<details><summary>Prompt</summary><pre tabindex="0">${endOf(harmless(iteration.prompt), length)}</pre></details>`
   }`;
 
-/** What the agent said after its last action. */
+/** The events after the last action. */
 export const lastWords = (events: readonly RecordedEvent[], length: number): Markup | undefined => {
   const parts = eventParts(events, length);
   return parts.length === 0
@@ -114,7 +114,7 @@ export const lastWords = (events: readonly RecordedEvent[], length: number): Mar
     : markup`<section class="step"><h2>After the last action</h2>${parts}</section>`;
 };
 
-/** All that is known of a step, with long texts cut. */
+/** The section of a step, with long texts cut. */
 export const stepSection = (step: RecordedStep, patch: string, length: number, expense: Expense): Markup => {
   const trouble = showTrouble(step);
   const took = step.number === 0 ? undefined : markup`<p class="quiet">${showExpense(expense)}</p>`;

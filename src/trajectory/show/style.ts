@@ -1,6 +1,6 @@
 import { STYLE } from "../../markup/style.ts";
 
-/** The page of a trajectory looks as reports do; this is what it has besides. */
+/** The page of a trajectory looks like a report, with these additions. */
 export const TRAJECTORY_STYLE = `${STYLE}
 :root { --one: #1f6feb; --two: #b35900; --three: #8250df; --four: #0a7d7d; }
 @media (prefers-color-scheme: dark) { :root { --one: #79b8ff; --two: #f0a35c; --three: #c8a6ff; --four: #5fd0d0; } }

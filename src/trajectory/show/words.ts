@@ -7,7 +7,7 @@ import type { RecordedStep } from "../read/steps.ts";
 const sum = (files: readonly ChangedFile[], of: "added" | "removed"): number =>
   files.reduce((total, file) => total + (file[of] ?? 0), 0);
 
-/** What a step has done to files, in a few words: `2 files, +10 -3`. */
+/** The changes of a step in short: `2 files, +10 -3`. */
 export const showChange = ({ change, files, checkpoint, isHere, isIncomplete }: RecordedStep): string => {
   if (change === "none") return "";
   if (change === "unknown") return "not known";
@@ -17,22 +17,22 @@ export const showChange = ({ change, files, checkpoint, isHere, isIncomplete }: 
   return isIncomplete ? `${all}, not all` : all;
 };
 
-/** `3/7`, and nothing where there were no tests. */
+/** `3/7`; empty if there were no tests. */
 export const showTests = (results: TestResults | undefined): string => {
   if (results === undefined) return "";
   return `${results.passed}/${results.total}${results.error === null ? "" : " !"}`;
 };
 
-/** What was done, by which tool. */
+/** The tool of a step. */
 export const showTool = ({ tool, number }: RecordedStep): string => tool ?? (number === 0 ? "" : "-");
 
-/** How it ended, if it did not end well. */
+/** How a step ended, if it did not succeed. */
 export const showTrouble = ({ isError, isUnfinished }: RecordedStep): string => {
   if (isUnfinished) return "cut off";
   return isError ? "failed" : "";
 };
 
-/** Which agent it was, in more than its name, as far as that is known. */
+/** The agent with its version and model, if they are known. */
 export const showAgent = ({ model, agentVersion }: RecordedRun): string[] => [
   ...(model === undefined ? [] : [`Model: ${model}`]),
   ...(agentVersion === undefined ? [] : [`Agent version: ${agentVersion}`]),

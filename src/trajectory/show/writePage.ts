@@ -6,7 +6,7 @@ import { replaceFile } from "../../tools/files/wholeFile.ts";
 import type { Replay } from "../read/replay.ts";
 import { TRAJECTORY_MARK, trajectoryPage } from "./html.ts";
 
-/** Writes the page of a recorded run, whole or not at all. Replaces nothing but such pages, and empty files. */
+/** Writes the page of a recorded run atomically. Replaces only such pages, and empty files. */
 export const writePage = async (replay: Replay, file: string): Promise<void> => {
   const page = await trajectoryPage(replay);
   try {
