@@ -87,16 +87,16 @@ export const performAgentStep = async (
   context: AgentStepContext,
 ): Promise<AgentStepResult> => {
   const { setup, scenarioSandbox, signal } = context;
-  const place = await scenarioSandbox.openForAgent(signal);
+  const sandbox = await scenarioSandbox.openForAgent(signal);
   let result: AgentStepResult;
   try {
-    result = await ask(step, setup, place, context);
+    result = await ask(step, setup, sandbox, context);
   } catch (error) {
-    await place.close().catch(() => {});
+    await sandbox.close().catch(() => {});
     throw error;
   }
   try {
-    await place.close();
+    await sandbox.close();
     return result;
   } catch (error) {
     // An agent must not avoid its grade by leaving files that cannot be copied.

@@ -2,7 +2,7 @@ import { FixtureError } from "../../errors/commandErrors.ts";
 import { Redactor } from "../../redaction/redactor.ts";
 import type { OwnedDirectory } from "../../sandboxes/directories/ownedDirectory.ts";
 import { version } from "../../tools/version.ts";
-import { type FixtureSnapshots, layProject } from "../project/fixtures.ts";
+import { createProject, type FixtureSnapshots } from "../project/fixtures.ts";
 import type { ScenarioRecord } from "../records/record.ts";
 import { redactRecord, suitePaths } from "../records/redactRecord.ts";
 import { chooseSandbox } from "../sandbox/chooseSandbox.ts";
@@ -57,7 +57,7 @@ export const executeScenario = async (
     const record = buildRecord(execution, NOT_AUTOMATED, { ...about, sandbox: null, agent: undefined });
     return redactRecord(record, { secrets: run.secrets, paths });
   }
-  await layProject(fixtureOf(run, spec), projectPath);
+  await createProject(fixtureOf(run, spec), projectPath);
   const copied = { name: "copy fixture", exit_code: 0, duration_ms: Date.now() - startedAt.getTime() };
   const scenarioSandbox = chooseSandbox(execution.sandbox, { suite, projectPath, runner: run.directory });
   const secrets = new Map([...run.secrets, ...(agent?.secrets ?? [])]);

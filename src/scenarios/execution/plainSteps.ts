@@ -7,7 +7,7 @@ import type { FileText, PlainStep, ScenarioStep } from "../spec.ts";
 import type { ScenarioSuite } from "../suite/suite.ts";
 import { cliArguments } from "./cliArguments.ts";
 
-export interface PlainWork {
+export interface PlainStepContext {
   readonly commandRunner: CommandRunner;
   readonly files: ProjectFiles;
   readonly suite: ScenarioSuite;
@@ -49,7 +49,10 @@ const changeFile = async (
 };
 
 /** Performs a step that needs no agent. */
-export const performPlainStep = async (step: PlainStep, work: PlainWork): Promise<ScenarioCommandResult> => {
+export const performPlainStep = async (
+  step: PlainStep,
+  work: PlainStepContext,
+): Promise<ScenarioCommandResult> => {
   const { commandRunner, files, suite, baseUrl, timeoutMs, signal } = work;
   if ("append_to_file" in step) {
     return changeFile(step.append_to_file, "appended to", (path, content) => files.append(path, content));

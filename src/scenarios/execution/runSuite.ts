@@ -19,7 +19,7 @@ import { snapshotFixtures } from "../project/fixtures.ts";
 import type { ScenarioRecord } from "../records/record.ts";
 import { secretsOfEnvironment } from "../records/redactRecord.ts";
 import { writeIndex } from "../records/writeIndex.ts";
-import { addRecord, checkRecordsPlace, pruneRecords } from "../records/writeRecords.ts";
+import { addRecord, checkRecordsDirectory, pruneRecords } from "../records/writeRecords.ts";
 import { executeScenario, type SuiteRunContext } from "./executeScenario.ts";
 import { describeExecution, type PlannedExecution } from "./executions.ts";
 import type { SuiteRunPlan } from "./planSuiteRun.ts";
@@ -74,7 +74,7 @@ const runOne = async (run: StartedSuiteRun, execution: PlannedExecution, number:
   const { id } = execution.scenario;
   const projectPath = join(run.directory.path, `${number}-${id}`);
   try {
-    await checkRecordsPlace(join(suite.recordsDir, id));
+    await checkRecordsDirectory(join(suite.recordsDir, id));
     const record = await executeScenario(run, execution, projectPath);
     const recordPath = await writeRecord(run, record);
     const finished = {
@@ -137,7 +137,7 @@ const withMirror = async (run: SuiteRun, directory: OwnedDirectory): Promise<voi
  */
 export const runSuite = async (run: SuiteRun): Promise<void> => {
   run.signal.throwIfAborted();
-  await checkRecordsPlace(run.suite.recordsDir);
+  await checkRecordsDirectory(run.suite.recordsDir);
   await removeDeadDirectories(run.signal);
   run.signal.throwIfAborted();
   const directory = await openOwnedDirectory("scenarios", createRunId());

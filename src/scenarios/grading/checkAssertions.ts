@@ -5,10 +5,10 @@ import type { ProjectCommandRunner } from "../sandbox/projectCommandRunner.ts";
 import type { Assertion } from "../spec.ts";
 import { checkCommand } from "./commandAssertions.ts";
 import { checkContains, checkKind, checkMatches, checkSha256 } from "./fileAssertions.ts";
-import type { Finding, Patience, Redact } from "./finding.ts";
+import type { Finding, Redact, TimeLimit } from "./finding.ts";
 import { checkGitClean } from "./gitClean.ts";
 
-export interface Graded extends Patience {
+export interface GradingContext extends TimeLimit {
   readonly files: ProjectFiles;
   readonly commandRunner: ProjectCommandRunner;
   readonly redact: Redact;
@@ -30,37 +30,37 @@ const runsCommand = (assertion: Assertion): assertion is CommandAssertion =>
 
 const checkWithCommand = (
   assertion: CommandAssertion,
-  { commandRunner, timeoutMs, signal }: Graded,
+  { commandRunner, timeoutMs, signal }: GradingContext,
 ): Promise<Finding> => {
-  const patience = { timeoutMs, signal };
-  if ("git_clean" in assertion) return checkGitClean(commandRunner, assertion.git_clean, patience);
+  const limit = { timeoutMs, signal };
+  if ("git_clean" in assertion) return checkGitClean(commandRunner, assertion.git_clean, limit);
   return "cmd_zero" in assertion
-    ? checkCommand(commandRunner, { argv: assertion.cmd_zero, ...patience }, "zero")
-    : checkCommand(commandRunner, { argv: assertion.cmd_nonzero, ...patience }, "nonzero");
+    ? checkCommand(commandRunner, { argv: assertion.cmd_zero, ...limit }, "zero")
+    : checkCommand(commandRunner, { argv: assertion.cmd_nonzero, ...limit }, "nonzero");
 };
 
 const checkFile = async (
   assertion: FileAssertion,
-  { files, redact, timeoutMs, signal }: Graded,
+  { files, redact, timeoutMs, signal }: GradingContext,
 ): Promise<Finding> => {
-  const patience = { timeoutMs, signal };
+  const limit = { timeoutMs, signal };
   if ("file_exists" in assertion) return checkKind(files, assertion.file_exists, "file");
   if ("dir_exists" in assertion) return checkKind(files, assertion.dir_exists, "directory");
   if ("file_absent" in assertion) return checkKind(files, assertion.file_absent, "absent");
   if ("dir_absent" in assertion) return checkKind(files, assertion.dir_absent, "absent");
   if ("file_contains" in assertion) return checkContains(files, assertion.file_contains, redact);
-  if ("file_matches" in assertion) return checkMatches(files, assertion.file_matches, redact, patience);
-  return checkSha256(files, assertion.sha256_equals, patience);
+  if ("file_matches" in assertion) return checkMatches(files, assertion.file_matches, redact, limit);
+  return checkSha256(files, assertion.sha256_equals, limit);
 };
 
 /** A file that cannot be read fails the assertion, because the agent has made it so. A lost sandbox rejects. */
-const check = async (assertion: Assertion, graded: Graded): Promise<Finding> => {
-  if (runsCommand(assertion)) return checkWithCommand(assertion, graded);
-  await graded.commandRunner.settle();
+const check = async (assertion: Assertion, context: GradingContext): Promise<Finding> => {
+  if (runsCommand(assertion)) return checkWithCommand(assertion, context);
+  await context.commandRunner.settle();
   try {
-    return await checkFile(assertion, graded);
+    return await checkFile(assertion, context);
   } catch (error) {
-    graded.signal.throwIfAborted();
+    context.signal.throwIfAborted();
     return { ok: false, detail: reasonOf(error) };
   }
 };
@@ -73,12 +73,12 @@ const nameOf = (assertion: Assertion): string => {
 /** Checks all assertions, one after the other, whether or not earlier ones fail. */
 export const checkAssertions = async (
   assertions: readonly Assertion[],
-  graded: Graded,
+  context: GradingContext,
 ): Promise<readonly AssertionRecord[]> => {
   const records: AssertionRecord[] = [];
   for (const assertion of assertions) {
-    await graded.prepare();
-    records.push({ name: nameOf(assertion), ...(await check(assertion, graded)) });
+    await context.prepare();
+    records.push({ name: nameOf(assertion), ...(await check(assertion, context)) });
   }
   return records;
 };

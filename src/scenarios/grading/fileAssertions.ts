@@ -1,6 +1,6 @@
 import { withTimeLimit } from "../../tools/wait/timeLimit.ts";
 import type { EntryKind, ProjectFiles } from "../project/projectFiles.ts";
-import { type Finding, type Patience, quoteStart, type Redact } from "./finding.ts";
+import { type Finding, quoteStart, type Redact, type TimeLimit } from "./finding.ts";
 import { matchRegex } from "./matchRegex.ts";
 
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -35,7 +35,7 @@ export const checkMatches = async (
   files: ProjectFiles,
   { path, regex }: { readonly path: string; readonly regex: string },
   redact: Redact,
-  { timeoutMs, signal }: Patience,
+  { timeoutMs, signal }: TimeLimit,
 ): Promise<Finding> => {
   const text = (await files.read(path, MAX_READ_BYTES)).toString();
   const match = await matchRegex(regex, text, Math.min(timeoutMs, MAX_REGEX_MS), signal);
@@ -47,7 +47,7 @@ export const checkMatches = async (
 export const checkSha256 = async (
   files: ProjectFiles,
   expected: { readonly path: string; readonly sha256: string },
-  { timeoutMs, signal }: Patience,
+  { timeoutMs, signal }: TimeLimit,
 ): Promise<Finding> => {
   const sha256 = await withTimeLimit(timeoutMs, signal, (limit) => files.sha256(expected.path, limit));
   return { ok: sha256 === expected.sha256.toLowerCase(), detail: `it is ${sha256}` };

@@ -5,7 +5,7 @@ export interface Finding {
   readonly detail: string;
 }
 
-export interface Patience {
+export interface TimeLimit {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import { HARDENED_ARGUMENTS } from "../../git/git.ts";
 import type { CommandRunner } from "../sandbox/commandRunner.ts";
-import { afterColon, type Finding, type Patience } from "./finding.ts";
+import { afterColon, type Finding, type TimeLimit } from "./finding.ts";
 
 const MAX_SHOWN_CHANGES = 5;
 
@@ -34,7 +34,7 @@ const describeChanges = (changes: readonly string[]): string => {
 export const checkGitClean = async (
   commandRunner: CommandRunner,
   expected: boolean,
-  { timeoutMs, signal }: Patience,
+  { timeoutMs, signal }: TimeLimit,
 ): Promise<Finding> => {
   const { code, stdout, stderr } = await commandRunner.run({
     argv: STATUS,

@@ -102,7 +102,7 @@ export const snapshotFixtures = async (
 };
 
 /** Copies a fixture to the project directory, which must be new or empty. */
-export const layProject = async (snapshot: FixtureSnapshot, projectRoot: string): Promise<void> => {
+export const createProject = async (snapshot: FixtureSnapshot, projectRoot: string): Promise<void> => {
   try {
     mkdirSync(projectRoot, { recursive: true });
     await copyTree(snapshot.entries, snapshot.path, projectRoot);

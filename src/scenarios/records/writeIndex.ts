@@ -4,7 +4,7 @@ import { historyOf } from "../report/model.ts";
 import type { Runnable } from "../spec.ts";
 import { readRecord, recordNames } from "./readRecords.ts";
 import { INDEX_SCHEMA, type IndexEntry, type RunsIndex, type ScenarioRecord } from "./record.ts";
-import { json, makeDirectory, writing } from "./writeRecords.ts";
+import { json, makeDirectory, withRecordErrors } from "./writeRecords.ts";
 
 /** A scenario that has a page. */
 export interface IndexedScenario {
@@ -78,7 +78,7 @@ export const writeIndex = async (
   recordsDir: string,
   scenarios: readonly IndexedScenario[],
 ): Promise<void> => {
-  await writing(recordsDir, () => makeDirectory(recordsDir));
+  await withRecordErrors(recordsDir, () => makeDirectory(recordsDir));
   const sorted = scenarios.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const found = await Promise.all(sorted.map((scenario) => standingFor(recordsDir, scenario)));
   const standing = found.filter((each) => each !== undefined);
@@ -88,5 +88,5 @@ export const writeIndex = async (
     latest: Object.fromEntries(standing.map((each) => [each.record.test_id, indexEntry(recordsDir, each)])),
   };
   const path = join(recordsDir, "index.json");
-  await writing(path, () => replaceFile(path, json(index)));
+  await withRecordErrors(path, () => replaceFile(path, json(index)));
 };

@@ -10,7 +10,7 @@ import type { ScenarioRecord } from "./record.ts";
 import { looksLikeRecord, recordName } from "./recordName.ts";
 
 /** Turns an error of the system into a `ScenarioRecordError` with the path. */
-export const writing = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
+export const withRecordErrors = async <A>(path: string, work: () => Promise<A>): Promise<A> => {
   try {
     return await work();
   } catch (error) {
@@ -43,8 +43,8 @@ export const makeDirectory = async (path: string): Promise<void> => {
 };
 
 /** Checks, without changing anything, that records can be written to a directory. Throws a `ScenarioRecordError`. */
-export const checkRecordsPlace = (directory: string): Promise<void> =>
-  writing(directory, async () => {
+export const checkRecordsDirectory = (directory: string): Promise<void> =>
+  withRecordErrors(directory, async () => {
     await refuseOther(directory);
     await checkDirectory(directory);
   });
@@ -65,7 +65,7 @@ const putRecord = async (directory: string, record: ScenarioRecord): Promise<str
 /** Adds a record to its scenario's directory; resolves with the record's path. */
 export const addRecord = (recordsDir: string, record: ScenarioRecord): Promise<string> => {
   const directory = join(recordsDir, record.test_id);
-  return writing(directory, async () => {
+  return withRecordErrors(directory, async () => {
     await makeDirectory(recordsDir);
     await makeDirectory(directory);
     return putRecord(directory, record);
@@ -81,7 +81,7 @@ export const pruneRecords = async (
   id: string,
   { keep, since }: { readonly keep: number; readonly since: Date },
 ): Promise<void> => {
-  await writing(join(recordsDir, id), async () => {
+  await withRecordErrors(join(recordsDir, id), async () => {
     const names = (await recordNames(recordsDir, id)).filter(looksLikeRecord);
     const first = recordName(since.toISOString(), 1);
     const old = names.slice(0, Math.max(0, names.length - keep)).filter((name) => name < first);

@@ -35,7 +35,7 @@ const formatFor = (file: string, format = formatOf(file)): ReportFormat => {
 };
 
 /** Turns any error into a `ReportFileError` with the file's path. */
-const telling = async (file: string, work: () => Promise<void>): Promise<void> => {
+const withReportErrors = async (file: string, work: () => Promise<void>): Promise<void> => {
   try {
     await work();
   } catch (error) {
@@ -49,7 +49,7 @@ const telling = async (file: string, work: () => Promise<void>): Promise<void> =
  */
 export const checkReportFile = async (file: string, format?: ReportFormat): Promise<void> => {
   formatFor(file, format);
-  await telling(file, async () => {
+  await withReportErrors(file, async () => {
     const head = (await headOf(file)) ?? "";
     if (head !== "" && !Object.values(FORMATS).some(({ mark }) => head.includes(mark))) {
       throw new Error("the file exists, and is not a report of sanddune");
@@ -61,7 +61,7 @@ export const checkReportFile = async (file: string, format?: ReportFormat): Prom
 /** Writes a report atomically, in the format of the file's extension. Replaces only reports. */
 export const writeReport = async (model: ReportModel, file: string, format?: ReportFormat): Promise<void> => {
   await checkReportFile(file, format);
-  await telling(file, async () => {
+  await withReportErrors(file, async () => {
     await mkdir(dirname(file), { recursive: true });
     await replaceFile(file, renderReport(model, formatFor(file, format)));
   });

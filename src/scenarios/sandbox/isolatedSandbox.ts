@@ -6,7 +6,7 @@ import { escapeRegExp } from "../../tools/escapeRegExp.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { isPrivateDirectory } from "../suite/privateNames.ts";
 import type { ScenarioCommand } from "./commandRunner.ts";
-import { bringBack } from "./copyBack.ts";
+import { copyProjectOut } from "./copyProjectOut.ts";
 import { once } from "./once.ts";
 import { type OpenSandbox, openSandbox } from "./openSandbox.ts";
 import { runInSandbox } from "./sandboxCommands.ts";
@@ -67,17 +67,17 @@ export const isolatedSandbox = (
   const filled = async (sandbox: OpenSandbox<IsolatedSandboxHandle>, signal: AbortSignal) => {
     const { handle, filesPath, close } = sandbox;
     await copyContentIn(handle, projectPath, handle.worktreePath);
-    const bringBackAndClose = async () => {
+    const copyOutAndClose = async () => {
       try {
         // After an abort, the project is not needed.
-        if (!signal.aborted) await bringBack(handle, { filesPath, projectPath });
+        if (!signal.aborted) await copyProjectOut(handle, { filesPath, projectPath });
       } catch (error) {
         await close().catch(() => {});
         throw error;
       }
       await close();
     };
-    return { handle, projectRoot: handle.worktreePath, close: once(bringBackAndClose) };
+    return { handle, projectRoot: handle.worktreePath, close: once(copyOutAndClose) };
   };
 
   const open = async <Place>(

@@ -12,7 +12,7 @@ import { toolOf } from "./readSuite.ts";
 import { type DraftRunnable, draftPage } from "./scenarioDraft.ts";
 import type { ScenarioSuite } from "./suite.ts";
 import { readSuiteFile, type SuiteChoice, type SuiteFile } from "./suiteFile.ts";
-import { placesOf } from "./suitePlaces.ts";
+import { suitePathsOf } from "./suitePaths.ts";
 
 export interface NewScenario {
   readonly id: string;
@@ -102,7 +102,7 @@ const write = ({ path, text }: NewFile): string => {
 export const newScenario = async (choice: SuiteChoice, scenario: NewScenario): Promise<readonly string[]> => {
   const { id, runnable, fixture } = scenario;
   const file = await readSuiteFile(choice);
-  const suite: ScenarioSuite = { ...placesOf(file, choice), cliCommand: toolOf(file) };
+  const suite: ScenarioSuite = { ...suitePathsOf(file, choice), cliCommand: toolOf(file) };
   checkId(id, suite);
   const page = { path: join(suite.scenarioDir, `${id}.md`), text: draftPage(id, runnable, fixture) };
   checkPage(page, suite);

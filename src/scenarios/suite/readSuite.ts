@@ -2,7 +2,7 @@ import { dirname } from "node:path";
 import { TextProblem } from "../../tools/json/textProblem.ts";
 import type { ScenarioSuite } from "./suite.ts";
 import { pathOf, readSuiteFile, type SuiteChoice, type SuiteFile, settingError } from "./suiteFile.ts";
-import { checkPlaces, placesOf } from "./suitePlaces.ts";
+import { checkSuitePaths, suitePathsOf } from "./suitePaths.ts";
 import { absoluteCliCommand, cliCommandProblem } from "./suiteTool.ts";
 import { readVersion } from "./suiteVersion.ts";
 
@@ -41,7 +41,7 @@ export const toolOf = (file: SuiteFile): readonly string[] | undefined => {
 export const readSuite = async (choice: SuiteChoice = {}): Promise<ScenarioSuite> => {
   const file = await readSuiteFile(choice);
   const { productName, siteUrl, prompts } = file.settings;
-  const places = placesOf(file, choice);
-  checkPlaces(file, places, choice);
+  const places = suitePathsOf(file, choice);
+  checkSuitePaths(file, places, choice);
   return { ...places, version: versionOf(file), cliCommand: toolOf(file), productName, siteUrl, prompts };
 };

@@ -60,7 +60,7 @@ export interface RecordedRun {
 const ofType = <Type extends WrittenEntry["type"]>(entries: readonly WrittenEntry[], type: Type) =>
   entries.filter((entry): entry is Entry<Type> => entry.type === type);
 
-/** Accepts only consecutive numbers: other entries do not come from a run. */
+/** Accepts only ascending numbers: a run writes no others. */
 const inOrder = <T extends { readonly number: number }>(items: readonly T[]): T[] => {
   let last = -1;
   return items.filter(({ number }) => {

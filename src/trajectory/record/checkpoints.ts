@@ -48,8 +48,8 @@ export class Checkpoints {
   #isHeld = false;
   #newest: string;
   /** Checkpoints that exist only in the sandbox. */
-  #abroad: Checkpoint[] = [];
-  #atWork: Promise<void> | undefined;
+  #unimported: Checkpoint[] = [];
+  #current: Promise<void> | undefined;
   #stop = new AbortController();
 
   constructor(private readonly options: CheckpointsOptions) {
@@ -58,18 +58,18 @@ export class Checkpoints {
 
   /** The checkpoints to import, oldest first. */
   get abroad(): readonly Checkpoint[] {
-    return this.#abroad;
+    return this.#unimported;
   }
 
   /** Drops the oldest ones: they were imported, or cannot be. */
   noteImported(count: number): void {
-    this.#abroad = this.#abroad.slice(count);
+    this.#unimported = this.#unimported.slice(count);
   }
 
   /** An action has ended: it may have changed files. */
   noteAction(number: number): void {
     this.#last = number;
-    if (!this.#isHeld) this.#atWork ??= this.#catchUp();
+    if (!this.#isHeld) this.#current ??= this.#catchUp();
   }
 
   /** Starts no checkpoint until `resume`. */
@@ -79,18 +79,18 @@ export class Checkpoints {
 
   /** Waits until the current checkpoint is complete, or has failed. */
   get idle(): Promise<void> {
-    return this.#atWork ?? Promise.resolve();
+    return this.#current ?? Promise.resolve();
   }
 
   resume(): void {
     this.#isHeld = false;
-    if (this.#next <= this.#last) this.#atWork ??= this.#catchUp();
+    if (this.#next <= this.#last) this.#current ??= this.#catchUp();
   }
 
   async #catchUp(): Promise<void> {
     do await this.#take(this.#last);
     while (this.#next <= this.#last && !this.#isHeld && !this.#stop.signal.aborted);
-    this.#atWork = undefined;
+    this.#current = undefined;
   }
 
   /** Takes a checkpoint before the first action, of uncommitted files and files that hooks created. */
@@ -108,7 +108,7 @@ export class Checkpoints {
     const limitMs = failed ? SETTLE_MS.afterFailure : SETTLE_MS.afterSuccess;
     const settled = withTimeLimit(limitMs, undefined, async (signal) => {
       onAbort(signal, (reason) => this.#stop.abort(reason));
-      await this.#atWork;
+      await this.#current;
       // The changes belong to the last action if its changes are unknown. Otherwise they get a number of their own.
       await this.#take(Math.max(this.#last, this.#unknown));
     });
@@ -155,7 +155,7 @@ export class Checkpoints {
       return;
     }
     this.#newest = sha;
-    this.#abroad.push({ number, sha });
+    this.#unimported.push({ number, sha });
     if (number > this.#last) {
       this.#last = number;
       this.#next = number + 1;

@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { layProject, snapshotFixtures } from "../../../src/scenarios/project/fixtures.ts";
+import { createProject, snapshotFixtures } from "../../../src/scenarios/project/fixtures.ts";
 import { temporaryDirectory } from "../../helpers/repository/repository.ts";
 
 const suite = () => {
@@ -33,7 +33,7 @@ const suiteOf = ({ directory, fixtures }: ReturnType<typeof suite>) => ({
 const copyOfOne = async (places: ReturnType<typeof suite>): Promise<void> => {
   const found = await snapshotFixtures(suiteOf(places), ["one"], places.snapshots);
   expect([...found.problems]).toEqual([]);
-  await layProject(found.snapshots.get("one") as never, places.project);
+  await createProject(found.snapshots.get("one") as never, places.project);
 };
 
 const modeOf = (path: string): number => lstatSync(path).mode & 0o7777;
@@ -93,9 +93,9 @@ test("A fixture that is changed after its snapshot was taken is what it was", as
   writeFileSync(join(one, "a.txt"), "after");
   rmSync(one, { recursive: true });
   const snapshot = found.snapshots.get("one") as never;
-  await layProject(snapshot, project);
+  await createProject(snapshot, project);
   writeFileSync(join(project, "a.txt"), "changed by a scenario");
-  await layProject(snapshot, `${project}-2`);
+  await createProject(snapshot, `${project}-2`);
   expect(readFileSync(join(`${project}-2`, "a.txt"), "utf8")).toBe("before");
 });
 

@@ -53,7 +53,7 @@ const asAgent = async ({ scenarioSandbox, signal }: Scene, command: string) => {
   }
 };
 
-/** Goes on writing, out of everybody's group and session. */
+/** Goes on withRecordErrors, out of everybody's group and session. */
 const DAEMON = `setsid sh -c 'while :; do echo still-here >>trace; sleep 0.05; done' >/dev/null 2>&1 </dev/null &
 while ! [ -s trace ]; do sleep 0.02; done`;
 

@@ -24,7 +24,7 @@ const recordsOfOthers = (scenarioDir: string, usualRecords: string): string =>
   isSame(besides(scenarioDir), usualRecords) ? join(scenarioDir, RECORDS) : besides(scenarioDir);
 
 /** Where the parts of a suite are, whether or not they exist. */
-export const placesOf = (
+export const suitePathsOf = (
   file: SuiteFile,
   { cwd = ".", dir, recordsDir }: SuiteChoice,
 ): ScenarioSuitePaths => {
@@ -67,7 +67,7 @@ const checkScenarioDir = (file: SuiteFile, scenarioDir: string, dir: string | un
 };
 
 /** Checks that the parts of a suite exist, except for the records. */
-export const checkPlaces = (file: SuiteFile, places: ScenarioSuitePaths, { dir }: SuiteChoice): void => {
+export const checkSuitePaths = (file: SuiteFile, places: ScenarioSuitePaths, { dir }: SuiteChoice): void => {
   const check = (key: PathSetting, path: string, remedy: string): void => {
     if (!isDirectory(path)) throw settingError(file, key, `there is no directory ${path}`, remedy);
   };

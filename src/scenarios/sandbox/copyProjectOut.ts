@@ -47,7 +47,7 @@ const moveContent = async (from: string, to: string): Promise<void> => {
  * Replaces the project on the host by the project in an isolated sandbox. Until it is copied completely, the project
  * on the host stays unchanged.
  */
-export const bringBack = async (
+export const copyProjectOut = async (
   handle: SandboxHandle,
   { filesPath, projectPath }: { readonly filesPath: string; readonly projectPath: string },
 ): Promise<void> => {
