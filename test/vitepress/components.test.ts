@@ -57,7 +57,7 @@ it("shows the newest results in the order of the ids, and the executions of one 
   expect(html).not.toContain("no records");
 });
 
-it("shows the scenarios that it is told, with their titles and pages", async () => {
+it("shows the given scenarios, with their titles and pages", async () => {
   const { summary } = partsOf(
     await page(site(runRecord(), runRecord({ test_id: "gone" })), {
       scenarios: [
@@ -137,7 +137,7 @@ it("shows what agents print as text, and links to nothing but the web", async ()
   expect(html).not.toMatch(/<img|href="javascript|[\u202e\u001b\u0007]/);
 });
 
-it("tells how often a repeated scenario failed", async () => {
+it("shows how often a repeated scenario failed", async () => {
   const { records } = partsOf(
     await page(
       site(

@@ -111,7 +111,7 @@ describe("sanddune clean", () => {
 });
 
 describeWith(["bubblewrap"], "sanddune run and replay", () => {
-  it("record a run, with artifacts, for whoever passes flags", async () => {
+  it("record a run, with artifacts, by flags", async () => {
     const cwd = temporaryRepository();
     const { exitCode, stdout } = await runCli(
       [

@@ -53,11 +53,16 @@ describe("the agent of a scenario", () => {
     expect(choose("claude", { agent: "pi" }, env).provider).toBe("pi");
   });
 
-  it.each(["windsurf", "constructor", "__proto__"])("is nobody for the unknown platform %s", (platform) => {
-    const chosen = choose(platform);
-    expect(chosen).toMatchObject({ provider: platform, model: null });
-    expect("manual" in chosen && chosen.manual).toMatch(/^There is no agent .*--agent \(claude-code, codex/);
-  });
+  it.each(["windsurf", "constructor", "__proto__"])(
+    "does not exist for the unknown platform %s",
+    (platform) => {
+      const chosen = choose(platform);
+      expect(chosen).toMatchObject({ provider: platform, model: null });
+      expect("manual" in chosen && chosen.manual).toMatch(
+        /^There is no agent .*--agent \(claude-code, codex/,
+      );
+    },
+  );
 
   it("can be any program", () => {
     const chosen = choose("claude", { agent: "command", agentCommand: "sh ./agent.sh" });

@@ -35,7 +35,7 @@ test("A bad page and a missing fixture are errors in every report, beside the ve
   expectError(cwd, 'tests="1" failures="0" errors="0"', "fixtures/none");
 });
 
-test("What stops a run before its first scenario is an error in its reports, in place of those of an earlier run", async () => {
+test("An error before the first scenario is in the reports, which replace those of an earlier suite run", async () => {
   const cwd = makeSuite({ pages: { good: spec() } });
   expect(await runScenarios(cwd, REPORT_FLAGS)).toMatchObject({ exitCode: 0 });
   expect(await runScenarios(cwd, [...REPORT_FLAGS, "--only=godo"])).toMatchObject({ exitCode: 2 });

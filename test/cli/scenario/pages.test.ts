@@ -33,7 +33,7 @@ describe("sanddune scenario list", () => {
     });
   });
 
-  it("tells page and line of what is wrong, goes on, and ends with 2", async () => {
+  it("reports page and line of each mistake, continues, and ends with 2", async () => {
     const cwd = pages({ "bad.md": "# Bad\n<!-- sandbox-spec:start -->", "good.md": "# Good" });
     const told = "docs/testing/scenarios/bad.md:2: the block has no <!-- sandbox-spec:end -->.\n";
     const shown = await scenario(cwd, "list");
@@ -47,7 +47,7 @@ describe("sanddune scenario list", () => {
     });
   });
 
-  it("tells page and line of a fixture that cannot be used, and ends with 2", async () => {
+  it("reports page and line of a fixture that cannot be used, and ends with 2", async () => {
     const cwd = pages({
       "lost.md": `# Lost\n${pageOf({ runnable: "cli", fixture: "none", assertions: [{ file_exists: "a" }] })}`,
     });
@@ -115,7 +115,7 @@ describe("sanddune scenario new", () => {
     });
   });
 
-  it("ends with 2 and touches nothing if the id is taken or is none", async () => {
+  it("ends with 2 and changes nothing if the id is taken or not valid", async () => {
     const cwd = pages({ "a.md": "# Mine" });
     for (const [id, words] of [
       ["a", "The scenario"],

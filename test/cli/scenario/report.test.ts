@@ -35,7 +35,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(cwd, { recursive: true, force: true }));
 
-it("writes a page with all results where one is told to look for it", async () => {
+it("writes a page with all results to the path that it prints", async () => {
   const { exitCode, stdout, stderr } = await report();
   expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: "scenario-report.html\n", stderr: "" });
   const html = readFileSync(join(cwd, "scenario-report.html"), "utf8");
@@ -51,7 +51,7 @@ it("writes several files, each as its name asks, and prints Markdown for a summa
   expect(existsSync(join(cwd, "scenario-report.html"))).toBe(false);
 });
 
-it("goes on without what is no record, and says so", async () => {
+it("leaves out files that are not records, and reports them", async () => {
   write("runs/first/2.json", '{"schema":');
   write("runs/second/1.json", JSON.stringify({ ...runRecord({ test_id: "second" }), steps: [null] }));
   const { exitCode, stdout, stderr } = await report("--output", "-");
@@ -78,7 +78,7 @@ it.each([
   expect(existsSync(join(cwd, "report.pdf"))).toBe(false);
 });
 
-it("does not replace a file of somebody else's", async () => {
+it("does not replace a foreign file", async () => {
   write("README.md", "# Mine\n");
   const { exitCode, stderr } = await report("--output", "README.md");
   expect(exitCode).toBe(2);

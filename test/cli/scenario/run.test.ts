@@ -357,7 +357,7 @@ test("As JSON, the results are one object, and nothing else is printed", async (
   }
 });
 
-test("As JSON, a command line that cannot be meant is told as an error", async () => {
+test("As JSON, a wrong command line is reported as an error", async () => {
   const cwd = makeSuite({ pages: { good: spec() } });
   const { exitCode, stdout } = await runScenarios(cwd, ["--json", "--only=godo"]);
   expect(exitCode).toBe(2);

@@ -172,7 +172,7 @@ describeSideBySide("an agent of a scenario", () => {
       await expect(performed).rejects.toThrow(/ANTHROPIC_API_KEY or .*export ANTHROPIC_API_KEY=…$/);
     });
 
-    it("has no place to work at if no sandbox was chosen", async () => {
+    it("is unavailable if no sandbox was chosen", async () => {
       const { suite, signal } = await scenarioScene("none");
       const options = { suite, sandbox: undefined, signal };
       const setup = await prepareAgent({ runnable: "agent", steps: [{ agent: "install" }] }, options);

@@ -21,7 +21,7 @@ const grade = async (spec: Omit<ScenarioSpec, "runnable">) => {
   });
 };
 
-it("commands in a sandbox with files of its own, and steps that write files, see what the others did", async () => {
+it("commands in an isolated sandbox, and steps that write files, see each other's changes", async () => {
   const { result, steps } = await grade({
     steps: [
       { cmd: ["sh", "-c", "echo one > one.txt"] },

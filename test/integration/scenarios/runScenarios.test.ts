@@ -133,7 +133,7 @@ describe("runScenarios()", () => {
     expect(problems).toMatchObject([{ subject: "lost" }]);
   });
 
-  it("writes records where it is told to, and nowhere else", async () => {
+  it("writes records to the given directory, and nowhere else", async () => {
     const cwd = makeSuite({ pages: { a: spec() } });
     const { suite } = await runScenarios({ cwd, recordsDir: "elsewhere" });
     expect(suite.recordsDir).toBe(join(cwd, "elsewhere"));

@@ -51,7 +51,7 @@ it("The end of a long text is kept", () => {
   expect(work.text.endsWith("athe end")).toBe(true);
 });
 
-it("Usage is added up, and left out if the agent tells none", () => {
+it("Usage is added up, and left out if the agent reports none", () => {
   const usage = { inputTokens: 1, cacheCreationInputTokens: 2, cacheReadInputTokens: 3, outputTokens: 4 };
   expect(workOf({ type: "usage", usage }, { type: "usage", usage }).record.usage).toEqual({
     inputTokens: 2,

@@ -44,7 +44,7 @@ it.each<[RunnableFilter, readonly Adapter[], readonly Adapter[]]>([
   },
 );
 
-it("a manual scenario is planned once, and by nobody", () => {
+it("a manual scenario is planned once, without an adapter", () => {
   const executions = planExecutions([scenario("manual")], {
     runnable: "any",
     available: () => ["cli"],
@@ -53,7 +53,7 @@ it("a manual scenario is planned once, and by nobody", () => {
   expect(executions).toEqual([{ scenario: scenario("manual"), adapter: undefined }]);
 });
 
-it("an agent that cannot be had is planned once", () => {
+it("an unavailable agent is planned once", () => {
   const executions = planExecutions([scenario("agent")], {
     runnable: "any",
     available: () => ["cli"],

@@ -121,7 +121,7 @@ test("A program that is missing ends with 127, and one that takes too long with 
   expect((await perform({ cmd: ["sleep", "60"] })).code).toBe(124);
 });
 
-test("What is in the environment for git of the runner's own repository does not reach a step", async () => {
+test("The runner's own git variables do not reach a step", async () => {
   process.env["GIT_DIR"] = "/nonexistent";
   onTestFinished(() => {
     delete process.env["GIT_DIR"];

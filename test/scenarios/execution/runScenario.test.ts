@@ -139,7 +139,7 @@ it("a command of the page that changes what its assertions use is undone, and th
   );
 });
 
-it("what a command has left running, which may be the agent's, is gone before the next one", async () => {
+it("processes that a command has left running, which may be the agent's, are ended before the next command", async () => {
   const daemon = `setsid sh -c 'while :; do echo "exit 0" > check.sh; echo > beat; done' >/dev/null 2>&1 </dev/null &`;
   const { result } = await execute({
     steps: [

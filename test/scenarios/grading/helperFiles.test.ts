@@ -35,7 +35,7 @@ const specWith = (more: Partial<ScenarioSpec>): ScenarioSpec => ({
   ...more,
 });
 
-test("Helpers that nobody has changed are left alone", async () => {
+test("Unchanged helpers are left alone", async () => {
   const { project, files } = projectWith("check.sh");
   const before = lstatSync(join(project, "check.sh"));
   const restore = await rememberHelpers(specWith({ helpers: ["check.sh"] }), [], files);
@@ -95,7 +95,7 @@ test.each<[string, (project: string, outside: string) => void]>([
       chmodSync(join(project, "tests/a"), 0);
     },
   ],
-])("A helper that was %s is as before, with its mode, and it is told", async (_, spoil) => {
+])("A helper that was %s is restored with its mode, and reported", async (_, spoil) => {
   const { project, files } = projectWith("tests/a/check.sh");
   const outside = temporaryDirectory();
   mkdirSync(join(outside, "a"));

@@ -42,7 +42,7 @@ it("reads all pages of a directory in the order of their ids, and nothing else",
   expect(scenarios[3]?.page).toBe(join(directory, "a.md"));
 });
 
-it("goes on after a bad page, and tells what is wrong with it", async () => {
+it("continues after a bad page, and reports its mistakes", async () => {
   const directory = pages({
     "bad.md": "# Bad\n<!-- sandbox-spec:start -->\n{",
     "good.md": "# Good",
@@ -109,7 +109,7 @@ it("follows no link and waits for no pipe, and reads nothing that is too large o
   ]);
 });
 
-it("reads a line of any number of backticks in one go, and knows what it quotes", async () => {
+it("reads a line of any number of backticks in one pass, and knows what it quotes", async () => {
   const backticks = Array.from({ length: 800 }, (_, index) => "`".repeat(index + 1)).join(" ");
   const quoted = "``a ` <!-- sandbox-spec:start -->`` and `` ``` <!-- sandbox-spec:start --> `` as well";
   const directory = pages({ "many.md": `# Many\n${backticks}\n`, "quoted.md": `# Quoted\n${quoted}\n` });
@@ -121,7 +121,7 @@ it("reads a line of any number of backticks in one go, and knows what it quotes"
   ]);
 });
 
-it("tells no more of a page than somebody reads", async () => {
+it("limits the number and length of a page's problems", async () => {
   const keys = Object.fromEntries(Array.from({ length: 30 }, (_, index) => ["k".repeat(2000) + index, 1]));
   const directory = pages({
     "bad.md": `<!-- sandbox-spec:start -->\n${JSON.stringify(keys)}\n<!-- sandbox-spec:end -->`,

@@ -63,7 +63,7 @@ test("A project is a copy of its fixture: content, modes, links, hidden files an
   }
 });
 
-test("Directories that are read-only are copied with what is in them", async () => {
+test("Read-only directories are copied with their content", async () => {
   const places = suite();
   const inner = join(places.one, "outer/inner");
   mkdirSync(inner, { recursive: true });

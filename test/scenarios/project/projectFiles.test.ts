@@ -119,7 +119,7 @@ test("A file that is too large is not read", async () => {
   expect(await files.read("a.txt", 101)).toHaveLength(101);
 });
 
-test("Hashing a file that is larger than any disk ends when it is told to", async () => {
+test("Hashing a file that is larger than any disk ends when it is aborted", async () => {
   const { files } = hostileProject();
   truncateSync(join(files.root, "a.txt"), 2 ** 40);
   const controller = new AbortController();

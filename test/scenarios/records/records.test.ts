@@ -88,7 +88,7 @@ it("the index has the newest record of each scenario that exists, and of no othe
   });
 });
 
-it("a file that is no record is told of, and the one before it counts", async () => {
+it("a file that is not a record is reported, and the record before it counts", async () => {
   await addRecord(recordsDir, record("a", FIRST));
   writeFileSync(join(recordsDir, "a", "2027-01-01.json"), "{ half");
   writeFileSync(join(recordsDir, "a", "2027-01-02.json"), JSON.stringify(record("b", SECOND)));
@@ -112,7 +112,7 @@ it.each<[string, (path: string) => void]>([
       truncateSync(path, 2 ** 40);
     },
   ],
-])("what lies among the records and is %s is told of, and not waited for", async (_, plant) => {
+])("a file among the records that is %s is reported, and not waited for", async (_, plant) => {
   await addRecord(recordsDir, record("a", FIRST));
   plant(join(recordsDir, "a", "2027-01-01.json"));
   await writeIndex(recordsDir, [tool("a")]);
@@ -154,7 +154,7 @@ it.each([
   expect((await readRecords(recordsDir)).problems).toEqual([expect.stringContaining(name)]);
 });
 
-it("pruning leaves files alone that are nobody's record", async () => {
+it("pruning leaves files alone that are not records", async () => {
   for (const startedAt of [FIRST, SECOND]) await addRecord(recordsDir, record("a", startedAt));
   writeFileSync(join(recordsDir, "a", "0-notes.json"), "{}");
   await pruneRecords(recordsDir, "a", { keep: 1, since: NOW });

@@ -56,7 +56,7 @@ it("has the executions newest first, whatever the order of the files", () => {
   expect(runner?.latest).toHaveLength(1);
 });
 
-it("tells runners apart by kind and provider, and lets the worst decide", () => {
+it("separates runners by kind and provider, and counts the worst result", () => {
   const agent = (provider: string) => ({ kind: "agent", provider }) as const;
   const model = reportModel(
     [
@@ -182,7 +182,7 @@ it.each([
   expect(runner?.medianMs).toBe(median);
 });
 
-it("takes a record of the runner's for what it is", () => {
+it("accepts a record that the runner wrote", () => {
   expect(isScenarioRecord(runRecord({ repeat: { number: 1, of: 2, go: "first" } }))).toBe(true);
 });
 

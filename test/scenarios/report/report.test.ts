@@ -173,7 +173,7 @@ it("is XML, whatever it is told", () => {
   expect(xml).not.toMatch(/&(?!amp;|lt;|gt;|quot;|#39;)/);
 });
 
-it("tells a CI system what passed, failed and was skipped, and why", () => {
+it("reports to a CI system what passed, failed and was skipped, and why", () => {
   const xml = junitReport(
     model([
       runRecord({ ...minute(2), repeat: { number: 2, of: 2, go: "first" } }),
@@ -342,7 +342,7 @@ it("replaces a report with a newer one, and leaves nothing else behind", async (
   expect(readdirSync(join(directory, "sub")).sort()).toEqual(["a.html", "a.md", "a.xml"]);
 });
 
-it("does not replace what is no report", async () => {
+it("does not replace a file that is not a report", async () => {
   const file = join(temporaryDirectory(), "README.md");
   writeFileSync(file, "# Mine\n");
   const writing = writeReport(model([]), file);
@@ -359,7 +359,7 @@ const IN_THE_WAY: readonly (readonly [string, (directory: string) => string, Reg
     /it is a directory/,
   ],
   [
-    "a pipe, which nobody writes to",
+    "a pipe without a writer",
     (directory) => made(join(directory, "a.xml"), (path) => execFileSync("mkfifo", [path])),
     /something that is not a file/,
   ],

@@ -164,7 +164,7 @@ describe("the config file of a suite", () => {
     });
   });
 
-  it("is that of the checkout at hand, like the code that is tested", async () => {
+  it("is in the current checkout, like the tested code", async () => {
     const main = temporaryRepository();
     directories(main, "docs/testing/scenarios");
     write(main, CONFIG, { productName: "old" });

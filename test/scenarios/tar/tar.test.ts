@@ -154,7 +154,7 @@ describe("a hostile archive", () => {
     await expect(unpack(handmadeArchive(file("a")), 1000)).rejects.toThrow("larger than 1000 bytes");
   });
 
-  it("gives nobody the rights of another user, and its owner always the own directories", async () => {
+  it("drops setuid bits, and lets the owner always enter the directories", async () => {
     const unpacked = await unpack(
       handmadeArchive(
         { ...file("program"), mode: 0o6755 },

@@ -213,7 +213,7 @@ touch changed.txt; touch -d 2001-01-01 README.md`),
   });
 });
 
-test("What steps leave running on the host is gone before anything is graded", async () => {
+test("Processes that steps leave running on the host are ended before grading", async () => {
   const cwd = makeSuite({ pages: { daemon: spec({ steps: [sh(DAEMON)], assertions: [IS_STILL] }) } });
   expect(await runScenarios(cwd)).toMatchObject({ exitCode: 0 });
 });

@@ -58,7 +58,7 @@ for (const [name, provider] of RUNTIMES) {
       expect(found[6]?.detail).toBe("not clean: ?? new.txt");
     });
 
-    it("is not led astray by what an agent has made of the project", async () => {
+    it("is not misled by an agent's changes of the project", async () => {
       const scene = await scenarioScene(provider());
       const { projectPath, scenarioSandbox, signal } = scene;
       const outside = temporaryDirectory();

@@ -26,7 +26,7 @@ const HOSTILE =
   "\\033]0;owned\\007\\033]52;c;b3duZWQ=\\007\\033[2J\\202\\233]]>--></pre></td></system-out></testcase><script>alert(1)</script><img src=x onerror=alert(1)>`|[x](javascript:alert(1))@everyone&amp;";
 
 describeWith(["bubblewrap", "tmux"], "At a terminal", () => {
-  test("What an agent prints, and calls its files, steers neither a terminal nor a page", async () => {
+  test("An agent's output and file names control neither a terminal nor a page", async () => {
     const hostile = told(
       `printf '${HOSTILE}\\n'; printf '${HOSTILE}\\n' >&2; git init -q
 touch "$(printf '\\033]0;owned\\007<script>alert(1)</script>')"; printf '${HOSTILE}' > out.txt; exit 7`,

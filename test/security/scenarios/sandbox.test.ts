@@ -77,7 +77,7 @@ for (const [name, provider] of TIGHT) {
       expect(readFileSync(join(scene.projectPath, "made-by-agent"), "utf8")).toBe("new\n");
     });
 
-    it("show commands the suite, read-only and without what is private in it", async () => {
+    it("show commands the suite, read-only and without its private files", async () => {
       const scene = await scenarioScene(provider(), SUITE);
       const { root } = scene.suite;
       const tool = await runCommand(scene, ["sh", join(root, "bin/tool.sh"), "install"]);
@@ -112,7 +112,7 @@ for (const [name, provider] of TIGHT) {
       expect(existsSync(join(root, "bin/tool.sh"))).toBe(true);
     });
 
-    it("have homes of their own: what an agent leaves in its home and in /tmp reaches no command", async () => {
+    it("have homes of their own: an agent's files in its home and in /tmp reach no command", async () => {
       const scene = await scenarioScene(provider(), SUITE);
       await asAgent(scene, 'echo trap >"$HOME/.profile"; echo trap >/tmp/trap');
       const { stdout } = await runCommand(scene, [
@@ -164,8 +164,8 @@ for (const [name, provider] of ALL) {
   );
 }
 
-describe("an isolated place", () => {
-  it("copies back what commands have done: new, changed and deleted files, and copies the suite without what is private", async () => {
+describe("an isolated sandbox", () => {
+  it("copies out new, changed and deleted files, and copies the suite in without its private files", async () => {
     const scene = await scenarioScene(testIsolated(), SUITE);
     writeFileSync(join(scene.projectPath, "old"), "old");
     const { scenarioSandbox, suite, projectPath } = scene;

@@ -95,7 +95,7 @@ const TROUBLES: readonly (readonly [string, string])[] = [
   ["that it is not installed", NOT_FOUND],
 ];
 
-it.each(TROUBLES)("An agent that tells %s, and has done nothing, is no verdict", async (_, trouble) => {
+it.each(TROUBLES)("An agent that reports %s, and has done nothing, gets no verdict", async (_, trouble) => {
   expect(await attempt([trouble])).toMatchObject({
     result: "manual",
     codes: [0],
@@ -104,16 +104,19 @@ it.each(TROUBLES)("An agent that tells %s, and has done nothing, is no verdict",
   });
 });
 
-it.each(TROUBLES)("An agent that tells %s after it has ruined the project is graded", async (_, trouble) => {
-  const { result, notes, ...rest } = await attempt([`echo ruined > README.md; ${trouble}`]);
-  expect({ result, ...rest }).toEqual({
-    ...{ result: "failing", manual: [false], graded: [false] },
-    codes: [trouble === NOT_FOUND ? 127 : 1],
-  });
-  expect(notes).toMatch(
-    /^agent: obey: exit code (1|127)\n.*because an agent had changed "README\.md"\. The agent /,
-  );
-});
+it.each(TROUBLES)(
+  "An agent that reports %s after it has ruined the project is graded",
+  async (_, trouble) => {
+    const { result, notes, ...rest } = await attempt([`echo ruined > README.md; ${trouble}`]);
+    expect({ result, ...rest }).toEqual({
+      ...{ result: "failing", manual: [false], graded: [false] },
+      codes: [trouble === NOT_FOUND ? 127 : 1],
+    });
+    expect(notes).toMatch(
+      /^agent: obey: exit code (1|127)\n.*because an agent had changed "README\.md"\. The agent /,
+    );
+  },
+);
 
 it.each<[string, string]>([
   [
@@ -147,7 +150,7 @@ it("An agent that has called a tool is graded, though the project is as it was",
   expect(notes).toContain("because an agent had called a tool. The agent claude-code failed: API Error: 529");
 });
 
-it("An agent that worked in an earlier step is graded, whatever trouble it tells of in a later one", async () => {
+it("An agent that worked in an earlier step is graded, whatever error it reports in a later one", async () => {
   const done = `echo ruined > README.md; ${line({ type: "result", subtype: "success", is_error: false, result: "Done." })}`;
   const { result, codes, graded, notes } = await attempt([done, OVERLOADED]);
   expect({ result, codes, graded }).toEqual({ result: "failing", codes: [0, 1], graded: [false] });
@@ -160,7 +163,7 @@ it("Where a step may fail, the assertions decide, and the notes tell of the trou
   expect(notes).toMatch(/^agent: obey: graded all the same, because an agent had changed "new\.txt"\./);
 });
 
-it("In a sandbox with files of its own, what was not touched is no trace, and what was is one", async () => {
+it("In an isolated sandbox, only changed files count as a trace of the agent", async () => {
   const sandbox = testIsolated();
   expect(await attempt([OVERLOADED], { sandbox })).toMatchObject({ result: "manual" });
   const ruined = await attempt([`echo ruined > README.md; ${OVERLOADED}`], { sandbox });

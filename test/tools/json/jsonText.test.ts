@@ -25,7 +25,7 @@ const GOOD = [
   '{\r\n\t"a": [\r\n1\r\n]\r\n}\r\n',
 ];
 
-it.each(GOOD)("reads what is JSON as everybody does: %s", (text) => {
+it.each(GOOD)("reads JSON as JSON.parse() does: %s", (text) => {
   const { node, problems } = parseJsonText(text);
   expect(node.value).toEqual(JSON.parse(text));
   expect(problems).toEqual([]);
@@ -75,7 +75,7 @@ it("counts lines from where the text stands in its file", () => {
   expect(list?.node.items?.map(({ line }) => line)).toEqual([12, 13]);
 });
 
-describe("a key that is there twice", () => {
+describe("a key that occurs twice", () => {
   it("is a problem at each repetition, with the line of the first", () => {
     const { node, problems } = parseJsonText('{"a": 1,\n"a": 2,\n"b": {"a": 0},\n"a": 3}');
     expect(problems.map(({ line }) => line)).toEqual([2, 4]);
@@ -88,7 +88,7 @@ describe("a key that is there twice", () => {
   });
 });
 
-it("takes a key for what it is, even if objects have a use of their own for it", () => {
+it("reads keys such as __proto__ as ordinary keys", () => {
   const { node } = parseJsonText('{"__proto__": {"runnable": "cli"}}');
   expect(Object.keys(node.value as object)).toEqual(["__proto__"]);
   expect((node.value as { runnable?: string }).runnable).toBeUndefined();

@@ -70,7 +70,7 @@ const step = ({ steps }: Replay, number: number) => {
   return found;
 };
 
-it("a replay says which agent it was, what it was told, and what each iteration and each step took", async () => {
+it("a replay shows the agent, its prompt, and the expense of each iteration and step", async () => {
   const { open } = await recorded();
   const replay = await open();
   expect(replay.run).toMatchObject({ agent: "speaking", model: "large-1", agentVersion: "1.2.3" });

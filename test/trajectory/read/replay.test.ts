@@ -255,7 +255,7 @@ describe("checking a step out", () => {
     expect(readdirSync(join(directory, "zero"))).toEqual(["README.md"]);
   });
 
-  it("says why a place will not do, and follows no link that came with the repository", async () => {
+  it("says why a directory cannot be used, and follows no link of the repository", async () => {
     const { cwd, result } = recording();
     const replay = await replayOf(cwd, result);
     const outside = temporaryDirectory();

@@ -49,7 +49,7 @@ describe("actions", () => {
     ]);
   });
 
-  it("of agents that tell no results are over when the agent goes on, or its turn is over", () => {
+  it("of agents that report no results end when the agent continues, or its turn ends", () => {
     const end: AgentEvent = { type: "result", isError: false };
     expect(read([call("a", "1"), { type: "turnStart" }, call("b", "2"), end])).toMatchObject({
       over: [{ input: "a" }, { input: "b" }],
@@ -57,7 +57,7 @@ describe("actions", () => {
     });
   });
 
-  it("are told in one line, and shortly", () => {
+  it("are described in one short line", () => {
     const [action] = read([call(`one\n  two ${"x".repeat(1000)}`), result()]).over;
     expect(action?.input).toMatch(/^one two x+…$/);
     expect(action?.input.length).toBeLessThanOrEqual(200);

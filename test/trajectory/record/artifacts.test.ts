@@ -31,7 +31,7 @@ const paths = ({ artifacts = [] }: Pick<RunResult, "artifacts">): string[] =>
   artifacts.map(({ path }) => path);
 
 describe("artifacts", () => {
-  it("are copied out of the sandbox as they are, and are not executable, nor anybody else's to read", async () => {
+  it("are copied out of the sandbox unchanged, not executable, and readable by their owner only", async () => {
     const { artifacts, problems, directory } = await take(
       "mkdir -p 'out/a b' other; printf 'x\\0\\377y' > 'out/a b/data.bin'; : > out/empty; echo n > other/no; chmod 777 out/empty",
       ["out/**/*"],
@@ -53,7 +53,7 @@ describe("artifacts", () => {
     expect(zeros).toBe("\0".repeat(1_234_567));
   });
 
-  it("are an empty list where nothing is what the globs stand for", async () => {
+  it("are an empty list if nothing matches the globs", async () => {
     const { directory, ...taken } = await take("true", ["out/*"]);
     expect(taken).toEqual({ artifacts: [], problems: [] });
     expect(existsSync(directory)).toBe(false);
@@ -76,7 +76,7 @@ describe("artifacts", () => {
     expect(taken.problems).toEqual([]);
   });
 
-  it("are bounded in size: what is too large stays, with a warning, and the rest comes", async () => {
+  it("are bounded in size: larger files stay, with a warning, and the others are copied", async () => {
     const script = "truncate -s 1T a-hole; truncate -s 101M b-large; echo x > c-small";
     const taken = await take(script, ["*-*"]);
     expect(paths(taken)).toEqual(["c-small"]);
@@ -96,7 +96,7 @@ describe("artifacts", () => {
     expect(problems).toEqual(["3 artifacts are too many, and were left in the sandbox."]);
   });
 
-  it("cannot be made up by programs of the agent's", async () => {
+  it("cannot be forged by the agent's programs", async () => {
     // In a sandbox like this one, the agent can put its own programs first.
     const { artifacts, problems, directory } = await take("echo x > a; echo x > b", ["a", "b"], (command) =>
       command.includes("base64") ? "echo 'file 0 4'; echo eHh4eHh4eHg=; echo 'file 7 1'" : command,

@@ -85,7 +85,7 @@ describe("a run that is recorded", () => {
     expect(git(cwd, "show", `${branch}:status`)).toBe("A  s\n?? status\n?? t");
   });
 
-  it("begins with what was there before, if that is not committed", async () => {
+  it("begins with files that were not committed before", async () => {
     const cwd = temporaryRepository();
     const result = await record(cwd, ["echo a > a.txt"], {
       hooks: { sandbox: { onSandboxReady: [{ command: "echo h > hook.txt" }] } },
@@ -96,7 +96,7 @@ describe("a run that is recorded", () => {
     });
   });
 
-  it("of an agent that tells of no actions has one for what each iteration changed", async () => {
+  it("of an agent that reports no actions has one for the changes of each iteration", async () => {
     const cwd = temporaryRepository();
     const result = await run({
       agent: command("echo x >> x.txt"),

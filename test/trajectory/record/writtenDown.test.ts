@@ -7,7 +7,7 @@ import { git, temporaryRepository } from "../../helpers/repository/repository.ts
 import { BRANCH, checkpointsOf, directoryOf, entriesOf, record } from "../recording.ts";
 
 describe("the file of a trajectory", () => {
-  it("tells what happened in order, each line by itself", async () => {
+  it("describes each event in order, each line by itself", async () => {
     const cwd = temporaryRepository();
     const base = git(cwd, "rev-parse", "HEAD");
     const result = await record(cwd, ["echo a > a.txt", "echo done"]);
@@ -28,7 +28,7 @@ describe("the file of a trajectory", () => {
     expect(entries.at(-1)).toMatchObject({ type: "ended", state: "succeeded" });
   });
 
-  it("has no secrets in what is written down of it, and cuts what an agent prints without end", async () => {
+  it("records no secrets, and cuts endless output of an agent", async () => {
     const cwd = temporaryRepository();
     const secret = "correct-horse-battery";
     const result = await record(
@@ -47,7 +47,7 @@ describe("the file of a trajectory", () => {
     expect(text.length).toBeLessThan(50_000);
   });
 
-  it("goes on where its file cannot be written, and says so", async () => {
+  it("continues if its file cannot be written, and reports it", async () => {
     const cwd = temporaryRepository();
     const result = await run({
       agent: scripted([{ commit: "Work", files: { "a.txt": "a\n" } }]),
