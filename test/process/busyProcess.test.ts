@@ -15,7 +15,7 @@ const block = (condition: () => boolean): void => {
   while (!condition()) blockFor(1);
 };
 
-/** It has ended, and nobody has asked how. */
+/** It has ended, and was not reaped yet. */
 const hasEnded = (pid: number): boolean => /\) Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 
 it("reads the complete output of a process, even if this process is busy", async () => {

@@ -14,7 +14,7 @@ describe("the state of a run", () => {
     ["dead", "no process has its pid", { pid: 4_194_303 }],
     ["dead", "another process has its pid", { startTime: "1" }],
     ["dead", "the machine was started anew", { bootId: "another" }],
-    ["running", "it is on another machine, where nobody can look", { host: `not-${hostname()}`, pid: 1 }],
+    ["running", "it is on another machine, which cannot be checked", { host: `not-${hostname()}`, pid: 1 }],
     ["running", "it is in another pid namespace", { pidNamespace: "pid:[1]", pid: 4_194_303 }],
   ])("is %s if %s", (state, _, changes) => {
     expect(stateOf(begun({ owner: { ...owner, ...changes } }))).toBe(state);

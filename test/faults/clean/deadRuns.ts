@@ -25,7 +25,7 @@ export interface HangingRuns<Orders extends readonly HangingOrder[]> {
   /** Where their process has its temporary files. */
   readonly temporary: string;
   readonly runs: { readonly [Index in keyof Orders]: HangingRun };
-  /** Kills the process that runs them, which cannot tidy up then. */
+  /** Kills the process that runs them, so that it cannot clean up. */
   die(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export const useHangingRuns = (): { readonly startRuns: StartRuns; readonly dead
 
 export const onBranch = (branch: string) => ({ branchStrategy: { type: "branch", branch } }) as const;
 
-/** The first invocation of the agent commits, which is brought home; the second one hangs. */
+/** The first invocation of the agent commits, and the commit is imported; the second one hangs. */
 export const commitsFirst = (name: string) =>
   ({ script: `[ -e ${name}.txt ] || { ${commits(name)}; exit 0; }`, maxIterations: 2 }) as const;
 

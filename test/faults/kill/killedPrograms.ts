@@ -13,7 +13,7 @@ export interface ProgramOptions {
   readonly order: object;
   /** When it has come as far as it should. */
   readonly when: () => boolean;
-  /** Where the program has its temporary files: what it could not tidy up goes after the test. */
+  /** The program's temporary files: the test removes what the program could not. */
   readonly temporary?: string;
   /** The program may come to its end before it is seen how far it has come. */
   readonly mayEnd?: boolean;

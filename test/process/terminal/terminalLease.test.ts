@@ -18,7 +18,7 @@ describe("the terminal of this process", () => {
   it.each([
     ["standard input", { stdin: false, stdout: true }],
     ["standard output", { stdin: true, stdout: false }],
-  ])("is not to be had where %s is something else, and the error says what to do", (_, streams) => {
+  ])("cannot be reserved if %s is something else, and the error says what to do", (_, streams) => {
     pretend(streams);
     expect(takeTerminal).toThrow(TerminalError);
     expect(takeTerminal).toThrow(/Start it from a terminal.*run\(\)/);
