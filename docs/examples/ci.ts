@@ -13,7 +13,7 @@ const report = (text: string): void => {
   if (summaryFile !== undefined) appendFileSync(summaryFile, `${text}\n\n`);
 };
 
-// A job that is cancelled or runs out of time still brings its commits home.
+// A job that is cancelled or runs out of time still imports its commits.
 const cancelled = new AbortController();
 process.once("SIGTERM", () => cancelled.abort(new Error("The job was cancelled.")));
 

@@ -14,7 +14,7 @@ try {
   const runs = [await sandbox.run({ agent, prompt: `Fix issue ${issue} and commit the fix.` })];
   let tests = await sandbox.exec("sh ./test.sh");
   for (let attempt = 1; tests.exitCode !== 0 && attempt <= MENDING_ATTEMPTS; attempt++) {
-    const prompt = `The tests fail. Mend the cause and commit.\n\n${tests.stdout}\n${tests.stderr}`;
+    const prompt = `The tests fail. Fix the cause and commit.\n\n${tests.stdout}\n${tests.stderr}`;
     runs.push(await sandbox.run({ agent, prompt }));
     tests = await sandbox.exec("sh ./test.sh");
   }

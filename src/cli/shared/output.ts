@@ -28,7 +28,7 @@ export const tell = async (text: string): Promise<void> => {
 /** The result, for people. */
 export const print = (text: string): Promise<void> => write(process.stdout, `${neutralise(text)}\n`);
 
-/** A piece of the result, for people. Resolves with whether anybody is still there to read more. */
+/** A piece of the result, for people. Resolves with whether the reader still accepts more. */
 export const printPiece = (text: string): Promise<boolean> => attempt(process.stdout, neutralise(text));
 
 /** The result, for programs: one object on one line. */

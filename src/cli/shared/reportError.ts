@@ -33,11 +33,11 @@ export const messageOf = (error: unknown): string => {
   return inWordsOfFlags(error);
 };
 
-/** Nobody has foreseen it, so it may not explain itself. */
+/** An unexpected error, whose message may not explain it. */
 const isUnforeseen = (error: unknown): boolean =>
   !(error instanceof SandduneError || error instanceof UsageError);
 
-/** Where it comes from, for those who want to know; only a bug is worth a stack unasked. */
+/** The stack, if the user asks for it; a bug is shown with its stack in any case. */
 const originLines = (error: unknown): string[] => {
   if (isDebugging() || error instanceof InternalError) return debugLines(error);
   return isUnforeseen(error) ? ["SANDDUNE_DEBUG=1 shows where this comes from."] : [];

@@ -58,7 +58,7 @@ export const prepareAgent = async (spec: ScenarioSpec, options: AgentSetupOption
   const [key, ...others] = isHost ? [] : missingKeys(agents, env);
   if (key !== undefined) {
     return absent(
-      `The agent ${provider} is let in by ${[key, ...others].join(" or ")}, and neither .sanddune/.env nor the environment has a value. Set it: export ${key}=…`,
+      `The agent ${provider} needs ${[key, ...others].join(" or ")}, and neither .sanddune/.env nor the environment has a value. Set it: export ${key}=…`,
     );
   }
   return {
