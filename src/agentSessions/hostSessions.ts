@@ -4,6 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import type { AgentProvider, AgentSessions } from "../agents/contract.ts";
 import { AgentSessionNotFoundError } from "../errors.ts";
 import { globMatcher } from "../tools/globs.ts";
+import { orUndefined } from "../tools/orUndefined.ts";
 import { MAX_FILE_BYTES } from "./limits.ts";
 
 /** A session file on the host, with its state when it was read. */
@@ -27,13 +28,7 @@ export const stateOf = (path: string): string | undefined => {
   return status && `${status.ino} ${status.size} ${status.mtimeMs}`;
 };
 
-const namesIn = (directory: string): string[] => {
-  try {
-    return readdirSync(directory);
-  } catch {
-    return [];
-  }
-};
+const namesIn = (directory: string): string[] => orUndefined(() => readdirSync(directory)) ?? [];
 
 const expand = (directory: string, pattern: string): string[] =>
   pattern.split("/").reduce<string[]>(

@@ -2,6 +2,7 @@ import { SandboxBusyError, SandboxLostError, SandduneError } from "../errors.ts"
 import type { RunResult } from "../options/results.ts";
 import type { RunOptions } from "../options/runOptions.ts";
 import type { SandboxProvider } from "../sandboxes/contract.ts";
+import { orUndefined } from "../tools/orUndefined.ts";
 import { retry } from "../tools/wait/retry.ts";
 import type { FleetOptions } from "./contract.ts";
 import type { Ending } from "./outcomes.ts";
@@ -22,13 +23,8 @@ const isOfSandbox = (error: SandduneError): boolean =>
   error instanceof SandboxLostError || error instanceof SandboxBusyError;
 
 /** An error in the caller's code must not start an agent again. */
-const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attempt: number): boolean => {
-  try {
-    return retryIf?.(error, attempt) === true;
-  } catch {
-    return false;
-  }
-};
+const isWanted = (retryIf: FleetOptions["retryIf"], error: SandduneError, attempt: number): boolean =>
+  orUndefined(() => retryIf?.(error, attempt) === true) ?? false;
 
 /**
  * Runs a task. Runs it again, in a new run session with the same options, if its sandbox was lost, no sandbox was available,

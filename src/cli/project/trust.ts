@@ -6,6 +6,7 @@ import { type ProjectConfig, sandboxSettingsIn } from "../../project/config.ts";
 import type { Project } from "../../project/findProject.ts";
 import { isModulePath } from "../../project/modulePath.ts";
 import { sandboxSettings } from "../../sandboxes/registry.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { UsageError } from "../shared/usageError.ts";
 import { configuredModule } from "./providerModule.ts";
 
@@ -46,13 +47,8 @@ export const hostSettings = (project: Trusting): Readonly<Record<string, unknown
 const digestOf = (settings: Readonly<Record<string, unknown>>): string =>
   createHash("sha256").update(JSON.stringify(settings)).digest("hex");
 
-const trusted = (project: Trusting): readonly string[] => {
-  try {
-    return readFileSync(trustPath(project), "utf8").split("\n");
-  } catch {
-    return [];
-  }
-};
+const trusted = (project: Trusting): readonly string[] =>
+  orUndefined(() => readFileSync(trustPath(project), "utf8").split("\n")) ?? [];
 
 /** Records that the user trusts these settings, until they change. */
 export const trust = (project: Trusting): void => {

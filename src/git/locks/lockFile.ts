@@ -14,6 +14,7 @@ import { dirname, join } from "node:path";
 import { processExists } from "../../process/kill/processExists.ts";
 import { isRunning, ownIdentity, type ProcessIdentity } from "../../process/kill/processIdentity.ts";
 import { parseObject } from "../../tools/json/parseJson.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 
 export interface LockOwner extends ProcessIdentity {
   /** Shown to a process that finds the lock taken. */
@@ -68,13 +69,8 @@ const removeDeadDrafts = (directory: string): void => {
   }
 };
 
-const guardIsStale = (guard: string): boolean => {
-  try {
-    return Date.now() - statSync(guard).mtimeMs > STALE_GUARD_MS;
-  } catch {
-    return false;
-  }
-};
+const guardIsStale = (guard: string): boolean =>
+  orUndefined(() => Date.now() - statSync(guard).mtimeMs > STALE_GUARD_MS) ?? false;
 
 /**
  * Removes the lock of a dead owner. The guard makes sure that only one contender removes it, and that it removes the

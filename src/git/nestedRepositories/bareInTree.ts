@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { foldPath } from "../foldPath.ts";
 import { git } from "../git.ts";
 import { asText, fromText, nulSeparated } from "../output.ts";
@@ -62,13 +63,8 @@ export const bareDirectoriesIn = (
 ): Effect.Effect<ReadonlyMap<string, string>, SandduneError> =>
   listTree(cwd, commit).pipe(Effect.map((tree) => bareDirectories(tree.map(({ path }) => path))));
 
-const namesIn = (directory: string): string[] => {
-  try {
-    return readdirSync(Buffer.from(directory, "latin1"), "latin1");
-  } catch {
-    return [];
-  }
-};
+const namesIn = (directory: string): string[] =>
+  orUndefined(() => readdirSync(Buffer.from(directory, "latin1"), "latin1")) ?? [];
 
 /** All paths that match, in `latin1`: git's output was decoded, so bytes that are not UTF-8 are lost. */
 const directoriesAt = (parent: string, [step, ...rest]: readonly string[]): string[] => {

@@ -1,27 +1,20 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import type { Repository } from "../repository.ts";
 
 /** Without these files, git can neither use nor list a worktree. */
 const REQUIRED = ["HEAD", "commondir", "gitdir"] as const;
 
-const readIfExists = (path: string): string => {
-  try {
-    return lstatSync(path).isFile() ? readFileSync(path, "utf8").trimEnd() : "";
-  } catch {
-    return "";
-  }
-};
+const readIfExists = (path: string): string =>
+  orUndefined(() => (lstatSync(path).isFile() ? readFileSync(path, "utf8").trimEnd() : "")) ?? "";
 
-const directoriesIn = (path: string): string[] => {
-  try {
-    return readdirSync(path, { withFileTypes: true })
+const directoriesIn = (path: string): string[] =>
+  orUndefined(() =>
+    readdirSync(path, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
-      .map(({ name }) => name);
-  } catch {
-    return [];
-  }
-};
+      .map(({ name }) => name),
+  ) ?? [];
 
 export const adminDirectoriesParent = ({ commonDirectory }: Pick<Repository, "commonDirectory">): string =>
   join(commonDirectory, "worktrees");

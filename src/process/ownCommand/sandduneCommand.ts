@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PACKAGE_NAME } from "../../options/packageName.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { shellQuote } from "../../tools/shellQuote.ts";
 import { findProgram } from "../hostPrograms.ts";
 import {
@@ -33,13 +34,7 @@ const isOnPath = (): boolean => {
 };
 
 /** Where the user most likely types. A working directory can be deleted while a process is in it. */
-const currentDirectories = (): string[] => {
-  try {
-    return directoriesUpFrom(process.cwd());
-  } catch {
-    return [];
-  }
-};
+const currentDirectories = (): string[] => orUndefined(() => directoriesUpFrom(process.cwd())) ?? [];
 
 /** The words that start `sanddune` in the shell of the user. */
 const starter = (): string[] => {

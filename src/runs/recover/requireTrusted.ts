@@ -3,16 +3,12 @@ import { dirname, join, relative, resolve } from "node:path";
 import { UntrustedRepositoryError } from "../../errors.ts";
 import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import { isInside } from "../../tools/isInside.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { listRuns } from "../listRuns.ts";
 import type { StoredRun } from "../storedRun.ts";
 
-const statusOf = (path: string) => {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false, bigint: true });
-  } catch {
-    return undefined;
-  }
-};
+const statusOf = (path: string) =>
+  orUndefined(() => lstatSync(path, { throwIfNoEntry: false, bigint: true }));
 
 /** A directory and its ancestors, the directory first. */
 const ancestorsOf = (path: string): string[] =>

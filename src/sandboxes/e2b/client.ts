@@ -1,5 +1,6 @@
 import type { CommandExitError, Sandbox } from "e2b";
 import { SandboxBusyError, SandboxError, SandboxUnavailableError, type SandduneError } from "../../errors.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { TimeLimitError } from "../../tools/wait/timeLimit.ts";
 import { type CloudAccount, fingerprintOf } from "../services/account.ts";
 import { checkCredential, discreetCause, withoutSecrets } from "../services/credentials.ts";
@@ -37,13 +38,7 @@ export const loadE2b = async (): Promise<E2bSdk> => {
 };
 
 /** The host alone: other parts of a URL may hold a password. */
-const hostOf = (url: string): string => {
-  try {
-    return new URL(url).host;
-  } catch {
-    return "";
-  }
-};
+const hostOf = (url: string): string => orUndefined(() => new URL(url).host) ?? "";
 
 /** The account in which sandboxes are made. E2B does not name the owner of a key, so a fingerprint stands for it. */
 export const e2bAccount = (): CloudAccount => {

@@ -2,6 +2,7 @@ import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats } from "n
 import { join } from "node:path";
 import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { isInside } from "../../tools/isInside.ts";
+import { orUndefined } from "../../tools/orUndefined.ts";
 import { isPrivateDirectory, isPrivateFile } from "../suite/privateNames.ts";
 
 /** The parts of a suite that no command in a sandbox sees. Paths are absolute and real. */
@@ -13,14 +14,9 @@ export interface PrivatePaths {
 /** Packages contain nothing private, but most of the directories. */
 const PACKAGES = "node_modules";
 
-const entriesOf = (directory: string): Dirent[] => {
-  try {
-    return readdirSync(directory, { withFileTypes: true });
-  } catch {
-    // A directory that this user cannot read is not readable in a sandbox either.
-    return [];
-  }
-};
+/** A directory that this user cannot read is not readable in a sandbox either. */
+const entriesOf = (directory: string): Dirent[] =>
+  orUndefined(() => readdirSync(directory, { withFileTypes: true })) ?? [];
 
 interface Real {
   readonly path: string;

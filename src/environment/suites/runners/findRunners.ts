@@ -3,15 +3,10 @@ import { homedir } from "node:os";
 import { delimiter, dirname, isAbsolute, join } from "node:path";
 import { findProgram } from "../../../process/hostPrograms.ts";
 import { isInside } from "../../../tools/isInside.ts";
+import { orUndefined } from "../../../tools/orUndefined.ts";
 import type { SuitePlaces } from "../places.ts";
 
-const realPath = (path: string): string | undefined => {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
-  }
-};
+const realPath = (path: string): string | undefined => orUndefined(() => realpathSync(path));
 
 /**
  * Where the work ends: at the outermost repository that the worktree is a directory of. A home directory that is one does not
