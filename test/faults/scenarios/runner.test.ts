@@ -48,7 +48,7 @@ test.for<readonly [string, string, RegExp]>([
     expect(exitCode).toBe(2);
     // That a disk is read-only can be seen before anything is executed.
     expect(stdout).toContain(`${options === "ro" ? 2 : 3} passing, 0 failing`);
-    expect(stderr).toMatch(/^error: lost: The records could not be written: .*runs\/lost/m);
+    expect(stderr).toMatch(/^error: lost: The run records could not be written: .*runs\/lost/m);
     expect(stderr).toMatch(reason);
     expect(filesBelow(disk)).toEqual(before);
     expect([recordsOf(cwd, "a").length, recordsOf(cwd, "z").length]).toEqual([1, 1]);
@@ -68,7 +68,7 @@ test("Where no record can be written at all, nothing is executed, and the index 
   const { exitCode, stdout, stderr } = await runScenarios(cwd, ["--json"]);
   expect(exitCode).toBe(2);
   expect(JSON.parse(stdout)).toMatchObject({ records: [], error: { name: "ScenarioRecordError" } });
-  expect(stderr).toMatch(/^error: The records could not be written: .*read-only file system/im);
+  expect(stderr).toMatch(/^error: The run records could not be written: .*read-only file system/im);
   expect(stderr).not.toContain("SANDDUNE_DEBUG");
   expect(readFileSync(join(cwd, "runs/index.json"), "utf8")).toBe(content);
 });
