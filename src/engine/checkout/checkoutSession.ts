@@ -7,7 +7,7 @@ import { settleBeforeWork } from "../../git/merge/earlierMerge.ts";
 import {
   findNestedRepositories,
   type NestedRepositories,
-} from "../../git/nestedRepositories/nestedRepositories.ts";
+} from "../../git/nestedRepositories/findNestedRepositories.ts";
 import { updateRefs } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";
 import { baseRef } from "../../git/runRefs.ts";

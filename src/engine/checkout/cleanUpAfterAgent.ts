@@ -1,10 +1,8 @@
 import { dirname } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
-import {
-  disarmNestedRepositories,
-  type NestedSearch,
-} from "../../git/nestedRepositories/nestedRepositories.ts";
+import { disarmNestedRepositories } from "../../git/nestedRepositories/disarm.ts";
+import type { NestedSearch } from "../../git/nestedRepositories/findNestedRepositories.ts";
 import type { Session } from "../session/session.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";
 import { updateIndex } from "./updateIndex.ts";

@@ -7,7 +7,7 @@ import {
   WorktreeSwitchedError,
 } from "../../errors.ts";
 import { readHead } from "../../git/hostState.ts";
-import { findNestedRepositories } from "../../git/nestedRepositories/nestedRepositories.ts";
+import { findNestedRepositories } from "../../git/nestedRepositories/findNestedRepositories.ts";
 import { branchRef, resolveCommit } from "../../git/refs.ts";
 import { isStillOn } from "../../git/worktrees/syncIndex.ts";
 import type { CheckoutSession } from "./checkoutSession.ts";

@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { fromText } from "../output.ts";
-import type { NestedRepositories } from "./nestedRepositories.ts";
+import type { NestedRepositories } from "./findNestedRepositories.ts";
 
 /** A nested repository in a run's journal: its path in the checkout, in `latin1`, and its identity. */
 export type NestedEntry = readonly [path: string, identity: string];

@@ -6,7 +6,7 @@ import { CONFIG_DIRECTORY_NAME } from "../../options/configDirectory.ts";
 import type { SandboxMount } from "../../sandboxes/contract.ts";
 import { renderConfig } from "../configFile.ts";
 import type { HostState } from "../hostState.ts";
-import { type NestedRepositories, nestedPaths } from "../nestedRepositories/nestedRepositories.ts";
+import { type NestedRepositories, nestedPaths } from "../nestedRepositories/findNestedRepositories.ts";
 import { branchRef } from "../refs.ts";
 import type { Repository } from "../repository.ts";
 import { exclusions, KNOWN_COMMITS_FILE } from "../transfer/export/packScript.ts";

@@ -3,12 +3,12 @@ import { dirname, join } from "node:path";
 import * as Effect from "effect/Effect";
 import type { SandduneError } from "../../errors.ts";
 import { git, gitText } from "../../git/git.ts";
-import { stillPresent } from "../../git/nestedRepositories/journalEntries.ts";
+import { disarmNestedRepositories } from "../../git/nestedRepositories/disarm.ts";
 import {
-  disarmNestedRepositories,
   findNestedRepositories,
   type NestedSearch,
-} from "../../git/nestedRepositories/nestedRepositories.ts";
+} from "../../git/nestedRepositories/findNestedRepositories.ts";
+import { stillPresent } from "../../git/nestedRepositories/journalEntries.ts";
 import type { RecoveredCommits } from "../../git/recovery/recoverCommits.ts";
 import { resolveCommit } from "../../git/refs.ts";
 import type { Repository } from "../../git/repository.ts";

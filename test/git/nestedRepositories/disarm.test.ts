@@ -12,10 +12,8 @@ import {
 import { join } from "node:path";
 import * as Effect from "effect/Effect";
 import { describe, expect, it } from "vitest";
-import {
-  disarmNestedRepositories,
-  type NestedSearch,
-} from "../../../src/git/nestedRepositories/nestedRepositories.ts";
+import { disarmNestedRepositories } from "../../../src/git/nestedRepositories/disarm.ts";
+import type { NestedSearch } from "../../../src/git/nestedRepositories/findNestedRepositories.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { asOrdinaryUser } from "../../helpers/runtimes/ordinaryUser.ts";
 

@@ -3,12 +3,12 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
-import { stillPresent, toJournalEntries } from "../../../src/git/nestedRepositories/journalEntries.ts";
 import {
   findNestedRepositories,
   type NestedSearch,
   nestedPaths,
-} from "../../../src/git/nestedRepositories/nestedRepositories.ts";
+} from "../../../src/git/nestedRepositories/findNestedRepositories.ts";
+import { stillPresent, toJournalEntries } from "../../../src/git/nestedRepositories/journalEntries.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 import { writeFiles } from "../../helpers/repository/writeFiles.ts";
 import { commitFiles } from "../commitFiles.ts";
