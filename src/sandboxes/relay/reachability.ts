@@ -1,4 +1,4 @@
-import { setTimeout as delay } from "node:timers/promises";
+import { pause } from "../../tools/wait/pause.ts";
 import { inTime } from "../../tools/wait/timeLimit.ts";
 import { askLaunch } from "../exec/runLaunch.ts";
 import type { SandboxAccess } from "../exec/sandboxAccess.ts";
@@ -75,7 +75,7 @@ export class Reachability {
         this.#lost ??= new Error(problem);
         throw this.#lost;
       }
-      await delay(pauseMs, undefined, { signal: this.#ended.signal });
+      await pause(pauseMs, this.#ended.signal);
     }
   }
 }
