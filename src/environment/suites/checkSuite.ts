@@ -18,14 +18,14 @@ const staysInside = (path: string): boolean =>
 const directory: Check = (value) =>
   isWord(value) && staysInside(value)
     ? undefined
-    : "must be a directory inside the worktree, relative to it and without a way out";
+    : "must be a directory inside the worktree, as a relative path";
 
 const reportFile: Check = (value) => {
   if (!isWord(value)) return "must be the path of a file";
   const path = value.startsWith(SCRATCH_PREFIX) ? value.slice(SCRATCH_PREFIX.length) : value;
   return path !== "" && !path.endsWith("/") && posix.normalize(path) !== "." && staysInside(path)
     ? undefined
-    : `must be the path of a file, relative to \`cwd\` and without a way out, or below ${SCRATCH_PREFIX}`;
+    : `must be the path of a file inside \`cwd\`, relative to it, or below ${SCRATCH_PREFIX}`;
 };
 
 const args: Check = (value) =>
@@ -56,13 +56,13 @@ const runnerFromProblem = ({
 }: Record<string, unknown>): string | undefined => {
   if (runnerFrom === undefined) return undefined;
   if (runner !== "vitest")
-    return `\`runnerFrom\` of a suite is for vitest: ${String(runner)} is always that of the image.`;
+    return `\`runnerFrom\` of a suite is for vitest only: ${String(runner)} always comes from the image.`;
   return Array.isArray(given) && given.some((each) => String(each).includes("{environment}"))
-    ? "A suite with `runnerFrom` has tests of the work: a runner of the work could forge the results of tests that are in {environment}."
+    ? "A suite with `runnerFrom` must not name {environment}: a runner of the work could forge the results of the environment's tests."
     : undefined;
 };
 
-/** The first problem of a suite's definition, as a sentence; nothing if there is none. */
+/** The first problem of a suite's definition, as a sentence; `undefined` if there is none. */
 export const checkSuite = (value: unknown): string | undefined => {
   if (!isObject(value)) {
     return 'A suite is an object: { runner: "pytest" }, or { command: "make test", format: "junit" }.';
@@ -83,6 +83,6 @@ export const checkSuite = (value: unknown): string | undefined => {
   }
   if (isRunner) return runnerFromProblem(value);
   return value["format"] === "exit-code" && value["report"] !== undefined
-    ? "A suite whose `format` is `exit-code` has no `report`: nothing would read it."
+    ? "A suite with the `format` `exit-code` has no `report`: it would not be read."
     : undefined;
 };

@@ -19,7 +19,7 @@ const commandOfRunner = (
   env: Env,
 ): SuiteCommand | string | Promise<SuiteCommand> => {
   const args = given.map((each) => fillPlaces(each, places));
-  // Whether the tests are those of the environment, and not of the worktree.
+  // Whether the tests belong to the environment, and not to the work.
   const isOfEnvironment = given.some((each) => each.includes("{environment}"));
   switch (runner) {
     case "vitest":
@@ -40,7 +40,7 @@ const runnerCommand = async (
 ): Promise<SuiteCommand | string> => {
   const command = await commandOfRunner(definition, places, env);
   if (typeof command === "string") return command;
-  // Runners start programs, too.
+  // Runners start other programs.
   return { ...command, env: { ...command.env, PATH: pathOutsideOfWork(places.path, places) } };
 };
 
@@ -59,12 +59,12 @@ const shellCommand = ({ command, format, report }: CommandSuite, places: Command
     ...(file !== undefined && { reportFile: file }),
     remedy:
       file === undefined
-        ? "Does it print its report, and nothing else that looks like one, to the standard output?"
-        : `Does it write its report to ${report}?`,
+        ? "Check that it prints its report to standard output, and nothing else that looks like a report."
+        : `Check that it writes its report to ${report}.`,
   };
 };
 
-/** How to run a suite; a sentence, if that cannot work. */
+/** How to run a suite; a sentence if it cannot be run. */
 export const commandOf = async (
   definition: SuiteDefinition,
   places: CommandPlaces,

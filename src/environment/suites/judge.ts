@@ -2,10 +2,10 @@ import type { TestResult } from "../contract.ts";
 import { readableTail } from "./readable.ts";
 import type { SuiteReport } from "./report.ts";
 
-/** What came of a suite. Paths of its tests are relative to it. */
+/** The results of a suite. The paths of its tests are relative to it. */
 export interface SuiteResults {
   readonly tests: readonly TestResult[];
-  /** Why there are no results, or not all of them. */
+  /** Why results are missing; `null` if none are. */
   readonly error: string | null;
 }
 
@@ -13,13 +13,13 @@ export interface SuiteResults {
 export interface SuiteEnd {
   readonly title: string;
   readonly exitCode: number;
-  /** What it has printed, the end of it at least. */
+  /** The end of its output. */
   readonly output: string;
   readonly exitCodes?: readonly number[];
   readonly remedy: string;
 }
 
-/** A sentence or several, then the end of what was printed. */
+/** Sentences, followed by the end of the output. */
 export const withOutput = (words: string, output: string): string => {
   const shown = readableTail(output);
   return shown === "" ? words : `${words}\nIts output ends with:\n${shown.replace(/^/gm, "  ")}`;
@@ -31,20 +31,20 @@ const problemOf = ({ tests, skipped, problem }: SuiteReport, end: SuiteEnd): str
   if (problem !== undefined) return `The report of the suite ${problem}. ${title} ${ended}. ${remedy}`;
   if (tests.length === 0) {
     return skipped > 0
-      ? `None of the tests of the suite has run: all ${skipped} are skipped. ${title} ${ended}.`
+      ? `No test of the suite has run: all ${skipped} are skipped. ${title} ${ended}.`
       : `The suite has no tests. ${title} ${ended}. ${remedy}`;
   }
   const allPassed = tests.every(({ passed }) => passed);
   if (exitCode !== 0 && allPassed) {
-    return `All tests that the suite tells of have passed, but something else went wrong. ${title} ${ended}.`;
+    return `All reported tests passed, but something else failed. ${title} ${ended}.`;
   }
   if (exitCodes !== undefined && !exitCodes.includes(exitCode)) {
-    return `${title} ${ended}: it did not come to its end, and not all tests may have run.`;
+    return `${title} ${ended}: it did not finish, and some tests may not have run.`;
   }
   return undefined;
 };
 
-/** The results that a suite told of, with all that speaks against believing them. */
+/** The reported results of a suite, with the reason if they cannot be trusted. */
 export const judge = (report: SuiteReport | string, end: SuiteEnd): SuiteResults => {
   if (typeof report === "string") {
     const words = `There are no results. ${report} ${end.title} ended with exit code ${end.exitCode}. ${end.remedy}`;
@@ -54,10 +54,10 @@ export const judge = (report: SuiteReport | string, end: SuiteEnd): SuiteResults
   return { tests: report.tests, error: problem === undefined ? null : withOutput(problem, end.output) };
 };
 
-/** The path of the one test of a suite whose results are an exit code. */
+/** The path of the only test of a suite with the format `exit-code`. */
 const EXIT_CODE_PATH = "exit-code";
 
-/** The results of a command that is a test itself. */
+/** The results of a command that is a single test. */
 export const exitCodeResult = (passed: boolean, milliseconds: number, message: string): SuiteResults => {
   const test = { path: EXIT_CODE_PATH, passed, durationMs: Math.round(milliseconds) };
   return { tests: [passed ? test : { ...test, message }], error: null };

@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { isAbsolute, relative, resolve } from "node:path";
 import { isInside } from "../../tools/isInside.ts";
 
-/** The directories that a suite has to do with: absolute, and without links on the way. */
+/** The directories of a suite, as absolute paths without links. */
 export interface SuitePlaces {
   /** Where the suite runs. */
   readonly cwd: string;
@@ -11,7 +11,7 @@ export interface SuitePlaces {
   readonly scratch: string;
 }
 
-/** Resolves with a sentence if the suite cannot run where it is to run. */
+/** Resolves with a sentence if the suite's directory cannot be used. */
 export const findPlaces = async (
   cwd: string,
   options: { readonly worktree: string; readonly directory: string; readonly scratch: string },
@@ -21,9 +21,9 @@ export const findPlaces = async (
   )) as [string, string, string];
   const place = await realpath(resolve(worktree, cwd)).catch(() => undefined);
   if (place === undefined)
-    return `There is no directory ${JSON.stringify(cwd)} in the worktree, where the suite is to run.`;
+    return `The directory of the suite, ${JSON.stringify(cwd)}, does not exist in the worktree.`;
   if (!isInside(worktree, place))
-    return `${JSON.stringify(cwd)} leads out of the worktree: the suite does not run there.`;
+    return `The directory of the suite, ${JSON.stringify(cwd)}, is outside the worktree.`;
   return { cwd: place, worktree, environment, scratch };
 };
 
@@ -34,7 +34,7 @@ export const fillPlaces = (text: string, places: SuitePlaces): string =>
     (_, name: "environment" | "worktree" | "scratch") => places[name],
   );
 
-/** The name of a file as it is told: the same wherever the directories are. */
+/** The reported name of a file, which does not depend on where the directories are. */
 export const shownFile =
   ({ cwd, worktree, environment }: SuitePlaces) =>
   (file: string): string => {

@@ -17,18 +17,18 @@ export type { SuiteResults } from "./judge.ts";
 
 export interface RunSuiteOptions {
   readonly worktree: string;
-  /** The environment's. It may be read-only. */
+  /** The folder of the environment. It may be read-only. */
   readonly directory: string;
-  /** May be written to, and is nobody else's. */
+  /** A writable directory for this suite. */
   readonly scratch: string;
   readonly signal?: AbortSignal;
-  /** For suites that have no limit of their own. */
+  /** For suites that declare no limit. */
   readonly timeoutMs: number;
-  /** The complete environment. */
+  /** All env vars. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** In the environment of everything that a suite starts: by this it is found when the suite has ended. */
+/** An env var of all processes that a suite starts: they are found by it when the suite has ended. */
 const MARK = "SANDDUNE_SUITE";
 const OUTPUT_BYTES = 64 * 1024;
 const KILL_GRACE_MS = 300;
@@ -45,11 +45,11 @@ const environmentOf = (
   SANDDUNE_SCRATCH: scratch,
   NO_COLOR: "1",
   FORCE_COLOR: undefined,
-  // Whoever runs this may be a test of Node.js itself: a runner would think that it is one of that test's files.
+  // This process may itself run in `node --test`: a runner would take itself for one of its test files.
   NODE_TEST_CONTEXT: undefined,
 });
 
-/** Runs the command of a suite, and ends whatever it leaves running. */
+/** Runs the command of a suite, and ends all processes that it leaves behind. */
 const perform = async (
   { program, args, startIn, env, source }: SuiteCommand,
   options: RunSuiteOptions & { readonly cwd: string },
@@ -113,7 +113,7 @@ const runIn = async (
       return nothing(`${title} could not be started (${error.errorCode}). ${remedy}`);
     }
     if (!(error instanceof ProcessTimeoutError)) throw error;
-    const words = `${title} took longer than ${timeoutMs} ms and was killed, with everything that it had started. Raise \`timeoutMs\` of the suite if it needs more.`;
+    const words = `${title} took longer than ${timeoutMs} ms and was killed, with all processes that it had started. Raise \`timeoutMs\` of the suite if it needs more time.`;
     const message = withOutput(words, output.text());
     return source === undefined
       ? exitCodeResult(false, performance.now() - start, message)
@@ -124,8 +124,8 @@ const runIn = async (
 };
 
 /**
- * Runs an existing suite, and resolves with its results whatever happens to it. Only an abort rejects, with the reason of
- * the signal, once everything that the suite had started is killed.
+ * Runs an existing suite, and resolves with its results whatever happens. Only an abort rejects, with `signal.reason`, once all
+ * processes of the suite are killed.
  */
 export const runSuite = async (
   definition: SuiteDefinition,

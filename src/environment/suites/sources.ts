@@ -2,7 +2,7 @@ import { MAX_REPORT_BYTES, type SuiteReport } from "./report.ts";
 import { ReportFileProblem, readReport } from "./reportFile.ts";
 import { GoTestReader, type KnownGoTests } from "./reports/goTest.ts";
 
-/** What a suite has printed, the end of it at least. */
+/** The end of a suite's output. */
 export interface Printed {
   readonly stdout: string;
   readonly isTruncated: boolean;
@@ -13,7 +13,7 @@ export interface Printed {
 export interface ReportSource {
   /** How much of the standard output is kept for `read`. */
   readonly captureBytes: number;
-  /** Gets every line of the standard output; answers with what people should see of it. */
+  /** Gets every line of standard output, and returns its text for people. */
   readonly onLine?: (line: string) => string;
   /** Gets every line that the command writes to its file descriptor 3. */
   readonly onChannelLine?: (line: string) => void;
@@ -23,7 +23,7 @@ export interface ReportSource {
 
 type Parse = (text: string) => SuiteReport;
 
-/** `roots` are the directories that the file may be in. */
+/** Reads the report from a file. `roots` are the directories that may contain it. */
 export const fileSource = (path: string, roots: readonly string[], parse: Parse): ReportSource => ({
   captureBytes: 1024,
   read: async () => {
@@ -40,11 +40,11 @@ export const outputSource = (parse: Parse): ReportSource => ({
   captureBytes: MAX_REPORT_BYTES,
   read: async ({ stdout, isTruncated }) =>
     isTruncated
-      ? `It printed more than the ${MAX_REPORT_BYTES} bytes that are read of a report: let it write a file, and name that in \`report\`.`
+      ? `It printed more than ${MAX_REPORT_BYTES} bytes, the limit of a report: let it write a file, and name the file in \`report\`.`
       : parse(stdout),
 });
 
-/** What a runner says over a channel that it alone has. */
+/** Reads the events that a runner writes to file descriptor 3. */
 export const channelSource = (report: { read(line: string): void; finish(): SuiteReport }): ReportSource => {
   let hasSpoken = false;
   return {

@@ -1,28 +1,28 @@
 import type { SuitePlaces } from "./places.ts";
 import type { ReportSource } from "./sources.ts";
 
-/** How a suite is run, and how its results are learned. */
+/** How to run a suite, and where its report comes from. */
 export interface SuiteCommand {
-  /** What it is called where it is told of. */
+  /** Its name in messages. */
   readonly title: string;
   readonly program: string;
   readonly args: readonly string[];
-  /** Where the program is started, if that is not where the suite runs. */
+  /** The directory in which the program starts, if it is not the suite's. */
   readonly startIn?: string;
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Files that the runner needs, by their names in `reports`. */
+  /** Files for the runner, by their names in `reports`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Without one, the exit code is all there is. */
+  /** Without one, the exit code is the result. */
   readonly source?: ReportSource;
-  /** A file of the worktree's, or of the scratch directory, that belongs to this run of the suite alone. */
+  /** A file in the worktree or in the scratch directory that only this run of the suite uses. */
   readonly reportFile?: string;
-  /** The exit codes of a run that came to its end; any, if that cannot be known. */
+  /** The exit codes of a run that finished; left out if any code may mean that. */
   readonly exitCodes?: readonly number[];
-  /** What to do if it does not work. */
+  /** What to check if it does not work. */
   readonly remedy: string;
 }
 
-/** Where a suite runs, and a directory for its report that nobody else knows. */
+/** The directories of a suite, and one for its report with a random name. */
 export interface CommandPlaces extends SuitePlaces {
   readonly reports: string;
   readonly path: string | undefined;

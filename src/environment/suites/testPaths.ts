@@ -1,25 +1,25 @@
 import { shorten } from "../../tools/shorten.ts";
 
-/** Below the path that a suite is mounted at: both together stay below what a test path may have. */
+/** Without the path of the suite: both together stay below the limit of a test path. */
 const MAX_CHARACTERS = 300;
 const UNNAMED = "(unnamed)";
 
-/** What no segment of a path has: control characters, halves of characters, line ends, and what turns text around. */
+/** Control characters, surrogates, line ends and characters that change the direction of text. */
 const FORBIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069\\]/gu;
 
 /**
- * The segments that a name given by a test runner becomes. A slash in it divides it, so that paths look like the names that
- * people know; segments that would lead elsewhere are left out.
+ * The segments of a path for the name that a runner gives a test. A slash separates segments, so that paths look like the names that
+ * people know. Segments such as `..` are left out.
  */
 const segmentsOf = (name: string): string[] =>
   name
-    // Longer than any path may be: the rest need not be looked at.
+    // No path is longer.
     .slice(0, 4 * MAX_CHARACTERS)
     .replace(FORBIDDEN, "_")
     .split("/")
     .filter((segment) => segment.trim() !== "" && segment !== "." && segment !== "..");
 
-/** The one way from the names of a test, outermost first, to its path. */
+/** The path of a test from its names, outermost first. */
 export const pathOfNames = (names: readonly string[]): string => {
   const segments = names.flatMap((name) => {
     const parts = segmentsOf(name);
@@ -28,7 +28,7 @@ export const pathOfNames = (names: readonly string[]): string => {
   return shorten(segments.join("/").trim(), MAX_CHARACTERS) || UNNAMED;
 };
 
-/** Makes paths different from all that it has seen: the second `a` is `a (2)`. */
+/** Makes paths unique: the second `a` becomes `a (2)`. */
 export class DistinctPaths {
   readonly #taken = new Set<string>();
   readonly #counts = new Map<string, number>();

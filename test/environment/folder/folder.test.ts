@@ -118,7 +118,7 @@ describe("a folder", () => {
   });
 });
 
-describe("what is brought along", () => {
+describe("the files that are copied", () => {
   const ALL = {
     "setup.sh": "",
     "tests/a.txt": "a",

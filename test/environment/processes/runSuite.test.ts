@@ -25,7 +25,7 @@ describe("a command", () => {
     expect(none).toEqual({
       tests: [],
       error:
-        "There are no results. It wrote no report. The command ended with exit code 0. Does it write its report to out/report.xml?\nIts output ends with:\n  nothing to do",
+        "There are no results. It wrote no report. The command ended with exit code 0. Check that it writes its report to out/report.xml.\nIts output ends with:\n  nothing to do",
     });
   });
 
@@ -74,24 +74,20 @@ describe("no results pass silently", () => {
     [
       "all passed, but the exit code says otherwise",
       "echo 'ok 1 - a'; echo 1..1; echo hm >&2; exit 7",
-      /^All tests that the suite tells of have passed, but something else went wrong\. The command ended with exit code 7\.[\s\S]*hm/,
+      /^All reported tests passed, but something else failed\. The command ended with exit code 7\.[\s\S]*hm/,
     ],
     [
       "tests are missing",
       "echo 1..2; echo ok",
-      /^The report of the suite tells of 1 and not of the 2 tests that it planned\. The command ended with exit code 0/,
+      /^The report of the suite has 1 tests instead of the planned 2\. The command ended with exit code 0/,
     ],
-    [
-      "all are skipped",
-      "echo 'ok 1 # SKIP'; echo 1..1",
-      /^None of the tests of the suite has run: all 1 are skipped/,
-    ],
+    ["all are skipped", "echo 'ok 1 # SKIP'; echo 1..1", /^No test of the suite has run: all 1 are skipped/],
     ["there are none", "echo 1..0", /^The suite has no tests\./],
     ["there is no such command", "no-such-command", /exit code 127[\s\S]*no-such-command/],
     [
       "the report is too long",
       "yes '# x' | head -c 17000000; echo 1..0",
-      /^There are no results. It printed more than the 16777216 bytes/,
+      /^There are no results. It printed more than 16777216 bytes/,
     ],
   ])("%s", async (_, command, error) => {
     expect((await suiteScene({}).run({ command, format: "tap" })).error).toMatch(error);
@@ -113,14 +109,14 @@ describe("no results pass silently", () => {
   });
 });
 
-describe("what leads out of the worktree", () => {
+describe("a path outside the worktree", () => {
   it("by the directory to run in", async () => {
     const scene = suiteScene({});
     symlinkSync(temporaryDirectory(), join(scene.worktree, "sub"));
     const results = await scene.run({ command: "touch x", format: "exit-code", cwd: "sub" });
-    expect(results.error).toBe('"sub" leads out of the worktree: the suite does not run there.');
+    expect(results.error).toBe('The directory of the suite, "sub", is outside the worktree.');
     const missing = await scene.run({ command: "touch x", format: "exit-code", cwd: "nowhere" });
-    expect(missing.error).toContain('There is no directory "nowhere" in the worktree');
+    expect(missing.error).toContain('The directory of the suite, "nowhere", does not exist in the worktree');
   });
 
   it("by the directory of the report: nothing is removed there, and nothing read", async () => {
@@ -129,7 +125,7 @@ describe("what leads out of the worktree", () => {
     writeFileSync(join(elsewhere, "report.xml"), PASSED);
     symlinkSync(elsewhere, join(scene.worktree, "out"));
     const results = await scene.run({ command: "true", format: "junit", report: "out/report.xml" });
-    expect(results.error).toContain("leads elsewhere by a link");
+    expect(results.error).toContain("is a link to a directory outside");
     expect(readFileSync(join(elsewhere, "report.xml"), "utf8")).toBe(PASSED);
   });
 
@@ -137,7 +133,7 @@ describe("what leads out of the worktree", () => {
     const scene = suiteScene({});
     mkdirSync(join(scene.worktree, "report.xml"));
     const results = await scene.run({ command: "true", format: "junit", report: "report.xml" });
-    expect(results.error).toMatch(/^An old report is in the way and cannot be removed/);
+    expect(results.error).toMatch(/^An old report cannot be removed/);
   });
 });
 
@@ -157,13 +153,13 @@ describe("whatever a suite has started is killed", () => {
     await waitFor(() => !pids(scene.worktree).some(processIsAlive));
   });
 
-  it("when it takes too long, and what it printed is told", async () => {
+  it("when it takes too long, and its output is reported", async () => {
     const scene = suiteScene({});
     const command = `echo begun; ${LEAVES_PROCESSES}; wait`;
     const { tests, error } = await scene.run({ command, format: "tap", timeoutMs: 1500 });
     expect(tests).toEqual([]);
     expect(error).toMatch(
-      /^The command took longer than 1500 ms and was killed, with everything[\s\S]*\n {2}begun$/,
+      /^The command took longer than 1500 ms and was killed, with all processes[\s\S]*\n {2}begun$/,
     );
     expect(pids(scene.worktree).some(processIsAlive)).toBe(false);
     expect(scene.scraps()).toEqual([]);

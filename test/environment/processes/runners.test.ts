@@ -43,7 +43,7 @@ describe("vitest", () => {
     });
   });
 
-  it("an error outside of tests is told, though all tests pass", async () => {
+  it("an error outside of tests is reported, though all tests pass", async () => {
     const late = `import { test } from "vitest";
       test("passes", () => { setTimeout(() => { throw new Error("too late"); }); return new Promise((end) => setTimeout(end, 50)); });`;
     const scene = suiteScene({ ...MODULE, "late.test.js": late });
@@ -51,14 +51,14 @@ describe("vitest", () => {
     const { tests, error } = await scene.run({ runner: "vitest" });
     expect(tests).toMatchObject([{ path: "late.test.js/passes", passed: true }]);
     expect(error).toMatch(
-      /^All tests that the suite tells of have passed, but something else went wrong\. vitest ended with exit code 1\./,
+      /^All reported tests passed, but something else failed\. vitest ended with exit code 1\./,
     );
     expect(error).toContain("too late");
   });
 
   it("says so where there are no tests, and where it is not installed", async () => {
     const scene = suiteScene(MODULE);
-    expect((await scene.run({ runner: "vitest" })).error).toMatch(/^vitest is not installed/);
+    expect((await scene.run({ runner: "vitest" })).error).toMatch(/^vitest was not found/);
     scene.installVitest("directory");
     const { tests, error } = await scene.run({ runner: "vitest" });
     expect(tests).toEqual([]);
@@ -139,13 +139,13 @@ describeWith(["pytest"], "pytest", () => {
   it("says that not all tests have run, if it gave up", async () => {
     const scene = suiteScene({ ...CALC, "test_calc.py": HIDDEN, "test_bad.py": "import nope\n" });
     const { tests, error } = await scene.run({ runner: "pytest" }, { env });
-    const notReported = { passed: false, message: expect.stringMatching(/^It did not report/) };
+    const notReported = { passed: false, message: expect.stringMatching(/^It reported no result/) };
     expect(tests).toMatchObject([
       { path: "test_bad", passed: false, message: expect.stringContaining("No module named 'nope'") },
       { path: "test_calc/test_nothing", ...notReported },
       { path: "test_calc/test_adds", ...notReported },
     ]);
-    expect(error).toMatch(/^pytest ended with exit code 2: it did not come to its end/);
+    expect(error).toMatch(/^pytest ended with exit code 2: it did not finish/);
   });
 
   it("says so where there are no tests", async () => {
@@ -179,14 +179,14 @@ describeWith(["go"], "go test", () => {
   });
 });
 
-it("a runner that is not there is named, with what to do", async () => {
+it("a missing runner is named, with what to do", async () => {
   const env = { PATH: temporaryDirectory() };
   const go = await suiteScene({}).run({ runner: "go" }, { env });
   expect(go).toEqual({
     tests: [],
     error:
-      "go test could not be started (ENOENT). Is Go installed where the tests run, and is there a go.mod where the suite runs?",
+      "go test could not be started (ENOENT). Check that Go is installed where the tests run, and that the suite's directory has a go.mod.",
   });
   const python = await suiteScene({}).run({ runner: "pytest" }, { env });
-  expect(python.error).toMatch(/^pytest could not be started \(ENOENT\)\. Is pytest installed/);
+  expect(python.error).toMatch(/^pytest could not be started \(ENOENT\)\. Check that pytest is installed/);
 });

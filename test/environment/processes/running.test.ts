@@ -17,7 +17,7 @@ const pids = (worktree: string, name: string): number[] => {
 };
 
 describe("a test that fails", () => {
-  it("throws, rejects, or fails where nobody can catch it", async () => {
+  it("throws, rejects, or has an uncaught error", async () => {
     const { tests } = await openDefinition(`concurrency: 1, tests: {
       throws: () => { throw new TypeError("not a number"); },
       rejects: async () => assert.deepEqual({ a: 1 }, { a: 2 }),
@@ -65,7 +65,7 @@ describe("a test that fails", () => {
     expect(new Set(pids(worktree, "setups")).size).toBe(3);
   });
 
-  it("uses up its memory, and takes nobody with it", async () => {
+  it("uses up its memory, and the others continue", async () => {
     vi.stubEnv("NODE_OPTIONS", "--max-old-space-size=40");
     onTestFinished(() => void vi.unstubAllEnvs());
     const { tests } = await openDefinition(`concurrency: 1, tests: {

@@ -43,7 +43,7 @@ const NODE = JSON.stringify(process.execPath);
 const json = (value: object): string => JSON.stringify({ health: "/ready", ...value });
 const FILES = { "environment.json": json({ start: `exec ${NODE} server.cjs` }), "server.cjs": SERVER };
 
-describe("a server of somebody's own", () => {
+describe("an environment's own server", () => {
   it("is started, and speaks through ours", async () => {
     const { url, tests, worktree, progress } = await serve(FILES, { token: "s3cret" });
     expect(progress[0]).toMatch(/^Starting exec .*server\.cjs$/);
@@ -89,7 +89,7 @@ describe("a server of somebody's own", () => {
     }
   });
 
-  it("is started again when it has died, by the next request", async () => {
+  it("is restarted by the next request when it has died", async () => {
     const { url, worktree, progress } = await serve(FILES);
     const dying = await http(url, "/run/die");
     expect(dying.status).toBe(502);
@@ -105,7 +105,7 @@ describe("a server of somebody's own", () => {
     expect(progress.filter((sentence) => sentence.startsWith("Starting "))).toHaveLength(6);
   });
 
-  it("is started again three times if it keeps dying, and is told of with its last words then", async () => {
+  it("is restarted three times if it keeps dying, and then reported with the end of its output", async () => {
     const { url, tests } = await serve(FILES);
     for (let count = 0; count < 4; count++) expect((await http(url, "/run/die")).status).toBe(502);
     await waitFor(() => tests.problem() !== undefined);
@@ -117,7 +117,7 @@ describe("a server of somebody's own", () => {
     expect((await http(url, "/run/file/exists")).body["error"]).toMatch(gone);
   });
 
-  it("that cannot be started again says why", async () => {
+  it("that cannot be restarted says why", async () => {
     const start = `if [ -e "$SANDDUNE_WORKTREE/broken" ]; then echo no module; exit 4; fi; exec ${NODE} server.cjs`;
     const { url, worktree } = await serve({ ...FILES, "environment.json": json({ start }) });
     writeFileSync(`${worktree}/broken`, "");

@@ -35,7 +35,7 @@ describe("setup.sh", () => {
     expect(processIsAlive(pid)).toBe(false);
   });
 
-  it("that fails is told of with the end of its log", async () => {
+  it("that fails is reported with the end of its log", async () => {
     const failing = open(
       withSetup("for i in $(seq 5000); do echo line $i; done; echo cannot install >&2; exit 4"),
     );

@@ -136,7 +136,7 @@ describe("a test server", () => {
     }
   });
 
-  it("refuses what is no JSON with 400, and what is too large with 413", async () => {
+  it("refuses a body that is not JSON with 400, and one that is too large with 413", async () => {
     const { url } = calculator();
     const bad = await http(url, "/run", { body: "{ parameters: 1 }" });
     expect(bad).toMatchObject({
@@ -151,7 +151,7 @@ describe("a test server", () => {
     expect((await http(url, "/run/math/add")).status).toBe(200);
   });
 
-  it("wants its token for everything but its health", async () => {
+  it("requires its token for everything but its health", async () => {
     const { url } = await serveDefinition(CALCULATOR, { token: "s3cret" });
     expect((await http(url, "/health", { method: "GET" })).status).toBe(200);
     for (const authorization of ["", "Bearer wrong", "Basic s3cret", "Bearer s3crets"]) {
@@ -265,7 +265,7 @@ describe("progress", () => {
 });
 
 describe("the client", () => {
-  it("rejects what cannot be asked for, with what to do", async () => {
+  it("rejects a wrong request, with what to do", async () => {
     const { url } = calculator();
     const client = createEnvironmentClient({ url });
     await expect(client.run("nothing")).rejects.toMatchObject({

@@ -64,15 +64,15 @@ it("one failure is enough, whatever else is said of a test", () => {
   expect(tests.every(({ passed }) => passed)).toBe(false);
 });
 
-it("says so if the runner did not come to its end, or what it says cannot be read", () => {
+it("says so if the runner did not finish, or if a line is invalid", () => {
   expect(reportOf([passed("a"), ENDED]).problem).toContain("ends before the runner");
   for (const event of [["nothing"], ["test", 5], ["known", FILE, [5]], ["files", "x"]])
-    expect(reportOf([event, END]).problem).toContain("cannot be read");
+    expect(reportOf([event, END]).problem).toContain("invalid line");
 });
 
 it("is bounded", () => {
   const many = Array.from({ length: 25_000 }, (_, at) => passed(`t${at}`));
   expect(reportOf([...many, ENDED, END]).problem).toBeDefined();
   const names = Array.from({ length: 500_000 }, () => []);
-  expect(reportOf([["known", FILE, names], ENDED, END]).problem).toContain("cannot be read");
+  expect(reportOf([["known", FILE, names], ENDED, END]).problem).toContain("invalid line");
 });

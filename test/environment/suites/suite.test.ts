@@ -57,7 +57,7 @@ describe("what is no suite, and why", () => {
       { command: "x", format: "junit", report: "reports/" },
       "`report` of a suite: must be the path of a file",
     ],
-    [{ command: "x", format: "exit-code", report: "x" }, "has no `report`: nothing would read it"],
+    [{ command: "x", format: "exit-code", report: "x" }, "has no `report`: it would not be read"],
     [{ command: "x", format: "tap", args: [] }, "A suite with a `command` has no `args`"],
   ])("%j", (value, problem) => {
     expect(checkSuite(value)).toContain(problem);

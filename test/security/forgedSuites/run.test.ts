@@ -52,6 +52,6 @@ describeWith(["pytest"], "an agent that commits forgeries of all kinds, with str
       "python/tests.test_calc/test_adds",
     ]);
     expect(counts).toMatchObject({ passed: 0, failed: 4, total: 4 });
-    expect(error).toMatch(/^vitest: vitest is not installed where it is looked for/);
+    expect(error).toMatch(/^vitest: vitest was not found/);
   });
 });

@@ -4,14 +4,14 @@ import { readSource, testFilesOf } from "./testFiles.ts";
 
 const TEST = /^func (Test(?!Main\b)(?![a-z])\w*)\(\s*\w+ \*testing\.T\s*\)/gm;
 
-/** The nearest `go.mod` around a directory: where it is, and the path that it gives to its module. */
+/** The nearest `go.mod` above a directory: its directory, and the path of its module. */
 const moduleOf = (directory: string): { readonly root: string; readonly path: string } | undefined => {
   const path = /^module\s+"?([^\s"]+)/m.exec(readSource(join(directory, "go.mod")) ?? "")?.[1];
   if (path !== undefined) return { root: directory, path };
   return dirname(directory) === directory ? undefined : moduleOf(dirname(directory));
 };
 
-/** The tests of all packages below a directory, as they are written down: nothing is built for it, and nothing run. */
+/** The tests of all packages below a directory, as they are in the source. Nothing is built or run. */
 export const knownGoTests = (directory: string): KnownGoTests => {
   const known = new Map<string, string[]>();
   for (const file of testFilesOf([directory], directory, (name) => name.endsWith("_test.go"))) {

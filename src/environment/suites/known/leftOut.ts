@@ -1,17 +1,17 @@
 import { readSource, testFilesOf } from "./testFiles.ts";
 
 export interface Omissions {
-  /** Which options of the runner cannot leave tests out. */
+  /** The option of the runner that cannot leave tests out. */
   readonly harmlessOption?: string;
-  /** Files that tests can be left out by, by their paths in the environment. */
+  /** Whether a file of the environment can leave tests out, by its path. */
   readonly isSource: (path: string) => boolean;
-  /** By what they would say so. */
+  /** Words in such a file. */
   readonly words: RegExp;
 }
 
 /**
- * Whether an option, or a file of the environment, may leave tests out on purpose. Otherwise only code of the work can have
- * done that.
+ * Whether an option, or a file of the environment, may leave tests out on purpose. If not, a missing test is the doing of the tested
+ * code.
  */
 export const mayLeaveOut = (
   args: readonly string[],

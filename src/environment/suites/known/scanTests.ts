@@ -1,21 +1,21 @@
-/** Strings, templates, comments, names, and everything else one character at a time. What has no end is not looked for for long. */
+/** Strings, templates, comments, names, and everything else one character at a time. All lengths are bounded. */
 const TOKEN =
   /\s+|\/\/[^\n]*|\/\*[\s\S]{0,20000}?\*\/|"(?:[^"\\\n]|\\[\s\S]){0,1000}"|'(?:[^'\\\n]|\\[\s\S]){0,1000}'|`(?:[^`\\]|\\[\s\S]){0,5000}`|[\p{ID_Start}$_#][\p{ID_Continue}$]*|\d[\w.]*|=>|[\s\S]/gu;
 const REGEX = /\/(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.){0,200}\]){1,1000}\/\w*/y;
 
 const GROUPS = ["describe", "suite"];
 const TESTS = ["test", "it"];
-/** Such a test is not expected to tell anything. */
+/** Such a test reports no result. */
 const LEFT_OUT = ["skip", "todo"];
 const NEVER_CLOSED = "";
 
-/** What a bracket is around: a list of tests, a call that may have one in it, or anything else. */
+/** The content of a bracket: a list of tests, a call that may contain one, or anything else. */
 interface Bracket {
   readonly kind: "tests" | "call" | "other";
   readonly names: readonly string[];
 }
 
-/** A test's name where it is written down as it is, and not worked out. */
+/** The name of a test, if it is a literal. */
 const literal = (token: string | undefined): string | undefined => {
   if (token === undefined || !/^["'`]/.test(token) || token.includes("${")) return undefined;
   return token
@@ -30,7 +30,7 @@ const literal = (token: string | undefined): string | undefined => {
     );
 };
 
-/** A division follows a value; a slash after anything else begins a regular expression. */
+/** After a value, a slash is a division; after anything else, it starts a regular expression. */
 const endsValue = (token: string): boolean =>
   /^(?:[\p{ID_Continue}$_#)\]"'`])/u.test(token) &&
   !/^(?:return|typeof|case|in|of|await|yield|void|delete)$/.test(token);
@@ -46,7 +46,7 @@ const tokensOf = (source: string): string[] => {
       const regex = REGEX.exec(source)?.[0];
       if (regex !== undefined) {
         TOKEN.lastIndex = match.index + regex.length;
-        // As a string, which is a value as well and never a name.
+        // A string instead: it is a value, too, and never a name.
         token = '""';
       }
     }
@@ -67,8 +67,8 @@ const modifiersAt = (tokens: readonly string[], start: number): { words: string[
 };
 
 /**
- * The tests that a file of JavaScript or TypeScript has, each by its names, outermost first: those that are written down with a
- * literal name, at the top of the file or in a group. The file is only read. Nothing that it imports has a say.
+ * The tests in a JavaScript or TypeScript file, each by its names, outermost first: those with a literal name, at the top of the
+ * file or in a group. The file is only read, so that the code that it imports has no influence.
  */
 export const scanTests = (source: string): string[][] => {
   const found: string[][] = [];

@@ -4,7 +4,7 @@ import { isInside } from "../../../tools/isInside.ts";
 import { MAX_TESTS } from "../../limits.ts";
 
 const MAX_FILES = 2000;
-/** A file with more is not read. */
+/** A larger file is not read. */
 const MAX_BYTES = 1024 * 1024;
 const NEVER = /^(?:node_modules|__pycache__|\..*)$/;
 
@@ -16,8 +16,8 @@ const filesBelow = (directory: string): string[] =>
   });
 
 /**
- * The test files that arguments of a runner name: files, and what is in directories. Only those of the environment count;
- * `isTest` gets paths that are relative to it.
+ * The test files that the arguments of a runner name: files, and the test files in directories. Only files of the environment
+ * count; `isTest` gets paths relative to it.
  */
 export const testFilesOf = (
   args: readonly string[],
@@ -37,7 +37,7 @@ export const testFilesOf = (
   return [...new Set(files)].slice(0, MAX_FILES);
 };
 
-/** What is written in a file; `undefined` if it is too large, cannot be read, or is a link to something that has no end. */
+/** The text of a file; `undefined` if it is too large, cannot be read, or is not a regular file. */
 export const readSource = (file: string): string | undefined => {
   try {
     const found = statSync(file);
@@ -50,7 +50,7 @@ export const readSource = (file: string): string | undefined => {
 /** The tests of a file by their names, outermost first. */
 export type KnownTests = ReadonlyMap<string, readonly (readonly string[])[]>;
 
-/** Reads the tests of files without running them. A file that cannot be read is known, and its tests are not. */
+/** Reads the tests of files without running them. A file that cannot be read has no known tests. */
 export const knownTests = (files: readonly string[], scan: (source: string) => string[][]): KnownTests => {
   let left = MAX_TESTS;
   return new Map(

@@ -1,21 +1,21 @@
-/** An event of `go test -json`, as far as it is of use. Names that are absent are empty. */
+/** The used members of an event of `go test -json`. Absent names are empty. */
 export interface GoEvent {
   readonly action: string;
   readonly packageName: string;
   readonly testName: string;
   readonly elapsedMs: number;
   readonly output: string;
-  /** Of events of a build, and of what was not tested because of one. */
+  /** For events of a build, and for packages that were not tested because of a failed build. */
   readonly build: string;
 }
 
-/** A name is a key here, and only the beginning of it in a path. */
+/** Names are keys here; a path has only the beginning. */
 const MAX_NAME_CHARACTERS = 2000;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 const name = (value: unknown): string => text(value).slice(0, MAX_NAME_CHARACTERS);
 
-/** The event on a line; nothing if it is something else, which older versions of Go print between them. */
+/** The event on a line; `undefined` for other lines, which older versions of Go print between events. */
 export const parseGoEvent = (line: string): GoEvent | undefined => {
   if (!line.startsWith("{")) return undefined;
   try {
@@ -34,6 +34,6 @@ export const parseGoEvent = (line: string): GoEvent | undefined => {
   }
 };
 
-/** A package that was not tested, as older versions of Go say it. */
+/** The package that older versions of Go report as not built. */
 export const parseFailedBuild = (line: string): string | undefined =>
   /^FAIL\t(\S{1,2000}) \[(?:build|setup) failed\]/.exec(line)?.[1];

@@ -3,31 +3,31 @@ import { ReportBuilder, type SuiteReport } from "../report.ts";
 import { type GoEvent, parseFailedBuild, parseGoEvent } from "./goEvents.ts";
 import { addTree, type TestNode } from "./testTree.ts";
 
-/** Kept of what one test, one package or one build prints. */
+/** Kept of the output of one test, package or build. */
 const MAX_OUTPUT_CHARACTERS = 32 * 1024;
-/** Packages, builds and tests, with those that only have others in them. */
+/** Packages, builds and tests, including groups of tests. */
 const MAX_ENTRIES = 2 * MAX_TESTS;
 
-/** What `go test` prints about the tests themselves, around what they say. */
+/** Lines that `go test` prints around the output of tests. */
 const FRAME =
   /^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\s|--- (?:PASS|FAIL|SKIP): |(?:PASS|FAIL)\s*$|(?:ok|FAIL)\s+\S+\s)/;
 
 const PACKAGE_END = /^ok\s+\S+\t/;
 
-const NO_END = "It began, and did not end.";
+const NO_END = "It started, and did not end.";
 const CUT_SHORT =
-  "Its program ended before its tests had, with exit code 0: what it did not tell of has not passed. Code that a test calls must not end the process.";
+  "Its program ended with exit code 0 before its tests were over: tests that it did not report have failed. Code that a test calls must not end the process.";
 
-/** What is known of a test, a package or a build. */
+/** The state of a test, a package or a build. */
 class Entry {
-  /** `undefined` as long as it goes on. */
+  /** `undefined` while it runs. */
   state: "pass" | "fail" | "skip" | undefined;
   durationMs = 0;
   output = "";
   readonly tests = new Map<string, Entry>();
-  /** Of a package: the build that failed. */
+  /** For a package: the build that failed. */
   failedBuild = "";
-  /** Of a package: all of its tests have ended, which its program says last. */
+  /** For a package: its program has printed PASS, which it does after all tests. */
   hasSaidPass = false;
   readonly cutTests = new Set<string>();
 
@@ -48,13 +48,13 @@ class Entry {
     return this.state === "fail" || this.state === undefined;
   }
 
-  /** Of a package: its program ended well before its tests had. */
+  /** For a package: its program ended with exit code 0 before its tests were over. */
   get wasCutShort(): boolean {
     return this.state === "pass" && !this.hasSaidPass;
   }
 }
 
-/** The nearest test around a subtest, whose own name may have slashes. */
+/** The nearest test that contains a subtest, whose own name may have slashes. */
 const parentOf = (name: string, tests: ReadonlyMap<string, Entry>): string | undefined => {
   for (let end = name.lastIndexOf("/"); end > 0; end = name.lastIndexOf("/", end - 1)) {
     if (tests.has(name.slice(0, end))) return name.slice(0, end);
@@ -80,20 +80,20 @@ const treeOf = (tests: ReadonlyMap<string, Entry>): TestNode[] => {
   return roots;
 };
 
-/** The names of the tests of a package, as they are written down. */
+/** The names of tests by package, as they are in the source. */
 export type KnownGoTests = ReadonlyMap<string, readonly string[]>;
 
-/** Reads what `go test -json` prints, line by line: it may be much. */
+/** Reads the output of `go test -json` line by line: it may be long. */
 export class GoTestReader {
   readonly #packages = new Map<string, Entry>();
   readonly #builds = new Map<string, Entry>();
   readonly #report = new ReportBuilder();
   #entries = 0;
 
-  /** `known` are the tests that there were before anything was run. */
+  /** `known` are the tests that were found before the run. */
   constructor(private readonly known: KnownGoTests = new Map()) {}
 
-  /** The words on a line, for people: they stand in for it where the output of the command is told. */
+  /** Returns the text of a line for people, which replaces the line in the output of the command. */
   read(line: string): string {
     const event = parseGoEvent(line);
     if (event === undefined) return this.#readPlain(line);
@@ -102,7 +102,7 @@ export class GoTestReader {
     if (packageName !== "") {
       const its = this.#entry(this.#packages, packageName);
       const entry = testName === "" ? its : its && this.#entry(its.tests, testName);
-      // The end of a package in the middle of a test: some versions of Go say that this test has passed.
+      // The package ended in the middle of a test. Some versions of Go report this test as passed.
       if (testName !== "" && PACKAGE_END.test(output)) its?.cutTests.add(testName);
       if (action === "output") entry?.say(output);
       else if (testName === "" || its?.cutTests.has(testName) !== true) entry?.end(event);
@@ -110,14 +110,14 @@ export class GoTestReader {
     return output;
   }
 
-  /** `stderr` is where older versions of Go say why they could not build a package. */
+  /** `stderr` has the build errors of older versions of Go. */
   finish(stderr: string): SuiteReport {
-    // Several packages are tested at a time: which of them is told of first is chance.
+    // Packages are tested side by side, and reported in any order.
     const packages = [...this.#packages].sort(([one], [other]) => (one < other ? -1 : 1));
     for (const [name, its] of packages) {
       addTree(this.#report, treeOf(its.tests), [name]);
       if (!its.hasFailed && !its.wasCutShort) continue;
-      // Tests that are written down need not be meant for this run: only where it ended early is it known that they were missed.
+      // Tests in the source need not belong to this run: they are missing only if the program ended early.
       const known = its.state === "fail" ? [] : (this.known.get(name) ?? []);
       const missing = known.filter((test) => !its.tests.has(test));
       for (const test of missing)
@@ -153,7 +153,7 @@ export class GoTestReader {
     const known = entries.get(name);
     if (known !== undefined) return known;
     if (++this.#entries > MAX_ENTRIES) {
-      this.#report.fail(`has more than ${MAX_ENTRIES} tests: divide the suite`);
+      this.#report.fail(`has more than ${MAX_ENTRIES} tests: split the suite`);
       return undefined;
     }
     const entry = new Entry();

@@ -2,11 +2,11 @@ import { ReportBuilder, type SuiteReport } from "../report.ts";
 import { type XmlEvent, XmlProblem, xmlEvents } from "./xml.ts";
 
 const MAX_DEPTH = 64;
-/** Kept of what is said about one failure; it is shortened later, by somebody who knows how. */
+/** Kept of one failure. The message is shortened later. */
 const MAX_DETAIL_CHARACTERS = 64 * 1024;
 
 const FAILURES = ["failure", "error"];
-/** `status` and `result` of a test that has not run, where GoogleTest and others say it that way. */
+/** Values of `status` and `result` for a test that has not run, in GoogleTest and others. */
 const NOT_RUN = ["notrun", "disabled", "skipped", "suppressed", "ignored"];
 
 type Attributes = ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ type Attributes = ReadonlyMap<string, string>;
 interface Element {
   readonly name: string;
   readonly attributes: Attributes;
-  /** Of a test: what its failures say. Of a failure: what is said so far. */
+  /** For a test: the texts of its failures. For a failure: its text so far. */
   readonly details: string[];
   detailLength: number;
   isSkipped: boolean;
@@ -32,7 +32,7 @@ const describeFailure = ({ attributes, details }: Element): string => {
 
 class JunitReader {
   readonly #report = new ReportBuilder();
-  /** From the root to where the reader is. */
+  /** The open elements, from the root. */
   readonly #stack: Element[] = [];
   hasEnded = false;
 
@@ -64,7 +64,7 @@ class JunitReader {
       throw new XmlProblem(`is not well-formed XML: </${name.slice(0, 80)}> closes nothing`);
     const parent = this.#stack.at(-1);
     if (FAILURES.includes(name) && parent?.name === "testcase") parent.details.push(describeFailure(element));
-    // A suite that has failed, and no test of it has: it could not be set up, say.
+    // A suite that failed itself, for example in its set-up.
     if (FAILURES.includes(name) && parent?.name === "testsuite") {
       this.#report.add(this.#suiteNames(), { passed: false, message: describeFailure(element) });
     }
@@ -111,7 +111,7 @@ class JunitReader {
 }
 
 const ROOT = /<(?:[\w.-]+:)?testsuites?[\s/>]/;
-/** Where the report begins in what may have been printed around it. */
+/** Where the report begins: other output may precede it. */
 const BEGINNING = new RegExp(`<\\?xml\\s|${ROOT.source}`);
 
 /** Reads a report in JUnit's XML format, of which every runner has its own variant. */

@@ -4,27 +4,27 @@ import { readTapLine, type TapLine } from "./tapLines.ts";
 import { Printed, TapTest } from "./tapTest.ts";
 import { addTree } from "./testTree.ts";
 
-/** With those that only have others in them. */
+/** Including tests that only contain others. */
 const MAX_POINTS = 2 * MAX_TESTS;
 
-/** Of the tests at one level: those whose parent has not been told yet. */
+/** The tests at one level whose parent is not reported yet. */
 interface Level {
   readonly tests: TapTest[];
   plan: number | undefined;
 }
 
-/** Names that come again with the test itself, and the sums at the end. */
+/** Names that the test repeats, and the totals at the end. */
 const NOTHING_NEW = /^Subtest: |^(?:tests|suites|pass|fail|cancelled|skipped|todo|duration_ms)\s+[\d.]+$/;
 
 class TapReader {
   readonly #report = new ReportBuilder();
   readonly #levels: Level[] = [];
   readonly #printed = new Printed();
-  /** The test that what follows belongs to. */
+  /** The test that the following lines belong to. */
   #last: TapTest | undefined;
-  /** A block of YAML can begin only right after its test. */
+  /** A YAML block can start only directly after its test. */
   #isRightAfterTest = false;
-  /** How the lines of the block of YAML that goes on are indented. */
+  /** The indentation of the open YAML block. */
   #yamlIndentation: string | undefined;
   #points = 0;
   #isOver = false;
@@ -35,19 +35,18 @@ class TapReader {
     this.#isRightAfterTest = line.type === "point";
     if (line.type === "point") this.#point(line);
     else if (line.type === "plan") this.#plan(line.level, line.count);
-    else if (line.type === "bailOut") this.#end(`was given up by the suite: ${line.reason || "Bail out!"}`);
+    else if (line.type === "bailOut") this.#end(`says that the suite gave up: ${line.reason || "Bail out!"}`);
     else if (line.type === "comment") this.#comment(line.text);
     else if (this.#last?.wantsMore === true && /^(?:\s|$)/.test(line.text)) this.#last.say(line.text);
   }
 
   finish(): SuiteReport {
-    if (this.#yamlIndentation !== undefined)
-      this.#report.fail("ends in the middle of what it says about a test");
+    if (this.#yamlIndentation !== undefined) this.#report.fail("ends in the middle of a test's details");
     const { tests, plan } = this.#level(0);
     if (plan !== undefined) this.#compare(plan, tests.length, "");
     else if (tests.length > 0)
       this.#report.fail("has no plan (a line such as 1..3): it may have ended too early");
-    else this.#report.fail("has neither tests nor a plan: is it TAP?");
+    else this.#report.fail("has neither tests nor a plan: is its format TAP?");
     addTree(this.#report, tests);
     return this.#report.finish();
   }
@@ -74,24 +73,23 @@ class TapReader {
     return this.#levels[level] as Level;
   }
 
-  /** The subtests of a test that is told of now. */
+  /** The subtests of a test that is being reported. */
   #take(level: number, parent: string): TapTest[] {
     const [own, ...deeper] = this.#levels.splice(level);
     if (own === undefined) return [];
     if (own.plan !== undefined) this.#compare(own.plan, own.tests.length, ` of ${JSON.stringify(parent)}`);
     const tests = [...own.tests, ...deeper.flatMap((each) => each.tests)];
-    // Without a plan, it is more likely something that a test has printed.
+    // Without a plan, they are more likely output of a test.
     return own.plan !== undefined || tests.some(({ passed }) => !passed) ? tests : [];
   }
 
   #compare(plan: number, count: number, whose: string): void {
-    if (plan !== count)
-      this.#report.fail(`tells of ${count} and not of the ${plan} tests${whose} that it planned`);
+    if (plan !== count) this.#report.fail(`has ${count} tests${whose} instead of the planned ${plan}`);
   }
 
   #point({ level, isOk, name, isSkipped, durationMs }: Extract<TapLine, { type: "point" }>): void {
     if (++this.#points > MAX_POINTS) {
-      this.#end(`has more than ${MAX_POINTS} tests: divide the suite`);
+      this.#end(`has more than ${MAX_POINTS} tests: split the suite`);
       return;
     }
     const children = this.#take(level + 1, name);
@@ -111,7 +109,7 @@ class TapReader {
     else this.#printed.add(text);
   }
 
-  /** What comes after it is not believed. */
+  /** Ignores everything after it. */
   #end(problem: string): void {
     this.#report.fail(problem);
     this.#isOver = true;

@@ -1,4 +1,4 @@
-/** A line of TAP, taken apart; `level` says how many subtests it is in. */
+/** A parsed line of TAP; `level` counts the tests around it. */
 export type TapLine =
   | {
       readonly type: "point";
@@ -15,7 +15,7 @@ export type TapLine =
 
 const INDENTATION = 4;
 const MAX_LEVEL = 64;
-/** More of a line is in nobody's name for a test. */
+/** No name of a test is longer. */
 const MAX_CHARACTERS = 8192;
 
 const POINT = /^(not )?ok(?=\s|$)(?:\s+\d+(?=\s|$))?(?:\s+-(?=\s|$))?/;
@@ -40,7 +40,7 @@ const point = (line: string, level: number, start: RegExpExecArray): TapLine => 
   };
 };
 
-/** Takes a line apart. What is not TAP is somebody's print, and no reason to fail. */
+/** Parses a line. Other output is allowed between lines of TAP. */
 export const readTapLine = (raw: string): TapLine => {
   const text = raw.slice(0, MAX_CHARACTERS);
   const line = text.trimStart();

@@ -1,16 +1,16 @@
 import type { TestNode } from "./testTree.ts";
 
-/** Lines kept of what is said about one test, and characters of each. */
+/** Lines kept for one test, and characters of each. */
 const MAX_LINES = 400;
 const MAX_CHARACTERS = 8192;
-/** Lines kept of what was printed before it. */
+/** Lines kept of the output before it. */
 const MAX_PRINTED_LINES = 40;
 
-/** Of no use to whoever reads why a test has failed. */
+/** Details that do not explain a failure. */
 const NOISE = /^(?:duration_ms|type|code|failureType): /;
 const DURATION = /^duration_ms: ([\d.]{1,20})\s*$/;
 
-/** A test of a TAP report, of which more is told after it than before. */
+/** A test of a TAP report. Most of its details follow it. */
 export class TapTest implements TestNode {
   readonly #details: string[] = [];
   #hasYaml = false;
@@ -20,7 +20,7 @@ export class TapTest implements TestNode {
     readonly passed: boolean,
     readonly isSkipped: boolean,
     readonly children: readonly TestNode[],
-    /** Printed between the test before it and this one. */
+    /** The output since the previous test. */
     private readonly printedBefore: readonly string[],
     public durationMs: number | undefined,
   ) {}
@@ -29,7 +29,7 @@ export class TapTest implements TestNode {
     return this.#details.join("\n");
   }
 
-  /** Whether lines that are no TAP belong to it: they do if it has failed and does not say why in YAML. */
+  /** Whether following lines belong to it: they do if it has failed and has no YAML block. */
   get wantsMore(): boolean {
     return !this.passed && !this.#hasYaml;
   }
@@ -44,14 +44,14 @@ export class TapTest implements TestNode {
     if (!this.passed && !NOISE.test(line)) this.say(line);
   }
 
-  /** Where a test is a whole file that could not be loaded, the reason was printed before it. */
+  /** For a file that could not be loaded, the reason was printed before. */
   endYaml(): void {
     this.#hasYaml = true;
     for (const line of this.passed ? [] : this.printedBefore) this.say(line);
   }
 }
 
-/** The last lines that were printed since the last test. */
+/** The last lines of output since the last test. */
 export class Printed {
   #lines: string[] = [];
 

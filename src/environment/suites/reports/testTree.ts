@@ -1,9 +1,9 @@
 import type { ReportBuilder, TestOutcome } from "../report.ts";
 
-/** A test as runners with tests in tests know it. */
+/** A test that may contain tests. */
 export interface TestNode extends TestOutcome {
   readonly name: string;
-  /** Neither passed nor failed, with all that is in it. */
+  /** Neither passed nor failed, with everything in it. */
   readonly isSkipped: boolean;
   readonly children: readonly TestNode[];
 }
@@ -15,13 +15,13 @@ const addBelow = (report: ReportBuilder, node: TestNode, around: readonly string
   }
   const names = [...around, node.name];
   const failures = node.children.filter((child) => addBelow(report, child, names));
-  // That it failed because of its children is said by them; if none of them did, it is its own failure.
+  // Children report their own failures. If none of them failed, the failure is its own.
   const isOwn = node.children.length === 0 || (!node.passed && failures.length === 0);
   if (isOwn) report.add(names, node);
   return !node.passed || failures.length > 0;
 };
 
-/** Adds the innermost tests to a report, and those around them that failed for a reason of their own. */
+/** Adds the innermost tests to a report, and outer ones that failed for a reason of their own. */
 export const addTree = (
   report: ReportBuilder,
   roots: readonly TestNode[],

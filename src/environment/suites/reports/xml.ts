@@ -1,4 +1,4 @@
-/** What is met on the way through a document, in order. `end` is the position after it. */
+/** A part of a document. `end` is the position after it. */
 export type XmlEvent =
   | { readonly type: "open"; readonly name: string; readonly attributes: ReadonlyMap<string, string> }
   | { readonly type: "close"; readonly name: string; readonly end: number }
@@ -15,7 +15,7 @@ const MAX_CODE_POINT = 0x10ffff;
 const characterOf = (codePoint: number): string =>
   codePoint <= MAX_CODE_POINT ? String.fromCodePoint(codePoint) : "\ufffd";
 
-/** Only the references that need no declaration: there is nothing that could grow. */
+/** Only the references that need no declaration: declared entities could expand without bound. */
 const decode = (text: string): string =>
   text.includes("&")
     ? text.replace(REFERENCE, (_, decimal?: string, hexadecimal?: string, name = "") => {
@@ -29,7 +29,7 @@ const decode = (text: string): string =>
 const NAME = /[^\s/>=<"'&]+/y;
 const SPACE = /\s*/y;
 
-/** What `testcase` is to everybody may be `x:testcase` to somebody. */
+/** Ignores namespaces: some runners write `x:testcase`. */
 const localName = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 class Reader {
@@ -48,7 +48,7 @@ class Reader {
     return found;
   }
 
-  /** What stands before `end`, which is passed over. */
+  /** The text up to `end`, which is skipped. */
   until(end: string): string {
     const index = this.text.indexOf(end, this.position);
     if (index === -1) throw new XmlProblem("ends in the middle of something");
@@ -93,8 +93,8 @@ const openTag = (reader: Reader): XmlEvent[] => {
 };
 
 /**
- * Reads XML as test runners write it. It is no complete reader of XML: a document type is refused, since nothing good
- * comes of one in a report, and so entities of anybody's own are just text. Time and memory are linear in the size.
+ * Reads XML as test runners write it, which is not all of XML: a document type is refused, because a hostile report could use one,
+ * and other entities are plain text. Time and memory are linear in the size.
  */
 export function* xmlEvents(text: string): Generator<XmlEvent, void, undefined> {
   const reader = new Reader(text);

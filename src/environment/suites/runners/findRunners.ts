@@ -9,8 +9,8 @@ import type { SuitePlaces } from "../places.ts";
 const realPath = (path: string): string | undefined => orUndefined(() => realpathSync(path));
 
 /**
- * Where the work ends: at the outermost repository that the worktree is a directory of. A home directory that is one does not
- * count, because programs of the user are in there.
+ * The root of the work: the outermost repository that contains the worktree. A home directory that is a repository does not count,
+ * because it contains the user's programs.
  */
 const workOf = (worktree: string): string => {
   const home = realPath(homedir());
@@ -23,14 +23,14 @@ const workOf = (worktree: string): string => {
   return work;
 };
 
-/** Whether a path, or where it leads, is the work's: whatever is there may have been put there to forge results. */
+/** Whether a path, or its real path, is inside the work: the agent may have put a program there to forge results. */
 export const isOfWork = (path: string, { worktree }: Pick<SuitePlaces, "worktree">): boolean => {
   const work = workOf(worktree);
   const real = realPath(path);
   return isInside(work, path) || (real !== undefined && isInside(work, real));
 };
 
-/** A PATH without entries that are the work's, or that depend on where a program is started. */
+/** A PATH without entries inside the work, and without relative entries. */
 export const pathOutsideOfWork = (
   path: string | undefined,
   places: Pick<SuitePlaces, "worktree">,
@@ -40,7 +40,7 @@ export const pathOutsideOfWork = (
     .filter((entry) => isAbsolute(entry) && !isOfWork(entry, places))
     .join(delimiter);
 
-/** A program of the image. Programs of the work are not looked for; the result need not exist. */
+/** A program of the image, never one of the work. It need not exist. */
 export const imageProgram = (
   name: string,
   path: string | undefined,
@@ -50,13 +50,13 @@ export const imageProgram = (
   return isOfWork(program, places) ? findProgram(name, "") : program;
 };
 
-/** Node.js of the image, or else the one that runs this. */
+/** Node.js of the image, or else the one that runs this process. */
 export const nodeProgram = (path: string | undefined, places: Pick<SuitePlaces, "worktree">): string => {
   const program = imageProgram("node", path, places);
   return existsSync(program) ? program : process.execPath;
 };
 
-/** The directory and those around it, without what is the work's. */
+/** The directory and its parents, without those inside the work. */
 const outwards = (directory: string, places: SuitePlaces): string[] => {
   const around = dirname(directory);
   const own = directory === places.environment || !isOfWork(directory, places) ? [directory] : [];
@@ -66,8 +66,8 @@ const outwards = (directory: string, places: SuitePlaces): string[] => {
 const VITEST = "node_modules/vitest/vitest.mjs";
 
 /**
- * The vitest that comes with the environment, that `setup.sh` has installed in the scratch directory, or that is installed in the
- * image: in this order, and nowhere in the work.
+ * The vitest in the environment, in the scratch directory, where `setup.sh` may have installed it, or in the image. In this order,
+ * and never in the work.
  */
 export const findVitest = (path: string | undefined, places: SuitePlaces): string | undefined => {
   const directories = [...outwards(places.environment, places), places.scratch];
@@ -77,7 +77,7 @@ export const findVitest = (path: string | undefined, places: SuitePlaces): strin
   return program?.endsWith(".mjs") === true ? program : undefined;
 };
 
-/** The vitest of the work itself: for a suite that says so. */
+/** The vitest of the work, for a suite that requests it. */
 export const findVitestOfWork = (directory: string): string | undefined => {
   const file = join(directory, VITEST);
   if (existsSync(file)) return file;

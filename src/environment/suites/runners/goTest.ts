@@ -7,9 +7,9 @@ export const goTestCommand = (args: readonly string[], places: CommandPlaces): S
   title: "go test",
   program: imageProgram("go", places.path, places),
   args: ["test", "-json", "-count=1", ...(args.length === 0 ? ["./..."] : args)],
-  // A go.mod can ask for another version of Go, which would be fetched and run.
+  // A go.mod can require another version of Go, which would be downloaded and run.
   env: { GOTOOLCHAIN: "local" },
   source: goSource(knownGoTests(places.cwd)),
   exitCodes: [0, 1, 2],
-  remedy: "Is Go installed where the tests run, and is there a go.mod where the suite runs?",
+  remedy: "Check that Go is installed where the tests run, and that the suite's directory has a go.mod.",
 });

@@ -11,7 +11,7 @@ import nodeReporter from "./programs/nodeReporter.ts?text";
 import { RunnerReport } from "./runnerReport.ts";
 
 const isTest = (path: string): boolean => /\.[cm]?[jt]s$/.test(path) && !/\.d\.[cm]?ts$/.test(path);
-/** As Node.js looks for them in a directory: by their names, and everything in a directory with the name `test`. */
+/** As Node.js looks for tests in a directory: by their names, and everything in a directory called `test`. */
 const isNamedTest = (path: string): boolean =>
   isTest(path) && /(?:^|\/)test\/|(?:^|\/)test[.-][^/]*$|[._-]test\.[^./]+$/.test(path);
 
@@ -22,13 +22,13 @@ const withToken = (program: string, token: string): string =>
   `const SANDDUNE_END_TOKEN=${JSON.stringify(token)};${program}`;
 
 /**
- * `node --test`, with a process for each file. The runner does not load the work: it tells us over a channel of its own which
- * files there are, and what came of their tests. What it cannot know is whether a file's process came to its end or was ended by
- * what it had loaded: that is told by a guard, which is in the process first.
+ * `node --test`, with a process for each file. The runner does not load the work: it reports the files and their results over a
+ * channel of its own. It cannot know whether the code that a file has loaded ended the process: a guard reports that, which is
+ * loaded first.
  */
 export const nodeTest = (args: readonly string[], places: CommandPlaces): SuiteCommand => {
   const shown = shownFile(places);
-  // Versions of Node.js differ in what they make of a directory.
+  // Versions of Node.js treat a directory differently.
   const expanded = args.flatMap((each) => {
     const files = testFilesOf([each], places.environment, isNamedTest);
     return files.length > 0 ? files : [each];
@@ -40,8 +40,8 @@ export const nodeTest = (args: readonly string[], places: CommandPlaces): SuiteC
     title: "node --test",
     program: nodeProgram(places.path, places),
     args: [
-      // On the command line: each file's process loads the guard anew, and a program that an earlier one has started could write
-      // to a file.
+      // On the command line, because each file's process loads the guard again, and a program that an earlier one has started could
+      // change a file.
       `--import=data:text/javascript,${encodeURIComponent(withToken(nodeGuard, token))}`,
       "--test",
       `--test-reporter=${join(places.reports, REPORTER)}`,
@@ -51,6 +51,6 @@ export const nodeTest = (args: readonly string[], places: CommandPlaces): SuiteC
     files: { [REPORTER]: withToken(nodeReporter, token) },
     source: channelSource(report),
     exitCodes: [0, 1],
-    remedy: "Are there test files where Node.js looks for them? Name them in `args`.",
+    remedy: "Check that there are test files where Node.js looks for them, or name them in `args`.",
   };
 };

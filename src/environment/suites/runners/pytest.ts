@@ -19,7 +19,7 @@ const PYTHON_PATH = "PYTHONPATH";
 const findConfig = (environment: string): string | undefined =>
   CONFIG_FILES.map((name) => join(environment, name)).find((file) => existsSync(file));
 
-/** The tests that files have, as Python itself reads them, without running them: nothing of it is imported. */
+/** The tests in files, as Python's parser reads them. No file is imported. */
 const readTests = async (
   python: string,
   files: readonly string[],
@@ -43,7 +43,7 @@ const OMISSIONS: Omissions = {
   words: /skip|xfail|collect|deselect|__test__/i,
 };
 
-/** Which of the environment's files is the configuration: a file of the work never is, and neither is one around it. */
+/** Uses a configuration file of the environment, and never one of the work. */
 const configOf = (args: readonly string[], { environment, reports }: CommandPlaces): string[] => {
   const isGiven = args.some((each) => /^(?:-c|--config-file)(?:=|$)/.test(each));
   return [
@@ -54,8 +54,8 @@ const configOf = (args: readonly string[], { environment, reports }: CommandPlac
 };
 
 /**
- * pytest of the image, loaded before anything of the work can be: Python looks for modules in the work only once pytest and its
- * plug-ins are there, and even then after its own library.
+ * pytest of the image, loaded before any code of the work: Python looks for modules in the work only once pytest and its plug-ins are
+ * loaded, and even then after its own library.
  */
 export const pytest = async (
   args: readonly string[],
@@ -100,7 +100,7 @@ export const pytest = async (
       ...(isOfEnvironment ? configOf(args, places) : []),
       ...args,
     ],
-    // Programs that choose a version of Python look at files of the directory that they are started in.
+    // Version managers for Python read files of the directory in which they start.
     startIn: places.reports,
     env: {
       PYTHONDONTWRITEBYTECODE: "1",
@@ -110,6 +110,6 @@ export const pytest = async (
     source: channelSource(report),
     exitCodes: [0, 1],
     remedy:
-      "Is pytest installed where the tests run? If not, install it in setup.sh of the environment: python3 -m pip install pytest",
+      "Check that pytest is installed where the tests run. To install it, add to setup.sh of the environment: python3 -m pip install pytest",
   };
 };

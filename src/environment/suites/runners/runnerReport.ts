@@ -3,17 +3,17 @@ import { MAX_TESTS } from "../../limits.ts";
 import type { KnownTests } from "../known/testFiles.ts";
 import { ReportBuilder, type SuiteReport } from "../report.ts";
 
-/** What our part of a runner says, a line of JSON each. Files are absolute paths, names are outermost first. */
+/** An event of our reporter in a runner, as a line of JSON. Files are absolute paths, names are outermost first. */
 export type RunnerEvent =
   /** The files that will be run. */
   | readonly ["files", readonly string[]]
   /** Tests of a file, before they have run. */
   | readonly ["known", string, readonly (readonly string[])[]]
-  /** How a test ended, or a group of tests whose own outcome is that of its tests. */
+  /** The result of a test, or of a group, whose tests report their results themselves. */
   | readonly ["test", string, readonly string[], "passed" | "failed" | "skipped" | "group", number, string]
-  /** The tests of a file have come to their end: its process did not end before. */
+  /** The tests of a file are over: its process did not end before. */
   | readonly ["ended", string]
-  /** So has the runner. */
+  /** The runner is done. */
   | readonly ["end"];
 
 interface RunnerOutcome {
@@ -30,26 +30,26 @@ class TestFile {
 }
 
 const DID_NOT_REPORT =
-  "It did not report how it ended: its process ended before, or the runner gave up. Code that a test loads must not end the process.";
+  "It reported no result: its process ended before, or the runner gave up. Code that a test loads must not end the process.";
 
 const WAS_SKIPPED =
-  "It was skipped, although no file of the environment says so: code that a test loads must not skip it.";
+  "It was skipped, although no file of the environment skips it: code that a test loads must not do that.";
 
 const keyOf = (names: readonly string[]): string => JSON.stringify(names);
 
 const isNames = (value: unknown): value is readonly string[] =>
   Array.isArray(value) && value.every((name) => typeof name === "string");
 
-/** A longer list could not be taken over at once. */
+/** The length of the list is limited. */
 const isListOfNames = (value: unknown): value is readonly (readonly string[])[] =>
   Array.isArray(value) && value.length <= 2 * MAX_TESTS && value.every(isNames);
 
 export interface RunnerReportOptions {
-  /** The tests that were known before anything was run, by file. */
+  /** The tests that were found before the run, by file. */
   readonly before: KnownTests;
-  /** Nothing leaves tests of these files out on purpose: one that was skipped has failed, as has a file that was not run. */
+  /** The environment skips no tests of these files: a skipped test has failed, and so has a file that was not run. */
   readonly mustAllRun?: boolean;
-  /** What stands before the names of a file's tests in a path, and for the file itself. */
+  /** The first segments of the paths of a file's tests, and the path of the file itself. */
   readonly fileNames: (file: string) => {
     readonly before: readonly string[];
     readonly own: readonly string[];
@@ -57,8 +57,8 @@ export interface RunnerReportOptions {
 }
 
 /**
- * The results of a runner that tells them as it goes on. A test that is known and has not told how it ended has failed, as has a
- * file of which nothing was heard: that something ends early is never a reason to count less.
+ * The results that a runner reports while it runs. A known test without a result has failed, and so has a file without a report:
+ * an early end never reduces the number of tests.
  */
 export class RunnerReport {
   readonly #files = new Map<string, TestFile>();
@@ -69,16 +69,16 @@ export class RunnerReport {
 
   constructor(private readonly options: RunnerReportOptions) {}
 
-  /** A line of what the runner tells. */
+  /** Reads a line from the runner. */
   read(line: string): void {
     const event = parseJson(line) as RunnerEvent | undefined;
-    if (!Array.isArray(event) || !this.#take(event)) this.#report.fail("has a line that cannot be read");
+    if (!Array.isArray(event) || !this.#take(event)) this.#report.fail("has an invalid line");
   }
 
   finish(): SuiteReport {
-    if (!this.#hasEnded) this.#report.fail("ends before the runner had said that it was done");
+    if (!this.#hasEnded) this.#report.fail("ends before the runner was done");
     const { mustAllRun = false } = this.options;
-    // Otherwise the runner has said which of them it takes.
+    // Otherwise the runner has announced its files.
     if (!this.#hasAnnounced || mustAllRun) for (const file of this.options.before.keys()) this.#file(file);
     for (const [path, file] of this.#files) this.#finishFile(path, file);
     return this.#report.finish();
@@ -125,7 +125,7 @@ export class RunnerReport {
   #finishFile(path: string, file: TestFile): void {
     const { before, own } = this.options.fileNames(path);
     const ofFile = file.outcomes.find(({ names, state }) => names.length === 0 && state === "failed");
-    // What was read in a file may be there for another occasion: where its tests came to their end, the runner knows better.
+    // A test in the source need not belong to this run: if the file finished, the runner's list is right.
     const isWhole = file.hasEnded && ofFile === undefined;
     const expected = isWhole ? file.known : [...file.known, ...(this.options.before.get(path) ?? [])];
     const missing = this.#missing(expected, file.outcomes);
@@ -151,7 +151,7 @@ export class RunnerReport {
     outcomes: readonly RunnerOutcome[],
   ): (readonly string[])[] {
     const reported = new Set(outcomes.map(({ names }) => keyOf(names)));
-    // Tests are in groups; and a test with parameters is written down once, and reported with each of them.
+    // A group counts as reported with its tests, and a parametrised test with any of its parameters.
     for (const { names } of outcomes) {
       for (let end = 1; end < names.length; end++) reported.add(keyOf(names.slice(0, end)));
       const parameters = names.at(-1)?.indexOf("[") ?? -1;
@@ -159,7 +159,7 @@ export class RunnerReport {
         reported.add(keyOf([...names.slice(0, -1), names.at(-1)?.slice(0, parameters) ?? ""]));
     }
     const distinct = new Map(expected.map((names) => [keyOf(names), names]));
-    // A group is told of by its tests.
+    // A group is reported by its tests.
     const groups = new Set(expected.flatMap((names) => names.map((_, end) => keyOf(names.slice(0, end)))));
     return [...distinct].filter(([key]) => !reported.has(key) && !groups.has(key)).map(([, names]) => names);
   }

@@ -12,7 +12,7 @@ import { RunnerReport } from "./runnerReport.ts";
 import { vitestConfig } from "./vitestConfig.ts";
 
 const isSource = (name: string): boolean => /\.[cm]?[jt]sx?$/.test(name);
-/** As vitest looks for them; before its version 4 it does not look into those two directories. */
+/** As vitest looks for tests; versions before 4 ignore those two directories. */
 const isTest = (name: string): boolean =>
   isSource(name) && /\.(?:test|spec)\.\w+$/.test(name) && !/(?:^|\/)(?:dist|cypress)\//.test(name);
 
@@ -30,15 +30,15 @@ const OMISSIONS: Omissions = {
 
 export interface VitestSuite {
   readonly args: readonly string[];
-  /** The tests are those of the environment: nothing of the work's has a say in how they are run. */
+  /** The tests belong to the environment: the work must not influence how they run. */
   readonly isOfEnvironment: boolean;
   readonly runnerFrom: "worktree" | undefined;
 }
 
 const NOT_INSTALLED =
-  'vitest is not installed where it is looked for: in the folder of the environment and around it, in the scratch directory, and on the PATH. The one of the work is not used, because the work could forge results with it. Install vitest in the folder of the environment, in `setup.sh` into $SANDDUNE_SCRATCH, or in the image; for tests that are the work\'s own, `runnerFrom: "worktree"` uses that of the work.';
+  "vitest was not found in the environment's folder or its parents, in the scratch directory, or on the PATH. The vitest of the work is not used, because the work could forge results with it. Install vitest in the environment's folder, in `setup.sh` into $SANDDUNE_SCRATCH, or in the image; for tests that belong to the work, `runnerFrom: \"worktree\"` uses the vitest of the work.";
 const NOT_IN_WORK =
-  "vitest is not installed in the work: there is no node_modules/vitest where the suite runs, nor around it. Install it there, or leave out `runnerFrom`.";
+  "vitest is not installed in the work: neither the directory of the suite nor its parents have node_modules/vitest. Install it there, or leave out `runnerFrom`.";
 
 export const vitest = (
   { args, isOfEnvironment, runnerFrom }: VitestSuite,
@@ -70,7 +70,7 @@ export const vitest = (
     args: [
       program,
       "run",
-      // The default reporter tells what ours leaves out, such as errors outside of tests.
+      // The default reporter shows errors outside of tests, too.
       "--reporter=default",
       `--reporter=${join(places.reports, REPORTER)}`,
       ...(isOfEnvironment && !hasConfig ? [`--config=${join(places.reports, CONFIG)}`] : []),
@@ -79,6 +79,6 @@ export const vitest = (
     files: { [REPORTER]: vitestReporter, ...(isOfEnvironment && { [CONFIG]: config }) },
     source: channelSource(report),
     exitCodes: [0, 1],
-    remedy: "Are there tests that its configuration includes?",
+    remedy: "Check that its configuration includes tests.",
   };
 };

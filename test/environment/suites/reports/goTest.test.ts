@@ -53,14 +53,14 @@ describe.each([
   });
 });
 
-it("what began and did not end has failed", () => {
+it("a test that started and did not end has failed", () => {
   const report = parse([
     event({ Action: "start" }),
     event({ Action: "run", Test: "TestA" }),
     event({ Action: "output", Test: "TestA", Output: "here\n" }),
   ]);
   expect(report.tests).toEqual([
-    { path: "p/TestA", passed: false, durationMs: 0, message: "here\n\nIt began, and did not end." },
+    { path: "p/TestA", passed: false, durationMs: 0, message: "here\n\nIt started, and did not end." },
   ]);
 });
 
@@ -71,11 +71,11 @@ it("a package that did not end has failed, though its tests have not", () => {
   ]);
   expect(report.tests).toEqual([
     { path: "p/TestA", passed: true, durationMs: 250 },
-    { path: "p", passed: false, durationMs: 0, message: "It began, and did not end." },
+    { path: "p", passed: false, durationMs: 0, message: "It started, and did not end." },
   ]);
 });
 
-it("packages are told of in the same order, whichever was first", () => {
+it("packages are reported in the same order, whichever was first", () => {
   const passed = (name: string) => event({ Action: "pass", Package: name, Test: "TestA", Elapsed: 0 });
   const said = (name: string) => event({ Action: "output", Package: name, Output: "PASS\n" });
   const ended = (name: string) => event({ Action: "pass", Package: name, Elapsed: 0 });
@@ -112,7 +112,7 @@ it("tests and names without end are bounded", () => {
   const many = Array.from({ length: 25_000 }, (_, at) =>
     event({ Action: "pass", Test: `Test${at}`, Elapsed: 0 }),
   );
-  expect(parse(many).problem).toContain("divide the suite");
+  expect(parse(many).problem).toContain("split the suite");
   const slashes = event({ Action: "fail", Test: "a/".repeat(1_000_000), Elapsed: 0 });
   expect(parse([slashes, slashes, event({ Action: "fail" })]).tests).toHaveLength(1);
 });

@@ -127,7 +127,7 @@ describe("what is not believed, and why", () => {
     expect(parseJunit(text).problem).toContain(problem);
   });
 
-  it("tests before an end that came too early are told of", () => {
+  it("tests before an early end are reported", () => {
     const report = parseJunit(`<testsuite name="s"><testcase name="a"/><testcase name="b"><fai`);
     expect(outline(report)).toEqual(["s/a"]);
     expect(report.problem).toBe("ends in the middle of something");
@@ -159,7 +159,7 @@ describe("hostile sizes", () => {
     const report = parseJunit(suite('<testcase classname="c" name="same"/>'.repeat(10_001)));
     expect(report.tests).toHaveLength(10_000);
     expect(report.tests.at(-1)?.path).toBe("c/same (10000)");
-    expect(report.problem).toBe("has more than 10000 tests: divide the suite");
+    expect(report.problem).toBe("has more than 10000 tests: split the suite");
   });
 
   it("a message of megabytes keeps its beginning and its end", () => {

@@ -17,7 +17,7 @@ const OF_NODE = [
 
 describe("a report of a real runner", () => {
   it.each(["node20.tap", "node22.tap"])(
-    "%s: subtests are told, and what failed for a reason of its own",
+    "%s: subtests are reported, and groups that failed for a reason of their own",
     (name) => {
       const report = parseTap(recording(name));
       // Some versions name a file by its whole path.
@@ -113,21 +113,17 @@ describe("what is not believed, and why", () => {
     ["nothing", "", "has neither tests nor a plan"],
     ["something else", "All 3 tests passed\n", "has neither tests nor a plan"],
     ["no plan", "ok 1\nok 2\n", "has no plan"],
-    ["too few", "1..3\nok 1\nok 2\n", "tells of 2 and not of the 3 tests that it planned"],
-    ["too many", "1..1\nok 1\nok 2\n", "tells of 2 and not of the 1 tests that it planned"],
-    ["none", "1..2\n", "tells of 0 and not of the 2 tests that it planned"],
+    ["too few", "1..3\nok 1\nok 2\n", "has 2 tests instead of the planned 3"],
+    ["too many", "1..1\nok 1\nok 2\n", "has 2 tests instead of the planned 1"],
+    ["none", "1..2\n", "has 0 tests instead of the planned 2"],
     [
       "too few in a subtest",
       "    1..2\n    ok 1\nok 1 - a\n1..1\n",
-      'tells of 1 and not of the 2 tests of "a" that it planned',
+      'has 1 tests of "a" instead of the planned 2',
     ],
     ["two plans", "1..1\nok 1\n1..1\n", "has two plans"],
-    ["giving up", "1..2\nok 1\nBail out! No database.\nok 2\n", "was given up by the suite: No database."],
-    [
-      "an end in YAML",
-      "1..1\nnot ok 1\n  ---\n  error: x\n",
-      "ends in the middle of what it says about a test",
-    ],
+    ["giving up", "1..2\nok 1\nBail out! No database.\nok 2\n", "says that the suite gave up: No database."],
+    ["an end in YAML", "1..1\nnot ok 1\n  ---\n  error: x\n", "ends in the middle of a test's details"],
   ])("%s", (_, text, problem) => {
     expect(parseTap(text).problem).toContain(problem);
   });
@@ -149,7 +145,7 @@ describe("hostile sizes", () => {
   it("more tests than anybody has", () => {
     const report = parseTap("ok\n".repeat(300_000));
     expect(report.tests).toHaveLength(10_000);
-    expect(report.problem).toBe("has more than 20000 tests: divide the suite");
+    expect(report.problem).toBe("has more than 20000 tests: split the suite");
   });
 
   it("subtests without end", () => {
