@@ -13,7 +13,7 @@ import { rewriteFile } from "./rewriteFile.ts";
 import { recordOf, recordRewriter } from "./rewriteRecord.ts";
 import type { SessionPaths } from "./sessionPaths.ts";
 
-export interface BringOptions {
+export interface CopySessionOptions {
   readonly sessions: AgentSessions;
   readonly sessionId: string;
   /** The new id, if a copy of the session is made. */
@@ -41,7 +41,7 @@ export interface CopiedSession {
 }
 
 /** Copies a session into the sandbox, to where the agent looks for it. */
-export const copySessionIn = async (options: BringOptions): Promise<CopiedSession> => {
+export const copySessionIn = async (options: CopySessionOptions): Promise<CopiedSession> => {
   const { sessions, sessionId, copyId = sessionId, handle, places, workDirectory, signal } = options;
   const isCopy = copyId !== sessionId;
   const named = (text: string): string =>

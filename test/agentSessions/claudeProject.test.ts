@@ -50,7 +50,7 @@ describe("the directory of Claude Code's sessions", () => {
     for (const name of hashes) expect(name.slice(200)).toMatch(/^-[0-9a-z]+$/);
   });
 
-  it("is told apart where only the end of a long path differs", () => {
+  it("is different where only the end of a long path differs", () => {
     const path = pathOf(298, "a/");
     expect(claudeCodeProject(`${path}1`)).not.toBe(claudeCodeProject(`${path}2`));
   });

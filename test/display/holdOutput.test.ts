@@ -45,7 +45,7 @@ beforeEach(() => {
   };
 });
 
-describe("a screen that is left to somebody else", () => {
+describe("a screen that is left to another program", () => {
   it("gets nothing until it is given back, and then everything, in order", () => {
     const { screen, taken } = standardOutput();
     const release = hold();
@@ -74,7 +74,7 @@ describe("a screen that is left to somebody else", () => {
     screen.hide(status);
   });
 
-  it("does not erase a line of somebody else's when a status line ends meanwhile", () => {
+  it("does not erase another program's line when a status line ends meanwhile", () => {
     const { screen, taken } = standardOutput();
     const status = { text: () => "working" };
     screen.show(status);
@@ -120,7 +120,7 @@ describe("a screen that is left to somebody else", () => {
     expect(taken()).toBe("news\n");
   });
 
-  it("is not given back by somebody who has given it back before", () => {
+  it("is not given back twice by the same holder", () => {
     const { screen, taken } = standardOutput();
     const releaseFirst = hold();
     releaseFirst();
@@ -134,7 +134,7 @@ describe("a screen that is left to somebody else", () => {
   });
 });
 
-it("nothing is held back when nobody has the screen", () => {
+it("nothing is held back when no other program has the screen", () => {
   const { screen, taken } = standardOutput();
   screen.print(["now"]);
   expect(taken()).toBe("now\n");

@@ -102,7 +102,7 @@ describe("the run log", () => {
     expect(text === Array.from({ length: count }, (_, number) => `${number} ${piece}`).join("")).toBe(true);
   });
 
-  it("can be followed while the run goes on", async () => {
+  it("can be followed while the run continues", async () => {
     const { path, log, tell } = open();
     tell({ type: "text", text: "at once" });
     await new Promise((resolve) => setImmediate(resolve));

@@ -56,7 +56,7 @@ describe("a screen", () => {
     expect(terminal({ isTTY: true, columns: 80 }).screen().style("red", "x")).toBe("\u001b[31mx\u001b[0m");
   });
 
-  it("is shared by everybody who shows something on the same stream", () => {
+  it("is shared by all displays on the same stream", () => {
     const { screen } = terminal({ isTTY: true, columns: 80 });
     expect(screen()).toBe(screen());
   });

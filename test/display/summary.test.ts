@@ -76,7 +76,7 @@ describe("what a run reached", () => {
     logFilePath: "/l",
   };
 
-  it("is told with one thing a line", () => {
+  it("is shown with one item a line", () => {
     expect(reachedLines(everything)).toEqual([
       "Branch      agent/fix-42",
       "Commits     2",

@@ -117,7 +117,7 @@ describe("an env file is refused, by the line and the name of the key, and witho
     expect(error.stack).not.toContain("s3cret");
   });
 
-  it("lines of a secret that somebody forgot to quote are not shown", () => {
+  it("lines of an unquoted secret are not shown", () => {
     const text = "KEY=-----BEGIN KEY-----\nMIIs3cretAQ/EF+\ns3cretEnd==\n-----END KEY-----\n";
     const error = errorOf(() => use(text));
     expect(error).toBeInstanceOf(InvalidOptionsError);

@@ -38,7 +38,7 @@ const textOf = async (content: string, args: PromptArgs = {}): Promise<string> =
 const fromJson = (json: string): PromptArgs => JSON.parse(json) as PromptArgs;
 
 describe("an inline prompt", () => {
-  it("is handed over as it is, whatever stands in it", async () => {
+  it("is passed on unchanged, whatever its text", async () => {
     const prompt = "{{MISSING}} !`exit 1` \\{{A}} \\!`b` {{SOURCE_BRANCH}} $(x)";
     const unresolved = await read({ prompt });
     expect(substituteArguments(unresolved, {}, BUILT_INS)).toEqual({

@@ -123,7 +123,7 @@ describe("a secret with white space around it is found without it too", () => {
 });
 
 describe("several secrets", () => {
-  it("are told apart by their names", () => {
+  it("are distinguished by their names", () => {
     expect(redactorFor("first-secret", "second-secret").text("second-secret first-secret")).toBe(
       "[redacted KEY2] [redacted KEY]",
     );

@@ -56,7 +56,7 @@ it("an effort that the agent does not know is a compile-time error", () => {
   for (const create of use.slice(3)) expect(create).toThrow(/expected one of/);
 });
 
-it("a run can be gone on with where the sandbox was made for it, and only there", () => {
+it("only a run with its own sandbox can be resumed", () => {
   const use = async (sandbox: Sandbox, worktree: Worktree) => {
     const work = { agent: claudeCode("m"), prompt: "x" };
     const result = await worktree.run({ ...work, sandbox: docker() });

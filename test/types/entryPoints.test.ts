@@ -78,7 +78,7 @@ it("a branch strategy is chosen with run() and createWorktree(), and nowhere els
   expect(cases).toHaveLength(10);
 });
 
-it("a sandbox that is there has its worktree and its hooks, and continues with no agent session", () => {
+it("an existing sandbox has its worktree and its hooks, and resumes no agent session", () => {
   const cases = [
     // @ts-expect-error it is one
     () => sandbox.run({ ...work, sandbox: docker() }),

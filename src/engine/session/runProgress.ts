@@ -11,6 +11,7 @@ import { addUsage } from "../../options/usage.ts";
 import { redactData } from "../../redaction/redactData.ts";
 import type { Redactor } from "../../redaction/redactor.ts";
 import { BoundedCapture } from "../../tools/boundedCapture.ts";
+import { withoutUndefined } from "../../tools/values/withoutUndefined.ts";
 
 const STDOUT_BYTES = 1024 * 1024;
 
@@ -90,35 +91,25 @@ export class RunProgress {
 
   /** The progress that both a result and an error have. */
   reached() {
-    return {
-      runId: this.runId,
+    const { runId, solved, branch, logFilePath, preservedWorktreePath, trajectoryPath, artifacts } = this;
+    const redacted = (paths: ReadonlySet<string>) => [...paths].map((path) => this.redactor.text(path));
+    return withoutUndefined({
+      ...{ runId, solved, branch, logFilePath, preservedWorktreePath, trajectoryPath, artifacts },
       iterations: this.#iterations.map(this.#withTests),
-      ...(this.#usage && { usage: this.#usage }),
-      ...(this.solved !== undefined && { solved: this.solved }),
-      ...(this.#failedIteration && { failedIteration: this.#failedIteration }),
+      usage: this.#usage,
+      failedIteration: this.#failedIteration,
       commits: this.commits.map((sha) => ({ sha })),
-      branch: this.branch,
-      ...(this.#keptRefs.size > 0 && { keptRefs: [...this.#keptRefs.values()] }),
-      logFilePath: this.logFilePath,
+      keptRefs: this.#keptRefs.size > 0 ? [...this.#keptRefs.values()] : undefined,
       warnings: this.#warnings,
-      protectedPaths: [...this.protectedPaths].map((path) => this.redactor.text(path)),
-      ...(this.committedUserPaths.size > 0 && {
-        committedUserPaths: [...this.committedUserPaths].map((path) => this.redactor.text(path)),
-      }),
-      ...(this.preservedWorktreePath !== undefined && { preservedWorktreePath: this.preservedWorktreePath }),
-      ...(this.trajectoryPath !== undefined && { trajectoryPath: this.trajectoryPath }),
-      ...(this.artifacts !== undefined && { artifacts: this.artifacts }),
+      protectedPaths: redacted(this.protectedPaths),
+      committedUserPaths: this.committedUserPaths.size > 0 ? redacted(this.committedUserPaths) : undefined,
       ...this.agentSession,
-    };
+    });
   }
 
   toResult(): SandboxRunResult {
-    return {
-      ...this.reached(),
-      output: this.output,
-      stdout: this.text,
-      ...(this.completionSignal !== undefined && { completionSignal: this.completionSignal }),
-    };
+    const { output, text: stdout, completionSignal } = this;
+    return { output, ...this.reached(), stdout, ...withoutUndefined({ completionSignal }) };
   }
 
   attachTo<E>(error: E): E {

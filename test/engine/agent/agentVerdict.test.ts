@@ -67,7 +67,7 @@ describe("an agent's own verdict", () => {
     expect(failure([over(false), text, over(true, "no")], exit(0))).toBeInstanceOf(AgentFailedError);
   });
 
-  it.each<AgentEvent>([text, { type: "turnStart" }])("holds no longer once it has gone on: %o", (work) => {
+  it.each<AgentEvent>([text, { type: "turnStart" }])("no longer holds when it has continued: %o", (work) => {
     expect(failure([over(false), work], exit(1))).toBeInstanceOf(AgentFailedError);
     expect(failure([over(false), work], exit(0))).toBeInstanceOf(AgentFailedError);
     expect(failure([over(false), work], exit(0), SILENT_AGENT)).toBeUndefined();

@@ -26,7 +26,7 @@ const slowly =
       discard: true,
     });
 
-describe("an agent that says that its turn is over and stays alive", () => {
+describe("an agent that reports the end of its turn and stays alive", () => {
   it("is not waited for longer than the grace period, when it has failed", async () => {
     const { result } = await withClock(lingering(...REFUSED), GRACE, TestClock.adjust("30 seconds"));
     expect(result).toMatchObject({ _tag: "Failure", failure: expect.any(AgentAuthenticationError) });
@@ -56,7 +56,7 @@ describe("an agent that says that its turn is over and stays alive", () => {
   });
 });
 
-describe("an agent that goes on after it has said that its turn is over", () => {
+describe("an agent that continues after it has reported the end of its turn", () => {
   it.each<AgentEvent>([
     text("and now"),
     { type: "toolCall", name: "shell", input: {} },

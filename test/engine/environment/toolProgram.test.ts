@@ -111,7 +111,7 @@ describe("the program for environments in a sandbox", () => {
   });
 });
 
-it("does not keep any number of lines for somebody who does not read them", async () => {
+it("keeps a limited number of lines for a process that does not read them", async () => {
   const lines = new PendingLines();
   const line = { text: "x".repeat(1024 * 1024) };
   for (let count = 0; count < 100; count++) lines.push(line);

@@ -26,7 +26,7 @@ describe("a budget that is exceeded in the middle of a turn", () => {
     (invocation) =>
       Effect.andThen(tell(invocation, ...events), Effect.never);
 
-  it("stops the agent, which may have gone on for ever", async () => {
+  it("stops the agent, which might have continued forever", async () => {
     const { result, ends } = await run(endless(text("working"), tokens(101)));
     expect(result).toMatchObject(EXCEEDED);
     expect(ends).toMatchObject([{ iteration: 1, failed: true, isLast: true }]);
@@ -96,7 +96,7 @@ describe("a budget that is exceeded at the end of a turn", () => {
     expect(result).toMatchObject({ _tag: "Success" });
   });
 
-  it("stops an agent that goes on after it has said that its turn is over", async () => {
+  it("stops an agent that continues after it has reported the end of its turn", async () => {
     const { result } = await run((invocation) =>
       tell(invocation, tokens(101), OVER).pipe(
         Effect.andThen(Effect.sleep("1 second")),

@@ -66,7 +66,7 @@ describe("the completion signal", () => {
     expect(signal).toBeUndefined();
   });
 
-  it("never cuts off an agent that goes on working", async () => {
+  it("never stops an agent that continues to work", async () => {
     const { result } = await withClock(
       (invocation) =>
         say(invocation, "I will print DONE when I am done").pipe(
@@ -140,7 +140,7 @@ describe("what comes after an iteration", () => {
     expect(observed.warnings).toEqual([expect.stringContaining("broken")]);
   });
 
-  it("does not hide the agent's error when it goes wrong in a way that nobody expected", async () => {
+  it("does not hide the agent's error when it fails unexpectedly", async () => {
     const { loop } = loopOf({ afterIteration: () => Effect.die(new TypeError("a bug")) });
     const failing: Play = () => Effect.fail(new AgentFailedError("fake", "it failed", 1, ""));
     const error = await Effect.runPromise(Effect.flip(play(runIterations(loop), failing)));

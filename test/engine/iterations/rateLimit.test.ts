@@ -34,13 +34,13 @@ describe("how long a rate limit is waited for", () => {
     expect(waits(1_000_000, ...Array(8).fill(0)).slice(-2)).toEqual([60_000, 60_000]);
   });
 
-  it("is longer each time when nobody knows when it ends, and then all that is left", () => {
+  it("is longer each time when its end is unknown, and then all that is left", () => {
     expect(waits(500_000, undefined, undefined, undefined, undefined, undefined)).toEqual([
       ...[60_000, 120_000, 240_000, 80_000, undefined],
     ]);
   });
 
-  it("begins with a minute where nobody knows, however often a told end was waited for before", () => {
+  it("begins with a minute when its end is unknown, however often a reported end was waited for before", () => {
     expect(waits(1_000_000, 0, 0, 0, undefined).at(-1)).toBe(60_000);
   });
 

@@ -45,7 +45,7 @@ const playing = (...lists: readonly (readonly AgentEvent[])[]) => {
 };
 
 describe("an agent that was held up by a rate limit", () => {
-  it("goes on with the same session when it ends, in the same iteration", async () => {
+  it("continues with the same session when it ends, in the same iteration", async () => {
     const { agent, started } = playing(
       [session("s-1"), ...limited(5 * MINUTE)],
       [session("s-1"), done, OVER],
@@ -201,14 +201,14 @@ describe("a rate limit that is not waited for", () => {
   });
 });
 
-it("a rate limit whose end nobody knows is waited for longer each time", async () => {
+it("a rate limit with an unknown end is waited for longer each time", async () => {
   const { agent } = playing(limited(), limited(), [done, OVER]);
   const { result, waits } = await withClock(agent, RESUMING, TestClock.adjust("3 minutes"));
   expect(result).toMatchObject({ success: "DONE" });
   expect(waits).toEqual([new Date(MINUTE), "over", new Date(3 * MINUTE), "over"]);
 });
 
-it("waiting for a rate limit is no silence of the agent's", async () => {
+it("waiting for a rate limit does not count as silence of the agent", async () => {
   const { agent } = playing([session("s-1"), ...limited(50 * MINUTE)], [done, OVER]);
   const { result } = await withClock(
     agent,

@@ -4,7 +4,7 @@ import { ClosedError } from "../../../src/errors.ts";
 import { live, reasonOf, settle } from "./lives.ts";
 
 describe("closing", () => {
-  it("happens once, and everybody who asks gets the same result", async () => {
+  it("happens once, and every call of close() gets the same result", async () => {
     const { lifecycle, happened } = live();
     const [first, second] = await Promise.all([lifecycle.close(), lifecycle.close()]);
     const third = await lifecycle.close();
@@ -14,7 +14,7 @@ describe("closing", () => {
     expect(third).toEqual(first);
   });
 
-  it("stops the call that goes on, waits until it has tidied up, and lets no other begin", async () => {
+  it("stops the current call, waits until it has cleaned up, and lets no other begin", async () => {
     const { lifecycle, call, happened } = live();
     const going = call("going");
     const waiting = call("waiting");
@@ -24,7 +24,7 @@ describe("closing", () => {
     for (const { result } of [going, waiting]) expect(await reasonOf(result)).toBeInstanceOf(ClosedError);
   });
 
-  it("is told to every call that comes later, with what was closed", async () => {
+  it("is reported to every later call, with what was closed", async () => {
     const { lifecycle, call, happened } = live({ what: "worktree" });
     const closing = lifecycle.close();
     expect(await reasonOf(call("during").result)).toBeInstanceOf(ClosedError);
@@ -33,7 +33,7 @@ describe("closing", () => {
     expect(happened).toEqual(["worktree closed"]);
   });
 
-  it("closes first what was made in it, while that has a call going on, and tells the call", async () => {
+  it("closes first what was created in it, while a call runs there, and reports it to that call", async () => {
     const shared = { turns: new Turns(), happened: [] as string[] };
     const outer = live({ ...shared, what: "worktree" });
     const inner = live({ ...shared, what: "sandbox" });
@@ -59,7 +59,7 @@ describe("closing", () => {
     expect(shared.happened).toEqual(["sandbox closed", "next began", "next ended"]);
   });
 
-  it("waits for the call of somebody else that is going on in the same worktree", async () => {
+  it("waits for the current call of another handle on the same worktree", async () => {
     const shared = { turns: new Turns(), happened: [] as string[] };
     const [one, two] = [live(shared), live({ ...shared, what: "worktree" })];
     const going = two.call("theirs");
@@ -97,7 +97,7 @@ describe("closing", () => {
     expect((await lifecycle.close()).warnings).toEqual([expect.stringContaining("the disk is gone")]);
   });
 
-  it("frees the turn for whoever shares it, even if something breaks on the way", async () => {
+  it("frees the turn for other handles, even if closing fails", async () => {
     const turns = new Turns();
     const { lifecycle } = live({
       turns,

@@ -13,7 +13,7 @@ describe("calls", () => {
     expect(happened).toEqual(["a began", "a ended", "b began", "b ended", "c began", "c ended"]);
   });
 
-  it("of everybody who works on the same worktree are made one after the other", async () => {
+  it("of all handles on the same worktree run one after the other", async () => {
     const shared = { turns: new Turns(), happened: [] };
     const [one, two] = [live({ ...shared, what: "worktree" }), live(shared)];
     const first = one.call("a");
@@ -90,7 +90,7 @@ describe("calls", () => {
     expect(await first).toBe("first");
   });
 
-  it("by a function that nobody waits for any more are made", async () => {
+  it("by a function that no call waits for any more are made", async () => {
     const { lifecycle } = live();
     let late: Promise<unknown> | undefined;
     const outer = lifecycle.call({}, accept, () =>
@@ -118,7 +118,7 @@ describe("calls", () => {
     expect(order).toEqual(["first", "second"]);
   });
 
-  it("that are made when another is over, by whoever waited for it, are made", async () => {
+  it("that are made when another has ended, by the function that waited for it, are made", async () => {
     const { lifecycle } = live();
     const value = (name: string) => () => Effect.succeed(name);
     const second = lifecycle
@@ -127,7 +127,7 @@ describe("calls", () => {
     expect(await second).toBe("first, second");
   });
 
-  it("can be aborted while they go on: the reason is identical, and the next one is free", async () => {
+  it("can be aborted while they run: the reason is identical, and the next one can start", async () => {
     const { call, happened } = live();
     const controller = new AbortController();
     const reason = { why: "enough" };
@@ -141,7 +141,7 @@ describe("calls", () => {
     expect(happened).toEqual(["going began", "going ended", "next began", "next ended"]);
   });
 
-  it("can be aborted while they wait: they end at once, never begin, and the others go on", async () => {
+  it("can be aborted while they wait: they end at once, never begin, and the others continue", async () => {
     const { call, happened } = live();
     const controller = new AbortController();
     const reason = { why: "enough" };

@@ -25,7 +25,7 @@ describe("the secrets of those who were in a worktree before", () => {
     expect(session({ TOKEN: "two" })).toEqual({ TOKEN: "two", "TOKEN (an earlier value)": "one" });
   });
 
-  it("are not listed twice when somebody else has the same value", () => {
+  it("are not listed twice when another one has the same value", () => {
     const { session } = worktree({ TOKEN: "one" });
     expect(session({ SAME: "one" })).toEqual({ SAME: "one" });
   });

@@ -197,7 +197,7 @@ it("a secret that has been in the sandbox is redacted in the results and logs of
   );
 });
 
-it("`await using` says on stderr what nobody would see: commits that were not merged", async () => {
+it("`await using` reports on stderr what its result would hide: commits that were not merged", async () => {
   const printed = vi.spyOn(console, "error").mockImplementation(() => {});
   const cwd = temporaryRepository();
   {

@@ -66,7 +66,7 @@ const containersOf = (cwd: string): string =>
 for (const [name, runtimes, sandbox] of SANDBOXES) {
   const once =
     name === "docker" ? "; its container is one and the same for all calls, and gone after close()" : "";
-  describeWith(runtimes, `a ${name} sandbox that lasts`, () => {
+  describeWith(runtimes, `a ${name} long-lived sandbox`, () => {
     it(`keeps what a run has installed, and its uncommitted work, for the next one; gives each run exactly its own commits and env vars; lets the hooks run once${once}`, async () => {
       const cwd = repositoryWithPackage();
       const main = git(cwd, "rev-parse", "main");
@@ -167,7 +167,7 @@ it("the options of sandbox.run() hold for the one run, which has an id and a log
 });
 
 describe("the branch of a sandbox", () => {
-  it("can start anywhere, and is the sandbox's alone: others are told who has it; after close() it is free, and continued", async () => {
+  it("can start anywhere, and belongs to the sandbox alone: others get its owner's name; after close() it is free, and continued", async () => {
     const cwd = temporaryRepository();
     git(cwd, "tag", "v1");
     git(cwd, "commit", "--quiet", "--allow-empty", "-m", "After the tag");

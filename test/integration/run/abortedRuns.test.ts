@@ -44,7 +44,7 @@ it("a caller that aborts a merge-to-head run gets its branch, its commits, its w
   expect(subjectsOf(cwd, reached?.commits)).toEqual(["Half"]);
 });
 
-it("a signal tells of all runs that it has aborted, also of those on handles, and of no others", async () => {
+it("a signal lists all runs that it has aborted, also those on handles, and no others", async () => {
   const cwd = temporaryRepository();
   const controller = new AbortController();
   const { signal } = controller;
@@ -88,7 +88,7 @@ it("the worktree that an abort keeps can be removed by ordinary git, and then it
   expect(existsSync(join(cwd, "Half.txt"))).toBe(true);
 });
 
-it("a kept worktree that a run takes over again is locked while the run lasts", async () => {
+it("a kept worktree that a run uses again is locked during the run", async () => {
   const cwd = temporaryRepository();
   const options = { sandbox: testIsolated(), branchStrategy: STRATEGIES.branch };
   await play(cwd, [shell("echo x > open.txt")], options);

@@ -138,7 +138,7 @@ for (const [name, runtimes, make] of SANDBOXES) {
       expect(read("sandbox-pwd")).toMatch(/\/packages\/a$/);
     });
 
-    it("what sandbox hooks install outside the worktree is there for the agent", () => {
+    it("the agent can use what sandbox hooks install outside the worktree", () => {
       expect(committed("said.txt")).toBe("installed");
     });
 
@@ -222,7 +222,7 @@ for (const [name, runtimes, make, kinds] of SERVICES) {
   });
 }
 
-it("what a host hook leaves running is there while the agent works, and ends with the run: silent or not, also in a session of its own", async () => {
+it("a process that a host hook leaves running continues while the agent works, and ends with the run: silent or not, also in a session of its own", async () => {
   const directory = temporaryDirectory();
   const file = (name: string) => join(directory, name);
   const KINDS = [

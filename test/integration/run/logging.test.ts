@@ -68,7 +68,7 @@ describe("log-to-file mode", () => {
     expect(log.match(/^\[stderr\] to stderr$/gm)).toHaveLength(1);
   });
 
-  it("tells of hooks, and of the start and the end of a sandbox, that takes longer than a second, while it lasts and afterwards", async () => {
+  it("reports hooks, and the start and the end of a sandbox, that take longer than a second, while they run and afterwards", async () => {
     const slow = testIsolated();
     const late = async <T>(value: T): Promise<T> =>
       new Promise((resolve) => setTimeout(resolve, 1100, value));
@@ -218,7 +218,7 @@ describe("terminal mode", () => {
     expect(log.match(/^\[agent tries again\]/gm)).toHaveLength(5);
   });
 
-  it("writes the log of a sandbox that lasts as well", async () => {
+  it("writes the log of a long-lived sandbox as well", async () => {
     const cwd = temporaryRepository();
     const logging = { type: "stdout" } as const;
     let log = "";
