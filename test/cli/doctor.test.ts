@@ -242,7 +242,7 @@ test("settings that a run would refuse until they are trusted are a finding", as
   expect((await examine(cwd)).failures).toEqual(["sandboxes"]);
 });
 
-test("an image that is missing can be got from elsewhere only if somebody has named it", async () => {
+test("pulling a missing image is suggested only if the user has named it", async () => {
   const bin = pathWith("git");
   const info = JSON.stringify({ version: { Version: "5.0.0" } });
   const script = `if [ "$1" = info ]; then echo '${info}'; exit; fi; echo 'Error: no such image' >&2; exit 125`;
@@ -408,7 +408,7 @@ for (const [envFile, token, expected] of [
   });
 }
 
-test("an env file that cannot be read as one is told without its lines", async () => {
+test("a malformed env file is reported without its lines", async () => {
   const repository = temporaryRepository();
   config(repository, {});
   writeFileSync(join(repository, ".sanddune/.env"), `KEY="${SECRET}\n`, { mode: 0o600 });
@@ -475,7 +475,7 @@ describeWith(["bubblewrap"], "sanddune doctor with bubblewrap", () => {
   });
 });
 
-test("an engine that hangs is told, and holds up nothing else", async () => {
+test("an engine that hangs is reported, and blocks nothing else", async () => {
   const { exitCode, find } = read(await hanging.examined);
   expect(exitCode).toBe(1);
   expect(find("docker")).toMatchObject({

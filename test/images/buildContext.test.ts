@@ -83,7 +83,7 @@ test("a config directory that leads elsewhere is not built from", async () => {
   );
 });
 
-test("a directory that is not there is told, with the flag that names another one", async () => {
+test("a missing directory is reported with the flag that names another one", async () => {
   const missing = join(temporaryDirectory(), "missing");
   await expect(openBuildContext("docker", missing, join(missing, "Dockerfile"))).rejects.toThrow(
     "Name another one: --cwd DIR",

@@ -176,7 +176,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
       for (const { stderr } of [none, missing]) expect(stderr).toMatch(/^error: /);
     });
 
-    test("sends nobody to init where init has been", async () => {
+    test("does not suggest init after init has run", async () => {
       const cwd = repositoryWith({ ".sanddune/config.json": '{ "sandbox": "bubblewrap" }' });
       const { exitCode, stderr } = await runCli(build, { cwd });
       expect({ exitCode, stderr }).toEqual({
@@ -187,7 +187,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
       expect(stderr).not.toContain("sanddune init");
     });
 
-    test("refuses a build argument that is none", async () => {
+    test("refuses a malformed build argument", async () => {
       const refused = await runCli([...build, "--build-arg", "=1"], { cwd: repositoryWith({}) });
       expect(refused).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("KEY=VALUE") });
     });
@@ -205,7 +205,7 @@ for (const { engine, fileName, fileFlag, ignoreFile } of ENGINES) {
       expect([imageName, other].map((name) => hasImage(engine, name))).toEqual([false, true]);
     });
 
-    test("says which images there are when there is none of that name, not even by its id", async () => {
+    test("lists the images when none has that name, not even by its id", async () => {
       const other = freshBase(engine);
       const id = execFileSync(engine, ["image", "inspect", "--format", "{{.Id}}", other], {
         encoding: "utf8",

@@ -221,7 +221,7 @@ describe("sanddune init", () => {
     },
   );
 
-  it("has the env file made so that nobody else can read it", async () => {
+  it("makes the env file unreadable for other users", async () => {
     const cwd = temporaryRepository();
     const commands = commandsOf(await initForPrograms(cwd, ["--yes"]));
     type(cwd, commands.find((command) => command?.endsWith(" .sanddune/.env")) ?? "");
@@ -256,7 +256,7 @@ describe("sanddune init", () => {
 });
 
 describe("sanddune init with flags that do not do", () => {
-  it("names every flag that is missing, with its choices, where nobody can be asked", async () => {
+  it("names every missing flag, with its choices, without a terminal", async () => {
     const cwd = temporaryRepository();
     const { exitCode, stderr } = await runCli(["init", "--template", "simple-loop"], { cwd });
     expect(exitCode).toBe(2);

@@ -14,7 +14,7 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("bwrap that is not installed is told with the command that installs it", async () => {
+test("a missing bwrap is reported with the command that installs it", async () => {
   const empty = await mkdtemp(join(tmpdir(), "sanddune-empty-"));
   vi.stubEnv("PATH", empty);
   const attempt = Promise.resolve(bubblewrap().preflight?.({ repositoryPath: "/" }));
@@ -25,7 +25,7 @@ test("bwrap that is not installed is told with the command that installs it", as
   await rm(empty, { recursive: true });
 });
 
-test("a machine without user namespaces is told apart", async () => {
+test("a machine without user namespaces has its own error", async () => {
   const directory = await mkdtemp(join(tmpdir(), "sanddune-fake-"));
   const refusal = "#!/bin/sh\necho 'bwrap: setting up uid map: Permission denied' >&2\nexit 1\n";
   await writeFile(join(directory, "bwrap"), refusal, { mode: 0o755 });

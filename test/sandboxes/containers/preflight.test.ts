@@ -30,7 +30,7 @@ for (const [engine, provider] of ENGINES) {
   });
 
   describeWith([engine], `${engine} preflight`, () => {
-    test("says nothing when all is there", async () => {
+    test("passes when nothing is missing", async () => {
       await provider({ imageName: TEST_IMAGE }).preflight?.({ repositoryPath: "/" });
     });
 

@@ -89,7 +89,7 @@ it("a link stays a link, and takes the place of another one", async () => {
   });
 });
 
-it("a pipe is refused, and holds up nobody", async () => {
+it("a pipe is refused, and blocks nothing", async () => {
   const pipe = join(temporaryDirectory(), "pipe");
   execFileSync("mkfifo", [pipe]);
   await withSandbox(async (sandbox) => {

@@ -25,7 +25,7 @@ it("what hardly brings anything for a minute is given up", () => {
   expect(signal.reason).toEqual(new Error("it sent almost nothing in 60000 ms"));
 });
 
-it("what goes on for long has to be large: nobody is held up by drops", () => {
+it("a long download has to be large: a trickle does not block the caller", () => {
   const { signal, count } = arrivalIn(temporaryDirectory());
   for (const minute of [1, 2, 3]) {
     count(minute * 64 * 1024);
@@ -37,7 +37,7 @@ it("what goes on for long has to be large: nobody is held up by drops", () => {
   expect(signal.aborted).toBe(true);
 });
 
-it("what is over is not watched any more", () => {
+it("a finished download is no longer watched", () => {
   const { signal, end } = arrivalIn(temporaryDirectory());
   end();
   vi.advanceTimersByTime(600_000);

@@ -96,7 +96,7 @@ it.each(["../victim", "a/b", ""])("a sandbox that is noted as %j is none", async
   expect(readdirSync(directory).sort()).toEqual(["sanddune-test-isolated-", "victim"]);
 });
 
-it("a directory that somebody wants to look at stays", async () => {
+it("a directory that is kept for the user stays", async () => {
   plant();
   const kept = await openOwnedDirectory("scenarios", createRunId());
   await kept.keep();
@@ -138,7 +138,7 @@ it.each<[string, (planted: string, victim: string) => void]>([
   expect(readdirSync(directory)).toEqual(["sanddune-scenarios-planted"]);
 });
 
-it("a service that does not answer holds nobody up, and its sandbox stays noted", async () => {
+it("a service that does not answer blocks nothing, and its sandbox stays noted", async () => {
   const server = await startSilentServer();
   onTestFinished(() => server.close());
   const directory = plant();

@@ -52,7 +52,7 @@ test("passes on what only looks like a marker", () => {
   }
 });
 
-test("finds a marker right behind one that is none", () => {
+test("finds a marker right behind a false one", () => {
   const text = `\x1e${ID}:x${marker(7)}`;
   expect(filtered([Buffer.from(text)])).toEqual({ output: Buffer.from(`\x1e${ID}:x`), exitCode: 7 });
 });

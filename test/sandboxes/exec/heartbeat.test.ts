@@ -32,7 +32,7 @@ it("an answer makes up for those that were missed", async () => {
   expect(await watchAnswers(answers, 2)).toEqual({ lost: [], beats: 6 });
 });
 
-it("what fails because nobody wants to know any more is no loss", async () => {
+it("a beat that fails after the watch has ended is no loss", async () => {
   expect(await watchAnswers(["here", "missed"], 0)).toEqual({ lost: [], beats: 2 });
 });
 
@@ -49,7 +49,7 @@ it("a sandbox that is known to be gone is not asked twice", async () => {
   expect(beats).toBe(1);
 });
 
-it("a beat that never ends is a missed one, and is told to give up", async () => {
+it("a beat that never ends is a missed one, and is aborted", async () => {
   const lost: unknown[] = [];
   const signals: AbortSignal[] = [];
   const beat = (signal: AbortSignal) => {

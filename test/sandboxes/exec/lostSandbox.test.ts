@@ -61,7 +61,7 @@ for (const [engine, provider] of ENGINES) {
       }
     });
 
-    test("running out of memory is told, and is not the command's failure", async () => {
+    test("running out of memory is reported, and is not the command's failure", async () => {
       const { sandbox } = await openBindMount(provider({ imageName: TEST_IMAGE, memory: "64m" }));
       try {
         const error = await failureOf(sandbox.exec("tail /dev/zero"));

@@ -27,7 +27,7 @@ it("a program in a pseudo terminal has one on all its streams", async () => {
   expect(printed).toContain("yes");
 });
 
-it("its terminal is one that nobody else has", async () => {
+it("its terminal is not shared", async () => {
   const { printed } = await runIn(script("tty; ps -o tty= -p $$ 2>/dev/null"));
   expect(printed).toMatch(/^\/dev\/pts\/\d+/);
 });

@@ -92,7 +92,7 @@ it("a question gets the end of what was printed, and the exit code", async () =>
   expect(long.stdout.endsWith("end\n")).toBe(true);
 });
 
-it("a question to which nobody answers is given up", async () => {
+it("a question without an answer ends after its limit", async () => {
   const nobody: Launch = { call: () => new Promise(() => {}) };
   await expect(askLaunch(nobody, { timeoutMs: 20 })).rejects.toThrow("it took longer than 20 ms");
   const { signal } = new AbortController();

@@ -117,7 +117,7 @@ describe("the place in a journal", () => {
     expect(readPlace('{"kubeconfig":"/evil","context":"c","namespace":3}')).toEqual({ context: "c" });
   });
 
-  it("is none where it is something else", () => {
+  it("is ignored if it is malformed", () => {
     expect(readPlace("tcp://elsewhere")).toBeUndefined();
     expect(readPlace("null")).toBeUndefined();
     expect(readPlace('{"namespace":"--kubeconfig=evil"}')).toBeUndefined();

@@ -28,7 +28,7 @@ describe("the pod of a sandbox", () => {
     expect(Date.parse(metadata.annotations["sanddune.dev/expires"])).toBeGreaterThan(Date.now());
   });
 
-  it("ends for good, at once when it is told to, and at the latest with its lifetime", () => {
+  it("ends for good: at once on request, and at the latest with its lifetime", () => {
     expect(podOf({ lifetimeMs: 90_500 }).spec).toMatchObject({
       restartPolicy: "Never",
       terminationGracePeriodSeconds: 0,
@@ -86,7 +86,7 @@ describe("the pod of a sandbox", () => {
     expect(containerOf()).not.toHaveProperty("resources");
   });
 
-  it("keeps away from nodes on which pods were lost, and from none otherwise", () => {
+  it("avoids only nodes on which pods were lost", () => {
     const plan = { settings: {}, options: OPTIONS, processId: "p1" };
     expect(podManifest({ ...plan, avoidedNodes: ["node1", "node3"] }).spec).toMatchObject({
       affinity: {
@@ -108,7 +108,7 @@ describe("the pod of a sandbox", () => {
     expect(podOf().spec).not.toHaveProperty("affinity");
   });
 
-  it("holds no env var of the run, which everybody who may read pods could read", () => {
+  it("holds no env var of the run, because other users may read pods", () => {
     const manifest = podOf({ env: { API_KEY: "sk-secret", PLAIN: { public: "shown" } } });
     expect(containerOf().env).toEqual([{ name: "SANDDUNE_SANDBOX", value: "sanddune-run-1" }]);
     expect(JSON.stringify(manifest)).not.toMatch(/API_KEY|sk-secret|PLAIN|shown/);

@@ -74,7 +74,7 @@ describe("what a Modal sandbox gets over", () => {
     expect(await sandbox.exec("exit 7")).toMatchObject({ exitCode: 7 });
   });
 
-  it("a token that is not accepted any more", async () => {
+  it("a token that is no longer accepted", async () => {
     const server = await modalServer();
     const { sandbox } = await openModal(server);
     server.expireTokens();
@@ -106,7 +106,7 @@ describe("a Modal sandbox is lost", () => {
     expect((await lossOf(sandbox.exec("true"))).message).toContain("it was terminated");
   });
 
-  it("when the streams of a command cannot be had any more, and the command is killed", async () => {
+  it("when the streams of a command are unavailable, and the command is killed", async () => {
     const server = await modalServer();
     const { sandbox, served } = await openModal(server);
     server.fail("taskExecStdioRead", STATUS.NOT_FOUND, 2);
@@ -187,7 +187,7 @@ describe("making a Modal sandbox", () => {
     expect(server.running()).toEqual([]);
   });
 
-  it("leaves a sandbox of that name alone that is somebody else's", async () => {
+  it("does not touch another run's sandbox of that name", async () => {
     const server = await modalServer();
     const sandboxName = newSandboxName();
     const create = (runId: string) => modal().create({ runId, sandboxName, repositoryPath: "/" });

@@ -179,7 +179,7 @@ it("says what a Modal sandbox cannot do", async () => {
   expect((await openModal(server)).sandbox.interactiveExec).toBeUndefined();
 });
 
-it("has the repository in the home directory of whoever commands run as", async () => {
+it("has the repository in the home directory of the commands' user", async () => {
   const server = await modalServer();
   const { sandbox, served } = await openModal(server);
   expect(sandbox.worktreePath).toBe(`${served.machine.home}/repo`);

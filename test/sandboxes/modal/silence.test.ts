@@ -28,7 +28,7 @@ const askedMoreOften = async (server: ModalServer, times: number): Promise<void>
   await waitFor(() => asked >= times, 40_000);
 };
 
-it("a Modal that answers nothing any more is a lost sandbox, and closing it comes to an end", async () => {
+it("when Modal stops answering, the sandbox is lost, and closing it ends", async () => {
   const server = await modalServer();
   const { sandbox } = await openModal(server, SHORT);
   const running = sandbox.exec("echo running; sleep 1000", {
@@ -43,7 +43,7 @@ it("a Modal that answers nothing any more is a lost sandbox, and closing it come
   await expect(sandbox.close()).rejects.toBeInstanceOf(SandboxError);
 }, 180_000);
 
-it("a Modal that does not say for a while whether a sandbox is there loses none", async () => {
+it("a short silence of Modal loses no sandbox", async () => {
   const server = await modalServer({ enforcesDeadlines: false });
   const { sandbox } = await openModal(server, SHORT);
   const running = sandbox.exec("until [ -e enough ]; do sleep 0.1; done; echo done");
@@ -57,7 +57,7 @@ it("a Modal that does not say for a while whether a sandbox is there loses none"
   expect((await running).stdout).toBe("done\n");
 }, 120_000);
 
-it("a sandbox of which there is output is there, whatever Modal does not say", async () => {
+it("a sandbox with output is alive, even if Modal does not answer", async () => {
   const server = await modalServer({ enforcesDeadlines: false });
   const { sandbox } = await openModal(server, SHORT);
   const running = sandbox.exec("until [ -e enough ]; do echo here; sleep 0.05; done; echo done");

@@ -58,7 +58,7 @@ test("what is missing is taken from the inbox, also what was never heard of", as
   expect(await output.ended).toBe(0);
 });
 
-test("the inbox is looked into again for whoever asks while that is done already", async () => {
+test("the inbox is read again for a request that comes during a read", async () => {
   const { output, heard } = listen();
   const kept: Record<string, string> = {};
   let again: Promise<void> | undefined;
@@ -74,7 +74,7 @@ test("the inbox is looked into again for whoever asks while that is done already
   expect(heard).toEqual(["a"]);
 });
 
-test("what cannot be had any more is an error, not a shorter output", async () => {
+test("a lost record is an error, not a shorter output", async () => {
   const { output, heard } = listen();
   output.openReader().stdout(`${record(0, "a")}${record(2, "c")}`);
   await expect(output.catchUp(async () => undefined)).rejects.toThrow(

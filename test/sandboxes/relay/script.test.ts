@@ -91,7 +91,7 @@ describe.each(Object.keys(SHELLS))("the relay, with %s", (shell) => {
     if (onPath(shell) === undefined) context.skip(`${shell} is not installed`);
   });
 
-  test("ends when it is told to, although its streams are held, and leaves nothing", async () => {
+  test("ends on request, although its streams are held, and leaves nothing", async () => {
     const { child, inbox, mark, put } = await startRelay(shell);
     // More than a pipe holds: who passes it on has to wait, too.
     put(argvFile(["sh", "-c", DAEMON]), inputFile(0, Buffer.alloc(1024 * 1024), true));

@@ -172,7 +172,7 @@ describeWith(["docker"], "docker sandboxes on another machine", () => {
     }
   });
 
-  test("go on with a command whose connection breaks, and lose nothing that it prints", async () => {
+  test("continue a command whose connection breaks, and lose none of its output", async () => {
     const lines: string[] = [];
     const { exitCode } = await shared.exec("for i in 1 2 3 4 5; do echo $i; sleep 0.3; done; exit 3", {
       onLine: (line) => {
@@ -354,7 +354,7 @@ describeWith(["docker", "sshd"], "docker sandboxes over ssh", () => {
     expect((await sandboxes[0].exec("echo here")).stdout).toBe("here\n");
   });
 
-  test("go on with a command whose connection breaks", async () => {
+  test("continue a command whose connection breaks", async () => {
     const { stdout, exitCode } = await sandboxes[1].exec("echo one; sleep 1; echo two; exit 3", {
       onLine: (line) => {
         if (line === "one") sshd().cut();

@@ -57,7 +57,7 @@ const problemOf = (make: () => unknown): InvalidOptionsError => {
 describe.each(ENGINES)("%s on other machines", (engine, provider) => {
   const given = (options: unknown) => () => provider(options as RemoteContainerOptions);
 
-  it("refuses an address that is none, before anything is done", () => {
+  it("refuses a malformed address before anything is done", () => {
     for (const host of [...NO_ADDRESSES, 7, null, ["tcp://machine:1", "-x"]]) {
       const { option, problem } = problemOf(given({ host }));
       expect(option).toBe("host");

@@ -32,7 +32,7 @@ const look = (
     () => new SandboxError("cloud", "it is elsewhere"),
   );
 
-describe("the place of a sandbox in somebody's cloud", () => {
+describe("the place of a sandbox in a cloud account", () => {
   it("is written and read again, without the key", () => {
     const place = writeCloudPlace(account, HOUR_MS);
     expect(read(place)).toEqual({ account, endsByMs: expect.any(Number) });

@@ -90,7 +90,7 @@ export const testCloudFaults = ({ name, provider, use, requests }: CloudService)
         });
       });
 
-      test("gets all of a command that ended while nobody was connected", async () => {
+      test("gets all output of a command that ended without a connection", async () => {
         const { loopback } = cloud();
         const result = await sandbox.exec("echo first; sleep 0.1; echo last; echo oops >&2; exit 3", {
           onLine: (line) => {
@@ -202,7 +202,7 @@ export const testCloudFaults = ({ name, provider, use, requests }: CloudService)
         expect(cloud().count()).toBe(0);
       });
 
-      test("ends commands in time for their work to be brought home before its lifetime is over", async () => {
+      test("ends commands while their work can still be imported before its lifetime is over", async () => {
         const sandbox = await open({ lifetimeMs: 60 * MINUTE_MS, leaseMs: LEASE_MS });
         vi.useFakeTimers({ toFake: ["Date"] });
         onTestFinished(() => void vi.useRealTimers());

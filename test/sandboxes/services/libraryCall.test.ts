@@ -142,7 +142,7 @@ describe("a call that breaks although the command is over", () => {
   });
 });
 
-describe("a sandbox that nobody answers for any more", () => {
+describe("a sandbox that no longer answers", () => {
   const silent: Call = () => Promise.reject(RESET);
 
   test.each<[string, Call]>([
@@ -199,7 +199,7 @@ describe("an abort", () => {
     });
   });
 
-  test("after which a call rejects late is the abort all the same, and nobody is left with a rejection", async () => {
+  test("stays an abort when the call rejects late, without an unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -260,7 +260,7 @@ test("a command that is over does not wait for a call that is not", async () => 
   });
 });
 
-test("there is no terminal where a sandbox says that it has none", async () => {
+test("a sandbox without terminals refuses one", async () => {
   await withSandbox({}, async (sandbox) => {
     expect(sandbox.interactiveExec).toBeUndefined();
   });
@@ -279,7 +279,7 @@ test("a sandbox without a heartbeat of its own is not asked", async () => {
 });
 
 describe("a sandbox with a heartbeat", () => {
-  test("that does not answer any more is lost, and so is what runs in it", async () => {
+  test("that no longer answers is lost, and so are its commands", async () => {
     let isThere = true;
     const heartbeat = {
       everyMs: 5,
@@ -302,7 +302,7 @@ describe("a sandbox with a heartbeat", () => {
     });
   });
 
-  test("is not asked any more when it is closed", async () => {
+  test("is no longer asked when it is closed", async () => {
     let beats = 0;
     const heartbeat = {
       everyMs: 1,

@@ -25,7 +25,7 @@ test("the worktree takes the place of nothing that came with the image", async (
   expect(worktreePath).toBe(join(home, "sanddune-repo"));
 });
 
-test("a place that cannot be used is told, with what the sandbox says about it", async () => {
+test("an unusable directory is reported with the sandbox's error", async () => {
   const launch = launchAt(temporaryDirectory());
   await expect(makeWorktree(launch, { inside: "/dev/null" })).rejects.toThrow(/could not be made \(.*mkdir/s);
 });

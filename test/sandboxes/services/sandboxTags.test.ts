@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { expect, it } from "vitest";
 import { sandboxTags } from "../../../src/sandboxes/services/sandboxTags.ts";
 
-it("tags say whose a sandbox is, and from when on nobody wants it", () => {
+it("tags name the owner of a sandbox, and when it expires", () => {
   const before = Date.now();
   const { run, owner, expires } = sandboxTags("20300102-030405-abcdef", 60_000);
   expect({ run, owner }).toEqual({ run: "20300102-030405-abcdef", owner: `${hostname()}:${process.pid}` });

@@ -158,7 +158,7 @@ describe("an e2b sandbox", () => {
     expect(server.current.sandboxes.size).toBe(2);
   });
 
-  test("is told apart from others' by its own tags, should the service list those, too", async () => {
+  test("is identified by its own tags, even if the service lists others", async () => {
     const name = newSandboxName();
     await openWithTags(e2b(), "other run", name);
     server.current.heedsFilters = false;
@@ -212,7 +212,7 @@ describe("a vercel sandbox", () => {
     await sandbox.close();
   });
 
-  test("is lost when its session ends, and is never started anew behind anybody's back", async () => {
+  test("is lost when its session ends, and is never restarted silently", async () => {
     const sandbox = await openIsolated(vercel());
     let ending: Promise<void> | undefined;
     const attempt = sandbox.exec("echo running; sleep 1000", {
