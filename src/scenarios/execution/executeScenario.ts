@@ -16,10 +16,10 @@ import { type ExecutionOutcome, runScenario } from "./runScenario.ts";
 /** What all executions of one suite run share. */
 export interface SuiteRunContext {
   readonly suite: ScenarioSuite;
-  readonly baseUrl: string | undefined;
+  readonly baseUrl?: string;
   /** `baseUrl` is the address of the local mirror. */
   readonly usesMirror: boolean;
-  readonly ciUrl: string | undefined;
+  readonly ciUrl?: string;
   readonly directory: OwnedDirectory;
   readonly fixtures: FixtureSnapshots;
   readonly secrets: ReadonlyMap<string, string>;

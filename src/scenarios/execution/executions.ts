@@ -75,11 +75,7 @@ export const planExecutions = (
 /** An execution as callers of the library see it. */
 export const describeExecution = (execution: PlannedExecution): ScenarioExecution => {
   const { scenario, adapter, agent, repeat } = execution;
-  const { runnable, notes } = scenario.spec;
-  return {
-    ...{ id: scenario.id, title: scenario.title, runnable, adapter: adapter ?? "manual" },
-    ...(notes !== undefined && { notes }),
-    ...(agent !== undefined && { agent: agent.provider }),
-    ...(repeat !== undefined && { repeat }),
-  };
+  const { id, title, spec } = scenario;
+  const { runnable, notes } = spec;
+  return { id, title, runnable, notes, adapter: adapter ?? "manual", agent: agent?.provider, repeat };
 };

@@ -15,6 +15,7 @@ import { runSuite } from "./runSuite.ts";
 export const planAndRun = async (given: ScenarioRunOptions): Promise<ScenarioRunResult> => {
   const options = checkRunOptions(given);
   const { signal = new AbortController().signal, dryRun = false } = options;
+  signal.throwIfAborted();
   const executions: FinishedExecution[] = [];
   const problems: RunnerProblem[] = [];
   const onEvent = (event: ScenarioRunEvent): void => {
@@ -28,13 +29,7 @@ export const planAndRun = async (given: ScenarioRunOptions): Promise<ScenarioRun
   };
   const plan = await planSuiteRun(options, signal);
   const { root, scenarioDir, fixturesRoot, recordsDir, mirrorDir } = plan.suite;
-  const suite = {
-    root,
-    scenarioDir,
-    fixturesRoot,
-    recordsDir,
-    ...(mirrorDir !== undefined && { mirrorDir }),
-  };
+  const suite = { root, scenarioDir, fixturesRoot, recordsDir, mirrorDir };
   const planned = plan.executions.map(describeExecution);
   problems.push(...plan.problems);
   if (!dryRun) await preflightSandboxes(plan, signal);

@@ -35,19 +35,13 @@ export interface SuiteRun extends SuiteRunPlan, Settings {
 }
 
 interface StartedSuiteRun extends SuiteRun, SuiteRunContext {
-  readonly baseUrl: string | undefined;
-  readonly ciUrl: string | undefined;
   readonly startedAt: Date;
 }
 
 /** Problems are shown in reports, which are published as records are. */
 const reportProblem = (run: StartedSuiteRun, subject: string, error: unknown, projectPath?: string): void => {
   const message = new Redactor(run.secrets).text((error as Error).message);
-  run.onEvent({
-    type: "problem",
-    problem: { subject, message },
-    ...(projectPath !== undefined && { projectPath }),
-  });
+  run.onEvent({ type: "problem", problem: { subject, message }, projectPath });
 };
 
 /** A project that cannot be removed does not stop the other executions. */
@@ -77,11 +71,8 @@ const runOne = async (run: StartedSuiteRun, execution: PlannedExecution, number:
     await checkRecordsDirectory(join(suite.recordsDir, id));
     const record = await executeScenario(run, execution, projectPath);
     const recordPath = await writeRecord(run, record);
-    const finished = {
-      ...{ ...describeExecution(execution), record },
-      ...(recordPath !== undefined && { recordPath }),
-      ...(keepProjects && execution.adapter !== undefined && { projectPath }),
-    };
+    const keptPath = keepProjects && execution.adapter !== undefined ? projectPath : undefined;
+    const finished = { ...describeExecution(execution), record, recordPath, projectPath: keptPath };
     run.onEvent({ type: "finished", execution: finished });
     if (keep !== undefined) await pruneRecords(suite.recordsDir, id, { keep, since: run.startedAt });
   } catch (error) {
@@ -102,7 +93,6 @@ const executeAll = async (suiteRun: SuiteRun, directory: OwnedDirectory, mirrorU
     startedAt: new Date(),
     baseUrl: mirrorUrl ?? suiteRun.baseUrl,
     usesMirror: mirrorUrl !== undefined,
-    ciUrl: suiteRun.ciUrl,
     directory,
     fixtures: await snapshotFixtures(suite, fixtures, fixturesDirectory),
     secrets: new Map([

@@ -158,6 +158,7 @@ describe("runScenarios()", () => {
     const reason = new Error("enough");
     controller.abort(reason);
     expect(await running).toBe(reason);
+    expect(await rejection({ cwd, signal: controller.signal })).toBe(reason);
     expect(hanging.isThere()).toBe(false);
     expect(resultsIn(cwd)).toEqual({ "a-done": "passing" });
   });
