@@ -68,7 +68,7 @@ describe("a directory is refused", () => {
     await expect(open(bare)).rejects.toThrow("is bare");
   });
 
-  it("that git takes for a bare repository, in a checkout", async () => {
+  it("that git treats as a bare repository, in a checkout", async () => {
     const cwd = temporaryRepository();
     git(cwd, "clone", "--quiet", "--bare", ".", "fixtures/x.git");
     await expect(open(join(cwd, "fixtures/x.git"))).rejects.toThrow(`inside the checkout ${cwd}`);

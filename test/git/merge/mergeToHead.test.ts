@@ -267,7 +267,7 @@ describe("what the user's git would act on is for a person to merge:", () => {
     expect(tipOf("main")).toBe(before);
   });
 
-  it("a directory that git takes for a bare repository", async () => {
+  it("a directory that git treats as a bare repository", async () => {
     const files = {
       "sub/HEAD": "ref: refs/heads/x\n",
       "sub/objects/x": "",

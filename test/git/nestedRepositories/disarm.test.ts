@@ -58,7 +58,7 @@ describe("set-uid programs", () => {
     expect(modeOf(join(cwd, "pipe"))).toBe("755");
   });
 
-  it("are found where nobody may read them, under any name", async () => {
+  it("are found in unreadable directories, under any name", async () => {
     const cwd = temporaryRepository();
     const name = Buffer.concat([Buffer.from(`${cwd}/a\n\x1b`), Buffer.from([0xff])]);
     writeFileSync(name, "");
@@ -68,7 +68,7 @@ describe("set-uid programs", () => {
     expect(statSync(name).mode & 0o7777).toBe(0o111);
   });
 
-  it("do not include directories that hand on their group, which users share", async () => {
+  it("do not include set-gid directories, which users share", async () => {
     const cwd = temporaryRepository();
     mkdirSync(join(cwd, "shared"));
     chmodSync(join(cwd, "shared"), 0o2775);
@@ -76,18 +76,21 @@ describe("set-uid programs", () => {
     expect(modeOf(join(cwd, "shared"))).toBe("2775");
   });
 
-  it.runIf(process.getuid?.() === 0)("of another user are told, with the command that helps", async () => {
-    const cwd = temporaryRepository();
-    mkdirSync(join(cwd, "of-root"));
-    await asOrdinaryUser(cwd, async () => {
-      process.seteuid?.(0);
-      plant(join(cwd, "of-root/x"), 0o4755);
-      process.seteuid?.(65534);
-      const [sentence] = await disarm(cwd);
-      expect(sentence).toContain("could not be removed");
-      expect(sentence).toContain(`sudo chmod -R ug-s ${cwd}`);
-    });
-  });
+  it.runIf(process.getuid?.() === 0)(
+    "of another user are reported, with the command that helps",
+    async () => {
+      const cwd = temporaryRepository();
+      mkdirSync(join(cwd, "of-root"));
+      await asOrdinaryUser(cwd, async () => {
+        process.seteuid?.(0);
+        plant(join(cwd, "of-root/x"), 0o4755);
+        process.seteuid?.(65534);
+        const [sentence] = await disarm(cwd);
+        expect(sentence).toContain("could not be removed");
+        expect(sentence).toContain(`sudo chmod -R ug-s ${cwd}`);
+      });
+    },
+  );
 
   it.runIf(process.getuid?.() === 0)("include devices, which lose all permissions", async () => {
     const cwd = temporaryRepository();
@@ -98,7 +101,7 @@ describe("set-uid programs", () => {
   });
 });
 
-describe("a repository in a directory that nobody may list", () => {
+describe("a repository in an unreadable directory", () => {
   it.each([
     ["a", ["a"]],
     ["a/b/c", ["a/b/c", "a/b", "a"]],
@@ -130,7 +133,7 @@ it("a repository among so many set-uid programs that not all can be listed is no
   expect(sentences).toContain("Those permissions were removed.");
 });
 
-it("what becomes of a repository's directory is no repository, either", async () => {
+it("a renamed .git is not a repository either", async () => {
   const cwd = temporaryRepository();
   git(cwd, "init", "--quiet", "sub");
   expect(await disarm(cwd)).toHaveLength(1);

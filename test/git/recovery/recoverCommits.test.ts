@@ -151,7 +151,7 @@ it("tags of the host that stand for no commit are no problem", async () => {
   expect(await here.recover()).toMatchObject({ problem: undefined, warnings: [] });
 });
 
-it("as long as a commit of the agent's was left behind, that is said", async () => {
+it("a commit of the agent that was not imported is reported", async () => {
   const here = scene();
   const commands = Array.from(
     { length: 60 },

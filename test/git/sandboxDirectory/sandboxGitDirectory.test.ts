@@ -76,7 +76,7 @@ describe("the git directory of a sandbox", () => {
     expect(read("HEAD")).toBe(`${git(cwd, "rev-parse", "HEAD")}\n`);
   });
 
-  it("has neither hooks, nor programs, nor credentials of the host's", async () => {
+  it("has none of the host's hooks, programs and credentials", async () => {
     const cwd = temporaryRepository();
     mkdirSync(join(cwd, ".git/hooks"), { recursive: true });
     writeFileSync(join(cwd, ".git/hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 });

@@ -83,7 +83,7 @@ describe("the files of a commit", () => {
     expect(readdirSync(join(directory, ".."))).toEqual(["files"]);
   });
 
-  it("pass through no filter, and get no line ends, of the user's", async () => {
+  it("pass through no filter of the user, and keep their line ends", async () => {
     const cwd = temporaryRepository();
     const trap = join(temporaryDirectory(), "trap");
     const commit = commitFiles(cwd, {

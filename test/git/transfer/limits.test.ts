@@ -183,7 +183,7 @@ for n in $(seq 20); do printf '100644 blob %s\\t%s\\n' $blob $n; done | git mktr
     expectRefused(given, await importFrom(given, { changedBytes: 10 * MEBIBYTE }), "changedBytes");
   });
 
-  it("that repeat a directory of the host's are counted", async () => {
+  it("that repeat a directory of the host are counted", async () => {
     const given = scene();
     commitTree(
       given,

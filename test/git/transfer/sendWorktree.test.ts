@@ -76,7 +76,7 @@ describe("a worktree that is sent to an isolated sandbox", () => {
     expect(existsSync(join(sandboxPath, ".git/sanddune-in.bundle"))).toBe(false);
   });
 
-  it("has the user's identity, and no program or credential of the user's", async () => {
+  it("has the user's identity, and none of the user's programs and credentials", async () => {
     const { cwd, send, inSandbox } = scene();
     git(cwd, "config", "core.pager", "evil");
     git(cwd, "remote", "add", "origin", "https://user:secret@example.com/x.git");

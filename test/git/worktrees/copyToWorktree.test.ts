@@ -16,7 +16,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runAtBoundary } from "../../../src/boundary/boundary.ts";
 import { openRepository } from "../../../src/git/repository.ts";
-import { copyToWorktree } from "../../../src/git/worktrees/copyToWorktree.ts";
+import { checkCopyItems, copyToWorktree } from "../../../src/git/worktrees/copyToWorktree.ts";
+import { CopyToWorktreeError } from "../../../src/index.ts";
 import { git, temporaryDirectory, temporaryRepository } from "../../helpers/repository/repository.ts";
 
 const ITEMS = ["modules", "local.json"];
@@ -39,7 +40,8 @@ const scene = async () => {
     copied: (file: string) => join(path, file),
     read: (file: string) => readFileSync(join(path, file), "utf8"),
     gitDirectory,
-    copy: (items = ITEMS) => runAtBoundary(copyToWorktree(repository, { path, gitDirectory }, items, 60_000)),
+    copy: (items = ITEMS, timeoutMs = 60_000) =>
+      runAtBoundary(copyToWorktree(repository, { path, gitDirectory }, items, timeoutMs)),
   };
 };
 
@@ -167,7 +169,7 @@ describe("a copy into a worktree that an earlier run has left", () => {
     expect(lstatSync(copied("modules")).isSymbolicLink() || readdirSync(copied("modules"))).toEqual(before);
   });
 
-  it("brings no file back that the branch has and the agent has deleted", async () => {
+  it("does not restore a file of the branch that the agent has deleted", async () => {
     const { host, copied, read, copy } = await scene();
     mkdirSync(copied("config"));
     for (const name of ["config/old.json", "config/new.json"]) writeFileSync(copied(name), "branch\n");
@@ -214,5 +216,40 @@ describe("a copy into a worktree that an earlier run has left", () => {
     expect(existsSync(copied("modules"))).toBe(false);
     expect(await copy()).toEqual([]);
     expect(read("modules/run")).toBe("#!/bin/sh\n");
+  });
+});
+
+describe("an item", () => {
+  it("has any name, and may be empty, a directory with a slash, or a link that leads nowhere", async () => {
+    const { host, copied, copy } = await scene();
+    mkdirSync(host("modules/empty ä\nb"));
+    symlinkSync("/nowhere", host("modules/dangling"));
+    expect(await copy(["modules/"])).toEqual([]);
+    expect(readdirSync(copied("modules/empty ä\nb"))).toEqual([]);
+    expect(readlinkSync(copied("modules/dangling"))).toBe("/nowhere");
+  });
+
+  it.each([
+    "",
+    "/etc",
+    "~/x",
+    "../x",
+    "a/../../x",
+    ".git/config",
+    "modules/.git",
+    ".",
+    ".sanddune",
+    "missing",
+  ])("is refused before anything is copied: %j", async (item) => {
+    const { host } = await scene();
+    const repository = await runAtBoundary(openRepository(host(".")));
+    expect(() => checkCopyItems(repository, [item])).toThrow(CopyToWorktreeError);
+    expect(() => checkCopyItems(repository, ITEMS)).not.toThrow();
+  });
+
+  it("that takes too long names the option that allows more", async () => {
+    const { copied, copy } = await scene();
+    await expect(copy(ITEMS, 0)).rejects.toThrow("timeouts.copyToWorktreeMs");
+    expect(existsSync(copied("modules"))).toBe(false);
   });
 });

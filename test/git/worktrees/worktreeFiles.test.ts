@@ -45,7 +45,7 @@ describe("the files of a worktree whose agent works in an isolated sandbox", () 
     expect([read("README.md"), statusOf(path)]).toEqual(["user\n", " M README.md"]);
   });
 
-  it("do not replace an untracked file of the user's", async () => {
+  it("do not replace a user's untracked file", async () => {
     const { path, open, sandbox, read } = scene();
     const files = await open();
     writeFileSync(join(path, "new.txt"), "user\n");

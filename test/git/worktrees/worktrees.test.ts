@@ -54,7 +54,7 @@ const registered = (cwd: string): string[] =>
     .map((line) => line.slice("worktree ".length));
 
 describe("a new worktree", () => {
-  it("is a checkout of a new branch, which begins where it is told", async () => {
+  it("is a checkout of a new branch, which starts at the given commit", async () => {
     const { cwd, open, pathOf, announced } = await scene();
     const from = git(cwd, "rev-parse", "HEAD");
     commitFiles(cwd, { "later.txt": "" });

@@ -93,7 +93,7 @@ describeWith(["bubblewrap"], "where bubblewrap is installed", () => {
     },
   );
 
-  it("`sanddune doctor` in a committed bare repository tells what is wrong, and runs nothing", async () => {
+  it("`sanddune doctor` in a committed bare repository reports the problem, and runs nothing", async () => {
     const { stdout } = await inTrap(["doctor", "--sandbox", "bubblewrap"]);
     expect(stdout).toMatch(/bare/);
   });

@@ -109,7 +109,7 @@ describe("a branch that the caller names", () => {
     expect(git(cwd, "rev-parse", "refs/tags/twice")).not.toBe(result.commits[0]?.sha);
   });
 
-  it("that stands in the way of another branch is refused by name", async () => {
+  it("that conflicts with another branch is refused by name", async () => {
     const cwd = temporaryRepository();
     const error = await failureOf(
       play(cwd, [WORK], { sandbox, branchStrategy: { type: "branch", branch: "main/x" } }),

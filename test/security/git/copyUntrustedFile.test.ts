@@ -43,7 +43,7 @@ it.each([
   expect(existsSync(destination)).toBe(false);
 });
 
-it("a destination that is there already is not written through", async () => {
+it("an existing destination is not written through", async () => {
   const { directory, source, destination } = places();
   writeFileSync(source, "evil");
   writeFileSync(join(directory, "precious"), "precious");

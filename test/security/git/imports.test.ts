@@ -179,7 +179,7 @@ it("a bundle that also names a commit that does not exist moves the branch and s
   expect(tip).toBe(ended instanceof Error ? git(cwd, "rev-parse", "main") : ended.tip);
 });
 
-describeInBoth("what a run cannot bring home", (name) => {
+describeInBoth("what a run cannot import", (name) => {
   it("is refused if it is malformed: no ref moves, and bundle and worktree are kept", async () => {
     const cwd = temporaryRepository();
     const steps = [shell(MALFORMED_TREES["the directory .git"]), shell("echo dirty > dirty.txt")];

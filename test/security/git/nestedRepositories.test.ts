@@ -81,7 +81,7 @@ describeWith(["bubblewrap"], "a submodule of the agent in", () => {
     expect(fired()).toEqual([]);
   });
 
-  it("a checkout does not run while the agent is still at work, when the user's editor asks for the status", async () => {
+  it("a checkout does not run while the agent is still running, when the user's editor asks for the status", async () => {
     const { cwd, fire, fired } = prepare();
     const { sandboxes, wait, meet } = meetingPoint();
     const running = play(cwd, ({ iteration }) => (iteration === 1 ? [shell(plant("sub", fire))] : [wait]), {

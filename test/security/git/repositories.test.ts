@@ -119,7 +119,7 @@ describe("while the agent works, the user", () => {
     return running;
   };
 
-  it("commits to the target branch: both commits are there, the checkout is clean", async () => {
+  it("commits to the target branch: both commits exist, the checkout is clean", async () => {
     const cwd = temporaryRepository();
     const { result } = await during(
       "isolated",
